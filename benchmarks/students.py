@@ -66,8 +66,8 @@ def read() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 def train(student, images, truth, index, labels, epochs) -> list[dict]:
     """Epochs, accuracies beyond the pool and processor seconds of one training."""
+    from benchmarks.gan import FeatureMatching, train_gan
     from private_ensembles.student.images import train_network
-    from private_ensembles.student.semi_supervised_gan import FeatureMatching, train_gan
     from private_ensembles.student.training import Conditions, Training
 
     pool = 9 * len(images) // 10

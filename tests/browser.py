@@ -120,11 +120,6 @@ class Page:
         while not self._loaded:
             self._receive(deadline)
 
-    def screenshot(self, path: Path, *, whole: bool = False) -> None:
-        """Save what is seen, or the whole page, as PNG."""
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(shot["data"]))
-
     def print_to_pdf(self) -> bytes:
         """Return the page printed on A4, across where the page asks for it."""
         done = self.call("Page.printToPDF", preferCSSPageSize=True)

@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -114,20 +115,44 @@ def stand_in(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def copy_workflow(tmp_path_factory):
+def made_once(request, tmp_path_factory):
+    """Make something in a folder that all processes share; returns the folder, what was said.
+
+    The first process that asks makes it, and the others wait. Nobody may change what is in it.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if hasattr(request.config, "workerinput") else own
+
+    def once(name: str, make: Callable[[Path], str]) -> tuple[Path, str]:
+        folder, said = shared / name, shared / f"{name}.txt"
+        with open(shared / f"{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not said.exists():
+                said.write_text(make(folder))
+        return folder, said.read_text()
+
+    return once
+
+
+def _compiled_workflow(folder: Path) -> str:
+    folder.mkdir()
+    for name in ("Snakefile", "config.yaml", "pyproject.toml"):
+        shutil.copy2(ROOT / name, folder)
+    for name in ("workflow", "config", "envs", "profiles", "tests/config"):
+        made = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, folder / name, ignore=made)
+    assert compileall.compile_dir(folder / "workflow" / "private_ensembles", quiet=1)
+    return "compiled"
+
+
+@pytest.fixture(scope="session")
+def copy_workflow(made_once):
     """Copy the workflow, without anything it made but its bytecode, into a folder.
 
     It is compiled once: otherwise every copy would be, and where Python may write no bytecode every
     job anew.
     """
-
-    template = tmp_path_factory.mktemp("template")
-    for name in ("Snakefile", "config.yaml", "pyproject.toml"):
-        shutil.copy2(ROOT / name, template)
-    for name in ("workflow", "config", "envs", "profiles", "tests/config"):
-        made = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, template / name, ignore=made)
-    assert compileall.compile_dir(template / "workflow" / "private_ensembles", quiet=1)
+    template, _ = made_once("template", _compiled_workflow)
 
     def copy(destination: Path) -> Path:
         return shutil.copytree(template, destination, dirs_exist_ok=True)
@@ -188,26 +213,19 @@ def planned(run_snakemake):
 
 
 @pytest.fixture(scope="session")
-def finish_run(request, tmp_path_factory, copy_workflow, start_snakemake):
-    """The folder in which a configuration of tests/config has run to its end, by its name.
-
-    The first process that asks makes it, and the others wait. Nobody may change what is in it.
-    """
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if hasattr(request.config, "workerinput") else own
+def finish_run(made_once, copy_workflow, start_snakemake):
+    """The folder in which a configuration of tests/config has run to its end, by its name."""
 
     @functools.cache
     def finish(name: str) -> Path:
-        folder, output = shared / f"finished-{name}", shared / f"finished-{name}.txt"
-        with open(shared / f"finished-{name}.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not output.exists():
-                copy_workflow(folder)
-                tiny = ("--configfile", f"tests/config/{name}.yaml", "--cores", "2")
-                done = start_snakemake(folder, *tiny)
-                output.write_text(f"exit status {done.returncode}\n{done.stdout}{done.stderr}")
-        text = output.read_text()
-        assert text.startswith("exit status 0\n"), text
+        def run(folder: Path) -> str:
+            copy_workflow(folder)
+            tiny = ("--configfile", f"tests/config/{name}.yaml", "--cores", "2")
+            done = start_snakemake(folder, *tiny)
+            return f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
+
+        folder, said = made_once(f"finished-{name}", run)
+        assert said.startswith("exit status 0\n"), said
         return folder
 
     return finish

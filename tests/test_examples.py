@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from private_ensembles.planner import ranking
 
@@ -48,3 +49,23 @@ def test_the_example_plans_without_a_look_at_the_votes_that_it_releases(root, mo
 
 def test_the_package_says_that_it_is_typed(root):
     assert (root / "workflow" / "private_ensembles" / "py.typed").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("active_learning", r"round 10: +0 labels remain, (8|9)\d% of digits known"),
+        ("federation", r"round 6: 10 labels, 0 remain\n5\d of 60 labels right"),
+    ],
+)
+def test_sessions_of_the_examples_last_for_all_rounds(root, name, says):
+    done = subprocess.run(
+        [sys.executable, root / "examples" / f"{name}.py"],
+        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(says, done.stdout), done.stdout

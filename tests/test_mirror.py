@@ -33,8 +33,6 @@ MIRRORED = (
     "teachers",
     "votes",
 )
-# Modules without a test file, and why that is right. `__init__` is left out everywhere.
-WITHOUT: dict[str, str] = {}
 
 
 def modules(package: str) -> list[str]:
@@ -52,7 +50,7 @@ def test_every_module_has_its_test_file(package):
     missing = []
     for module in modules(package):
         folder, _, name = module.rpartition("/")
-        if not (TESTS / folder / f"test_{name}.py").is_file() and module not in WITHOUT:
+        if not (TESTS / folder / f"test_{name}.py").is_file():
             missing.append(module)
     assert missing == []
 
@@ -61,13 +59,6 @@ def test_every_benchmark_has_its_test_file():
     benchmarks = (TESTS.parent / "benchmarks").glob("*.py")
     names = sorted(path.name for path in benchmarks if path.name != "__init__.py")
     assert [name for name in names if not (TESTS / "benchmarks" / f"test_{name}").is_file()] == []
-
-
-def test_exceptions_are_modules_that_have_no_test_file():
-    for module in WITHOUT:
-        folder, _, name = module.rpartition("/")
-        assert (HOUSE / f"{module}.py").is_file(), f"{module}: is no module any more"
-        assert not (TESTS / folder / f"test_{name}.py").exists(), f"{module}: has one by now"
 
 
 def test_packages_that_are_named_exist():

@@ -21,14 +21,14 @@ from private_ensembles.audit import (
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.sources import Secure
 from private_ensembles.noise.streams import generator
-from private_ensembles.papers.pate.algorithms import confident_gnmax, interactive_gnmax
+from private_ensembles.papers.pate.interactive_students import interactive_gnmax
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
-from private_ensembles.teachers.dpsgd import poisson_batch
-from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
+from private_ensembles.teachers.dpsgd import poisson_batch, train_private_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SecureTensors, SeededTensors
 from private_ensembles.teachers.training import PrivateTraining
@@ -73,7 +73,7 @@ PRIVATE = {
     "noise/secure.py uniform": DPSGD,
     "teachers/dpsgd.py poisson_batch": BATCHES,
     "teachers/dpsgd.py train_private_teacher": DPSGD,
-    "teachers/dpsgd_ensemble.py _drawn.noise_of": DPSGD,
+    "teachers/dpsgd.py _drawn.noise_of": DPSGD,
     "teachers/sources.py SecureTensors.normal": DPSGD,
     "teachers/sources.py SecureTensors.uniform": BATCHES,
     "teachers/sources.py SeededTensors.normal": DPSGD,
@@ -95,26 +95,21 @@ OTHER = {
     "datasets/prepare.py split": PUBLIC,
     "datasets/shards.py cut_shards": PUBLIC,
     "datasets/shards.py permutation_shards": PUBLIC,
-    "papers/darrm/experiment.py run": PUBLIC,
+    "papers/darrm/experiment.py release_labels": PUBLIC,
     "papers/pate/experiment.py draw_queries": PUBLIC,
     "papers/pate/experiment.py stated_scores": SIMULATED,
     "published/statements_of_darrm.py cost_inside": SIMULATED,
     "published/statements_of_darrm.py privacy_against_its_condition": SIMULATED,
     "published/statements_of_pate.py totals_above_theorem_24": SIMULATED,
-    "student/augmentation.py distort": TRAINING,
+    "student/images.py distort": TRAINING,
     "student/images.py _Run._batches": TRAINING,
-    "student/semi_supervised_gan.py Normalised.__init__": TRAINING,
-    "student/semi_supervised_gan.py Discriminator.features.noisy": TRAINING,
-    "student/semi_supervised_gan.py train_gan": TRAINING,
-    "student/semi_supervised_gan.py train_gan.created": TRAINING,
-    "student/semi_supervised_gan.py train_gan.discriminate": TRAINING,
     "student/virtual_adversarial.py perturbation": TRAINING,
     "votes/synthetic.py synthetic_counts": SIMULATED,
     "votes/synthetic.py synthetic_queries": SIMULATED,
     "teachers/plain.py train_plain_teacher": TRAINING,
     "teachers/sources.py SeededTensors.permutation": TRAINING,
-    "teachers/plain_ensemble.py _resumed": TRAINING,
-    "teachers/plain_ensemble.py train_plain_ensemble": TRAINING,
+    "teachers/plain.py _resumed": TRAINING,
+    "teachers/plain.py train_plain_ensemble": TRAINING,
 }
 DELTA = 1e-3
 # Each bound fails with at most this probability on correct code; some forty are computed.
@@ -188,7 +183,7 @@ def test_thresholds_with_secure_noise(aggregator):
         def sample(votes, runs, _):
             votes, noise = np.tile(votes, (runs, 1)), CheckedNoise(wanted, factor * sigma, 1.0)
             if aggregator == "confident":
-                return confident_gnmax(votes, noise, Secure()) >= 0
+                return load("confident_gnmax").law.draw(votes, noise, Secure()) >= 0
             scores = np.broadcast_to(student[0], votes.shape)
             return interactive_gnmax(votes, scores, 0.5, noise, Secure())[0] >= 0
 
@@ -243,9 +238,11 @@ def test_a_step_of_dp_sgd(noise):
     delta, runs, norm, sigma = 0.05, 4_400, 0.1, 4.0
     # Phi(u / 2 - epsilon / u) - e^epsilon Phi(-u / 2 - epsilon / u) with u = 2 / sigma.
     claimed = analytic_epsilon(math.sqrt(2) * sigma / 2, delta)
-    images = torch.full((2, 1, 1), 255, dtype=torch.uint8)
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1, 2, bias=False))
-    torch.nn.init.zeros_(model[1].weight)
+    # All of a blank image's gradient is the bias'.
+    images = torch.zeros((2, 1, 1), dtype=torch.uint8)
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1, 2))
+    for parameter in model.parameters():
+        torch.nn.init.zeros_(parameter)
 
     def sampler(multiplier):
         def sample(label, size, stream):
@@ -266,8 +263,8 @@ def test_a_step_of_dp_sgd(noise):
                 sampling=sampling,
                 noise=noises,
             )
-            weights = torch.stack([state["1.weight"].flatten() for state in states]).numpy()
-            lead = (weights[:, 0] - weights[:, 1]) / math.sqrt(2) / norm  # +-1 without noise
+            biases = torch.stack([state["1.bias"] for state in states]).numpy()
+            lead = (biases[:, 0] - biases[:, 1]) / math.sqrt(2) / norm  # +-1 without noise
             return (lead > 1.4).astype(int)
 
         return sample

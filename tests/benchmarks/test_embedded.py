@@ -22,3 +22,11 @@ def test_a_tiny_run_is_measured():
     data = embedded.measure(quick=True)
     assert (data["wall"] > data["longest"]).all()
     assert "optimize_gamma" in embedded.section(data)
+
+
+def test_seconds_of_jobs_come_from_the_benchmark_files(finished_tiny_run, tmp_path):
+    seconds = embedded.job_seconds(finished_tiny_run)
+    assert len(seconds["optimize_gamma"]) == 3
+    assert all(second > 0 for each in seconds.values() for second in each)
+    with pytest.raises(ValueError, match="must hold benchmark files"):
+        embedded.job_seconds(tmp_path)

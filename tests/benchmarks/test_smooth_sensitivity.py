@@ -49,10 +49,3 @@ def test_section_labels_what_is_extrapolated(measured):
     assert "| 5 |" in next(line for line in section.splitlines() if line.startswith("| Glyph"))
     assert "**extrapolated**" in section
     assert "Together 8 s" in section
-
-
-def test_votes_are_always_the_same(measured):
-    assert (benchmark.votes("MNIST") == benchmark.votes("MNIST")).all()
-    assert (benchmark.votes("MNIST", 3) == benchmark.votes("MNIST")[:3]).all()
-    assert benchmark.votes("Glyph").shape == (30, 10)
-    assert set(benchmark.votes("Adult").sum(axis=1)) == {50}

@@ -39,13 +39,6 @@ def test_section_says_what_is_extrapolated_and_what_was_not_measured(measured):
     assert teachers.training_seconds(row) == pytest.approx(row["seconds"] * images / row["images"])
 
 
-def test_ratio_is_of_rates(measured):
-    twice = measured.assign(
-        seconds=measured["images"] / measured["together"].map({False: 100.0, True: 250.0})
-    )
-    assert teachers.ratios(twice, "private").tolist() == pytest.approx([2.5] * 2)
-
-
 def test_a_gpu_alone_is_added_to_what_was_measured_on_a_cpu(measured, monkeypatch, tmp_path):
     measured.to_csv(tmp_path / "teachers.csv", index=False)
 

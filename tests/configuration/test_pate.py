@@ -6,7 +6,7 @@ import pytest
 
 from private_ensembles.configuration.check import ConfigError, check
 from private_ensembles.configuration.root import Configuration
-from private_ensembles.teachers.schedule import poisson_schedule
+from private_ensembles.teachers.training import poisson_schedule
 
 from .shipped import DEFAULT, GONE, assert_refused, changed
 

@@ -48,16 +48,6 @@ def test_expected_error_under_a_common_p_is_the_integral_of_the_error(low):
     assert expected_error(gamma, f"common:{low},1") == pytest.approx(integral, abs=1e-10)
 
 
-def test_larger_gamma_means_smaller_error_everywhere():
-    # DaRRM, Lemma B.11.
-    rng = np.random.default_rng(2)
-    p = np.linspace(0, 1, 21)
-    for _ in range(20):
-        small = oracle.random_gamma(rng, 9)
-        large = small + (1 - small) * oracle.random_gamma(rng, 9)
-        assert (error_at(large, p) <= error_at(small, p) + 1e-15).all()
-
-
 def test_objective_is_the_lead_that_gamma_can_keep():
     c = objective(11, parse_prior("uniform:0.5,1"))
     assert (c >= 0).all()

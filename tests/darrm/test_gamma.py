@@ -10,7 +10,6 @@ from scipy.optimize import linprog
 from private_ensembles.accounting.composition import general
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.gamma import (
-    check_gamma,
     gamma_constant,
     gamma_double_subsampling,
     gamma_subsampling,
@@ -32,22 +31,6 @@ def test_darrm_with_gamma_sub_has_the_distribution_of_subsampling(K, m):
     expected = [enumerate_subsampling(K, m, l) for l in range(K + 1)]
     np.testing.assert_allclose(subsampling_probability(K, m), expected, atol=1e-15)
     np.testing.assert_allclose(label_probability(gamma_subsampling(K, m)), expected, atol=1e-15)
-
-
-@pytest.mark.parametrize(("K", "m", "l"), [(11, 3, 7), (11, 4, 4)])
-def test_simulated_subsampling_agrees_with_gamma_sub(K, m, l):
-    rng = np.random.default_rng(7)
-    n = 40_000
-    votes = np.arange(K) < l
-    drawn = votes[np.argsort(rng.random((n, K)), axis=1)[:, :m]].sum(axis=1)
-    share = np.where(2 * drawn == m, rng.random(n) < 0.5, 2 * drawn > m).mean()
-    # Hoeffding: off by more than this with probability below 1e-9.
-    bound = np.sqrt(np.log(2e9) / (2 * n))
-    assert abs(share - label_probability(gamma_subsampling(K, m))[l]) < bound
-
-
-def test_gamma_sub_at_one_teacher_is_linear():
-    np.testing.assert_allclose(gamma_subsampling(11, 1)[6:], np.arange(1, 12, 2) / 11, atol=1e-15)
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
@@ -90,34 +73,6 @@ def test_constant_gamma_is_the_largest_that_its_linear_program_allows():
 def test_constant_gamma_is_private(delta_prime):
     gamma = gamma_constant(35, 6.5, 0.1, 1e-5, 0.1, delta_prime=delta_prime)
     assert certify(gamma, 6.5, 0.1, 1e-5, 0.1).holds
-
-
-def test_general_composition_gives_a_larger_constant_where_its_slack_is_paid_for():
-    simple = gamma_constant(35, 6.5, 0.1, 1e-5, 0.1)[0]
-    assert gamma_constant(35, 6.5, 0.1, 1e-5, 0.1, delta_prime=0.1)[0] > simple
-
-
-@pytest.mark.parametrize(
-    ("gamma", "message"),
-    [
-        ([0.1, 0.2], "symmetric"),
-        ([0.5] * 5, "odd"),
-        ([1.5, 1.5], r"\[0, 1\]"),
-        ([np.nan, np.nan], r"\[0, 1\]"),
-        ([[0.5, 0.5]], "shape"),
-    ],
-)
-def test_what_is_no_symmetric_gamma_is_refused(gamma, message):
-    with pytest.raises(ValueError, match=message):
-        check_gamma(gamma)
-
-
-@pytest.mark.parametrize(
-    ("K", "m", "message"), [(10, 3, "K = 10"), (11, 0, "m = 0"), (11, 12, "m = 12"), (11, 2.5, "m")]
-)
-def test_subsampling_refuses_impossible_sizes(K, m, message):
-    with pytest.raises(ValueError, match=message):
-        gamma_subsampling(K, m)
 
 
 @pytest.mark.parametrize("slack", [1e-6, 0.05])

@@ -1,4 +1,4 @@
-"""The optimised gamma against the full eight-corner linear program."""
+"""The optimised gamma: what it is at known points, and what it is said to be."""
 
 import json
 import math
@@ -6,55 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
-from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.prior import objective, parse_prior
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-
-from . import oracle
-
-
-def full_program(K, m, epsilon, Delta, delta):
-    """Optimal utility of the paper's program: all corner multisets, solved in one go."""
-    problem = PrivacyProblem(K, m, epsilon, Delta, delta)
-    kinds = 8 if Delta else 4
-    rows = []
-    for counts in oracle.multisets(K, kinds):
-        full = counts if kinds == 8 else (counts[0], counts[1], 0, 0, 0, 0, *counts[2:])
-        rows.append(problem.row(np.array(full)))
-    c = objective(K, parse_prior("uniform:0.5,1"))
-    scale = problem.c - 1 + 2 * delta
-    result = linprog(-c, A_ub=np.array(rows) / scale, b_ub=np.ones(len(rows)), bounds=(0, 1))
-    return -result.fun
-
-
-GRID = [
-    (1, 1, 0.5, 0.01),
-    (3, 2, 0.1, 1e-5),
-    (3, 3, 3.0, 0.02),
-    (5, 1.5, 0.1, 1e-5),
-    (5, 4.9, 0.3, 0.0),
-    (5, 2, 3.0, 0.02),
-    (7, 3, 0.1, 1e-5),
-    (7, 2.5, 1.0, 0.02),
-    (7, 6.5, 0.05, 1e-3),
-    (7, 1, 3.0, 0.0),
-    (11, 3, 0.1, 0.0),
-    (11, 10, 0.1, 0.0),
-    (11, 2.2, 1.0, 0.0),
-]
-
-
-@pytest.mark.parametrize(("K", "m", "epsilon", "Delta"), GRID)
-def test_cutting_planes_reach_the_full_program(K, m, epsilon, Delta):
-    solution = optimize_gamma(K, m, epsilon, Delta, solver="highs")
-    expected = full_program(K, m, epsilon, Delta, solution.problem.delta)
-    assert solution.utility == pytest.approx(expected, abs=1e-8)
-    assert solution.utility_upper_bound >= expected - 1e-12
-    assert certify(solution.gamma, m, epsilon, Delta).holds
 
 
 def test_full_program_of_the_paper_is_reached_at_eleven_teachers():
@@ -71,12 +26,6 @@ def test_at_one_teachers_budget_the_optimum_is_subsampling(solver):
         pytest.importorskip("gurobipy")
     solution = optimize_gamma(11, 1, 0.1, 1e-5, solver=solver)
     np.testing.assert_allclose(solution.gamma, gamma_subsampling(11, 1), atol=1e-6)
-
-
-def test_no_noise_is_needed_where_the_majority_is_private_already():
-    solution = optimize_gamma(11, 7, 0.1, 1e-5)
-    assert (solution.gamma == 1).all()
-    assert solution.certificate.slack > 0
 
 
 @pytest.mark.parametrize(("K", "m", "Delta"), [(11, 3, 1e-5), (35, 6.4521, 1e-5), (51, 10, 0.0)])
@@ -127,20 +76,6 @@ def test_delta_may_fall_short_of_Delta_by_its_rounding(Delta):
     assert solution.problem.delta == delta  # the smaller allowance, not Delta
     with pytest.raises(ValueError, match="delta"):
         optimize_gamma(11, 1, 0.1, Delta + 1e-15, delta)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((10, 3, 0.1), "K = 10"),
-        ((11, 12, 0.1), "m = 12"),
-        ((11, 3, 0.0), "epsilon = 0.0"),
-        ((11, 3, 0.1, 0.0, -1.0), "delta = -1.0"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        optimize_gamma(*arguments)
 
 
 @pytest.mark.parametrize("prior", ["normal:0,1", "uniform:0.5", "uniform:1,0.5", "uniform:0,0.4"])

@@ -1,42 +1,27 @@
 """DPBag's figures show the tables' numbers at one delta."""
 
-import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 
-from private_ensembles.figures import dpbag, style
+from private_ensembles.figures import dpbag
 
 
 @pytest.fixture(scope="module")
-def counts(root):
-    names = ("table6", "table8")
-    return pd.concat([pd.read_csv(root / "docs" / "dpbag" / f"{name}.csv") for name in names])
+def counts(published):
+    return published("dpbag/table6", "dpbag/table8")
 
 
 @pytest.fixture(scope="module")
-def students(root):
-    names = ("table5", "table7")
-    return pd.concat([pd.read_csv(root / "docs" / "dpbag" / f"{name}.csv") for name in names])
-
-
-@pytest.fixture
-def kept(monkeypatch, stand_in):
-    """The figures that were drawn, still open."""
-    figures = []
-    monkeypatch.setattr(style, "save", lambda drawn, *paths: figures.append(drawn))
-    stand_in(style, "plt", close=lambda drawn: None)
-    yield figures
-    monkeypatch.undo()
-    plt.close("all")
+def students(published):
+    return published("dpbag/table5", "dpbag/table7")
 
 
 def lines(axis):
     """Name -> [(epsilon, value), ...] of the lines with a name."""
-    drawn = zip(*axis.get_legend_handles_labels(), strict=True)
+    named = zip(*axis.get_legend_handles_labels(), strict=True)
     return {
         name: list(zip(*(bar.lines[0] if hasattr(bar, "lines") else bar).get_data(), strict=True))
-        for bar, name in drawn
+        for bar, name in named
     }
 
 
@@ -45,9 +30,9 @@ def panel(figure, title):
     return lines(axis)
 
 
-def test_labels_drawn_are_those_of_the_tables_at_one_delta(counts, kept):
+def test_labels_drawn_are_those_of_the_tables_at_one_delta(counts, drawn):
     dpbag.draw_labels(counts, 1e-3, "unused.png")
-    shown = panel(kept[0], "logistic, 100 shards")
+    shown = panel(drawn[0], "logistic, 100 shards")
     mine = counts[(counts["model"] == "logistic") & (counts["n"] == 100)]
     mine = mine[mine["delta"] == 1e-3]
     alone = mine[(mine["accounting"] != "personalised") & (mine["k"] == 1)]
@@ -67,14 +52,14 @@ def test_labels_drawn_are_those_of_the_tables_at_one_delta(counts, kept):
     for name, points in shown.items():
         if "partitions" in name:
             assert all(plain[round(x)] > y > 1 for x, y in points)
-    for axis in kept[0].axes:
+    for axis in drawn[0].axes:
         low, high = axis.get_ylim()
         assert all(low <= y <= high for points in lines(axis).values() for _, y in points)
 
 
-def test_students_drawn_are_those_of_the_tables_with_the_one_without_privacy(students, kept):
+def test_students_drawn_are_those_of_the_tables_with_the_one_without_privacy(students, drawn):
     dpbag.draw_students(students, 1e-3, "unused.png")
-    shown = panel(kept[0], "boosted trees, 150 shards")
+    shown = panel(drawn[0], "boosted trees, 150 shards")
     rows = students[(students["model"] == "boosted_trees") & (students["n"] == 150)]
     rows = rows[(rows["delta"] == 1e-3) & (rows["method"] == "dpbag") & (rows["k"] == 50)]
     found = shown["DPBag, 50 partitions"]
@@ -84,10 +69,6 @@ def test_students_drawn_are_those_of_the_tables_with_the_one_without_privacy(stu
     assert shown["without privacy (NPB)"][0][1] == free["accuracy_mean"].iloc[0]
 
 
-def test_figures_are_files_and_need_rows_at_their_delta(counts, students, tmp_path):
-    paths = [tmp_path / "labels.png", tmp_path / "labels.pdf"]
-    dpbag.draw_labels(counts[counts["model"] == "boosted_trees"], 1e-5, *paths)
-    assert paths[0].read_bytes().startswith(b"\x89PNG")
-    assert paths[1].read_bytes().startswith(b"%PDF")
+def test_figures_need_rows_at_their_delta(students):
     with pytest.raises(ValueError, match=r"students: must have rows at delta = 0\.5"):
-        dpbag.draw_students(students, 0.5, *paths)
+        dpbag.draw_students(students, 0.5, "unused.png")

@@ -1,79 +1,65 @@
-"""Every figure can be read: no words on other words, none beyond the border, none too pale."""
+"""Every figure can be read: no words on others, none beyond the border, none pale; equal bytes."""
 
 import functools
 import itertools
 
-import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
-from private_ensembles.figures import best_label as best_label_figure
-from private_ensembles.figures import darrm as darrm_figures
 from private_ensembles.figures import dpbag as dpbag_figures
-from private_ensembles.figures import ledger as ledger_figure
-from private_ensembles.figures import many_labels as many_labels_figure
-from private_ensembles.figures import planner as planner_figure
+from private_ensembles.figures import planner as planner_figures
 from private_ensembles.figures import style
+from private_ensembles.figures.darrm import (
+    draw_feasible_region,
+    draw_gamma_shapes,
+    draw_prior_shapes,
+    draw_sigma_search,
+)
+from private_ensembles.figures.ledger import draw_ledger
+from private_ensembles.figures.nzc import draw_ensembles
+from private_ensembles.figures.own_votes import draw_own
 
 from . import test_darrm as darrm
+from . import test_own_votes as own
 from . import test_pate as pate
-
-
-def published(root, name):
-    return pd.read_csv(root / "docs" / f"{name}.csv")
-
-
-def planner(root):
-    table = published(root, "planner/planner")
-    return functools.partial(planner_figure.draw_plan, table, ensemble="250 teachers, 10 classes")
-
-
-def many_labels(root):
-    tables = (published(root, name) for name in ("planner/many_labels", "pate/equal_budget"))
-    return functools.partial(many_labels_figure.draw, *tables)
-
-
-def best_label(root):
-    return functools.partial(best_label_figure.draw, published(root, "planner/best_label"))
-
-
-def label_counts(root):
-    tables = [published(root, f"dpbag/{name}") for name in ("table6", "table8")]
-    return functools.partial(dpbag_figures.draw_labels, pd.concat(tables), 1e-3)
-
-
-def students(root):
-    tables = [published(root, f"dpbag/{name}") for name in ("table5", "table7")]
-    return functools.partial(dpbag_figures.draw_students, pd.concat(tables), 1e-3)
-
-
-def ledger(root):
-    return functools.partial(ledger_figure.draw_ledger, published(root, "privacy_ledger"))
-
-
-def of_darrm(draw, data, **options):
-    return lambda root: functools.partial(draw, data(), **options)
-
+from .twice import assert_equal_bytes
 
 SETTING = {"setting": darrm.SETTING}
+ENSEMBLE = {"ensemble": "250 teachers, 10 classes"}
+# What draws each figure, what it is given (a file in docs/ if it is a text), and its words.
 FIGURES = {
-    "planner": planner,
-    "many_labels": many_labels,
-    "best_label": best_label,
-    "label_counts": label_counts,
-    "students": students,
-    "ledger": ledger,
-    "shapes": of_darrm(
-        darrm_figures.draw_gamma_shapes, functools.partial(darrm.shapes, 6), **SETTING
+    "planner": (planner_figures.draw_plan, ["planner/planner"], ENSEMBLE),
+    "many_labels": (
+        planner_figures.draw_many_labels,
+        ["planner/many_labels", "pate/equal_budget"],
+        {},
     ),
-    "region": of_darrm(darrm_figures.draw_feasible_region, darrm.region, **SETTING),
-    "priors": of_darrm(darrm_figures.draw_prior_shapes, darrm.priors, **SETTING),
-    "search": of_darrm(darrm_figures.draw_sigma_search, darrm.search),
+    "best_label": (planner_figures.draw_best_label, ["planner/best_label"], {}),
+    "label_counts": (dpbag_figures.draw_labels, [("dpbag/table6", "dpbag/table8"), 1e-3], {}),
+    "students": (dpbag_figures.draw_students, [("dpbag/table5", "dpbag/table7"), 1e-3], {}),
+    "ledger": (draw_ledger, ["privacy_ledger"], {}),
+    "ensembles": (draw_ensembles, ["nzc/figure2"], {}),
+    "own": (draw_own, [own.TABLE, own.CURVES, own.PROFILE], {}),
+    "shapes": (draw_gamma_shapes, [darrm.shapes(6)], SETTING),
+    "region": (draw_feasible_region, [darrm.region()], SETTING),
+    "priors": (draw_prior_shapes, [darrm.priors()], SETTING),
+    "search": (draw_sigma_search, [darrm.search()], {}),
 } | {
-    draw.__name__: of_darrm(draw, data, source=source)
-    for draw, data, source in ((*one[:2], one[2] + ", δ = 10⁻⁸") for one in pate.FIGURES)
+    draw.__name__: (draw, [data()], {"source": f"{source}, δ = 10⁻⁸"})
+    for draw, data, source in pate.FIGURES
 }
+
+
+@pytest.fixture(params=FIGURES)
+def draw(request, published):
+    """What draws a figure, given paths alone."""
+    function, given, options = FIGURES[request.param]
+    read = []
+    for one in given:
+        names = [one] if isinstance(one, str) else one
+        read.append(published(*names) if isinstance(one, str | tuple) else one)
+    return functools.partial(function, *read, **options)
 
 
 def words(drawn):
@@ -91,8 +77,13 @@ def words(drawn):
             yield text
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_words_stand_apart_inside_the_border_and_have_contrast(root, name, monkeypatch):
+def test_equal_data_give_equal_bytes(draw, tmp_path):
+    """Of one figure in every format; what makes them stable is one function's business."""
+    kinds = ("png", "pdf", "svg") if draw.func is draw_feasible_region else ("png",)
+    assert_equal_bytes(draw, tmp_path, kinds, least=5000)
+
+
+def test_words_stand_apart_inside_the_border_and_have_contrast(draw, monkeypatch):
     found = []
 
     def look(drawn, *paths):
@@ -117,5 +108,5 @@ def test_words_stand_apart_inside_the_border_and_have_contrast(root, name, monke
         )
 
     monkeypatch.setattr(style, "save", look)
-    FIGURES[name](root)()
+    draw()
     assert found == []

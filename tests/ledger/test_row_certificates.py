@@ -17,8 +17,8 @@ from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.published.parameters import claims_of
 from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.published.reproduced import claims_of
 from verify import verify
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))

@@ -1,10 +1,11 @@
 """The law of a label as secure noise draws it, by what the law's own `draw` asks of samplers.
 
 Coins, dice and bits are followed to every end, with their probabilities as exact fractions.
-Gaussian noise is noted, and what it does to the label is summed up here in fifty digits.
+Gaussian noise is noted, and what it does to the label is summed up here.
 """
 
 import itertools
+import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -37,8 +38,7 @@ class Followed:
     def law(self, law, parameters, row):
         """Return Pr[outcome] of one query of these counts, outcomes -1, 0, ..., C - 1, exactly.
 
-        Fractions; or Decimals of fifty digits (for the fine lattice: of a float's) if noise is
-        Gaussian.
+        Fractions; or floats, sums of positive numbers, if noise is Gaussian.
         """
         outcomes, self.gaussian, self.open = [Fraction(0)] * (len(row) + 1), [], [[]]
         while self.open:
@@ -126,62 +126,48 @@ def adaptive_delta(pairs, epsilon, queries, answers):
 def _decimal(value):
     if isinstance(value, Fraction):
         return Decimal(value.numerator) / Decimal(value.denominator)
-    return value
+    return Decimal(float(value))
 
 
 def _of_noise(gaussian, parameters):
     """Return the law of GNMax, and of the threshold before it if there is one."""
-    with localcontext() as context:
-        context.prec = _DIGITS
-        *threshold, (sampler, sigma, counts) = gaussian
-        whole = sampler == "whole"
-        label = (_whole_label if whole else _continuous_label)(counts[0].tolist(), sigma)
-        if not threshold:
-            return [Decimal(0), *label]
-        ((_, sigma, (lead,)),) = threshold
-        noise = _noise(sigma)
-        needed = Decimal(parameters.threshold) - int(lead)
-        answer = sum(chance for x, chance in noise.items() if x >= needed)
-        return [1 - answer, *(answer * chance for chance in label)]
+    *threshold, (sampler, sigma, counts) = gaussian
+    label = (whole_label if sampler == "whole" else continuous_label)(counts[0].tolist(), sigma)
+    if not threshold:
+        return [0.0, *label]
+    ((_, sigma, (lead,)),) = threshold
+    x, chances = noise_law(sigma)
+    answer = chances[int(lead) + x >= parameters.threshold].sum()
+    return [1 - answer, *(answer * label)]
 
 
-def _noise(sigma):
-    """N_Z(0, sigma^2), cut at 20 standard deviations, beyond which are 10^-86 of it."""
-    ends = int(20 * sigma) + 2
-    variance = 2 * Decimal(float(sigma)) ** 2
-    weights = {x: (-Decimal(x * x) / variance).exp() for x in range(ends + 1)}
-    total = 2 * sum(weights.values()) - 1
-    return {x: weights[abs(x)] / total for x in range(-ends, ends + 1)}
+def noise_law(sigma):
+    """N_Z(0, sigma^2) where it is above 1e-18: numbers and probabilities."""
+    x = np.arange(-math.ceil(9 * sigma) - 1, math.ceil(9 * sigma) + 2)
+    weights = np.exp(-np.square(x / sigma) / 2)
+    return x, weights / weights.sum()
 
 
-def _whole_label(row, sigma):
+def whole_label(row, sigma):
     """Return Pr[j]: the largest of whole noisy counts, with a fair die for ties."""
-    noise = _noise(sigma)
-    ends = max(noise)
-    places = range(min(row) - ends, max(row) + ends + 1)
-    below, laws = [], []
-    for count in row:
-        law = [noise.get(x - count, Decimal(0)) for x in places]
-        laws.append(law)
-        below.append([Decimal(0), *itertools.accumulate(law)][:-1])
-    chances = []
+    x, chances = noise_law(sigma)
+    laws = np.zeros((len(row), max(row) - min(row) + len(x)))
+    for law, count in zip(laws, row, strict=True):
+        law[count - min(row) :][: len(x)] = chances
+    below = laws.cumsum(axis=1) - laws
+    wins = np.zeros(len(row))
     for j in range(len(row)):
         others = [i for i in range(len(row)) if i != j]
-        total = Decimal(0)
-        for place in range(len(places)):
-            for tied in itertools.product((False, True), repeat=len(others)):
-                share = laws[j][place] / (1 + sum(tied))
-                for i, ties in zip(others, tied, strict=True):
-                    share *= (laws if ties else below)[i][place]
-                total += share
-        chances.append(total)
-    return chances
+        for tied in itertools.product((False, True), repeat=len(others)):
+            parts = [(laws if ties else below)[i] for i, ties in zip(others, tied, strict=True)]
+            wins[j] += (laws[j] * np.prod(parts, axis=0)).sum() / (1 + sum(tied))
+    return wins
 
 
-def _continuous_label(row, sigma):
+def continuous_label(row, sigma):
     """Return GNMax's law with continuous noise, by the trapezoidal rule, which errs by 1e-14."""
     y = np.arange(min(row) - 12 * sigma, max(row) + 12 * sigma, sigma / 50)
     z = (y - np.array(row)[:, None]) / sigma
     densities, below = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi), ndtr(z)
     wins = [densities[j] * np.delete(below, j, axis=0).prod(axis=0) for j in range(len(row))]
-    return [Decimal(float(win.sum() / 50)) for win in wins]
+    return np.sum(wins, axis=1) / 50

@@ -61,8 +61,8 @@ def test_claim_is_an_upper_bound_of_the_exact_value_unless_it_is_false(listed, n
         claimed_epsilon=claim,
         exact_epsilon=exact,
     )
-    assert row.verdict == ("holds" if mechanism.entry.releasable else "fails")
-    assert row.release == mechanism.entry.releasable
+    assert row["verdict"] == ("holds" if mechanism.entry.releasable else "fails")
+    assert row["release"] == mechanism.entry.releasable
     if mechanism.entry.releasable:  # NZC's table underflows; its ledger rows are made of logarithms
         assert exact <= stated_cost(mechanism, task, parameters).proven * (1 + 1e-9)
     tight = mechanism.entry.analysis == "label" and not mechanism.entry.data_dependent

@@ -14,7 +14,7 @@ import pytest
 
 from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
+from private_ensembles.mechanisms.accounts.label import MOST_LABELS
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.laws.immutable import ImmutableNoise

@@ -1,12 +1,9 @@
 """A law with its account: what is refused, and which parameters a budget is found for."""
 
 from dataclasses import replace
-from decimal import Decimal
 
 import pytest
 
-from private_ensembles.audit.divergence import coins_delta
-from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.mechanism import load
@@ -24,14 +21,6 @@ BASE = Task(
 def test_an_unknown_argument_of_calibrate_is_a_type_error(name):
     with pytest.raises(TypeError, match=f"{name}: calibrate takes .*, not capp"):
         load(name).calibrate(BASE, capp=0.5)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_labels_are_the_task_s_and_no_argument_of_calibrate(name):
-    with pytest.raises(TypeError, match="not labels"):
-        load(name).calibrate(BASE, labels=37)
-    with pytest.raises(TypeError, match="labels"):
-        load(name).cost(BASE, load(name).calibrate, labels=37)
 
 
 @pytest.mark.parametrize(
@@ -62,24 +51,7 @@ def test_a_cap_is_a_share_of_the_labels_wanted_and_at_least_one():
     assert [gnmax.calibrate(BASE, cap=cap).labels for cap in (1.0, 0.5, 0.001)] == [40, 20, 1]
 
 
-@pytest.mark.parametrize("name", ["ladder", "darrm_sub", "darrm_opt"])
-def test_a_mechanism_of_two_classes_is_refused_beyond_them(name):
-    mechanism = load(name)
-    task = replace(
-        BASE, queries=1, labels=1, privacy_model=sorted(mechanism.entry.privacy_models)[0]
-    )
-    assert mechanism.refusal(task) is None
-    assert mechanism.refusal(replace(task, n_classes=3)) == "for two classes only"
-
-
 TASK = Task(0.5, 1e-3, 1, 1, n_teachers=5, n_classes=2)
-
-
-@pytest.mark.parametrize("name", ["lnmax_pure", "exponential", "lnmax_exact", "gnmax_exact"])
-def test_one_secure_label_is_proven_of_its_coins(name):
-    mechanism, task = load(name), replace(TASK, secure=True)
-    table = mechanism.law.distribution(both_counts(5), mechanism.calibrate(task))
-    assert coins_delta(table, task.epsilon) <= Decimal(task.delta)
 
 
 def test_coins_that_cost_more_than_delta_are_refused(monkeypatch):

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.accounts import gaussian_counts, starts, thresholds
+from private_ensembles.mechanisms.accounts import gaussian_counts, label, thresholds
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.gamma import NoisyMajority
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
@@ -45,7 +45,7 @@ def asked(monkeypatch):
         asked.append(rho)
         return 1.0
 
-    for module in (gaussian_counts, thresholds, starts):
+    for module in (gaussian_counts, thresholds, label):
         monkeypatch.setattr(module, "rho_cost", rho_cost)
     return asked
 

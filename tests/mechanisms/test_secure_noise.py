@@ -1,8 +1,8 @@
 """With secure noise no mechanism costs more than it says: every outcome of the noise is listed.
 
-Nothing here knows how a mechanism draws. Its law's `draw` is run on as many copies of a query as
-the draws have outcomes, with samplers that hand out one outcome each instead of drawing, so that
-what is added up is the very law that is released. New mechanisms are tested by themselves.
+Nothing here knows how a mechanism draws. Its law's `draw` is followed to every end of what it asks
+of samplers, so that what is added up is the very law that is released (`drawn`). New mechanisms are
+tested by themselves.
 """
 
 import itertools
@@ -10,135 +10,21 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
 
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import refusal, release
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.papers.pate.given_noise import at_noise
 
+from .drawn import Followed, noise_law
+
 # Of each of some twenty mechanisms: well over 100 in all, or 200 of each, the same ones first.
 SETTINGS = [7, pytest.param(200, marks=pytest.mark.slow)]
-MOST_OUTCOMES = 150_000
 # Of sums in floating point, each of fewer than 1e6 positive numbers of sum 1.
 ROUNDING = 1e-13
-
-
-def noise_law(sigma):
-    """N_Z(0, sigma^2) where it is above 1e-18: numbers and probabilities."""
-    x = np.arange(-math.ceil(9 * sigma) - 1, math.ceil(9 * sigma) + 2)
-    weights = np.exp(-np.square(x / sigma) / 2)
-    return x, weights / weights.sum()
-
-
-class FineLattice(Exception):
-    """A lattice too fine to be listed; its label is that of continuous noise but for 1e-12."""
-
-
-def continuous_law(row, sigma):
-    """Pr[outcome] of GNMax, outcomes -1, 0, ..., C - 1, by the trapezoidal rule in a few lines."""
-    y = np.arange(min(row) - 12 * sigma, max(row) + 12 * sigma, sigma / 50)
-    z = (y - np.array(row)[:, None]) / sigma
-    densities, below = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi), ndtr(z)
-    wins = [densities[j] * np.delete(below, j, axis=0).prod(axis=0) for j in range(len(row))]
-    return np.concatenate([[0.0], np.sum(wins, axis=1) / 50])
-
-
-_EXACT = (
-    "add_discrete_gaussian",
-    "add_fine_gaussian",
-    "coins",
-    "fair_bits",
-    "largest",
-    "subsets",
-    "weighted",
-)
-
-
-class Listing:
-    """Stands in for the exact samplers of `noise.secure`: lists outcomes instead of drawing one.
-
-    The first run, of one query, notes what is drawn; the second gets one copy of it for each
-    outcome. draws: of every number drawn, its values and their probabilities. moved: how many
-    counts a neighbour moves by 1, with noise of which sigma: one of a threshold, two of a label.
-    """
-
-    def __init__(self, patch):
-        self.draws, self.moved, self.columns = [], [], None
-        for name in _EXACT:
-            patch.setattr(secure, name, getattr(self, name))
-        for name in ("uniform", "normal"):
-            patch.setattr(secure, name, self.refuse)
-
-    def refuse(self, *_):
-        raise AssertionError("secure labels come from exact samplers")
-
-    def add_fine_gaussian(self, counts, sigma):
-        raise FineLattice(sigma)
-
-    def column(self, values, chances):
-        if self.columns is None:
-            self.draws.append((np.asarray(values), np.asarray(chances, dtype=float)))
-            return self.draws[-1][0][:1]
-        return next(self.columns)
-
-    def add_discrete_gaussian(self, counts, sigma):
-        assert np.asarray(counts).dtype.kind in "iu"
-        law, threshold = noise_law(sigma), np.ndim(counts) == 1
-        if self.columns is None:
-            self.moved.append((1 if threshold else 2, sigma))
-        if threshold:
-            return counts + self.column(*law)
-        return counts + np.stack([self.column(*law) for _ in range(counts.shape[1])], axis=1)
-
-    def coins(self, probabilities):
-        p = float(np.ravel(probabilities)[0])
-        assert 0 <= p <= 1
-        return self.column([True, False], [p, 1 - p]) & np.ones(len(probabilities), bool)
-
-    def fair_bits(self, shape):
-        return self.column([0, 1], [0.5, 0.5])
-
-    def weighted(self, weights):
-        assert weights.dtype.kind in "iu"
-        row = np.asarray(weights)[0].astype(float)
-        return self.column(range(len(row)), row / row.sum())
-
-    def subsets(self, number, size, most):
-        every = np.array(list(itertools.combinations(range(size), most)))
-        return every[self.column(range(len(every)), np.full(len(every), 1 / len(every)))]
-
-    def largest(self, noisy):
-        die = self.column(range(6), [1 / 6] * 6)  # six sides choose among 1, 2 or 3 that tie
-        tied = noisy == noisy.max(axis=1, keepdims=True)
-        place = die % tied.sum(axis=1)
-        return np.argmax(tied & (np.cumsum(tied, axis=1) == place[:, None] + 1), axis=1)
-
-    def law(self, mechanism, parameters, row):
-        """Pr[outcome] of one query, outcomes -1, 0, ..., C - 1."""
-        self.draws, self.moved, self.columns = [], [], None
-        try:
-            mechanism.law.draw(np.array([row]), parameters, Secure())
-        except FineLattice as found:
-            label = continuous_law(row, found.args[0])
-            for x, chances in self.draws:  # of a threshold, which comes first and is no fine one
-                label *= chances[max(row) + x >= parameters.threshold].sum()
-            return label + (1 - label.sum()) * (np.arange(len(label)) == 0)
-        sizes = [len(values) for values, _ in self.draws]
-        if math.prod(sizes) > MOST_OUTCOMES:
-            return None
-        places = np.indices(sizes).reshape(len(sizes), -1)
-        chances = np.ones(places.shape[1])
-        for place, (_, chance) in zip(places, self.draws, strict=True):
-            chances *= chance[place]
-        self.columns = (v[place] for place, (v, _) in zip(places, self.draws, strict=True))
-        copies = np.tile(row, (places.shape[1], 1))
-        labels = np.asarray(mechanism.law.draw(copies, parameters, Secure()), dtype=np.int64)
-        return np.bincount(labels + 1, chances, minlength=len(row) + 1)
 
 
 def hockey_stick(p, q, epsilon):
@@ -290,7 +176,7 @@ NAMES = [entry.name for entry in registry.ENTRIES if entry.releasable]
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("name", NAMES)
 def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monkeypatch):
-    mechanism, listing = load(name), Listing(monkeypatch)
+    mechanism, followed = load(name), Followed(monkeypatch)
     generator = np.random.default_rng([15, *name.encode()])
     checked = 0
     while checked < settings:
@@ -306,31 +192,33 @@ def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monke
         if not mechanism.entry.hides_votes:
             # Here 1 - p loses digits of a small probability, which e^epsilon magnifies.
             lost = 8 * 2.0**-53 * math.exp(epsilon)
-            assert private_teachers(mechanism, listing, task, parameters, epsilon) <= bound + lost
+            assert private_teachers(mechanism, followed, task, parameters, epsilon) <= bound + lost
             continue
         laws, worst = {}, (0.0, None)
         for pair in neighbours(task.n_teachers, task.n_classes, moved, generator):
             for row in pair:
                 if row not in laws:
-                    laws[row] = listing.law(mechanism, parameters, row)
+                    laws[row] = np.array(followed.law(mechanism.law, parameters, row), dtype=float)
+                    assert abs(laws[row].sum() - 1) < 1e-12
             p, q = (laws[row] for row in pair)
-            if p is not None:
-                assert abs(p.sum() - 1) < 1e-12
-                delta = hockey_stick(p, q, epsilon / parameters.labels)
-                worst = max(worst, (delta, pair), key=lambda dearest: dearest[0])
+            delta = hockey_stick(p, q, epsilon / parameters.labels)
+            worst = max(worst, (delta, pair), key=lambda dearest: dearest[0])
+        queries = getattr(parameters, "queries", parameters.labels)
         if worst[1] is not None:
-            queries = getattr(parameters, "queries", parameters.labels)
             p, q = (laws[row] for row in worst[1])
             both = sequences(p, q, queries, parameters.labels)
             assert hockey_stick(*both, epsilon) <= bound
-        if listing.moved:  # what is noted of the last query
-            queries = getattr(parameters, "queries", parameters.labels)
-            times = {1: queries, 2: parameters.labels}
-            noise = [(counts * times[counts], sigma) for counts, sigma in listing.moved]
+        # What is noted of the last query: one count of a threshold moves, two of a label.
+        noise = [
+            (queries if np.ndim(counts) == 1 else 2 * parameters.labels, sigma)
+            for sampler, sigma, counts in followed.gaussian
+            if sampler == "whole"
+        ]
+        if noise:
             assert all_noise_delta(noise, epsilon) <= bound
 
 
-def private_teachers(mechanism, listing, task, parameters, epsilon):
+def private_teachers(mechanism, followed, task, parameters, epsilon):
     """Of one teacher that changes on disjoint shards, of all of them where data are shared."""
     K, teacher = task.n_teachers, task.teacher_cost()
     corners = teacher_corners(teacher.epsilon, teacher.delta)
@@ -338,8 +226,8 @@ def private_teachers(mechanism, listing, task, parameters, epsilon):
         return votes_delta(1, corners, epsilon)
     if task.labels > 1:
         return votes_delta(getattr(parameters, "members", K), corners, epsilon)
-    laws = [listing.law(mechanism, parameters, (K - ones, ones)) for ones in range(K + 1)]
-    return teachers_delta(np.array([law[2] for law in laws]), corners, epsilon)
+    laws = [followed.law(mechanism.law, parameters, (K - ones, ones)) for ones in range(K + 1)]
+    return teachers_delta(np.array([float(law[2]) for law in laws]), corners, epsilon)
 
 
 def test_continuous_accounts_would_fail_here():

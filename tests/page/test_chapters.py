@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from private_ensembles.page import chapters
-from private_ensembles.page.page import ASSETS, pieces
+from private_ensembles.page.page import pieces
 from private_ensembles.page.sections import Item, Section
 
 
@@ -21,7 +21,7 @@ def results(tmp_path):
             "status": ["match", "differs"],
         }
     )
-    return chapters.Results(tmp_path, {}, compared, ASSETS, None)
+    return chapters.Results(tmp_path, {}, compared, None)
 
 
 def with_files(results, *names):

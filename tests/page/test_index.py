@@ -8,11 +8,10 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 
-from private_ensembles.page import cells, index
+from private_ensembles.page import html, index
 from private_ensembles.papers.darrm.tables import privacy_loss
-from private_ensembles.published.comparison import compare
+from private_ensembles.published.comparison import compare, compare_relations
 from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.relations.comparison import compare_relations
 from private_ensembles.published.statuses import STATUSES
 
 PNG = base64.b64decode(
@@ -179,7 +178,7 @@ def test_the_ledger_is_on_the_page_with_its_verdicts_coloured_and_counted(tmp_pa
     outline.feed(page)
     assert {"ledger", "audit-claimed_exact"} <= set(outline.ids)
     table = pd.read_csv(ledger)
-    for verdict, status in cells.VERDICTS.items():
+    for verdict, status in html.VERDICTS.items():
         rows = int((table["verdict"] == verdict).sum())
         cell = f'<td class="{status}" data-sort="{verdict}">'
         assert page.count(cell) == rows > 0

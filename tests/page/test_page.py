@@ -12,14 +12,14 @@ from private_ensembles.page.page import ASSETS, TEMPLATES, page, pieces
 
 
 def test_the_page_holds_its_style_and_a_title_that_is_escaped():
-    made = page("page.html", ASSETS, "A < B", rail={"a": "<b>"})
+    made = page("page.html", "A < B", rail={"a": "<b>"})
     assert "<title>A &lt; B</title>" in made
     assert '<li><a href="#a">&lt;b&gt;</a></li>' in made
     assert (ASSETS / "page.css").read_text(encoding="utf-8") in made
 
 
 def test_the_only_script_that_may_run_is_the_one_inside():
-    made = page("page.html", ASSETS, "t")
+    made = page("page.html", "t")
     (script,) = re.findall(r"<script>(.*?)</script>", made, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in made
@@ -28,7 +28,7 @@ def test_the_only_script_that_may_run_is_the_one_inside():
 
 def test_a_value_that_a_template_lacks_is_an_error():
     with pytest.raises(UndefinedError, match="headline"):
-        page("index.html", ASSETS, "t")
+        page("index.html", "t")
 
 
 def reached(name):

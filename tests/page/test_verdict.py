@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from private_ensembles.page import verdict
-from private_ensembles.page.findings import Finding
+from private_ensembles.page.findings import Finding, read_findings
 from private_ensembles.page.page import pieces
+from private_ensembles.page.verdict import headline
 
 
 @pytest.mark.parametrize(
@@ -77,3 +78,44 @@ def test_a_page_of_docs_is_linked_where_it_is(tmp_path):
     (tmp_path / "docs" / "a.md").touch()
     linked = pieces.docs("docs/a.md#b", tmp_path / "results")
     assert linked == '<a class="file" data-href="../docs/a.md#b">docs/a.md</a>'
+
+
+def found(*kinds, paper="p"):
+    return [Finding(f"{paper}{i}", "t", "t", "d", kind) for i, kind in enumerate(kinds)]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        ((), ""),
+        (("", ""), ""),
+        (("broken",), " One claim is broken."),
+        (("theorem", "theorem", ""), " Two theorems fail."),
+        (
+            ("noise", "broken", "noise", "theorem"),
+            " One claim is broken, one theorem fails and two papers need less noise than "
+            "published.",
+        ),
+    ],
+)
+def test_what_came_out_is_counted(kinds, told):
+    assert headline(found(*kinds), 4) == (
+        f"Four papers on private teacher ensembles, recomputed.{told}"
+    )
+
+
+def test_noise_is_counted_by_paper_and_many_papers_are_a_number():
+    twice = found("noise") + found("noise")
+    assert headline(twice, 1) == (
+        "One paper on private teacher ensembles, recomputed. "
+        "One paper needs less noise than published."
+    )
+    assert headline([], 12).startswith("12 papers")
+
+
+def test_the_published_tables_give_the_sentence_of_the_paper_s_run(published_results):
+    findings = read_findings(published_results)
+    assert headline(findings, 4) == (
+        "Four papers on private teacher ensembles, recomputed. One claim is broken, one theorem "
+        "fails and two papers need less noise than published."
+    )

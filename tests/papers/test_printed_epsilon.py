@@ -1,8 +1,8 @@
 """The epsilon that is printed for all labels together, against what an adversary can do exactly.
 
 The adversary knows all votes but one and asks the same two histograms at every query. What it
-learns is multinomial, so its delta is a finite sum. The laws of the labels are written down here
-once more, by the mechanisms' definitions and without the package's quadratures and tables.
+learns is multinomial, so its delta is a finite sum. The laws of the labels are written down once
+more, here and in `mechanisms.drawn`, without the package's quadratures and tables.
 """
 
 import itertools
@@ -16,48 +16,9 @@ from scipy.special import expit, gammaln, ndtr, softmax
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 
+from ..mechanisms.drawn import continuous_label, noise_law, whole_label
+
 K, QUERIES, DELTA = 9, 12, 1e-5
-
-
-def lattice(sigma):
-    """Values, and masses of the discrete Gaussian."""
-    reach = math.ceil(12 * sigma) + K
-    x = np.arange(-reach, reach + 1)
-    mass = np.exp(-(x**2) / (2 * sigma**2))
-    return x, mass / mass.sum()
-
-
-def discrete_maximum(row, sigma):
-    """Every value of the winner; fair dice among those that tie."""
-    x, mass = lattice(sigma)
-    pad = np.arange(x[0] - K, x[-1] + K + 1)  # of noisy counts seen from one's own
-    full = np.zeros(pad.size)
-    full[K : K + x.size] = mass
-    below = np.cumsum(full) - full
-    won = []
-    for j, n in enumerate(row):
-        others = [m for i, m in enumerate(row) if i != j]
-        place = np.arange(x.size) + K
-        total = np.zeros(x.size)
-        for tied in itertools.product((0, 1), repeat=len(others)):
-            parts = [
-                (full if t else below)[place + n - m] for t, m in zip(tied, others, strict=True)
-            ]
-            total += np.prod(parts, axis=0) / (1 + sum(tied))
-        won.append((mass * total).sum())
-    return np.array(won)
-
-
-def normal_maximum(row, sigma):
-    y = np.arange(-12, 12, 0.02)
-    density = np.exp(-(y**2) / 2) / math.sqrt(2 * math.pi) * 0.02
-    row = np.array(row) / sigma
-    return np.array(
-        [
-            (density * np.prod(ndtr(y + n - np.delete(row, j)[:, None]), axis=0)).sum()
-            for j, n in enumerate(row)
-        ]
-    )
 
 
 def laplace_maximum(row, scale):
@@ -95,16 +56,16 @@ def law(name, given, row, secure):
     if name.startswith("confident"):
         lead = max(row) - given.threshold
         if secure:
-            x, mass = lattice(given.sigma1)
+            x, mass = noise_law(given.sigma1)
             passes = mass[x >= -lead].sum()
         else:
             passes = ndtr(lead / given.sigma1)
         on_lattice = secure and name == "confident_gnmax"
-        label = (discrete_maximum if on_lattice else normal_maximum)(row, given.sigma2)
+        label = (whole_label if on_lattice else continuous_label)(row, given.sigma2)
         return np.append(passes * label, 1 - passes)
     if name.startswith("gnmax"):
         on_lattice = secure and name != "gnmax_exact"
-        return (discrete_maximum if on_lattice else normal_maximum)(row, given.sigma)
+        return (whole_label if on_lattice else continuous_label)(row, given.sigma)
     if name.startswith("lnmax"):
         return laplace_maximum(row, given.scale)
     rate = given.label_epsilon / 2 if given.rate is None else given.rate
@@ -179,9 +140,9 @@ def test_no_adversary_known_exceeds_what_is_printed(name, classes, secure):
 def test_two_classes_are_known_in_closed_form():
     """Of the laws above: by the law of one lead."""
     row, x = [3, 6], 3
-    assert normal_maximum(row, 4.0)[0] == pytest.approx(ndtr(-x / (4 * math.sqrt(2))), rel=1e-12)
+    assert continuous_label(row, 4.0)[0] == pytest.approx(ndtr(-x / (4 * math.sqrt(2))), rel=1e-12)
     trailing = math.exp(-x / 4) / 2 * (1 + x / 8)
     assert laplace_maximum(row, 4.0)[0] == pytest.approx(trailing, rel=1e-9)
     assert flipped(row, 0.5)[0] == pytest.approx(math.exp(-x / 2) / 2)
     assert softmax([1.5, 3.0])[0] == pytest.approx(expit(-1.5))
-    assert discrete_maximum([2, 2, 2], 1.3) == pytest.approx(1 / 3)
+    assert whole_label([2, 2, 2], 1.3) == pytest.approx(1 / 3)

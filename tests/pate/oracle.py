@@ -2,7 +2,6 @@
 
 import functools
 import math
-from dataclasses import dataclass
 from itertools import pairwise, permutations, product
 
 import mpmath
@@ -11,9 +10,7 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp, ndtr
 
 from private_ensembles.pate.consensus import student_excess
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
-from private_ensembles.pate.rounds import answer_probability
 
 # Clear, tied, lonely and large ones.
 HISTOGRAMS = [
@@ -120,87 +117,9 @@ def divergence(p, q, order):
     return logsumexp(order * np.log(p) + (1 - order) * np.log(q)) / (order - 1)
 
 
-@dataclass(frozen=True)
-class ExpectedLabels:
-    """Expected numbers over a list of queries; correct ones among queries of known label.
-
-    answers, correct: labels that the teachers give. reinforced, reinforced_correct: the student's
-    own labels that Interactive-GNMax confirms.
-    """
-
-    answers: float
-    correct: float
-    reinforced: float
-    reinforced_correct: float
-
-
-def reach_probability(passes, answer_cap=None):
-    """Pr[the mechanism still runs when a query's turn comes], (queries,), in order.
-
-    passes: Pr[each query is answered]. It runs while fewer than answer_cap queries have been
-    answered, whose number is a Poisson-binomial variable.
-    """
-    if answer_cap is None or answer_cap >= len(passes):
-        return np.ones(len(passes))
-    # Pr[l answers so far] for l < cap; whatever moves past the end has stopped the mechanism.
-    running = np.zeros(answer_cap)
-    running[:1] = 1.0
-    reach = np.empty(len(passes))
-    for i, p in enumerate(passes):
-        reach[i] = running.sum()
-        running[1:] = running[1:] * (1 - p) + running[:-1] * p
-        running[:1] *= 1 - p
-    return np.minimum(reach, 1.0)
-
-
-def _reach(passes, query_cap, answer_cap):
-    reach = reach_probability(passes, answer_cap)
-    if query_cap is not None:
-        reach[query_cap:] = 0.0
-    return reach
-
-
-def confident_distribution(counts, threshold, sigma1, sigma2, *, query_cap=None, answer_cap=None):
-    """Pr[Confident-GNMax answers a query with class j], (queries, classes), caps included."""
-    passes = answer_probability(counts, threshold, sigma1)
-    reach = _reach(passes, query_cap, answer_cap)
-    return (reach * passes)[:, None] * gnmax_distribution(counts, sigma2)
-
-
 def interactive_passes(counts, scores, threshold, sigma1):
     """Pr[max_j (n_j - M p_j) passes the noisy threshold], (queries,); p: scores, M: teachers."""
     return ndtr((student_excess(np.asarray(counts), np.asarray(scores)) - threshold) / sigma1)
-
-
-def interactive_distribution(
-    counts, scores, confidence, threshold, sigma1, sigma2, *, query_cap=None, answer_cap=None
-):
-    """Pr[the teachers answer with class j] and Pr[the student's class j is reinforced].
-
-    Each (queries, classes), caps included. Arguments as in `interactive_gnmax`.
-    """
-    passes = interactive_passes(counts, scores, threshold, sigma1)
-    reach = _reach(passes, query_cap, answer_cap)
-    sure = scores.max(axis=1) > confidence
-    reinforced = np.zeros(scores.shape)
-    reinforced[np.arange(len(scores)), scores.argmax(axis=1)] = reach * (1 - passes) * sure
-    return (reach * passes)[:, None] * gnmax_distribution(counts, sigma2), reinforced
-
-
-def expected_labels(answered, labels, reinforced=0.0):
-    """Expected answers and right answers.
-
-    answered, reinforced: (queries, classes) from `confident_distribution` or
-    `interactive_distribution`. labels: integers (queries,), the truth, -1 where unknown.
-    """
-    known = np.flatnonzero(labels >= 0)
-    reinforced = np.broadcast_to(reinforced, answered.shape)
-    sums = [
-        value
-        for part in (answered, reinforced)
-        for value in (float(part.sum()), float(part[known, labels[known]].sum()))
-    ]
-    return ExpectedLabels(*sums)
 
 
 def confident_gnmax_expected_rdp(counts, threshold, sigma1, sigma2, orders):

@@ -4,9 +4,8 @@ import pandas as pd
 import yaml
 
 from private_ensembles.configuration.check import check
-from private_ensembles.published.comparison import compare
+from private_ensembles.published.comparison import compare, compare_relations
 from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.relations.comparison import compare_relations
 
 
 def settings_in_docs(root):

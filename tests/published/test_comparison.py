@@ -1,4 +1,4 @@
-"""Printed numbers beside ours: statuses, tolerances, and why something was not compared."""
+"""Printed numbers and relations beside ours: statuses, tolerances, reasons for no comparison."""
 
 import re
 
@@ -6,19 +6,24 @@ import pandas as pd
 import pytest
 
 from private_ensembles.published import comparison
-from private_ensembles.published.comparison import compare, judge
+from private_ensembles.published.comparison import (
+    COLUMNS,
+    NUMBER,
+    RELATION,
+    compare,
+    compare_relations,
+    judge,
+    of_kind,
+)
 from private_ensembles.published.declarations import Cause, Paper, Reproduced, paper
-from private_ensembles.published.printed import FOLDER, key_of, read_published
+from private_ensembles.published.printed import FOLDER, KEY, key_of, read_published
+from private_ensembles.published.relations.judging import Estimate, Relation
 from private_ensembles.published.reproduced import Reading
 
 from .in_docs import comparison_in_docs
 
 DARRM = paper("darrm")
-
-
-@pytest.fixture(scope="module")
-def printed():
-    return read_published(FOLDER.glob("darrm_*.csv"))
+PRINTED = read_published(FOLDER.glob("*.csv"))
 
 
 def one(digits, sd="", **changes):
@@ -54,19 +59,6 @@ def test_tolerance_of_random_numbers_is_computed_from_both_spreads():
     assert judge(cell, Reproduced(0.96, 0.04), DARRM)["status"] == "differs"
     alone = judge(cell, Reproduced(0.88), DARRM)
     assert (alone["tolerance"], alone["status"]) == (pytest.approx(0.09), "match")
-
-
-def test_every_printed_number_keeps_its_row_and_says_why_it_was_not_run(printed):
-    table = compare(printed, {}, data="embedded")
-    assert list(table.columns) == comparison.COLUMNS
-    assert len(table) == len(printed)
-    # What follows without a run is known in any: what the paper states of its mathematics.
-    measured = table["item"].str.startswith("table") | (table["item"] == "section6.2")
-    assert set(table[measured]["status"]) == {"not_run"}
-    assert set(table[~measured]["status"]) == {"match", "explained"}
-    notes = table.set_index("item")["note"]
-    assert "data=paper" in notes["table1"].iloc[0]
-    assert "configuration" in notes["table2"].iloc[0]
 
 
 @pytest.mark.parametrize(("digits", "status"), [("48841", "explained"), ("48840", "differs")])
@@ -120,31 +112,73 @@ def test_a_parameter_is_one_whatever_the_votes_are():
 
 
 def test_doubts_are_said_of_numbers_that_were_not_run():
-    everything = read_published(FOLDER.glob("pate_*.csv"))
-    table = compare(everything, {}, data="paper")
+    table = compare(PRINTED, {}, data="paper")
     where = (table["dataset"] == "glyph") & (table["row"] == "confident")
     rows = table[where & (table["column"] == "student_accuracy")].set_index("item")
     assert rows.loc["table1", "note"].endswith("can be trained. Section 5.3 prints 73.5.")
     assert rows.loc["section5.3", "note"].endswith("can be trained. Table 1 prints 75.5.")
 
 
-def test_printed_epsilon_of_fashion_mnist_needs_12000_images(printed):
+def test_printed_epsilon_of_fashion_mnist_needs_12000_images():
     pytest.importorskip("opacus")
-    here = (printed["dataset"] == "fashion-mnist") & (printed["column"] == "n_train")
-    (cell,) = printed[here].to_dict("records")
+    here = (PRINTED["dataset"] == "fashion-mnist") & (PRINTED["column"] == "n_train")
+    (cell,) = PRINTED[here & (PRINTED["paper"] == "darrm")].to_dict("records")
     assert cell["published"] == "10000"
     assert judge(cell, Reproduced(12000.0), DARRM)["status"] == "explained"
     assert judge(cell | {"published": "11000"}, Reproduced(12000.0), DARRM)["status"] == "differs"
 
 
-def test_printed_numbers_of_all_papers_have_a_declared_place_or_a_reason():
+def test_whatever_was_not_run_has_a_row_and_a_reason():
     """What no table of ours has a place for must say why: nothing is forgotten."""
-    everything = read_published(FOLDER.glob("*.csv"))
-    table = compare(everything, {}, data="embedded")
+    table = compare(PRINTED, {}, data="embedded")
+    relations = compare_relations(PRINTED, {}, data="embedded")
+    assert list(table.columns) == list(relations.columns) == COLUMNS
+    assert len(table) == len(PRINTED)
+    assert (set(table["kind"]), set(relations["kind"])) == ({NUMBER}, {RELATION})
+    both = pd.concat([table, relations])
+    assert not both.duplicated(KEY).any()
+    # What the printed numbers say of each other is known in any run, and so are statements.
+    assert set(relations["status"]) == {"match", "not_run", "differs", "explained"}
+    assert (both.loc[both["status"] == "not_run", "note"] != "").all()
+    darrm = table[table["paper"] == "darrm"].set_index("item")
+    measured = darrm.index.str.startswith("table") | (darrm.index == "section6.2")
+    assert set(darrm[measured]["status"]) == {"not_run"}
+    assert set(darrm[~measured]["status"]) == {"match", "explained"}
+    assert "data=paper" in darrm["note"]["table1"].iloc[0]
     for cell in table.to_dict("records"):
-        declared = paper(cell["paper"])
         place = any(
             beside.item == ["{table}"] or cell["item"] in beside.item or "{item}" in beside.item
-            for beside in declared.beside
+            for beside in paper(cell["paper"]).beside
         )
         assert place or cell["note"] != "left out by this configuration", key_of(cell)
+
+
+def test_a_file_of_before_there_were_relations_has_numbers_alone():
+    old = pd.DataFrame({"paper": ["darrm"], "status": ["match"]})
+    assert len(of_kind(old, NUMBER)) == 1
+    assert len(of_kind(old, RELATION)) == 0
+
+
+def one_relation(monkeypatch, *relations):
+    monkeypatch.setattr(comparison, "PAPERS", {"dpbag": lambda evidence: iter(relations)})
+
+
+RELATION_OF_TABLE_5 = Relation(
+    "order", "table5", "adult", "A above B", "gap", 0.01, Estimate(0.02), table="table5"
+)
+DPBAG = PRINTED[PRINTED["paper"] == "dpbag"]
+
+
+def test_other_parameters_than_the_paper_s_are_compared_with_nothing(monkeypatch):
+    one_relation(monkeypatch, RELATION_OF_TABLE_5)
+    run = {"dpbag": {"noise": 3}}
+    table = compare_relations(DPBAG, {}, run, data="paper")
+    assert list(table["status"]) == ["not_comparable"]
+    assert "noise = 3, not 2" in table["note"].iloc[0]
+    assert list(compare_relations(DPBAG, {}, data="paper")["status"]) == ["match"]
+
+
+def test_two_relations_of_one_name_are_refused(monkeypatch):
+    one_relation(monkeypatch, RELATION_OF_TABLE_5, RELATION_OF_TABLE_5)
+    with pytest.raises(ValueError, match="occurs twice"):
+        compare_relations(DPBAG, {}, data="paper")

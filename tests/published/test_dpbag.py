@@ -1,24 +1,21 @@
 """DPBag's printed numbers: what ours are compared with, and what explains those that differ."""
 
-import copy
 import math
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
-from private_ensembles.configuration.check import check
 from private_ensembles.dpbag.budget import affordable, data_independent_count
-from private_ensembles.papers.dpbag.tables import METRICS, affordable_labels
+from private_ensembles.papers.dpbag.tables import METRICS
 from private_ensembles.papers.standard_errors import multiple
-from private_ensembles.published.comparison import NUMBER, compare, of_kind
-from private_ensembles.published.declarations import paper
-from private_ensembles.published.parameters import altered
+from private_ensembles.published.comparison import NUMBER, of_kind
+from private_ensembles.published.declarations import first_that_fits, paper
 from private_ensembles.published.printed import FOLDER, Key, equals_printed, key_of, read_published
 from private_ensembles.published.reproduced import reproduced_numbers
-from private_ensembles.published.rules import first_that_fits
+
+from .in_docs import tables_in_docs
 
 ADULT = (1, 3, 5)
 PRINTED = read_published(FOLDER.glob("dpbag_*.csv"))
@@ -181,134 +178,24 @@ def test_one_record_less_than_the_files_hold_leaves_the_printed_ones(root):
     assert not _explanation(key_of(cell)).holds(cell | {"published": "48840"})
 
 
-def _tables():
-    students = {"dataset": "adult", "stand_in": False, "n": 50, "k": 10, "epsilon": 1.0}
-    row = students | {"delta": 1e-3, "method": "dpbag"}
-    for metric, mean in (("accuracy", 0.75), ("auroc", 0.7), ("auprc", 0.4)):
-        row |= {f"{metric}_mean": mean, f"{metric}_sd": 0.01}
-    table5 = [
-        row,
-        row | {"delta": 1e-5, "accuracy_mean": 0.1},
-        row | {"method": "saa", "k": 1},
-        row | {"stand_in": True, "n": 100},
-        row | {"method": "npb", "n": 1, "k": 1, "epsilon": None, "delta": None},
-    ]
-    count = students | {"delta": 1e-3, "accounting": "personalised", "first_exceeding_sd": 0.5}
-    table6 = [
-        count | {"first_exceeding_mean": 12.0},
-        count | {"first_exceeding_mean": None, "epsilon": 5.0},
-        count | {"first_exceeding_mean": 11.0, "accounting": "data_independent", "k": 1},
-    ]
-    return {"table5": pd.DataFrame(table5), "table6": pd.DataFrame(table6)}
-
-
-def test_our_numbers_are_found_under_the_names_of_the_printed_ones():
-    tables = _tables()
-    tables["labels"] = affordable_labels([50, 100], ADULT, [1e-3, 1e-5], noise=2, order_max=80)
-    tables["sizes"] = pd.DataFrame(
-        [{"dataset": "adult", "features": 108, "samples": 48842, "ones": 11687}]
-    )
-    numbers = reproduced_numbers(paper("dpbag"), tables, {})
-    found = {key: number[:2] for key, number in numbers.items()}
-    printed = {key_of(cell) for cell in PRINTED.to_dict("records")}
-    shards = {key for key in found if key[3] == "SAA n=50" and key[1] in ("table4", "table8")}
-    assert set(found) - printed == shards | {
-        key for key in found if key[:4] == ("dpbag", "table4", "heart-failure", "SAA n=50")
-    }
-    assert found["dpbag", "table5", "adult", "DPBag n=50 k=10", "accuracy epsilon=1"] == (
-        0.75,
-        0.01,
-    )
-    assert found["dpbag", "table5", "adult", "NPB", "auprc"] == (0.4, 0.01)
-    assert found["dpbag", "table6", "adult", "DPBag n=50 k=10", "labels epsilon=1"] == (12, 0.5)
-    assert ("dpbag", "table6", "adult", "DPBag n=50 k=10", "labels epsilon=5") not in found
-    assert found["dpbag", "table2", "heart-failure", "SAA n=100", "labels epsilon=1"][0] == 27
-    statuses = compare(PRINTED, {"dpbag": tables}, data="paper")
-    by_key = {key_of(cell): cell["status"] for cell in statuses.to_dict("records")}
-    assert (
-        by_key["dpbag", "table2", "heart-failure", "SAA n=100", "labels epsilon=1"] == "explained"
-    )
-    assert by_key["dpbag", "section3", "adult", "data", "samples"] == "explained"
-    assert by_key["dpbag", "table1", "heart-failure", "NPB", "accuracy"] == "not_run"
-    assert len(by_key) == len(PRINTED) == 594
-
-
-def test_rows_are_named_as_in_the_tables():
-    row = _tables()["table5"].iloc[:1].assign(n=100, k=50)
-    for method, name in (
-        ("dpbag_minus", "DPBag- n=100 k=50"),
-        ("saa", "SAA n=100"),
-        ("npb", "NPB"),
-    ):
-        found = reproduced_numbers(paper("dpbag"), {"table5": row.assign(method=method)}, {})
-        assert {key.row for key in found} == {name}
-
-
-def test_counts_of_one_split_are_not_comparable_where_the_data_count():
+def test_counts_of_one_split_are_not_comparable_where_the_data_count(root):
     """Draws of one split have a spread of their own, which is not that of splits."""
-    students = _tables()["table5"].assign(accuracy_error=math.nan, auroc_error=0.01)
-    for item in ("table5", "table7"):
+    tables = tables_in_docs(root)["dpbag"]
+    for item, place in (("table5", "n=50 k=10"), ("table7", "n=100 k=50")):
+        students = tables[item].assign(accuracy_error=math.nan, auroc_error=0.01)
         found = reproduced_numbers(paper("dpbag"), {item: students}, {})
-        for row in ("DPBag n=50 k=10", "SAA n=50"):
+        for row in (f"DPBag {place}", f"SAA {place.split()[0]}"):
             key = Key("dpbag", item, "adult", row, "accuracy epsilon=1")
             assert not math.isnan(found[key].sd)
             assert found[key].note.startswith("One split of the data")
             assert not found[key._replace(column="auroc epsilon=1")].note
-    counts = _tables()["table6"].assign(first_exceeding_error=math.nan)
-    labels = affordable_labels([50], [1], [1e-5], noise=2, order_max=80)
-    found = reproduced_numbers(paper("dpbag"), {"table6": counts, "labels": labels}, {})
+    counts = tables["table6"].assign(first_exceeding_error=math.nan)
+    given = {"table6": counts, "labels": tables["labels"]}
+    found = reproduced_numbers(paper("dpbag"), given, {})
     key = Key("dpbag", "table6", "adult", "DPBag n=50 k=10", "labels epsilon=1")
     assert found[key].note.startswith("One split of the data")
     # SAA's counts depend on no data.
     assert not found[key._replace(row="SAA n=50")].note
-
-
-@pytest.fixture(scope="module")
-def config(root):
-    return yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")) | {"data": "paper"}
-
-
-def _altered(config, **changes):
-    given = copy.deepcopy(config)
-    for path, value in changes.items():
-        section = given["dpbag"]
-        *names, last = path.split("__")
-        for name in names:
-            section = section[name]
-        section[last] = value
-    run = check(given).dpbag.claims()
-    keys = [key_of(cell) for cell in PRINTED.to_dict("records")]
-    found = {key: altered(paper("dpbag"), key, "", run) for key in keys}
-    return {key: what for key, what in found.items() if what}
-
-
-def test_the_configuration_has_the_parameters_of_the_printed_numbers(config):
-    assert _altered(config) == {}
-    assert set(paper("dpbag").parameters) == set(check(config).dpbag.claims())
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "touched", "left"),
-    [
-        ("noise", 3, ("SAA n=50", "DPBag n=50 k=10"), ("NPB", "data")),
-        ("logistic__C", 0.1, ("DPBag n=50 k=10", "NPB"), ("data",)),
-        ("delta_of_counts", 1e-4, ("DPBag n=50 k=10",), ("NPB", "data")),
-        ("scaling", "public", ("DPBag n=50 k=10", "NPB"), ("data",)),
-    ],
-)
-def test_numbers_of_other_parameters_are_not_comparable(config, path, value, touched, left):
-    found = _altered(config, **{path: value})
-    rows = {key[3] for key in found}
-    assert set(touched) <= rows
-    assert not set(left) & rows
-    assert {what.split(" = ")[0] for what in found.values()} == {path.replace("__", ".")}
-    if path.startswith("logistic"):
-        assert not {key for key in found if key[1] in ("table7", "table8")}
-
-
-def test_more_draws_splits_and_another_tolerance_leave_every_comparison(config):
-    more = {"draws": 50, "logistic__seeds": [7], "logistic__tolerance": 1e-8, "epsilon": [1, 2]}
-    assert _altered(config, **more) == {}
 
 
 @pytest.mark.parametrize(("item", "finding", "numbers"), [("table5", 4, 147), ("table7", 8, 93)])

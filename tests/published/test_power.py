@@ -10,9 +10,9 @@ from private_ensembles.configuration.check import check
 from private_ensembles.papers.standard_errors import Part, multiple, standard_error
 from private_ensembles.published import declarations
 from private_ensembles.published.comparison import compare, judge
+from private_ensembles.published.declarations import first_that_fits
 from private_ensembles.published.printed import FOLDER, key_of, read_published
 from private_ensembles.published.reproduced import reproduced_numbers
-from private_ensembles.published.rules import first_that_fits
 
 TABLES = ("table1", "table6", "table8", "table10")
 
@@ -42,12 +42,6 @@ def swapped(table, one, other):
     """The table as if one mechanism were another."""
     names = table["mechanism"].replace({one: other, other: one})
     return table.assign(mechanism=names)
-
-
-def test_every_accuracy_of_a_full_run_agrees(printed, tables, claims):
-    assert set(statuses(printed, tables, claims)) == {"match", "weak"}
-    # Of GNMax's, which lies far from DaRRM's; the optimal noise is too close to subsampling.
-    assert (statuses(printed, tables, claims) == "match").sum() > 10
 
 
 def test_where_a_number_matches_no_rival_s_result_would(printed, tables, claims):

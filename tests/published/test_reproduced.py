@@ -1,4 +1,4 @@
-"""Numbers of ours that have a place among the printed ones, and what other readings give."""
+"""Numbers of ours that have a place among the printed ones, and parameters that have changed."""
 
 import math
 
@@ -6,7 +6,13 @@ import pandas as pd
 import pytest
 
 from private_ensembles.published.declarations import Paper, paper
-from private_ensembles.published.reproduced import other_readings, reproduced_numbers
+from private_ensembles.published.printed import Key
+from private_ensembles.published.reproduced import (
+    altered,
+    differences,
+    other_readings,
+    reproduced_numbers,
+)
 
 DARRM = paper("darrm")
 
@@ -85,3 +91,42 @@ def test_what_another_reading_gives_is_kept_apart():
     assert key[1:] == ("table1", "a", "n=1", "epsilon")
     assert (reading.ours.value, reading.cause.note) == (2.0, "Because {value:.1f}.")
     assert other_readings(toy(), {"table1": pd.DataFrame(rows)}, {}) == {}
+
+
+PRINTED = {"K": 11, "data": {"a": {"epsilon": 0.1, "classes": [5, 8]}, "b": {"epsilon": 0.2}}}
+
+
+@pytest.mark.parametrize(
+    ("ours", "names", "found"),
+    [
+        ({"K": 11.0}, ["K"], ""),
+        ({"K": 5}, ["K"], "K = 5, not 11"),
+        ({"K": 5}, ["data"], ""),
+        ({}, ["K", "data"], ""),
+        ({"data": {"a": {"epsilon": 0.3}}}, ["data.a"], "data.a.epsilon = 0.3, not 0.1"),
+        ({"data": {"a": {"epsilon": 0.3}}}, ["data.b", "dat"], ""),
+        (
+            {"K": 5, "data": {"a": {"classes": [1]}}},
+            ["data.a.classes", "K"],
+            "K = 5, not 11; data.a.classes = [1], not [5, 8]",
+        ),
+    ],
+)
+def test_what_differs_is_named_with_both_values(ours, names, found):
+    assert differences(ours, PRINTED, names) == found
+
+
+def test_a_number_rests_on_what_the_first_rule_says():
+    rules = [
+        {"column": "gnmax", "parameters": ["data.{dataset}"]},
+        {"table": "table1", "parameters": "K"},
+    ]
+    toy = Paper.model_validate(
+        {"paper": "toy", "beside": [], "parameters": PRINTED, "rests_on": rules}
+    )
+    run = {"K": 5, "data": {"b": {"epsilon": 1}}}
+    key = Key("toy", "table1", "b", "row", "gnmax")
+    assert altered(toy, key, "table1", run) == "data.b.epsilon = 1, not 0.2"
+    assert altered(toy, key._replace(dataset="a"), "table1", run) == ""
+    assert altered(toy, key._replace(column="other"), "table1", run) == "K = 5, not 11"
+    assert altered(toy, key._replace(column="other"), "table2", run) == ""

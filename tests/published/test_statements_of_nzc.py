@@ -41,11 +41,6 @@ def test_the_cost_of_labels_without_the_constant_is_next_to_nothing(monkeypatch)
     assert not statements.theorem_4_forgets_the_constant(cell)
 
 
-def test_sizes_of_files_that_were_not_there_are_inputs(table):
-    sizes = table.loc["section5.1", "svhn"]
-    assert sizes["status"].tolist() == ["input"] * 4
-
-
 def test_lemma_1_needs_a_larger_constant(table):
     """Two tied counts, Laplace noise of scale 1, c = ln(2 / tau): by quadrature, 1.78 tau."""
     c = mpmath.log(2 / mpmath.mpf(statements.TAU))

@@ -1,11 +1,17 @@
-"""Networks on images: layout, scores, and training that goes on after a kill."""
+"""Networks on images: layers, layout, distortions and scores; the seed decides the weights."""
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import conv2d, leaky_relu, max_pool2d
 
-from private_ensembles.student.images import channels_first, network_scores, train_network
-from private_ensembles.student.networks import student_cnn
+from private_ensembles.student.images import (
+    channels_first,
+    distort,
+    network_scores,
+    student_cnn,
+    train_network,
+)
 from private_ensembles.student.training import Conditions, Training
 
 POOL = np.random.default_rng(0).integers(0, 17, (24, 8, 8)).astype(np.uint8)
@@ -45,21 +51,65 @@ def test_watching_the_network_does_not_change_it():
     assert (len(observed), nothing) == (3, [])
 
 
-def test_a_killed_training_goes_on_to_the_same_bits(tmp_path, monkeypatch):
-    monkeypatch.setattr("private_ensembles.jobs.progress._EVERY", 0.0)
+@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 32, 32), (1, 8, 8), (1, 5, 17), (1, 4, 4)])
+def test_network_takes_images_of_many_sizes(shape):
+    model = student_cnn(shape, 7, widths=(2, 3, 4), seed=5)
+    assert model(torch.rand((2, *shape))).shape == (2, 7)
+    before = torch.random.get_rng_state()
+    again = student_cnn(shape, 7, widths=(2, 3, 4), seed=5)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert torch.equal(model[0].weight, again[0].weight)
 
-    class Killed(Exception):
-        pass
 
-    def die(message):
-        if message.startswith("2 of 3"):
-            raise Killed
+@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 17, 18), (1, 8, 8)])
+def test_network_is_that_of_its_layers_with_contiguous_images(shape):
+    """Pooling after the leaky ReLU, contiguous images: the same up to rounding, gradients too."""
+    model = student_cnn(shape, 7, widths=(2, 3, 4), seed=5).double()
+    source = torch.Generator().manual_seed(0)
+    images = torch.rand((3, *shape), generator=source, dtype=torch.float64).requires_grad_()
+    values, weights = images, list(model.parameters())
+    strides = (2 if min(shape[1:]) >= 16 else 1, 1, 1)
+    for layer, (stride, padding) in enumerate(zip(strides, (2, 1, 1), strict=True)):
+        kernel, bias = weights[2 * layer : 2 * layer + 2]
+        values = leaky_relu(conv2d(values, kernel, bias, stride, padding), 0.1).contiguous()
+        if layer:
+            values = max_pool2d(values, 2, ceil_mode=True)
+    wanted = values.flatten(1) @ weights[6].T + weights[7]
+    found = model(images)
+    assert torch.allclose(found, wanted, rtol=0, atol=1e-13)
+    direction = torch.randn(found.shape, generator=source, dtype=torch.float64)
+    for ours, theirs in zip(
+        *(torch.autograd.grad(y, [images, *weights], direction) for y in (found, wanted)),
+        strict=True,
+    ):
+        assert torch.allclose(ours, theirs, rtol=0, atol=1e-12)
 
-    file, messages = tmp_path / "folder" / "checkpoint.pt", []
-    with pytest.raises(Killed):
-        train(checkpoint=file, progress=die)
-    resumed, _ = train(checkpoint=file, progress=messages.append)
-    assert messages[0] == "goes on after epoch 1 of 3"
-    assert messages[-1].startswith("2 epochs in ")
-    assert torch.equal(resumed, train()[0])
-    assert not file.exists()
+
+@pytest.mark.parametrize(
+    ("shape", "n_classes", "widths", "name"),
+    [
+        ((1, 3, 8), 10, (1, 1, 1), "image_shape"),
+        ((1, 8, 8), 1, (1, 1, 1), "n_classes"),
+        ((1, 8, 8), 10, (1, 1), "widths"),
+        ((1, 8, 8), 10, (1, 1, 0), "widths"),
+    ],
+)
+def test_networks_out_of_range_are_refused(shape, n_classes, widths, name):
+    with pytest.raises(ValueError, match=name):
+        student_cnn(shape, n_classes, widths=widths)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_distortion_of_nothing_changes_nothing_and_shifts_move_the_image():
+    images = torch.rand((3, 1, 8, 8), generator=generator())
+    same = distort(images, generator(), shift=0.0, rotation=0.0, scale=0.0)
+    torch.testing.assert_close(same, images)
+    moved = distort(images, generator(), shift=0.3, rotation=0.2, scale=0.1)
+    assert moved.shape == images.shape
+    assert moved.min() >= 0
+    assert moved.max() <= 1
+    assert not torch.allclose(moved, images)
+    assert torch.equal(moved, distort(images, generator(), shift=0.3, rotation=0.2, scale=0.1))

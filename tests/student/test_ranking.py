@@ -35,17 +35,3 @@ def test_one_label_has_no_roc_curve():
         roc, precision = areas(np.full(4, label), np.arange(4.0))
         assert math.isnan(roc)
         assert precision == label
-
-
-@pytest.mark.parametrize(
-    ("labels", "scores", "message"),
-    [
-        ([], [], "labels of shape"),
-        ([0, 2], [0.1, 0.2], "each 0 or 1"),
-        ([0, 1], [0.1], "scores of shape"),
-        ([0, 1], [0.1, np.nan], "must be 2 finite numbers"),
-    ],
-)
-def test_what_has_no_areas_is_refused(labels, scores, message):
-    with pytest.raises(ValueError, match=message):
-        areas(np.array(labels), np.array(scores))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import kl_div, log_softmax
 
-from private_ensembles.student.networks import student_cnn
+from private_ensembles.student.images import student_cnn
 from private_ensembles.student.virtual_adversarial import (
     divergence,
     entropy,

@@ -16,9 +16,7 @@ from private_ensembles.teachers.accounting import (
     teacher_costs,
 )
 from private_ensembles.teachers.sampled_gaussian import epsilon_of_steps
-from private_ensembles.teachers.schedule import CLIPPED_NORM, poisson_schedule
-
-from . import oracle
+from private_ensembles.teachers.training import CLIPPED_NORM, poisson_schedule
 
 TRAINING = {"noise_multiplier": 12, "batch_size": 32, "epochs": 5}
 CASES = pytest.mark.parametrize(
@@ -61,8 +59,6 @@ def test_bounds_are_ordered(n):
     # replacing costs more than adding; by group privacy of two never more than epsilon_group
     group = epsilon_group(*setting(n))
     assert add <= replace <= group <= 1.03 * replace
-    # Equal steps are as good as any, up to the oracle's grid of unequal ones.
-    assert group == pytest.approx(oracle.epsilon_group(*setting(n)), rel=2e-3)
 
 
 def test_unsampled_single_step_is_the_gaussian_mechanism():
@@ -89,13 +85,6 @@ def test_all_but_the_papers_accountant_allow_for_norms_that_rounding_leaves_abov
         assert epsilon_pld(12, *setting, adjacency) >= longer
         assert epsilon_of_steps(12, *setting, adjacency) < longer
     assert epsilon_rdp(12, *setting) > epsilon_rdp(12 * CLIPPED_NORM * (1 + 1e-12), *setting)
-
-
-def test_more_steps_and_less_noise_cost_more():
-    base = epsilon_pld(12, 1 / 32, 160, 1e-4)
-    assert epsilon_pld(12, 1 / 32, 320, 1e-4) > base
-    assert epsilon_pld(6, 1 / 32, 160, 1e-4) > base
-    assert epsilon_pld(12, 1 / 32, 160, 1e-5) > base
 
 
 def test_costs_are_rounded_up_so_that_they_stay_bounds():

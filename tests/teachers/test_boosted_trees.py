@@ -41,20 +41,6 @@ def test_a_shard_with_one_label_votes_for_it(records):
     assert votes.mean(axis=1).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("features", "labels", "message"),
-    [
-        (np.zeros((3, 0)), [0, 1, 1], "features has shape"),
-        (np.full((3, 2), np.nan), [0, 1, 1], "finite"),
-        (np.zeros((3, 2)), [0, 2, 1], "each 0 or 1"),
-        (np.zeros((3, 2)), [0, 1], "labels of shape"),
-    ],
-)
-def test_what_cannot_be_fitted_is_refused(features, labels, message):
-    with pytest.raises(ValueError, match=message):
-        fit(features, labels, SETTINGS)
-
-
 def test_thresholds_between_neighbours_of_single_precision_part_them():
     values = np.full(40, np.float32(0.1))
     values[20:] = np.nextafter(values[0], np.float32(1))

@@ -11,7 +11,6 @@ from private_ensembles.teachers.device import (
     CACHE_BYTES,
     channels_last,
     choose_device,
-    first_line,
     is_out_of_memory,
     pass_bytes,
     scaled,
@@ -55,12 +54,6 @@ def test_channels_last_is_the_same_tensor_and_convolutions_keep_to_it(shape):
             assert not values.is_contiguous()
 
 
-def test_pixels_stay_on_their_device():
-    # No GPU here, but a device without data shows as well where a tensor goes.
-    pixels = torch.zeros((2, 4, 4), dtype=torch.uint8, device="meta")
-    assert scaled(pixels, 255).device.type == "meta"
-
-
 def test_a_pass_may_take_the_caches_of_a_cpu_or_half_of_what_a_gpu_has_free(stand_in):
     memory = 10 << 30, 80 << 30
     stand_in(device, "torch", cuda=SimpleNamespace(mem_get_info=lambda device: memory))
@@ -83,10 +76,3 @@ def test_lack_of_memory_is_told_from_other_failures():
     with pytest.raises(RuntimeError) as caught:
         torch.empty(1 << 60, dtype=torch.uint8)
     assert is_out_of_memory(caught.value)
-
-
-def test_a_failure_in_one_line():
-    assert (
-        first_line(RuntimeError("CUDA error: out of memory\nmore")) == "CUDA error: out of memory"
-    )
-    assert first_line(MemoryError()) == "MemoryError"

@@ -1,16 +1,26 @@
-"""dpsgd: the mechanism that is run is the one that is accounted for."""
+"""dpsgd: the mechanism that is run is the one that is accounted for, one by one and together."""
 
 import copy
+import math
 
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import parameters_to_vector
 
-from private_ensembles.teachers.dpsgd import poisson_batch, train_private_teacher
+from private_ensembles.teachers import dpsgd
+from private_ensembles.teachers.accounting import epsilon_pld
+from private_ensembles.teachers.device import scaled
+from private_ensembles.teachers.dpsgd import (
+    poisson_batch,
+    train_private_ensemble,
+    train_private_teacher,
+)
 from private_ensembles.teachers.models import build_model
+from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SeededTensors
-from private_ensembles.teachers.training import PrivateTraining
+from private_ensembles.teachers.stacked import Gradients
+from private_ensembles.teachers.training import PrivateTraining, poisson_schedule
 
 SETTINGS = {
     "noise_multiplier": 12.0,
@@ -85,9 +95,9 @@ def test_empty_batches_get_the_same_noise_as_others():
     model = build_model("linear", (28, 28), 2)
     start = parameters_to_vector(model.parameters()).detach().clone()
     none = torch.zeros(0, 1, 28, 28), torch.zeros(0, dtype=torch.int64)
-    end = train(model, *none, batch_size=32, epochs=5, shard_size=1024)
-    # a sum of 160 noises of deviation 12, times the learning rate, over the expected batch of 32
-    expected = 0.03 * 12 / 32 * 160**0.5
+    end = train(model, *none, max_grad_norm=0.5, batch_size=32, epochs=5, shard_size=1024)
+    # a sum of 160 noises of deviation 12 * 0.5, times the learning rate, over the expected batch
+    expected = 0.03 * 12 * 0.5 / 32 * 160**0.5
     moved = (end - start) / expected
     n = len(moved)
     assert abs(moved.mean()) < 5 / n**0.5
@@ -108,11 +118,10 @@ def test_noise_is_the_only_difference_that_its_seed_makes():
     assert torch.equal(*noiseless)
 
 
-@pytest.mark.parametrize("name", ["darrm_cnn", "linear"])
-def test_training_repeats_exactly_and_leaves_the_global_generator_alone(name):
+def test_training_repeats_exactly_and_leaves_the_global_generator_alone():
     images, labels = records(12)
     before = torch.get_rng_state()
-    first, again = (train(build_model(name, (8, 8), 2), images, labels) for _ in range(2))
+    first, again = (train(build_model("darrm_cnn", (8, 8), 2), images, labels) for _ in range(2))
     assert torch.equal(first, again)
     assert torch.equal(before, torch.get_rng_state())
 
@@ -131,17 +140,98 @@ def test_batches_draw_every_record_independently_at_the_sample_rate():
     assert (sizes == 0).any()
 
 
+def problem(name="linear", lengths=(13, 9, 20), shape=(8, 8)):
+    """Models, uint8 images, labels, and shards, of different sizes."""
+    source = torch.Generator().manual_seed(0)
+    total = sum(lengths)
+    images = torch.randint(0, 256, (total, *shape), generator=source, dtype=torch.uint8)
+    labels = torch.randint(0, 3, (total,), generator=source)
+    shards = list(torch.randperm(total, generator=source).split(list(lengths)))
+    models = [build_model(name, shape, 3, seed) for seed in range(len(lengths))]
+    return models, images, labels, shards
+
+
+def train_together(models, images, labels, shards, **changes):
+    sources = {
+        "sampling": [SeededTensors(10 + i) for i in range(len(models))],
+        "noise": [SeededTensors(20 + i) for i in range(len(models))],
+    }
+    records = ShardedRecords(images, labels, shards, pixel_max=255, n_classes=3)
+    return train_private_ensemble(models, records, PrivateTraining(**SETTINGS | changes), **sources)
+
+
+@pytest.fixture(params=["layer by layer", "in blocks"])
+def way(request, monkeypatch):
+    """Gradients as on a CPU, and as on a GPU."""
+    if request.param == "in blocks":
+        monkeypatch.setattr(dpsgd, "LayerwiseGradients", Gradients)
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"noise_multiplier": -1}, "noise_multiplier = -1: must be a finite number >= 0"),
-        ({"max_grad_norm": 0}, "max_grad_norm = 0"),
-        ({"learning_rate": float("nan")}, "learning_rate = nan"),
-        ({"batch_size": 0}, "batch_size = 0"),
-        ({"epochs": 1.5}, "epochs = 1.5"),
-        ({"learning_rate": 1e38, "epochs": 20}, "training diverged"),
-    ],
+    ("name", "shape"),
+    [("darrm_cnn", (8, 8)), ("svhn_cnn", (8, 8, 3)), ("mlp", (8, 8)), ("linear", (8, 8))],
 )
-def test_impossible_training_is_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        train(build_model("linear", (8, 8), 2), *records(8), **changes)
+@pytest.mark.parametrize(("shard_size", "lengths"), [(None, (13, 9, 20)), (16, (13, 0, 20))])
+def test_teachers_are_those_that_opacus_trains_one_by_one(name, shape, shard_size, lengths):
+    # Without a public size, the shards' lengths make different numbers of steps.
+    models, images, labels, shards = problem(name, lengths, shape)
+    how = {"noise_multiplier": 1.0, "max_grad_norm": 0.5, "shard_size": shard_size}
+    together = train_together(models, images, labels, shards, **how)
+    for i, shard in enumerate(shards):
+        alone = train_private_teacher(
+            build_model(name, shape, 3, i),
+            scaled(images[shard], 255),
+            labels[shard],
+            PrivateTraining(**SETTINGS | how),
+            sampling=SeededTensors(10 + i),
+            noise=SeededTensors(20 + i),
+        )
+        assert list(alone) == list(together[i])
+        assert (vector(alone) - vector(together[i])).abs().max() < 1e-5
+        assert (vector(alone) - vector(models[i].state_dict())).abs().max() > 1e-3
+
+
+def test_the_accountant_sees_the_sampling_that_was_done(monkeypatch):
+    calls = []
+
+    def recorded(n_records, sample_rate, source):
+        calls.append((n_records, sample_rate))
+        return draw(n_records, sample_rate, source)
+
+    draw = dpsgd.poisson_batch
+    monkeypatch.setattr(dpsgd, "poisson_batch", recorded)
+    models, images, labels, shards = problem(lengths=(10, 10, 10))
+    train_together(models, images, labels, shards)
+    plan = poisson_schedule(10, SETTINGS["batch_size"], SETTINGS["epochs"])
+    assert calls == [(10, plan.sample_rate)] * (plan.steps * 3)
+    assert 0 < epsilon_pld(1.0, plan.sample_rate, plan.steps, 1e-5) < math.inf
+
+
+def test_no_bit_depends_on_the_threads_that_draw_noise():
+    before = torch.get_num_threads()
+    ends = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            ends.append(train_together(*problem("mlp")))
+    finally:
+        torch.set_num_threads(before)
+    assert all(torch.equal(vector(a), vector(b)) for a, b in zip(*ends, strict=True))
+
+
+def test_diverging_training_is_refused():
+    how = {"learning_rate": 1e38, "epochs": 20}
+    with pytest.raises(ValueError, match="training diverged"):
+        train(build_model("linear", (8, 8), 2), *records(8), **how)
+    with pytest.raises(ValueError, match="training diverged"):
+        train_together(*problem(), **how)
+
+
+def test_all_work_happens_on_the_device_of_the_images(monkeypatch):
+    # No GPU here; on a device without data, a tensor left on the CPU fails as it would on a GPU.
+    monkeypatch.setattr(dpsgd, "finite_states", lambda rows, model: rows)
+    models, images, labels, shards = problem("darrm_cnn")
+    rows = train_together(models, images.to("meta"), labels.to("meta"), shards)
+    assert rows.device.type == "meta"
+    assert rows.shape == (3, sum(p.numel() for p in models[0].parameters()))

@@ -57,36 +57,26 @@ WAYS = pytest.mark.parametrize(
 
 
 @WAYS
-def test_teacher_depends_on_its_own_shard_only(kind, together):
-    three, two = train(kind, together=together), train(kind, SHARDS[:2], together=together)
-    assert same(three[:2], two)
-    swapped = train(kind, SHARDS[[0, 2, 1]], together=together)
-    assert same(three[:1], swapped[:1])
-    assert not torch.equal(weights(three[1]), weights(swapped[1]))
-
-
-@WAYS
 def test_teachers_on_equal_shards_differ_by_their_own_randomness(kind, together):
     first, second = train(kind, SHARDS[[0, 0]], together=together)
     assert not torch.equal(weights(first), weights(second))
 
 
 @pytest.mark.parametrize("kind", ["plain", "private"])
-@pytest.mark.parametrize("model", ["linear", "darrm_cnn"])
-def test_both_ways_give_the_same_teachers_and_votes_up_to_rounding(kind, model):
-    parameters = PARAMETERS[kind] | {"model": model}
+def test_both_ways_give_the_same_teachers_and_votes_up_to_rounding(kind):
+    parameters = PARAMETERS[kind] | {"model": "darrm_cnn"}
     one, two = (train(kind, parameters=parameters, together=t) for t in (False, True))
     for a, b in zip(one, two, strict=True):
         assert all((a[name] - b[name]).abs().max() < 1e-5 for name in a)
-    how = {"model": model, "pixel_max": 16, "n_classes": 2}
+    how = {"model": "darrm_cnn", "pixel_max": 16, "n_classes": 2}
     assert np.array_equal(cast_votes(one, IMAGES, **how), cast_votes(two, IMAGES, **how))
 
 
 @WAYS
-@pytest.mark.parametrize("per_job", [1, 2])
-def test_slices_trained_by_other_jobs_in_any_order_are_the_ensemble(kind, together, per_job):
+def test_slices_trained_by_other_jobs_in_any_order_are_the_ensemble(kind, together):
+    """A teacher depends on its own shard and its own randomness alone."""
     whole = train(kind, together=together)
-    names = slice_names(len(SHARDS), per_job)
+    names = slice_names(len(SHARDS), 2)
     parts = {
         name: train(kind, members=slice_members(len(SHARDS), name), together=together)
         for name in reversed(names)
@@ -113,24 +103,21 @@ class Fragile(Checkpoint):
 
 
 @WAYS
-@pytest.mark.parametrize("saves", [1, 2, (2, 1)])
-def test_killed_training_resumes_to_the_same_bits(kind, together, saves, tmp_path):
+def test_killed_training_resumes_to_the_same_bits(kind, together, tmp_path):
     parameters = PARAMETERS[kind] | {"epochs": 3}
     if kind == "plain":
         parameters["momentum"] = 0.9
     # 20 images in batches of 8: three steps in an epoch
     whole = train(kind, parameters=parameters, together=together)
     path, lines = tmp_path / "checkpoint", []
-    for number in saves if isinstance(saves, tuple) else (saves,):
+    for number in (2, 1):  # the second time at the end of an epoch
         with pytest.raises(Killed):
             train(kind, parameters=parameters, together=together, checkpoint=Fragile(path, number))
     resumed = Fragile(path, 1000, report=lines.append)
     assert same(whole, train(kind, parameters=parameters, together=together, checkpoint=resumed))
     assert lines == [f"{path}: training goes on from there"]
     # what was done before was not done again
-    steps = 9 if together else 3
-    before = sum(saves) if isinstance(saves, tuple) else saves
-    assert 1000 - resumed.left == steps - before
+    assert 1000 - resumed.left == (9 if together else 3) - 3
     assert list(tmp_path.iterdir()) == []
 
 
@@ -188,17 +175,9 @@ def test_unknown_kind_and_parameter_are_refused():
         train("plain", parameters=PRIVATE)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2 GiB"),
-        RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED\nat line 1"),
-        MemoryError(),
-    ],
-)
-def test_out_of_memory_is_one_line_that_says_what_to_do(error, monkeypatch):
+def test_out_of_memory_is_one_line_that_says_what_to_do(monkeypatch):
     def full(*arguments, **parameters):
-        raise error
+        raise RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED\nat line 1")
 
     monkeypatch.setitem(TRAINERS, "plain", full)
     with pytest.raises(ValueError, match="teacher 1 of 3: out of memory on cpu") as caught:

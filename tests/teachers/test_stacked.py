@@ -12,12 +12,11 @@ from torch.nn.functional import cross_entropy
 from private_ensembles.teachers import stacked
 from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.layerwise import LayerwiseGradients
-from private_ensembles.teachers.models import build_model
-from private_ensembles.teachers.schedule import CLIPPED_NORM
+from private_ensembles.teachers.models import MODELS, build_model
 from private_ensembles.teachers.stacked import Gradients, cut, finite_states, stack
+from private_ensembles.teachers.training import CLIPPED_NORM
 
 SHAPES = {"svhn_cnn": (32, 32, 3), "mnist_cnn": (28, 28), "darrm_cnn": (8, 9)}
-MODELS = ["darrm_cnn", "mnist_cnn", "svhn_cnn", "mlp", "linear"]
 # Full, ragged and empty batches; 3 and 5 are no multiples of the width.
 LENGTHS = (8, 3, 0, 5)
 
@@ -78,7 +77,7 @@ def opacus_sums(name, clip, dtype):
 @pytest.mark.filterwarnings("ignore:Full backward hook")
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("clip", [0.1, 1.0, 1e6])
+@pytest.mark.parametrize("clip", [0.1, 1e6])
 @pytest.mark.parametrize("way", [Gradients, LayerwiseGradients])
 def test_clipped_sums_are_those_of_opacus(name, clip, way, dtype, tolerance):
     ours, theirs = sums(name, clip, dtype, way=way), opacus_sums(name, clip, dtype)
@@ -117,15 +116,6 @@ def test_no_bit_depends_on_the_other_teachers_or_their_order(name, way, clip):
     for order in ([2, 1, 0], [1], [0, 2]):
         some = gradients(stack([models[i] for i in order]), [batches[i] for i in order])
         assert torch.equal(some, whole[order])
-
-
-def test_sums_without_clipping_are_plain_gradients():
-    models, images, labels, batches = problem("darrm_cnn", (8, 3))
-    ours = sums("darrm_cnn", None, lengths=(8, 3), width=8)
-    for row, model, batch in zip(ours, models, batches, strict=True):
-        loss = cross_entropy(model(scaled(images[batch], 255)), labels[batch], reduction="sum")
-        gradients = torch.autograd.grad(loss, list(model.parameters()))
-        assert torch.allclose(row, torch.cat([g.flatten() for g in gradients]), atol=1e-5)
 
 
 def test_padding_is_nobodys_record():
@@ -169,18 +159,10 @@ class Short:
         monkeypatch.setattr(Gradients, "_pass", limited)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2 GiB"),
-        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
-        MemoryError(),
-    ],
-)
-def test_out_of_memory_halves_the_passes_and_changes_no_bit(error, monkeypatch):
+def test_out_of_memory_halves_the_passes_and_changes_no_bit(monkeypatch):
     lengths = (30, 0, 40, 25)  # 8 + 0 + 10 + 7 blocks
     whole = sums("mlp", 0.5, lengths=lengths, blocks=1000)
-    short = Short(monkeypatch, 6, error)
+    short = Short(monkeypatch, 6, RuntimeError("CUDA error: out of memory\nmore"))
     assert torch.equal(whole, sums("mlp", 0.5, lengths=lengths, blocks=24))
     assert short.sizes == [24, 12, 6, 6, 6, 6, 1]
 

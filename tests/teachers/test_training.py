@@ -1,4 +1,4 @@
-"""training: which trainings are refused."""
+"""training: what DP-SGD promises in public, and which trainings are refused."""
 
 import math
 
@@ -7,6 +7,7 @@ import pytest
 from private_ensembles.teachers.training import (
     PlainTraining,
     PrivateTraining,
+    poisson_schedule,
     training_of,
 )
 
@@ -47,3 +48,20 @@ def test_the_public_size_decides_about_steps_where_there_is_one():
     training = PrivateTraining(**PRIVATE, shard_size=80)
     assert training.schedule(3) == training.schedule(1000) == training.schedule(80)
     assert PrivateTraining(**PRIVATE).schedule(80) == training.schedule(3)
+
+
+@pytest.mark.parametrize(
+    ("n", "batch", "epochs", "rate", "steps"),
+    [(1024, 32, 5, 1 / 32, 160), (1090, 32, 5, 1 / 35, 175), (10, 32, 3, 1.0, 3)],
+)
+def test_schedule_is_the_one_of_opacus(n, batch, epochs, rate, steps):
+    schedule = poisson_schedule(n, batch, epochs)
+    assert (schedule.sample_rate, schedule.steps) == (rate, steps)
+    assert schedule.expected_batch_size == pytest.approx(n * rate)
+
+
+def test_a_shard_without_records_has_no_schedule():
+    with pytest.raises(ValueError, match="shard_size = 0: must be an integer >= 1"):
+        PlainTraining(**PLAIN).steps(0)
+    with pytest.raises(ValueError, match="shard_size = 0: must be an integer >= 1"):
+        PrivateTraining(**PRIVATE).schedule(0)

@@ -108,7 +108,8 @@ def tight_table(rng):
         cuts = sorted(rng.randrange(1, 2**20) for _ in range(2))
         sizes = [cuts[0], cuts[1] - cuts[0], 2**20 - cuts[1]]
         rows.append([[f"{max(0, x - 1)}/{2**20}", f"{x + 1}/{2**20}"] for x in sizes])
-    table = {"name": "table", "rows": rows, "pairs": [[0, 1]]}
+    votes = {"histograms": [[1, 0], [0, 1]], "moved": 1}
+    table = {"name": "table", "rows": rows, "pairs": [[0, 1]], **votes}
     body = stated("label", "hockey_stick", law=table, epsilon=rng.uniform(0, 0.3).hex(), delta=0)
     with mp.workdps(truth.DIGITS):
         body["delta"] = dyadic(truth.label(body), up=True)

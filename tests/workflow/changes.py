@@ -148,14 +148,14 @@ def table(configuration, files, acts):
 def together(cases):
     """Return the cases in groups, each of which is judged in one dry run.
 
-    Edits of files that rerun the same jobs are made at once, and so are all changes of values, and
-    all others, that rerun nothing: what one change reruns, no other change undoes. That each file
-    counts for all of its jobs by itself, `in_company` is for.
+    Edits of files that rerun the same jobs are made at once, and so are changes of values, and all
+    others that rerun nothing: what one change reruns, no other change undoes. That each counts for
+    all of its jobs by itself, `in_company` is for.
     """
     groups = {}
     for name, jobs in cases.items():
         kind = name.split(":")[0]
-        alone = name if jobs and kind != "file" else kind
+        alone = name if jobs and kind == "act" else kind
         groups.setdefault((alone, frozenset(jobs)), []).append(name)
     return {_title(names): names for names in groups.values()}
 
@@ -165,7 +165,7 @@ def _title(names):
 
 
 def in_company(cases):
-    """Return the names of the edits that rerun jobs, as other edits of their group do."""
+    """Return the names of the changes that rerun jobs, as others of their group do."""
     groups = [names for names in together(cases).values() if len(names) > 1]
     return [name for names in groups for name in names if cases[name]]
 

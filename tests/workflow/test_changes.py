@@ -35,19 +35,18 @@ def judged(changed, titles):
         changes.check(changed, CASES, changes.together(CASES)[title])
 
 
-def test_edits_of_the_same_jobs_and_changes_that_rerun_nothing_are_judged_at_once():
+def test_changes_of_one_kind_and_of_the_same_jobs_are_judged_at_once():
     groups = changes.together(CASES)
     assert list(groups.values()) == [
         ["file: a.py", "file: b.py"],
         ["file: c.py"],
         ["file: d.py", "file: e.py"],
-        ["value: x"],
-        ["value: y"],
+        ["value: x", "value: y"],
         ["value: z"],
         ["act: nothing"],
     ]
     assert list(groups)[:2] == ["file: a.py and 1 more", "file: c.py"]
-    assert changes.in_company(CASES) == ["file: a.py", "file: b.py"]
+    assert changes.in_company(CASES) == ["file: a.py", "file: b.py", "value: x", "value: y"]
     judged(Rerun(), groups)
 
 

@@ -79,6 +79,13 @@ def test_every_result_has_a_record_of_its_origin(name, finish_run):
     assert suffixes == {f".{kind}" for kind in KINDS[name]}
 
 
+@pytest.mark.parametrize("name", ["tiny", "tiny_pate", "tiny_nzc"])
+def test_a_run_leaves_neither_temporary_files_nor_checkpoints(name, finish_run):
+    results = finish_run(name) / "results"
+    assert list(results.rglob(".*.part*")) == []
+    assert not [path for path in results.glob("*/checkpoints/**/*") if path.is_file()]
+
+
 def test_record_holds_the_slice_of_the_configuration_that_the_rule_used(finished_tiny_run):
     name = "results/darrm/labels/dataset=digits,m=3.csv"
     record = json.loads((finished_tiny_run / record_path(name)).read_text())

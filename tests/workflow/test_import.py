@@ -118,23 +118,6 @@ def test_own_votes_behind_a_prefix_stay_private_and_on_record(other, run_snakema
     assert len((own / "release" / "releases.csv").read_text().splitlines()) == 2
 
 
-def test_the_snakefile_of_the_catalogue_is_the_workflow_itself(clone, planned, tmp_path):
-    tiny = ("--configfile", str(clone / "tests/config/tiny.yaml"), "--cores", "1")
-    above = planned(clone, "--directory", str(tmp_path), *tiny)
-    below = planned(clone, "-s", "workflow/Snakefile", "--directory", str(tmp_path), *tiny)
-    assert below.pop("default") == 1
-    assert above == below
-    assert above["optimize_gamma"] == 3
-
-
-def test_a_folder_with_spaces_and_other_letters_holds_results(clone, run_snakemake, tmp_path):
-    folder = tmp_path / "Ergebnisse für ε = ½"
-    target = GAMMA.replace("K=5", "K=7")
-    done = run_snakemake(clone, "--cores", "1", "--directory", str(folder), "--", target)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads((folder / target).read_text())["K"] == 7
-
-
 def test_the_graph_of_rules_is_drawn(clone, run_snakemake):
     done = run_snakemake(clone, "--rulegraph", "--cores", "1", "darrm")
     assert done.returncode == 0, done.stderr

@@ -15,9 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from private_ensembles.figures import (
-    best_label,
     ledger,
-    many_labels,
     names,
     own_votes,
     pate,
@@ -31,15 +29,6 @@ from private_ensembles.release.record import Total
 from private_ensembles.votes.cache import Votes
 
 RUNS = ("tiny", "tiny_pate", "tiny_nzc")
-# What mechanisms were called before each had one label.
-FORMER = (
-    *("GNMax (Gaussian)", "GNMax, σ ", "GNMax, improved conversion", "GNMax, account", "GNMax by "),
-    *("LNMax (Laplace)", "LNMax, scale by", "LNMax, 2/ε", "LNMax, scale 2/ε", "LNMax, improved c"),
-    *("LNMax, δ of", "LNMax, exact for", "GNMax, exact for", "NMax, by the label"),
-    *("DaRRM, γ optimised", "DaRRM, subsampling", "NZC, immutable", "Exponential mechanism on"),
-    *("Permute-and-flip on", "ladder on two", "Optimal label by", "DPBag and SAA, noisy"),
-    *("Majority of private teachers, no noise", "Committee of private teachers, no noise"),
-)
 LABELS = {entry.label for entry in registry.ENTRIES}
 SHORT = {name for entry in registry.ENTRIES for name in names.short([entry.name])}
 # What files call mechanisms. Two papers have the same identifiers as theirs.
@@ -104,9 +93,9 @@ def drawings(results):
         "planner/correct_labels": ("planner/tables/planner", planner.draw_plan),
         "planner/many_labels": (
             "planner/tables/many_labels",
-            lambda study, *paths: many_labels.draw(study, votes, *paths),
+            lambda study, *paths: planner.draw_many_labels(study, votes, *paths),
         ),
-        "planner/best_label": ("planner/tables/best_label", best_label.draw),
+        "planner/best_label": ("planner/tables/best_label", planner.draw_best_label),
         "pate/figure1": ("pate/tables/figure1", functools.partial(pate.draw_students, source="x")),
         "pate/figure4": (
             "pate/tables/figure4",
@@ -145,7 +134,6 @@ def check_figure(drawn):
     drawn.canvas.draw()
     said = [text.get_text() for text in drawn.findobj(Text)]
     for words in said:
-        assert not any(former in words for former in FORMER), words
         assert is_the_name(words) or not is_a_name(words), words
     for axis in drawn.axes:
         for text in axis.texts:
@@ -186,8 +174,6 @@ def check_page(page):
         # A relation compares two; what does not apply is listed before the reason.
         for part in re.split(" above | · |: ", words):
             assert is_the_name(part) or not is_a_name(part), words
-    seen = unescape(re.sub("<[^>]*>", " ", text))
-    assert not [former for former in FORMER if former in seen]
     assert any(is_the_name(words) for _, words in cells)
 
 
@@ -230,6 +216,5 @@ def test_documents_name_mechanisms_by_their_labels_in_tables(root):
     for path in (root / "README.md", *(root / "docs").glob("*.md")):
         rows = re.findall(r"^\| (.*?) \|", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for row in rows:
-            assert not [former for former in FORMER if former in row], (path.name, row)
             for words in re.sub(r" \(.*?\)", "", row.strip("*")).split("; "):
                 assert words in LABELS or not words.startswith(begins), (path.name, row)

@@ -131,21 +131,16 @@ def test_the_tiny_configuration_ends_in_the_results_of_a_clone(
 @pytest.mark.parametrize(
     "source",
     [
-        OF_GITHUB.replace('tag="v0.2.0"', 'branch="{branch}"'),
         OF_GITHUB.replace('tag="v0.2.0"', 'commit="{commit}"'),
         'gitfile("{repository}", path="workflow/Snakefile", tag="v0.2.0")',
         '"git+file://{repository}/workflow/Snakefile@v0.2.0"',
     ],
-    ids=["branch", "commit", "gitfile", "git+file"],
+    ids=["commit", "gitfile", "git+file"],
 )
 def test_other_ways_to_name_a_repository_bring_the_package_along(
     deployed, network, hosted, root, planned, source
 ):
-    folder, commit = hosted
-    branch = subprocess.run(
-        ["git", "-C", str(folder), "branch", "--show-current"], capture_output=True, text=True
-    ).stdout.strip()
-    source = source.format(repository=folder, commit=commit, branch=branch)
+    source = source.format(repository=hosted[0], commit=hosted[1])
     (deployed / "workflow" / "Snakefile").write_text(DEPLOYED.replace(OF_GITHUB, source))
     configure(deployed, root)
     assert planned(deployed, "--cores", "1", "--", GAMMA, **network) == {"optimize_gamma": 1}

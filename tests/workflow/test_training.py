@@ -1,15 +1,11 @@
 """Training through the workflow: in several jobs, and killed in the middle."""
 
-import contextlib
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import yaml
+
+from .test_kills import kill, start, wait_until
 
 TEACHERS = "results/teachers/digits/kind=private,K=5,seed=0.pt"
 VOTES = "results/votes/digits/kind=private,K=5,seed=0.npz"
@@ -47,23 +43,11 @@ def test_killed_training_goes_on_from_its_checkpoint_to_the_same_bytes(
     folder = shutil.copytree(finished_tiny_run, tmp_path / "copy")
     (folder / TEACHERS).unlink()
     arguments = configure(folder, 0)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "snakemake", *arguments],
-        cwd=folder,
-        env={**os.environ, "PWD": str(folder)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = start(folder, *arguments)
     try:
-        deadline = time.monotonic() + 300
-        while not (folder / CHECKPOINT).exists() and process.poll() is None:
-            assert time.monotonic() < deadline, "no checkpoint in time"
-            time.sleep(0.01)
+        wait_until((folder / CHECKPOINT).exists, process)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=60)
+        kill(process)
     assert (folder / CHECKPOINT).exists(), "training was over before it could be killed"
     assert not (folder / TEACHERS).exists()
     # only its owner may read what is not for release

@@ -9,8 +9,8 @@ from private_ensembles.ledger import row_certificates
 from private_ensembles.ledger.certificates import certificates_of_budgets
 from private_ensembles.ledger.ledger import ledger, setting
 from private_ensembles.ledger.totals import totals
-from private_ensembles.published.parameters import claims_of
 from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.published.reproduced import claims_of
 
 PUBLISHED = ("pate_table1.csv", "dpbag_table6.csv")
 

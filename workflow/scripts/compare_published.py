@@ -8,9 +8,8 @@ from private_ensembles.datasets.images import read_dataset
 from private_ensembles.datasets.tabular import read_records
 from private_ensembles.jobs import io
 from private_ensembles.published import sizes
-from private_ensembles.published.comparison import compare
+from private_ensembles.published.comparison import compare, compare_relations
 from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.relations.comparison import compare_relations
 
 with io.job(snakemake) as job:
     params = job.params

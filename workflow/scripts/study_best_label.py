@@ -1,15 +1,15 @@
 """Compare the best label with the others: by budget, for several labels, at wrong profiles."""
 
-from private_ensembles.figures.best_label import draw
+from private_ensembles.figures.planner import draw_best_label
 from private_ensembles.jobs import io
-from private_ensembles.planner.best_label import study
+from private_ensembles.planner.studies import best_label
 
 with io.job(snakemake) as job:
     settings = job.params.settings
     chosen = settings["best_label"]
     points = len(chosen["epsilons"]) + len(set(chosen["labels"]) - {1})
     meter = job.meter(points, "budgets and numbers of labels")
-    table = study(settings, meter)
+    table = best_label(settings, meter)
     meter.finish()
     io.write_csv(job.output.table, table)
-    draw(table, job.output.png, job.output.pdf)
+    draw_best_label(table, job.output.png, job.output.pdf)

@@ -2,18 +2,18 @@
 
 import pandas as pd
 
-from private_ensembles.figures.many_labels import draw
+from private_ensembles.figures.planner import draw_many_labels
 from private_ensembles.jobs import io
-from private_ensembles.planner.many_labels import study
+from private_ensembles.planner.studies import many_labels
 
 with io.job(snakemake) as job:
     settings = job.params.settings
     meter = job.meter(len(settings["many_labels"]["labels"]), "numbers of labels")
-    table = study(settings, meter, noise=job.params.noise)
+    table = many_labels(settings, meter, noise=job.params.noise)
     meter.finish()
     io.write_csv(job.output.table, table)
     votes = None
     if job.input.equal_budget:
         (path,) = job.input.equal_budget
         votes = pd.read_csv(path)
-    draw(table, votes, job.output.png, job.output.pdf)
+    draw_many_labels(table, votes, job.output.png, job.output.pdf)

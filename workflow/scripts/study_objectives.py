@@ -4,7 +4,7 @@ import pandas as pd
 
 from private_ensembles.figures.objectives import draw_objectives
 from private_ensembles.jobs import io
-from private_ensembles.papers.darrm.objective_study import study_objectives
+from private_ensembles.papers.darrm.monte_carlo import study_objectives
 
 with io.job(snakemake) as job:
     settings = dict(job.params.settings)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon, curve
 from private_ensembles.accounting.adaptive.odometer import cap_of, odometer_delta, odometer_epsilon
 
 from ..adversaries import power
@@ -87,7 +87,8 @@ def test_one_cap_is_the_account_of_its_labels():
     family = gnmax(21, 15.0)
     for epsilon in (0.2, 0.6):
         found = odometer_delta(family, [20], [epsilon])
-        assert found == pytest.approx(adaptive_delta(family, 20, epsilon).upper, rel=0.02)
+        account = curve(family, 20, epsilon, found, lower=False)
+        assert found == pytest.approx(account.delta(epsilon), rel=0.02)
 
 
 @pytest.mark.parametrize("first", [1, 3, 16])

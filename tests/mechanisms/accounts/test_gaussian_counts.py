@@ -1,16 +1,44 @@
 """Gaussian noise on the counts: three analyses of one rho."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure
 from private_ensembles.pate.data_independent import rho_cost
+from private_ensembles.pate.gnmax import gnmax_sigma
+
+
+def test_one_label_has_the_sigma_of_the_paper():
+    task, gnmax = Task(1.0, 1e-4, 1, 1, 11, 2), load("gnmax")
+    parameters = gnmax.calibrate(task)
+    assert parameters.sigma == gnmax_sigma(1.0, 1e-4, method="rdp", n_teachers=1)
+    cost = gnmax.cost(task, parameters)
+    assert cost.proven < cost.claimed <= 1.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+@pytest.mark.parametrize("labels", [1, 7, 300])
+def test_the_analytic_sigma_keeps_the_budget_with_secure_noise(labels, n_classes):
+    """Any number of labels and classes; refused before, but for one label of two classes."""
+    task = Task(1.0, 1e-5, 300, labels, 50, n_classes, secure=True)
+    analytic = load("gnmax_analytic")
+    assert analytic.refusal(task) is None
+    parameters = analytic.calibrate(task)
+    spent = discrete_gaussian.delta(1.0, [Moves(2 * labels, parameters.sigma)])
+    assert 0.99e-5 < spent <= 1e-5
+    assert 0.999 < analytic.cost(task, parameters).claimed <= 1.0
+    continuous = analytic.calibrate(replace(task, secure=False))
+    assert continuous.sigma <= parameters.sigma <= 1.001 * continuous.sigma
+    assert (continuous.continuous, parameters.continuous) == (True, False)
 
 
 @pytest.mark.parametrize("secure", [False, True])

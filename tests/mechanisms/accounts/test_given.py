@@ -53,9 +53,3 @@ def test_bagged_votes_are_proven_below_the_claim_for_a_record_of_any_share():
 def test_what_nzc_claims_is_less_than_what_is_true():
     cost = given.immutable.cost(immutable.LAW, TASK, ImmutableNoise())
     assert cost.claimed < cost.proven
-
-
-@pytest.mark.parametrize("account", [given.gaussian, given.laplace, given.immutable, given.bagging])
-def test_no_noise_is_found_for_a_budget(account):
-    with pytest.raises(ValueError, match="noise: it is given, not found for a budget"):
-        account.find(laplace.LAW, TASK, 1)

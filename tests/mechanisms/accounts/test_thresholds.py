@@ -6,20 +6,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts import thresholds
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.papers.pate.given_noise import at_noise
-from private_ensembles.planner import ranking
 
 from ..strategies import dearest
 
@@ -27,7 +21,6 @@ MECHANISM = load("confident_gnmax_exact")
 COUNTED = load("confident_gnmax")
 TASK = Task(epsilon=2.0, delta=1e-5, queries=400, labels=100, n_teachers=50, n_classes=10)
 TWO = replace(TASK, n_classes=2)
-ROW = np.array([[24, 9, 8, 3, 2, 1, 1, 1, 1, 0]])
 
 
 @cache
@@ -81,19 +74,6 @@ def test_no_adaptive_choice_of_queries_costs_more_than_the_budget(queries, answe
     assert most(queries, answers, 1.0, 0.1) > task.delta
 
 
-@pytest.mark.parametrize("task", [TASK, TWO], ids=["ten", "two"])
-@pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
-def test_outcomes_have_their_distribution(task, noise):
-    task = replace(task, secure=noise.secure)
-    parameters = replace(calibrated(task), threshold=25.0)
-    row = ROW if task.n_classes > 2 else np.array([[30, 20]])
-    chances = MECHANISM.law.outcomes(row, parameters, noise.secure)[0]
-    drawn = MECHANISM.law.draw(np.tile(row, (6000, 1)), parameters, noise)
-    observed = np.bincount(drawn + 1, minlength=task.n_classes + 1)
-    assert 0.2 < chances[0] < 0.8
-    assert stats.chisquare(observed, 6000 * chances / chances.sum()).pvalue > 1e-6
-
-
 @pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
 def test_a_release_stops_at_both_caps(noise):
     parameters = CheckedNoise(0.0, 1.0, 1.0, queries=30, labels=5)
@@ -107,25 +87,6 @@ def test_a_release_stops_at_both_caps(noise):
     assert (released[30:] == -1).all()
 
 
-def test_secure_labels_are_released_of_secure_parameters_alone():
-    rows = np.tile(ROW, (100, 1))
-    released = release(MECHANISM, rows, calibrated(replace(TASK, secure=True)), Secure())
-    assert released.shape == (100,)
-    with pytest.raises(ValueError, match="confident_gnmax_exact was calibrated for continuous"):
-        release(MECHANISM, rows, calibrated(TASK), Secure())
-
-
-@pytest.mark.parametrize("task", [TASK, TWO], ids=["ten", "two"])
-def test_every_secure_label_is_charged_its_distance_from_continuous_noise(task):
-    t, spare = np.exp([-0.3, 0.0, 0.3]), fine_distance(9.0, task.n_classes)
-    label, noise = MECHANISM.law.law, GaussianNoise(9.0)
-    plain = label.pairs(task, noise).excesses(t)
-    charged = label.pairs(replace(task, secure=True), noise).excesses(t)
-    assert (charged - plain)[:, 1].min() > 0.99 * spare
-    error = MECHANISM.law.error(50, task.n_classes, CheckedNoise(5.0, 3.0, 9.0), secure=True)
-    assert error["absolute_error"] >= spare
-
-
 def test_a_search_guesses_about_what_is_found():
     for task in (TASK, TWO):
         guess, exact = (
@@ -135,26 +96,6 @@ def test_a_search_guesses_about_what_is_found():
         assert (guess.queries, guess.labels) == (exact.queries, exact.labels)
         assert guess.sigma1 == pytest.approx(exact.sigma1, rel=0.03)
         assert guess.sigma2 == pytest.approx(exact.sigma2, rel=0.02)
-
-
-def test_the_planner_sets_it_beside_what_the_counts_give():
-    task = replace(TWO, queries=60, labels=40, n_teachers=51, epsilon=1.0)
-    generator = np.random.default_rng(3)
-    ones = generator.binomial(51, generator.beta(2, 2, 60))
-    counts, labels = np.stack([51 - ones, ones], axis=1), (ones > 25).astype(int)
-    names = ["confident_gnmax", "confident_gnmax_exact"]
-    (row,) = ranking.plan(task, counts, labels, names)
-    (alone,) = ranking.plan(task, counts, labels, names[:1])
-    assert row.mechanism == "confident_gnmax_exact"
-    assert row.correct > row.published == alone.correct > 0
-    assert row.epsilon <= task.epsilon
-
-
-def test_at_given_noise_it_is_the_published_mechanism():
-    assert MECHANISM.name not in registry.aggregators()
-    noise = {"confident": {"threshold": 5.0, "sigma1": 3.0, "sigma2": 2.0}, "student_score": 0.5}
-    assert at_noise(MECHANISM, noise, 2) is None
-    assert at_noise(COUNTED, noise, 2) is not None
 
 
 def test_very_many_labels_are_refused():

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.checks.checked import CheckedNoise, plurality, student
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Task
@@ -98,3 +98,21 @@ def test_no_adaptive_choice_of_queries_costs_more_than_the_caps(sigma1, sigma2, 
     for epsilon in (0.5, 2.0, 5.0):
         bound = discrete_gaussian.delta(epsilon, noise.moves)
         assert most(queries, answers, 1.0, epsilon) <= bound
+
+
+def test_the_plurality_is_the_largest_count_whatever_the_noise():
+    for secure in (False, True):
+        assert plurality(COUNTS, NOISE, secure).tolist() == [6, 4, 7]
+
+
+def test_a_student_expects_the_same_of_every_query():
+    """2.1 votes for 0 and 4.9 for 1, or 2 and 5 where noise is whole."""
+    np.testing.assert_allclose(student(COUNTS, NOISE, False), [3.9, 0.9, 2.1])
+    whole = student(COUNTS, NOISE, True)
+    assert whole.dtype == np.int64
+    assert whole.tolist() == [4, 1, 2]
+
+
+def test_a_students_score_is_of_two_classes():
+    with pytest.raises(ValueError, match=r"^counts of 3 classes: a student's score is of two$"):
+        student(np.array([[3, 2, 2]]), NOISE, False)

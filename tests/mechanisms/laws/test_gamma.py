@@ -1,32 +1,14 @@
-"""DaRRM's sampler against its exact output distribution."""
+"""DaRRM's sampler at its ends, and which gamma it draws by."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from private_ensembles.darrm.gamma import gamma_subsampling, label_probability
 from private_ensembles.mechanisms.laws.gamma import NoisyMajority, release
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.sources import Secure, Seeded
-
-
-def test_sampler_has_its_exact_distribution():
-    gamma = gamma_subsampling(11, 3)
-    n = 20_000
-    counts = np.repeat(np.arange(12), n)
-    shares = release(counts, gamma, Seeded(np.random.default_rng(0))).reshape(12, n).mean(axis=1)
-    # Hoeffding over twelve counts: off by more than this with probability below 1e-9.
-    bound = np.sqrt(np.log(24e9) / (2 * n))
-    assert np.abs(shares - label_probability(gamma)).max() < bound
-
-
-def test_a_sampler_with_half_the_noise_would_be_caught():
-    gamma = gamma_subsampling(11, 3)
-    n = 20_000
-    doctored = label_probability((1 + gamma) / 2)
-    assert np.abs(doctored - label_probability(gamma)).max() > np.sqrt(np.log(24e9) / (2 * n))
 
 
 def test_gamma_one_releases_the_majority_and_gamma_zero_a_coin():
@@ -43,24 +25,11 @@ def test_same_seed_same_labels():
     assert first.shape == counts.shape
 
 
+@pytest.mark.parametrize("source", [Seeded(np.random.default_rng(0)), Secure()])
 @pytest.mark.parametrize("count", [-1, 12])
-def test_counts_out_of_range_are_refused(count):
+def test_counts_out_of_range_are_refused(count, source):
     with pytest.raises(ValueError, match="counts"):
-        release([count], np.ones(12), Seeded(np.random.default_rng(0)))
-
-
-def test_secure_labels_come_at_their_probability():
-    gamma, trials = gamma_subsampling(5, 3), 4000
-    for ones, p in enumerate(label_probability(gamma)):
-        labels = release(np.full(trials, ones), gamma, Secure())
-        test = stats.binomtest(int(labels.sum()), trials, float(p))
-        assert test.pvalue > 1e-7
-
-
-@pytest.mark.parametrize("ones", [-1, 6])
-def test_secure_release_refuses_counts_beyond_the_teachers(ones):
-    with pytest.raises(ValueError, match="counts"):
-        release(np.array([ones]), gamma_subsampling(5, 3), Secure())
+        release([count], np.ones(12), source)
 
 
 @pytest.mark.parametrize("name", ["darrm_sub", "darrm_opt"])

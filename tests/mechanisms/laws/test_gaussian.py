@@ -1,19 +1,19 @@
 """GNMax: labels follow the noisy lead, on the lattice and off it; three ways of secure noise."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws import gaussian
 from private_ensembles.mechanisms.laws.gaussian import COINS, FINE, WHOLE, GaussianNoise, gnmax
-from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.pate.gnmax_lattice import lattice_distribution
+from private_ensembles.noise.sources import Seeded
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
 from ..frequencies import follows
@@ -27,15 +27,6 @@ def test_labels_of_two_classes_follow_the_noisy_lead(sigma):
     rows = np.column_stack([both_counts(7) + 200, np.zeros(8, int)])
     many = WHOLE.distribution(rows, GaussianNoise(sigma))
     np.testing.assert_allclose(many[:, :2], chances, rtol=1e-9)
-
-
-def test_secure_labels_follow_the_lattice():
-    task = Task(1.0, 1e-3, 1, 1, 5, 2, secure=True)
-    analytic = load("gnmax_analytic")
-    sigma = analytic.calibrate(task).sigma
-    chances = analytic.law.distribution(both_counts(5), GaussianNoise(sigma), secure=True)
-    np.testing.assert_array_equal(chances, lattice_distribution(both_counts(5), sigma))
-    assert (chances != analytic.law.distribution(both_counts(5), GaussianNoise(sigma))).any()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -67,18 +58,26 @@ def test_gnmax_s_labels_do_not_depend_on_the_queries_that_follow():
     assert not np.array_equal(whole, gnmax(counts, 3.0, Seeded(np.random.default_rng(6))))
 
 
-@pytest.mark.parametrize("source", [Seeded(np.random.default_rng(1)), Secure()])
-@pytest.mark.parametrize("law", [WHOLE, FINE, COINS])
-def test_labels_of_four_classes_follow_their_distribution(law, source):
-    """Discrete noise of this size is the continuous one rounded, ties broken evenly."""
-    counts, noise = np.tile([9, 6, 4, 1], (40_000, 1)), GaussianNoise(8.0)
-    labels = law.draw(counts, noise, source)
+@pytest.mark.parametrize(("law", "n_classes"), [(FINE, 2), (FINE, 10), (COINS, 10)])
+def test_every_fine_label_is_charged_its_distance_from_continuous_noise(law, n_classes):
+    task, noise, t = (
+        Task(2.0, 1e-5, 1, 1, 50, n_classes),
+        GaussianNoise(9.0),
+        np.exp([-0.3, 0, 0.3]),
+    )
+    spare = fine_distance(9.0, n_classes)
+    plain = law.pairs(task, noise).excesses(t)
+    charged = law.pairs(replace(task, secure=True), noise).excesses(t)
+    assert (charged - plain)[:, 1].min() > 0.99 * spare
+    if n_classes > 2:
+        np.testing.assert_allclose(
+            charged - plain, np.tile(spare * (1 + t), (len(plain), 1)), atol=1e-15
+        )
+    assert law.error(50, n_classes, noise, secure=True)["absolute_error"] >= spare
+
+
+def test_labels_of_four_classes_follow_their_distribution():
+    counts = np.tile([9, 6, 4, 1], (40_000, 1))
+    labels = WHOLE.draw(counts, GaussianNoise(8.0), Seeded(np.random.default_rng(1)))
     assert labels.dtype == np.int64
     assert follows(labels, gnmax_distribution(counts[:1], 8.0)[0])
-
-
-def test_noise_that_is_negligible_leaves_the_plurality():
-    counts = np.array([[5, 3, 2], [1, 8, 1], [3, 3, 4]])
-    labels = gnmax(counts, 1e-9, Seeded(np.random.default_rng(0)))
-    assert labels.tolist() == [0, 1, 2]
-    assert labels.dtype == np.int64

@@ -9,7 +9,7 @@ from private_ensembles.accounting.adaptive.account import adaptive_epsilon, curv
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts import starts
+from private_ensembles.mechanisms.accounts import label
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Task
@@ -135,7 +135,7 @@ def test_secure_labels_of_many_classes_keep_to_the_audit_and_a_twin_does_not():
 @pytest.mark.parametrize("secure", [False, True])
 def test_votes_are_drawn_where_all_are_too_many(monkeypatch, secure):
     """Audited over all histograms, its twin as well; and drawn as it says."""
-    monkeypatch.setattr(starts, "_MOST", 9)
+    monkeypatch.setattr(label, "_MOST", 9)
     task = replace(ONE, n_teachers=12, n_classes=3, secure=secure, delta=1e-4)
     parameters = MECHANISM.calibrate(task, accuracy=0.6)
     assert parameters.drawn == 7

@@ -5,24 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.audit.histograms import both_counts
+from private_ensembles.mechanisms.laws.table import draw_coins
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure
 
 TASK = Task(0.5, 1e-3, 1, 1, n_teachers=5, n_classes=2)
 
 
-def test_secure_coins_follow_the_table():
-    laplace = load("lnmax_pure")
-    parameters = laplace.calibrate(replace(TASK, secure=True))
-    chances = laplace.law.distribution(both_counts(5), parameters)
-    runs = 20_000
-    for ones in (1, 3):
-        counts = np.tile([5 - ones, ones], (runs, 1))
-        share = laplace.law.draw(counts, parameters, Secure()).mean()
-        # Hoeffding: wrong once in 1e8.
-        assert abs(share - chances[ones, 1]) < np.sqrt(np.log(4e8) / (2 * runs))
+def test_coins_are_drawn_at_the_smaller_probability(monkeypatch):
+    """Its float is the coin's, and the likelier label is flipped by it."""
+    tossed = []
+    monkeypatch.setattr(secure, "coins", lambda p: tossed.append(p.tolist()) or np.array([1, 0, 1]))
+    labels = draw_coins(np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8]]))
+    assert labels.tolist() == [1, 1, 0]
+    assert tossed == [[0.1, 0.3, 0.2]]
 
 
 def test_secure_labels_are_for_one_label_of_two_classes():

@@ -11,13 +11,14 @@ from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.papers.darrm import experiment
 from private_ensembles.papers.darrm.experiment import (
     budget_of,
     claims,
     expected_accuracy,
     ones,
     parameters,
-    run,
+    release_labels,
 )
 from private_ensembles.pate.gnmax import gnmax_sigma
 from private_ensembles.votes.cache import Votes
@@ -39,7 +40,8 @@ SETTINGS = {
 }
 SIGMAS = {f"sigma_{method}": 3.0 for method in ("rdp", "improved_rdp", "analytic")}
 SIGMAS["sigma_exact"] = gnmax_sigma(0.2676, 3e-4, method="exact", n_teachers=K)
-PARAMETERS = parameters(budget_of(SETTINGS), optimize_gamma(K, 3, 0.1, 1e-4).gamma, SIGMAS)
+GAMMA = optimize_gamma(K, 3, 0.1, 1e-4).gamma
+PARAMETERS = parameters(budget_of(SETTINGS), GAMMA, SIGMAS)
 MECHANISMS = registry.of_one_label()
 PRIVATE = ("darrm_sub", "darrm_opt", "majority_private", "committee")
 
@@ -53,11 +55,17 @@ def cache(seed, n=40):
 
 @pytest.fixture(scope="module")
 def votes():
-    return {"private": [cache(1), cache(1)], "plain": [cache(3), cache(4)]}
+    return {"private_0": cache(1), "private_1": cache(1), "plain_0": cache(3), "plain_1": cache(4)}
+
+
+def run(votes, seed=0, noise="reproducible", gamma=GAMMA, **changes):
+    sigma = [{"quantity": name, "value": str(value)} for name, value in SIGMAS.items()]
+    inputs = {**votes, "gamma": {"gamma": gamma}, "sigma": sigma}
+    return release_labels(inputs, SETTINGS | changes, name="digits", seed=seed, noise=noise)
 
 
 def test_every_release_has_a_row_and_its_accuracy(votes):
-    rows, arrays = run("digits", SETTINGS, votes, PARAMETERS, seed=0)
+    rows, arrays = run(votes)
     assert len(rows) == len(MECHANISMS) * 2 * 2 * 3
     names = list(arrays["mechanisms"])
     for row in rows:
@@ -66,32 +74,32 @@ def test_every_release_has_a_row_and_its_accuracy(votes):
         released = arrays[f"labels_{Q}"][i, j, row["draw"]]
         index = arrays[f"queries_{Q}"][row["draw"]]
         kind = "private" if row["mechanism"] in PRIVATE else "plain"
-        truth = votes[kind][j].labels[index]
+        truth = votes[f"{kind}_{j}"].labels[index]
         assert row["accuracy"] == np.mean(released == truth)
 
 
 def test_noiseless_majority_is_the_majority_of_the_private_votes(votes):
-    _, arrays = run("digits", SETTINGS, votes, PARAMETERS, seed=0)
+    _, arrays = run(votes)
     index = arrays["queries_10"]
-    majority = (2 * votes["private"][0].votes.sum(axis=1) > K)[index]
+    majority = (2 * votes["private_0"].votes.sum(axis=1) > K)[index]
     i = list(arrays["mechanisms"]).index("majority_private")
     assert (arrays["labels_10"][i, 0] == majority).all()
 
 
 def test_adding_a_number_of_queries_changes_no_other_release(votes):
-    _, before = run("digits", SETTINGS, votes, PARAMETERS, seed=0)
-    _, after = run("digits", SETTINGS | {"queries": [10, 20]}, votes, PARAMETERS, seed=0)
+    _, before = run(votes)
+    _, after = run(votes, queries=[10, 20])
     assert (before["labels_10"] == after["labels_10"]).all()
-    _, other = run("digits", SETTINGS, votes, PARAMETERS, seed=1)
+    _, other = run(votes, seed=1)
     assert (before["queries_10"] != other["queries_10"]).any()
 
 
 def test_expected_accuracy_is_the_mean_over_many_releases(votes):
-    _, arrays = run("digits", SETTINGS | {"queries": [40], "draws": 400}, votes, PARAMETERS, 0)
+    _, arrays = run(votes, queries=[40], draws=400)
     index = arrays["queries_40"]
     for i, name in enumerate(arrays["mechanisms"]):
         kind = "private" if name in PRIVATE else "plain"
-        caches = votes[kind][0]
+        caches = votes[f"{kind}_0"]
         released = arrays["labels_40"][i, 0]
         measured = (released == caches.labels[index]).mean()
         mechanism = load(str(name))
@@ -103,7 +111,7 @@ def test_expected_accuracy_is_the_mean_over_many_releases(votes):
 
 def test_votes_of_another_ensemble_are_refused(votes):
     with pytest.raises(ValueError, match="5 teachers"):
-        ones(votes["private"][0], 11)
+        ones(votes["private_0"], 11)
 
 
 def test_every_gamma_that_releases_labels_is_certified():
@@ -125,7 +133,7 @@ def test_unknown_labels_are_refused():
 
 def test_more_queries_than_images_are_refused(votes):
     with pytest.raises(ValueError, match="only 40 test images"):
-        run("digits", SETTINGS | {"queries": [41]}, votes, PARAMETERS, seed=0)
+        run(votes, queries=[41])
 
 
 def test_majority_costs_what_its_shards_and_neighbours_make_it_cost():
@@ -139,14 +147,12 @@ def test_majority_costs_what_its_shards_and_neighbours_make_it_cost():
 
 
 def test_experiment_repeats_itself_unless_it_is_secure(votes):
-    def experiment(noise):
-        gamma = PARAMETERS["darrm_opt"].gamma
-        chosen = parameters(budget_of(SETTINGS, noise), gamma, SIGMAS)
-        chosen["darrm_opt"] = chosen["darrm_sub"]  # the optimal one hardly needs noise here
-        return run("digits", SETTINGS | {"queries": [40]}, votes, chosen, 0, noise)
+    def labels(noise):
+        gamma = PARAMETERS["darrm_sub"].gamma  # the optimal one hardly needs noise here
+        return run(votes, noise=noise, gamma=gamma, queries=[40])
 
-    (_, fixed), (_, again) = experiment("reproducible"), experiment("reproducible")
-    (rows, one), (_, other) = experiment("secure"), experiment("secure")
+    (_, fixed), (_, again) = labels("reproducible"), labels("reproducible")
+    (rows, one), (_, other) = labels("secure"), labels("secure")
     assert np.array_equal(fixed["labels_40"], again["labels_40"])
     # The queries are public and stay; every noisy mechanism's labels differ.
     assert np.array_equal(one["queries_40"], fixed["queries_40"])
@@ -167,6 +173,7 @@ def test_secure_sigma_is_raised_for_the_analysis_of_continuous_noise_alone():
         assert secure[name] == seeded[name]
 
 
-def test_secure_labels_are_not_drawn_at_a_sigma_for_continuous_noise(votes):
+def test_secure_labels_are_not_drawn_at_a_sigma_for_continuous_noise(votes, monkeypatch):
+    monkeypatch.setattr(experiment, "parameters", lambda *_: PARAMETERS)
     with pytest.raises(ValueError, match="noise = secure: gnmax_analytic was calibrated for cont"):
-        run("digits", SETTINGS, votes, PARAMETERS, seed=0, noise="secure")
+        run(votes, noise="secure")

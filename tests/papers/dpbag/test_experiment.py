@@ -12,7 +12,6 @@ from private_ensembles.papers.dpbag.experiment import (
     deltas_of,
     queries_needed,
     split_thirds,
-    with_facts,
 )
 
 from .conftest import BUDGET, LOGISTIC, PATH, TREES
@@ -104,7 +103,3 @@ def test_what_the_experiment_cannot_use_is_refused(records, thirds):
         cast_votes(thirds, "logistic", LOGISTIC, n=190, **options)
     with pytest.raises(ValueError, match="n_train = 300, n_test = 1: must be positive and add up"):
         load_breast_cancer("x", n_train=300, n_test=1, generator=np.random.default_rng(0))
-
-
-def test_facts_stand_in_front():
-    assert with_facts([{"b": 1}], a=0) == [{"a": 0, "b": 1}]

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from private_ensembles.votes.cache import Votes
+
 MECHANISM = {"constant": 1e100, "gamma": 1e10, "noise": "laplace", "ties": "first"}
 SETTINGS = {
     "K": 20,
@@ -12,7 +14,13 @@ SETTINGS = {
     "lnmax": {"scale": 2.0, "queries": [10, 60]},
     "mechanism": MECHANISM,
 }
-HERE = {"task": "here", "seed": 0}
+HERE = {"name": "here", "seed": 0, "noise": "reproducible"}
+
+
+def inputs(votes, labels):
+    """Counts by number of teachers as the files of an experiment."""
+    few, many = (Votes(3, labels, counts=votes[K]) for K in (3, 20))
+    return {"few": few, "many": many}
 
 
 @pytest.fixture(scope="module")

@@ -7,20 +7,20 @@ import pandas as pd
 import pytest
 
 from private_ensembles.papers.nzc.experiment import (
-    account,
+    account_votes,
     aggregators,
-    ask,
     claims,
+    release_labels,
 )
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
-from .conftest import HERE, MECHANISM, SETTINGS
+from .conftest import HERE, MECHANISM, SETTINGS, inputs
 
 
 def test_every_aggregator_answers_what_it_is_asked(given):
     votes, labels = given
-    rows, arrays = ask(votes, labels, SETTINGS, **HERE)
+    rows, arrays = release_labels(inputs(votes, labels), SETTINGS, **HERE)
     assert [row["aggregator"] for row in rows] == list(aggregators(SETTINGS))
     for row in rows:
         queries, answers = (arrays[f"{row['aggregator']}_{what}"] for what in ("queries", "labels"))
@@ -33,11 +33,11 @@ def test_every_aggregator_answers_what_it_is_asked(given):
 
 
 def test_labels_of_nzc_are_the_clean_ones_noise_and_all(given):
-    _, arrays = ask(*given, SETTINGS, **HERE)
+    _, arrays = release_labels(inputs(*given), SETTINGS, **HERE)
     for few in ("", "-3"):
         assert (arrays[f"nzc{few}_labels"] == arrays[f"clean{few}_labels"]).all()
     last = SETTINGS | {"mechanism": MECHANISM | {"ties": "last"}}
-    _, other = ask(*given, last, **HERE)
+    _, other = release_labels(inputs(*given), last, **HERE)
     tied = given[0][20][other["nzc_queries"]]
     tied = np.sort(tied, axis=1)[:, -1] == np.sort(tied, axis=1)[:, -2]
     assert ((other["nzc_labels"] != other["clean_labels"]) <= tied).all()
@@ -57,11 +57,12 @@ def test_claims_are_theorem_4s_and_the_truth_is_not():
 
 def test_account_says_what_rests_on_votes(given):
     votes, labels = given
-    rows = account(votes, labels, SETTINGS, **HERE)
+    rows = account_votes(inputs(votes, labels), SETTINGS, **HERE)
     value = rows.set_index(["aggregator", "quantity"])["value"]
     assert set(rows["release"]) == {FREE, NOT_FOR_RELEASE}
     free = rows[rows["release"] == FREE]
-    other = account({K: counts[::-1] for K, counts in votes.items()}, labels, SETTINGS, **HERE)
+    turned = inputs({K: counts[::-1] for K, counts in votes.items()}, labels)
+    other = account_votes(turned, SETTINGS, **HERE)
     pd.testing.assert_frame_equal(free, other[other["release"] == FREE])
     # Data-dependent and below what holds for all data sets.
     for name in ("lnmax-10", "lnmax-60"):
@@ -76,3 +77,9 @@ def test_account_says_what_rests_on_votes(given):
     lead = np.diff(np.sort(votes[20], axis=1)[:, -2:], axis=1)[:, 0]
     assert value["nzc", "tied"] == (lead == 0).sum()
     assert value["nzc", "unprotected"] == (lead <= 2).sum()
+
+
+def test_secure_noise_is_refused(given):
+    for run in (release_labels, account_votes):
+        with pytest.raises(ValueError, match="noise = 'secure': must be reproducible, NZC has no"):
+            run(inputs(*given), SETTINGS, **HERE | {"noise": "secure"})

@@ -4,16 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.nzc.experiment import account, aggregators, ask
+from private_ensembles.papers.nzc.experiment import account_votes, aggregators, release_labels
 from private_ensembles.papers.nzc.tables import label_accuracy, students
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
-from .conftest import HERE, SETTINGS
+from .conftest import HERE, SETTINGS, inputs
 
 
 def test_tables_carry_the_verdict(given):
-    votes, labels = given
-    rows, _ = ask(votes, labels, SETTINGS, **HERE)
+    votes = inputs(*given)
+    rows, _ = release_labels(votes, SETTINGS, **HERE)
     trained = [
         {
             "task": "here",
@@ -26,7 +26,7 @@ def test_tables_carry_the_verdict(given):
         for seed in (0, 1)
     ]
     facts = {"here": {"stand_in": True, "K": 20, "few": 3}}
-    privacy = account(votes, labels, SETTINGS, **HERE)
+    privacy = account_votes(votes, SETTINGS, **HERE)
     table = students(privacy, pd.DataFrame(rows), pd.DataFrame(trained), facts)
     table = table.set_index("aggregator")
     assert list(table.index) == list(aggregators(SETTINGS))

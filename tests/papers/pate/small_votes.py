@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 
-from private_ensembles.papers.pate.experiment import account, buy_labels
+from private_ensembles.papers.pate.experiment import account_votes, release_labels
 from private_ensembles.papers.pate.orders import order_grid
+from private_ensembles.votes.cache import Votes
 
 K, POOL, CLASSES, DELTA = 50, 120, 4, 1e-3
 NOISE = {"threshold": 30.0, "sigma1": 15.0, "sigma2": 6.0}
@@ -50,9 +51,8 @@ COUNTS, LABELS = votes()
 
 
 def accounted(counts=COUNTS, labels=LABELS, task="digits", seed=0, noise="reproducible", **changes):
-    return account(
-        counts, labels, copy.deepcopy(SETTINGS) | changes, task=task, seed=seed, noise=noise
-    )
+    inputs, settings = {"votes": Votes(CLASSES, labels, counts=counts)}, copy.deepcopy(SETTINGS)
+    return account_votes(inputs, settings | changes, name=task, seed=seed, noise=noise)
 
 
 def quantities(table, aggregator, draw=0):
@@ -69,4 +69,5 @@ def converted(total, delta=DELTA, orders=ORDERS):
 
 
 def bought(task="digits", seed=0, noise="reproducible", **changes):
-    return buy_labels(COUNTS, LABELS, SETTINGS | changes, task=task, seed=seed, noise=noise)
+    inputs = {"votes": Votes(CLASSES, LABELS, counts=COUNTS)}
+    return release_labels(inputs, SETTINGS | changes, name=task, seed=seed, noise=noise)

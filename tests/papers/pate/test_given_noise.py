@@ -4,9 +4,7 @@ import math
 
 import pytest
 
-from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
@@ -23,7 +21,6 @@ def test_lnmax_says_what_optimal_composition_of_its_pure_labels_costs():
         f"lnmax-{queries}": (queries, optimal_homogeneous(0.1, 0.0, queries, 1e-5).epsilon)
         for queries in (100, 1000)
     }
-    assert printed_totals(load("lnmax"), task, secure=True) == {}
 
 
 ROUND = {"queries": 30, "sigma1": 3.0, "sigma2": 2.0}
@@ -39,12 +36,6 @@ def test_rounds_are_paid_as_if_every_query_were_answered():
     assert one_round["confident"][0] == 30
     exact = exact_data_independent_epsilon(30 * (1 / 18 + 1 / 4), 1e-5)
     assert one_round["confident"][1] == pytest.approx(exact)
-
-
-def test_rounds_of_secure_noise_have_their_own_cost():
-    totals = printed_totals(load("interactive_gnmax"), TWO_ROUNDS, secure=True)
-    exact = discrete_gaussian.epsilon(1e-5, [Moves(60, 3.0), Moves(120, 2.0)])
-    assert totals == {"interactive": (60, exact)}
 
 
 def test_what_the_table_does_not_print_has_no_total():

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from private_ensembles.papers.dpbag.tables import METRICS
-from private_ensembles.published.comparison import COLUMNS
+from private_ensembles.published.comparison import COLUMNS, compare_relations
 from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.relations.comparison import compare_relations
 from private_ensembles.published.relations.dpbag import _place_of
 
 PRINTED = read_published(FOLDER.glob("dpbag_*.csv"))

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from private_ensembles.published.comparison import compare_relations
 from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.relations.comparison import compare_relations
 
 PRINTED = read_published(FOLDER.glob("pate_*.csv"))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from private_ensembles.darrm.linear_program import Highs, LinearProgram, dual_bound
 from private_ensembles.darrm.objective import objective
 from private_ensembles.darrm.optimize import GammaSolution
-from private_ensembles.darrm.prior import Prior, parse_prior
+from private_ensembles.darrm.prior import parse_prior
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 
 # Rows with a multiplier are binding at every optimum; gamma is one up to the search's tolerance.
@@ -90,17 +90,14 @@ def optimality(solution: GammaSolution) -> dict:
         for counts, y in zip(assignments, multipliers, strict=True)
         if y > 0
     ]
-    statement = _setting(problem) | {"prior": _prior(prior), "rows": used}
+    interval = {"kind": prior.kind, "low": exactly(prior.low), "high": exactly(prior.high)}
+    statement = _setting(problem) | {"prior": interval, "rows": used}
     return stated("gamma_utility", "weak_duality", **statement, utility=exactly(claimed))
 
 
 def _setting(problem: PrivacyProblem) -> dict:
     numbers = {name: exactly(getattr(problem, name)) for name in ("m", "epsilon", "Delta", "delta")}
     return {"K": problem.K, **numbers}
-
-
-def _prior(prior: Prior) -> dict:
-    return {"kind": prior.kind, "low": exactly(prior.low), "high": exactly(prior.high)}
 
 
 def stated(kind: str, theorem: str, **fields: object) -> dict:

@@ -8,7 +8,7 @@ corners of Lemma 5.1. It is never built in full: assignments enter as they are f
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from private_ensembles.darrm import prior as priors
 from private_ensembles.darrm.central import CentralSearch
 from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
-from private_ensembles.darrm.cuts import Cuts
 from private_ensembles.darrm.gamma import mirrored
 from private_ensembles.darrm.linear_program import solver_named
 from private_ensembles.darrm.objective import LinearObjective, objective
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
 from private_ensembles.darrm.search import MANY_TEACHERS, Search
+from private_ensembles.darrm.violations import Cuts
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,7 @@ class GammaSolution:
 
     def to_dict(self) -> dict:
         """Plain types in the order of DESIGN 4, for JSON."""
-        p = self.problem
-        return {
-            "K": p.K,
-            "m": p.m,
-            "epsilon": p.epsilon,
-            "Delta": p.Delta,
-            "delta": p.delta,
+        return asdict(self.problem) | {
             "prior": self.prior,
             "gamma": [float(value) for value in self.gamma],
             "utility": self.utility,

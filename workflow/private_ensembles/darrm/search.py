@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.cuts import VIOLATION, Cuts
 from private_ensembles.darrm.linear_program import (
     Gurobi,
     Highs,
@@ -17,7 +16,7 @@ from private_ensembles.darrm.linear_program import (
 )
 from private_ensembles.darrm.objective import AbsoluteObjective, LinearObjective
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.violations import Violations
+from private_ensembles.darrm.violations import VIOLATION, Cuts, Violations
 from private_ensembles.darrm.worst_case import WorstCase
 
 # Between the best gamma and the upper bound, relative: enough to stop. With many teachers, whose

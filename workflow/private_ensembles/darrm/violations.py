@@ -5,21 +5,70 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.cuts import VIOLATION, Cuts
 from private_ensembles.darrm.gamma import mirrored
-from private_ensembles.darrm.planes import pure_move_assignments
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.separation import (
-    exact_corners,
-    first_order_corners,
-    three_corners,
-)
-from private_ensembles.darrm.worst_case import Look, WorstCase
+from private_ensembles.darrm.planes import peaks, pure_move_assignments, three_corner_costs
+from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
+from private_ensembles.darrm.series import first_order_assignments
+from private_ensembles.darrm.worst_case import EFFORT, Look, WorstCase, look
 
-CUTS_PER_ROUND = 600
+VIOLATION = 1e-9  # of a row, relative to the allowance; the certificate's scaling pays for it
+FIRST = 4  # one in this many of the edges is in use at the start
+FAR = 0.05  # from binding, relative, with which a row that has no price rests
+CUTS_ON_PLANES = 600  # in a round
 LARGE_VIOLATION = 1e-7
 OVERLOOKED = 0.2  # share of the gap that suffices, which a violation may take off the utility
 FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
+CUTS_PER_ROUND = 256
+CUTS_PER_SLICE = 32
+APART = 4  # teachers that change corners between two cuts, twice: closer ones are nearly parallel
+CANDIDATES = 8000
+FEW_AT_H = 128  # teachers, whose exact search takes a second at K = 1001, all of it four
+
+
+class Cuts:
+    """Rows of f over gamma at l = (K+1)/2..K, each at most 1, of the assignments known so far.
+
+    rows : (assignments, size); in_use : which of them the program holds, the others rest.
+    returned : how many rows at rest the last x violated. These stay in use from then on: a row that
+    is left out twice comes back twice.
+    """
+
+    def __init__(self, problem: PrivacyProblem) -> None:
+        self.problem = problem
+        edges = edge_assignments(problem.K)
+        self.names = {tuple(counts) for counts in edges}
+        self.rows = np.array([problem.row(counts) for counts in edges]) / problem.allowance
+        self.in_use = np.arange(len(self.rows)) % FIRST == 0
+        self.needed = np.zeros(len(self.rows), dtype=bool)
+        self.returned = 0
+
+    def add(
+        self, assignments: list[NDArray[np.int64]], x: NDArray[np.float64]
+    ) -> tuple[int, float]:
+        """Take assignments up; return how many are new and by how much x exceeds 1 at any."""
+        if not assignments:
+            return 0, 0.0
+        rows = (
+            np.array([self.problem.row(counts) for counts in assignments]) / self.problem.allowance
+        )
+        new = [k for k, counts in enumerate(assignments) if tuple(counts) not in self.names]
+        self.names |= {tuple(assignments[k]) for k in new}
+        self.rows = np.vstack([self.rows, rows[new]])
+        self.in_use = np.append(self.in_use, np.ones(len(new), dtype=bool))
+        self.needed = np.append(self.needed, np.zeros(len(new), dtype=bool))
+        return len(new), max(0.0, float((rows @ x).max()) - 1)
+
+    def sort_out(self, x: NDArray[np.float64], y: NDArray[np.float64], least: float) -> None:
+        """Let rows rest that are FAR from binding at x with a multiplier below `least`.
+
+        y : (assignments,) multipliers. Rows at rest that x violates return.
+        """
+        used = self.rows @ x
+        back = (used > 1 + VIOLATION) & ~self.in_use
+        self.returned = int(back.sum())
+        self.needed |= back
+        self.in_use &= (used >= 1 - FAR) | (y >= least)
+        self.in_use |= self.needed
 
 
 class Violations:
@@ -67,7 +116,7 @@ class Violations:
         limit = problem.allowance * (1 + VIOLATION)
         new, excess = self.known.returned, 0.0
         for mirror in (False, True):
-            violated = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
+            violated = pure_move_assignments(problem, g, CUTS_ON_PLANES, limit, mirrored=mirror)
             more, largest = self.known.add(violated, x)
             new, excess = new + more, max(excess, largest)
             if excess > max(enough, FAR_OFF):
@@ -84,3 +133,57 @@ class Violations:
             look = self._seen[1]
             proof = look.worst.scaled(self.problem, factor), look.exact
         return x * factor, proof
+
+
+def edge_assignments(K: int) -> list[NDArray[np.int64]]:
+    """Some teachers at H, all others at one end: almost every row that matters at the optimum.
+
+    Among many teachers G is nearly a function of the mean of the p_i, and what binds is the most
+    that the mean can move: the frontier (e^epsilon p, 1 - e^-epsilon (1 - p)), which these reach.
+    """
+    zeros = [assignment_counts(D_zero=K - i, up=i) for i in range(K + 1)]
+    return zeros + [assignment_counts(one_below=K - i, up=i) for i in range(K)]
+
+
+def three_corners(
+    problem: PrivacyProblem, g: NDArray[np.float64], limit: float, keep: int = CUTS_PER_ROUND
+) -> list[NDArray[np.int64]]:
+    """The `keep` largest peaks of f above `limit` over assignments to three corners.
+
+    Local maxima over the grid of assignments: neighbours make nearly parallel cuts.
+    """
+    i, b = peaks(three_corner_costs(problem, g), limit, keep)
+    return [
+        assignment_counts(D_zero=problem.K - h - k, up=h, one_below=k)
+        for h, k in zip(i, b, strict=True)
+    ]
+
+
+def first_order_corners(
+    problem: PrivacyProblem, g: NDArray[np.float64], limit: float
+) -> list[NDArray[np.int64]]:
+    """Assignments to all corners whose f exceeds `limit` to first order in Delta, far apart."""
+    return _far_apart(first_order_assignments(problem, g, CUTS_PER_SLICE, limit))
+
+
+def exact_corners(
+    problem: PrivacyProblem, g: NDArray[np.float64], limit: float
+) -> tuple[list[NDArray[np.int64]], Look]:
+    """Assignments to all corners that exceed `limit`, far apart, and all that the look tells.
+
+    Few teachers at H and its mirror image leave gamma's jumps as they are: those assignments are
+    looked at first, and alone if they exceed `limit`.
+    """
+    seen = look(problem, g, limit, effort=EFFORT, first=FEW_AT_H)
+    return _far_apart([counts for _, counts in seen.exceeding]), seen
+
+
+def _far_apart(assignments: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """The first CUTS_PER_ROUND of them, none close to one before it."""
+    chosen = np.zeros((0, 8), dtype=np.int64)
+    for counts in assignments[:CANDIDATES]:
+        if len(chosen) == CUTS_PER_ROUND:
+            break
+        if np.all(np.abs(chosen - counts).sum(axis=1) > APART):
+            chosen = np.vstack([chosen, counts])
+    return list(chosen)

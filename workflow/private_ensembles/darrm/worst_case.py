@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.ends import box_bounds
-from private_ensembles.darrm.moves import STEPS, best_moves
+from private_ensembles.darrm.ends import best_moves, box_bounds
 from private_ensembles.darrm.planes import (
     TAIL,
     pure_move_assignments,
@@ -117,22 +116,21 @@ def eight_corner_worst_case(
     g: NDArray[np.float64],
     *,
     effort: float = np.inf,
-    prune: bool = True,
 ) -> tuple[WorstCase, bool]:
     """The exact maximum of f over all C(K+7, 7) corner multisets, in O(K^5) time or far less.
 
     With i teachers at H, j at its mirror image, a at the zeros and b at the ones, the two sides
     separate: f = P(aP, bP) - c P'(aQ, bQ), where aP of the zeros sit at (D,0), aQ at (0,D), and bP,
     bQ of the ones likewise. So the best (aQ, bQ) for every (aP, bP) is a running maximum over
-    aQ <= a - aP, bQ <= b - bP, and no pair is enumerated. With `prune` only those (i, j, b) are
-    worked out whose bound of `series_worst_case` exceeds the largest f met so far.
+    aQ <= a - aP, bQ <= b - bP, and no pair is enumerated. Only those (i, j, b) are worked out
+    whose bound of `series_worst_case` exceeds the largest f met so far.
 
     effort : number of table entries after which what is left keeps its series bound.
     Returns the worst case, and whether it is exact (up to rounding).
     """
     if problem.Delta == 0:
         return series_worst_case(problem, g), True
-    seen = look(problem, g, effort=effort, prune=prune)
+    seen = look(problem, g, effort=effort)
     return seen.worst, seen.exact
 
 
@@ -143,17 +141,15 @@ def look(
     *,
     effort: float = np.inf,
     first: int | None = None,
-    prune: bool = True,
 ) -> Look:
     """Look for the worst of all assignments, and for all that exceed `limit` (see `Look`).
 
-    effort, prune : as in `eight_corner_worst_case`; first : if some with at most that many
+    effort : as in `eight_corner_worst_case`; first : if some with at most that many
     teachers at H and its mirror image exceed the limit, the others are not looked at.
     """
     counts = _likely_worst(problem, g)
     best = problem.cost(np.abs(g), counts)
-    floor, steps = (min(best, limit), STEPS) if prune else (-np.inf, STEPS[-1:])
-    search = _ExactSearch(problem, floor, limit if prune else -np.inf, effort, steps)
+    search = _ExactSearch(problem, min(best, limit), limit, effort)
     all_seen = search.run(g, first=first)
     exceeding = sorted(search.exceeding, key=lambda item: -item[0])
     if exceeding and exceeding[0][0] > best:
@@ -172,16 +168,8 @@ class _ExactSearch:
     it and their f; left_over : bound on f if the effort did not suffice.
     """
 
-    def __init__(
-        self,
-        problem: PrivacyProblem,
-        floor: float,
-        limit: float,
-        effort: float,
-        steps: tuple[int, ...],
-    ) -> None:
-        self.problem, self.floor, self.limit = problem, floor, limit
-        self.effort, self.steps = effort, steps
+    def __init__(self, problem: PrivacyProblem, floor: float, limit: float, effort: float) -> None:
+        self.problem, self.floor, self.limit, self.effort = problem, floor, limit, effort
         self.exceeding: list[tuple[float, NDArray[np.int64]]] = []
         self.left_over = -np.inf
 
@@ -210,15 +198,7 @@ class _ExactSearch:
         if self.effort <= 0:
             self.left_over = max(self.left_over, largest)
             return
-        moves = best_moves(
-            self.problem,
-            V[rows],
-            V[t - rows],
-            b,
-            self.floor,
-            effort=self.effort,
-            steps=self.steps,
-        )
+        moves = best_moves(self.problem, V[rows], V[t - rows], b, self.floor, effort=self.effort)
         self.effort -= moves.spent + OVERHEAD
         self.left_over = max(self.left_over, min(moves.left_over, largest))
         if moves.counts:

@@ -21,6 +21,8 @@ _LOG_ERRORS = (1e-6, 1)
 _NOTHING = 1e-10
 # An error that is 0 up to rounding.
 _NO_ERROR = 1e-12
+# Where words stand that are above a mark.
+_ABOVE = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
 _ACTUAL = {
     "absolute-uniform:0,1": "$p_i$ ~ Uniform[0, 1]",
     "fixed:0.5": "$p_i = 0.5$",
@@ -181,7 +183,9 @@ def draw_feasible_region(data: pd.DataFrame, *paths: str, setting: str) -> None:
             axis.plot(x, y, "o", color=style.BLUE, markersize=3)
             for place, how_many in enumerate(part["teachers"]):
                 if how_many:
-                    _mark_corner(axis, x.iloc[place], y.iloc[place], int(how_many))
+                    at = x.iloc[place], y.iloc[place]
+                    axis.plot(*at, "o", color=style.VERMILION, markersize=8)
+                    axis.annotate(str(int(how_many)), at, color=style.BLACK, fontsize=9, **_ABOVE)
             reach = y.abs().max()
             axis.set(title=f"$m = {m:g}$", xlabel="$(p + p') / 2$")
             axis.set(xlim=(-0.12, 1.12), ylim=(-1.35 * reach, 1.35 * reach), xticks=[0, 0.5, 1])
@@ -192,13 +196,6 @@ def draw_feasible_region(data: pd.DataFrame, *paths: str, setting: str) -> None:
         words = "numbers: teachers at each corner in the assignment that costs most"
         drawn.suptitle(f"{setting}\n{words}", fontsize=9)
         style.save(drawn, *paths)
-
-
-def _mark_corner(axis, x: float, y: float, teachers: int) -> None:
-    """Say at a corner how many teachers the worst assignment places there."""
-    axis.plot([x], [y], "o", color=style.VERMILION, markersize=8)
-    offset = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
-    axis.annotate(str(teachers), (x, y), color=style.BLACK, fontsize=9, **offset)
 
 
 def draw_prior_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
@@ -244,9 +241,7 @@ def _draw_errors(axis, errors: pd.DataFrame) -> None:
         looks = style.look(family)
         mark = {"color": looks["color"], "marker": looks["marker"], "markersize": 7}
         axis.errorbar([row["y"]], [index], xerr=[row["half_width"]], linestyle="none", **mark)
-        above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
-        axis.annotate(
-            style.number(float(f"{row['y']:.3g}")), (row["y"], index), fontsize=8, **above
-        )
+        words = style.number(float(f"{row['y']:.3g}"))
+        axis.annotate(words, (row["y"], index), fontsize=8, **_ABOVE)
     axis.set_xscale("log")
     axis.set_xlim(max(least, _NO_ERROR) / 12, 12 * top)  # room for the numbers

@@ -47,7 +47,15 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
             axis.axhline(place + 0.5, color="#dddddd", linewidth=0.6)
             place += 2
             if (rows["audited"] > _HIGH).any():  # NZC
-                _write_numbers(axis, rows, (first + place - 3) / 2)
+                # What no axis holds: the range of claims and of exact values.
+                words = [
+                    f"{what} {rows[column].min():.0e} to {rows[column].max():.0e}"
+                    for what, column in (("claimed", "claimed_epsilon"), ("exact", "audited"))
+                ]
+                at = ((_LOW * _HIGH) ** 0.5, (first + place - 3) / 2)
+                looks = {"ha": "center", "va": "center", "color": "#a33b00"}
+                box = {"facecolor": "white", "edgecolor": "none", "pad": 2}
+                axis.text(*at, ", ".join(words), bbox=box, **looks)
         axis.set_yticks([at for at, _ in ticks], [label for _, label in ticks])
         axis.set_ylim(place - 1, -1.5)
         axis.grid(False, axis="y")
@@ -62,17 +70,6 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
         ]
         drawn.legend(handles=handles, loc="outside upper center", ncols=3)
         style.save(drawn, *paths)
-
-
-def _write_numbers(axis, rows: pd.DataFrame, middle: float) -> None:
-    """Write what no axis holds: the range of claims and of exact values."""
-    words = [
-        f"{what} {rows[column].min():.0e} to {rows[column].max():.0e}"
-        for what, column in (("claimed", "claimed_epsilon"), ("exact", "audited"))
-    ]
-    box = {"facecolor": "white", "edgecolor": "none", "pad": 2}
-    at = ((_LOW * _HIGH) ** 0.5, middle)
-    axis.text(*at, ", ".join(words), ha="center", va="center", color="#a33b00", bbox=box)
 
 
 def _draw_row(axis, row, place: float) -> None:

@@ -1,4 +1,4 @@
-"""The figure of the paper's Monte-Carlo objectives, from the frame of `objective_study`."""
+"""The figure of the paper's Monte-Carlo objectives, from the frame of `monte_carlo`."""
 
 import numpy as np
 import pandas as pd

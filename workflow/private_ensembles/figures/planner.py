@@ -1,10 +1,18 @@
-"""The planner's figure: expected right labels over the budget, one line per mechanism."""
+"""The planner's figures: right labels over budgets, by number of labels, of the best label."""
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
 
 from private_ensembles.figures import names, style
 from private_ensembles.mechanisms import registry
+
+# GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
+ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
+# Of PATE's tasks the first ones are drawn, paler one after the other.
+_TASKS = 2
+# Beside the optimal label: what the field uses for more than two classes.
+DRAWN = ("optimal_label", "permute_and_flip", "exponential", "gnmax_exact")
 
 
 def drawn_names(data: pd.DataFrame) -> list[str]:
@@ -18,14 +26,6 @@ def family(name: str) -> str:
     return registry.entry(name).family or name
 
 
-def _families(data: pd.DataFrame):
-    """The rows of mechanisms that differ in their proof alone, under the name of the best."""
-    drawn = drawn_names(data)
-    for common in dict.fromkeys(map(family, drawn)):
-        members = [name for name in drawn if family(name) == common]
-        yield members[0], data[data["mechanism"].isin(members)]
-
-
 def _applicable(data: pd.DataFrame) -> pd.DataFrame:
     return data[data["not_applicable"].isna() | (data["not_applicable"] == "")]
 
@@ -33,14 +33,19 @@ def _applicable(data: pd.DataFrame) -> pd.DataFrame:
 def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
     """Draw the frame of `planner.study.table_of` and save it under every path.
 
-    One point per budget and mechanism; mechanisms that apply to no budget are left out. ensemble:
+    One point per budget and mechanism; those that differ in their proof alone are one line, under
+    the name of the best; mechanisms that apply to no budget are left out. ensemble:
     what the table does not say of it, such as its numbers of teachers and classes.
     """
     data = _applicable(data)
     wanted = data["wanted"].max()
     with style.figure(1, 1, size=(7.6, 4.4)) as (drawn, axis):
         ends = []
-        families = dict(_families(data))
+        mechanisms = drawn_names(data)
+        families = {}
+        for common in dict.fromkeys(map(family, mechanisms)):
+            members = [name for name in mechanisms if family(name) == common]
+            families[members[0]] = data[data["mechanism"].isin(members)]
         for (best, part), words in zip(families.items(), names.short(families), strict=True):
             part = part.sort_values("budget_epsilon")
             line = style.look(best)
@@ -82,3 +87,137 @@ def rank(axis: Axes, data: pd.DataFrame) -> None:
     axis.set(yticks=[], ylim=(-0.4, len(data) - 0.25))
     axis.margins(x=0.12)
     axis.set_xlabel(f"right labels of {data['wanted'].max():,} wanted, expected on the profile")
+
+
+# The study of many labels -----------------------------------------------------------------------
+
+
+def draw_many_labels(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) -> None:
+    """Draw the frame of `planner.studies.many_labels` and save it under every path.
+
+    equal_budget: that of `papers.pate.equal_budget`, whose tasks are drawn each with its largest
+    number of labels; None if there are no votes.
+    """
+    with style.figure(2, 2, size=(7.8, 7.0)) as (drawn, ((first, second), (third, words))):
+        _right(study, first)
+        _ratios(study, second)
+        if equal_budget is None:
+            third.set_visible(False)
+        else:
+            _votes(equal_budget, third)
+        words.axis("off")
+        lines = {line.get_label(): line for axis in (first, second) for line in axis.lines}
+        labels = [style.label(name) for name in registry.entries() if style.label(name) in lines]
+        words.legend([lines[label] for label in labels], labels, loc="center")
+        style.save(drawn, *paths)
+
+
+def _right(study: pd.DataFrame, axis) -> None:
+    """One line per mechanism; of those that differ in their proof alone, the two at the ends."""
+    families: dict[str, list[str]] = {}
+    for name in dict.fromkeys(study["mechanism"]):
+        families.setdefault(family(name), []).append(name)
+    for members in families.values():
+        for name in dict.fromkeys((members[0], members[-1])):
+            part = study[study["mechanism"] == name]
+            style.line(axis, part["labels"], part["right"], name)
+    first = study.iloc[0]
+    axis.set(
+        xscale="log",
+        xlabel="labels Q",
+        ylabel=f"right labels, {first['lead']} votes ahead of {first['teachers']}",
+        title=f"ε = {first['epsilon']:g}, δ = {style.number(first['delta'])} for all labels",
+    )
+    axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def _ratios(study: pd.DataFrame, axis) -> None:
+    for name in ACCOUNTS:
+        part = study[study["mechanism"] == name]
+        style.line(axis, part["labels"], part["ratio"], name)
+    axis.axhline(study["limit"].iloc[0], color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
+    at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), (0, 3), **at)
+    axis.set(
+        xscale="log",
+        xlabel="labels Q",
+        ylabel="σ as a share of what the counts need",
+        title=f"{names.short([ACCOUNTS[0]])[0]}: noise by three accounts",
+    )
+
+
+def _votes(table: pd.DataFrame, axis) -> None:
+    most = table.groupby("task")["queries"].transform("max")
+    table = table[(table["queries"] == most) & table["mechanism"].isin(ACCOUNTS)]
+    tasks = list(dict.fromkeys(table["task"]))[:_TASKS]
+    # Words stand at the end where the tasks are further apart.
+    tops = table[table["task"].isin(tasks)].groupby(["epsilon", "task"])["accuracy"].max().unstack()
+    apart = (tops.max(axis=1) - tops.min(axis=1)).iloc[[0, -1]]
+    place_of_words = apart.iloc[::-1].idxmax()
+    side = "right" if place_of_words == apart.index[-1] else "left"
+    for place, task in enumerate(tasks):
+        rows = table[table["task"] == task].sort_values("epsilon")
+        for name in ACCOUNTS:
+            part = rows[rows["mechanism"] == name]
+            axis.plot(
+                part["epsilon"], part["accuracy"], **style.look(name) | {"alpha": 1 - 0.5 * place}
+            )
+        delta = style.number(rows["delta"].iloc[0])
+        words = f"{style.label(task)}, {rows['queries'].iloc[0]:,} labels, δ = {delta}"
+        at = place_of_words, tops.loc[place_of_words, task]
+        # Lines of the other task pass behind the words.
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85}
+        axis.annotate(words, at, (0, 6), textcoords="offset points", ha=side, bbox=box)
+    axis.set(
+        xscale="log", xlabel="ε of all labels together", ylabel="right labels", title="PATE's votes"
+    )
+    axis.margins(y=0.12)
+    style.plain_ticks(axis.xaxis, sorted(set(table["epsilon"])), alone=True)
+    axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+# The study of the best label --------------------------------------------------------------------
+
+
+def draw_best_label(study: pd.DataFrame, *paths: str) -> None:
+    """Draw the frame of `planner.studies.best_label` and save it under every path.
+
+    Of its true accuracies the first is drawn; dots are labels that were told another one.
+    """
+    study = study[study["mechanism"].isin(DRAWN) & (study["accuracy"] == study["accuracy"].iloc[0])]
+    budget = study["epsilon"].max()
+    first = study.iloc[0]
+    with style.figure(1, 2, size=(8.5, 4.4)) as (drawn, axes):
+        _lines(study[study["labels"] == 1], "epsilon", axes[0])
+        _lines(study[study["epsilon"] == budget], "labels", axes[1])
+        drawn.suptitle(
+            f"{first['teachers']} teachers, each right with probability {first['accuracy']:g}; "
+            f"{first['n_classes']} classes; δ = {style.number(first['delta'])}",
+            fontsize=9,
+        )
+        axes[0].set(xscale="log", xlabel="ε", ylabel="right labels", title="one label")
+        axes[1].set(xscale="log", xlabel="labels Q", ylabel="right labels")
+        axes[1].set_title(f"Q labels for ε = {budget:g} together")
+        for axis, column in zip(axes, ("epsilon", "labels"), strict=True):
+            style.plain_ticks(axis.xaxis, sorted(set(study[column])), alone=True)
+            axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        style.save(drawn, *paths)
+
+
+def _lines(rows: pd.DataFrame, x: str, axis) -> None:
+    """One line per mechanism; dots where the stated accuracy is not the true one."""
+    for name, part in rows.groupby("mechanism", sort=False):
+        told = part["stated"].isna() | (part["stated"] == part["accuracy"])
+        style.line(axis, part.loc[told, x], part.loc[told, "right"], name)
+        other = part[~told]
+        if len(other):
+            label = "the same, told another accuracy"
+            axis.plot(
+                other[x],
+                other["right"],
+                ".",
+                color=style.look(name)["color"],
+                alpha=0.6,
+                label=label,
+            )

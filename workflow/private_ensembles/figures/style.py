@@ -27,17 +27,16 @@ from private_ensembles.figures import names
 # It warns in the terminal of a run that the dates of matplotlib's fonts are old.
 logging.getLogger("fontTools").setLevel(logging.ERROR)
 
-ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
-BLUE, VERMILION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
 COLORS = {
-    "orange": ORANGE,
-    "sky": SKY,
-    "green": GREEN,
-    "blue": BLUE,
-    "vermilion": VERMILION,
-    "purple": PURPLE,
-    "black": BLACK,
+    "orange": "#E69F00",
+    "sky": "#56B4E9",
+    "green": "#009E73",
+    "blue": "#0072B2",
+    "vermilion": "#D55E00",
+    "purple": "#CC79A7",
+    "black": "#000000",
 }
+ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE, BLACK = COLORS.values()
 WARNING = "#8a1f11"
 DOTS = (0, (1, 2))
 

@@ -4,6 +4,7 @@ Nothing here looks at votes. A verdict is made of two numbers, each worked out o
 the proof that takes the place of the second (`row.verdict`).
 """
 
+import functools
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +19,7 @@ from private_ensembles.audit.labels import Audited
 from private_ensembles.configuration.naming import delta_of, multiply
 from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.ledger.finite_labels import gaussian_columns
-from private_ensembles.ledger.row import GAUSSIAN, LedgerRow, ledger_row
+from private_ensembles.ledger.row import GAUSSIAN, ledger_row
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import Mechanism, load
@@ -38,13 +39,13 @@ _REPLACED = "audit.md#a-record-that-is-replaced"
 def ledger(
     settings: Mapping, gammas: Mapping[str, np.ndarray], published: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the rows of results/privacy_ledger.csv, columns of `row.LedgerRow`.
+    """Return the rows of results/privacy_ledger.csv, columns of `row.ledger_row`.
 
     settings: of `configuration.nzc.audit`. gammas: by budget, DaRRM's optimised noise (K + 1,).
     published: `published.read_published` of PATE's Table 1 (of tasks that run with its parameters)
     and DPBag's tables of labels. Raises ValueError if a gamma is not private at its budget.
     """
-    rows: list[LedgerRow] = []
+    rows: list[dict] = []
     for name, budget in settings["budgets"].items():
         rows += _of_budget(name, budget, gammas[name])
     for name, task in settings["pate"].items():
@@ -94,7 +95,7 @@ def setting(budget: Mapping, gamma: np.ndarray) -> Calibration:
     return Calibration(label_budget, parameters)
 
 
-def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[LedgerRow]:
+def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[dict]:
     """One label of two classes by every mechanism that a budget can be spent on."""
     calibration = setting(budget, gamma)
     where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
@@ -133,7 +134,7 @@ def _audit(audited: Audited, delta: float) -> dict[str, object]:
     return {"exact_epsilon" if math.isinf(least) else "lower_epsilon": least}
 
 
-def _replaced(where: str, budget: Mapping, calibration: Calibration) -> Iterator[LedgerRow]:
+def _replaced(where: str, budget: Mapping, calibration: Calibration) -> Iterator[dict]:
     """The same claims of private teachers if one record is replaced: two changes to a teacher.
 
     DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. What a teacher
@@ -146,13 +147,13 @@ def _replaced(where: str, budget: Mapping, calibration: Calibration) -> Iterator
     group, Delta = replace_one(budget["epsilon"], budget["Delta"]), budget["Delta"]
     ways = {"group privacy": (group.epsilon, group.delta)}
     if budget.get("teachers"):
-        cost = _trained(budget, "replace_one", Delta), Delta
+        cost = _trained(budget, "group", Delta), Delta
         ways["group privacy of the accountant's curve"] = cost
     for way, cost in ways.items():
         for mechanism in private:
             yield _of_replaced(mechanism, f"{where}, teachers by {way}", cost, budget, calibration)
     if budget.get("teachers"):
-        cost = _unproven(budget), Delta
+        cost = _trained(budget, "replace_one", Delta), Delta
         for mechanism in private:
             if mechanism.entry.costs_once:
                 words = f"{where}, teachers by the replace-one accountant"
@@ -165,7 +166,7 @@ def _of_replaced(
     cost: tuple[float, float],
     budget: Mapping,
     calibration: Calibration,
-) -> LedgerRow:
+) -> dict:
     """One label of teachers that have this cost, (epsilon, Delta), if a record is replaced."""
     # If everything leaks, a task has no budget; a bit less is as good.
     most = math.nextafter(1, 0)
@@ -198,41 +199,31 @@ def _as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: st
     """
     if not (mechanism.entry.costs_once and budget.get("teachers")):
         return task
-    return replace(task, teacher_epsilon=_trained(budget, adjacency, task.teacher_Delta))
+    way = "add_remove" if adjacency == "add_remove" else "group"
+    return replace(task, teacher_epsilon=_trained(budget, way, task.teacher_Delta))
 
 
-def _trained(budget: Mapping, adjacency: str, Delta: float) -> float:
-    """What one teacher is proven to cost at Delta, by its training.
+def _trained(budget: Mapping, way: str, Delta: float) -> float:
+    """What one teacher costs at Delta by its training, rounded up to nine decimals.
 
-    Rounded up to nine decimals: the last bits differ from machine to machine.
+    way: proven for add_remove, or for a replaced record by group privacy of the whole curve
+    (`group`); `replace_one`: what that accountant says, whose pair nobody has proven the worst. The
+    last bits differ from machine to machine.
     """
-    from private_ensembles.teachers.accounting import epsilon_group, epsilon_pld
-
-    if adjacency == "add_remove":
-        epsilon = epsilon_pld(*_training(budget), Delta)
-    else:
-        epsilon = epsilon_group(*_training(budget), Delta)
-    return math.ceil(epsilon * 1e9) / 1e9
-
-
-def _unproven(budget: Mapping) -> float:
-    """What the replace-one accountant says of one teacher; nobody has proven its pair the worst."""
-    from private_ensembles.teachers.accounting import epsilon_pld  # late: slow
-
-    epsilon = epsilon_pld(*_training(budget), budget["Delta"], "replace_one")
-    return math.ceil(epsilon * 1e9) / 1e9
-
-
-def _training(budget: Mapping) -> tuple[float, float, int]:
-    """Noise multiplier, sample rate and steps of one teacher."""
-    from private_ensembles.teachers.schedule import poisson_schedule
+    from private_ensembles.teachers.accounting import epsilon_group, epsilon_pld  # late: slow
+    from private_ensembles.teachers.training import poisson_schedule
 
     stated = budget["teachers"]
     plan = poisson_schedule(stated["shard_size"], stated["batch_size"], stated["epochs"])
-    return stated["noise_multiplier"], plan.sample_rate, plan.steps
+    training = stated["noise_multiplier"], plan.sample_rate, plan.steps
+    if way == "group":
+        epsilon = epsilon_group(*training, Delta)
+    else:
+        epsilon = epsilon_pld(*training, Delta, way)
+    return math.ceil(epsilon * 1e9) / 1e9
 
 
-def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
+def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
     """One query at the noise of one of PATE's tasks, by each of its aggregators.
 
     noise: K, delta and the task's sections, and student_score. exact or lower: the audit's, by
@@ -246,14 +237,28 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
         if parameters is None:
             continue
         cost = mechanism.given.cost(mechanism.law, query, parameters)
+        if n_classes == 2:
+            audit = _audit(mechanism.law.audited(query, parameters), query.delta)
+        else:
+            bounds = epsilon_bounds(
+                functools.partial(mechanism.law.outcomes, parameters=parameters),
+                query.n_teachers,
+                n_classes,
+                query.delta,
+                upper=cost.proven,
+                **mechanism.law.error(query.n_teachers, n_classes, parameters),
+            )
+            kind = "exact_epsilon" if bounds.exact else "lower_epsilon"
+            audit = {kind: bounds.upper if bounds.exact else bounds.lower}
         row = ledger_row(
             mechanism.name,
             one_query(name, n_classes, query.n_teachers),
             delta=query.delta,
             claimed_epsilon=cost.claimed,
-            **_bounds(mechanism, query, parameters, cost.proven),
+            proven_epsilon=cost.proven,
+            **audit,
         )
-        yield replace(row, data_dependent=False)
+        yield row | {"data_dependent": False}
 
 
 def one_query(name: str, n_classes: int, n_teachers: int) -> str:
@@ -262,29 +267,7 @@ def one_query(name: str, n_classes: int, n_teachers: int) -> str:
     return f"{name}: one query, {words}, K = {n_teachers}"
 
 
-def _bounds(mechanism: Mechanism, query: Task, parameters: Parameters, proven: float) -> dict:
-    """What is proven of one query and what the audit says of it."""
-    K, C = query.n_teachers, query.n_classes
-    if C == 2:
-        return {"proven_epsilon": proven} | _audit(
-            mechanism.law.audited(query, parameters), query.delta
-        )
-    bounds = epsilon_bounds(
-        lambda counts: mechanism.law.outcomes(counts, parameters),
-        K,
-        C,
-        query.delta,
-        upper=proven,
-        **mechanism.law.error(K, C, parameters),
-    )
-    return {
-        "proven_epsilon": proven,
-        "exact_epsilon": bounds.upper if bounds.exact else None,
-        "lower_epsilon": None if bounds.exact else bounds.lower,
-    }
-
-
-def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
+def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dict]:
     """The published total of a task: data-dependent, an expectation; proven: for all data sets."""
     table = published[
         (published["paper"] == "pate")
@@ -307,7 +290,7 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[Led
             claimed_epsilon=float(cell["published"]),
             proven_epsilon=proven,
         )
-        yield replace(row, release=False)  # a cost that tells about the votes
+        yield row | {"release": False}  # a cost that tells about the votes
 
 
 def published_total(name: str, queries: int, n_teachers: int) -> str:
@@ -315,7 +298,7 @@ def published_total(name: str, queries: int, n_teachers: int) -> str:
     return f"{name}: {queries} queries, K = {n_teachers}, published total"
 
 
-def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
+def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
     """One label of SAA, of DPBag, and of DPBag for a record whose teachers are split evenly.
 
     settings: n, k, noise (lambda = noise / n), delta. published: DPBag's tables of labels, whose
@@ -337,8 +320,7 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow
             **_audit(bagged.law.audited(task, noise), delta),
         )
         # A personal cost tells how a record's teachers vote; the others hold for all votes.
-        personal = share < 1
-        yield replace(row, data_dependent=personal, release=row.release and not personal)
+        yield _personal(row, share < 1)
     if {key: settings[key] for key in PRINTED} == PRINTED:
         yield from _of_labels(n, settings["noise"] / n, published)
 
@@ -364,9 +346,8 @@ def printed_labels(n: int, published: pd.DataFrame) -> Iterator[tuple[str, int, 
         yield setting, labels, None if k is None else int(k), float(column["epsilon"])
 
 
-def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerRow]:
+def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[dict]:
     for setting, labels, partitions, claimed in printed_labels(n, published):
-        personal = partitions is not None
         row = ledger_row(
             "dpbag",
             setting,
@@ -375,10 +356,15 @@ def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerR
             proven_epsilon=plain_epsilon(labels, rate, PRINTED["delta"]),
         )
         # When a personal budget is spent, and so how many labels there are, depends on the votes.
-        yield replace(row, data_dependent=personal, release=row.release and not personal)
+        yield _personal(row, partitions is not None)
 
 
-def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:
+def _personal(row: dict, personal: bool) -> dict:
+    """Say of a row whether its cost depends on the votes, so that it may not leave."""
+    return row | {"data_dependent": personal, "release": row["release"] and not personal}
+
+
+def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[dict]:
     """Rows for both readings of gamma, for one label and for all, which cost no less than one."""
     constant, printed, delta = mechanism["constant"], mechanism["gamma"], task["delta"]
     noise = mechanism["noise"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from private_ensembles import checks
 from private_ensembles.audit.verdicts import exceeds, verdict
@@ -12,41 +11,6 @@ from private_ensembles.mechanisms import registry
 _TRUE = ("holds", "proven")
 # What one label is to a test, with its exact distribution.
 GAUSSIAN = ("mu", "miss_1", "miss_5", "miss_10")
-
-
-@dataclass(frozen=True)
-class LedgerRow:
-    """A mechanism in one setting, for one neighbouring relation; epsilons in nats or None.
-
-    claimed_epsilon: what the paper (or the literature) says at delta. proven_epsilon: the least
-    upper bound that this module proves at delta. exact_epsilon: the audit's value at delta, an
-    upper bound up to rounding. lower_epsilon: what is proven not to be enough, if the exact
-    value is not known. data_dependent: the cost is a function of the votes. release: labels (and
-    costs) may leave the workflow. verdict: one of `audit.verdicts.VERDICTS`. proof: the page of
-    docs/ and the section with the theorem that the verdict rests on; empty if nothing is proven of
-    the claim. mu: of Gaussian differential privacy, bounded from above; infinite if there is none.
-    miss_1, miss_5, miss_10: how often a neighbour is missed at least by a test that accuses wrongly
-    in 1, 5, 10 % of cases. Both are of one label at its exact distribution, None if exact_epsilon
-    is.
-    """
-
-    mechanism: str
-    setting: str
-    claimed_epsilon: float | None
-    proven_epsilon: float | None
-    exact_epsilon: float | None
-    delta: float
-    privacy_model: str
-    adjacency: str
-    data_dependent: bool
-    release: bool
-    verdict: str
-    lower_epsilon: float | None = None
-    proof: str = ""
-    mu: float | None = None
-    miss_1: float | None = None
-    miss_5: float | None = None
-    miss_10: float | None = None
 
 
 def ledger_row(
@@ -63,14 +27,24 @@ def ledger_row(
     proof: str | None = None,
     mu: float | None = None,
     misses: Sequence[float] | None = None,
-) -> LedgerRow:
-    """Build a row, its verdict computed.
+) -> dict[str, object]:
+    """Return a row, its verdict computed: a mechanism in one setting, for one kind of neighbours.
 
-    mechanism: a name, whose guarantee must cover privacy_model and adjacency (else
-    ValueError). proof: of proven_epsilon; None: the mechanism's own. misses: three, those of
-    `LedgerRow`. A row is for release only if the mechanism is and its claim is proven or holds.
-    Raises ValueError for negative or NaN epsilons, delta outside [0, 1], and a proven epsilon below
-    the exact one, which no proof can give.
+    Epsilons are in nats, or None. mechanism: a name, whose guarantee must cover privacy_model and
+    adjacency (else ValueError). claimed_epsilon: what the paper (or the literature) says at delta.
+    proven_epsilon: the least upper bound that this module proves at delta. exact_epsilon: the
+    audit's value at delta, an upper bound up to rounding. lower_epsilon: what is proven not to be
+    enough, if the exact value is not known. proof: the page of docs/ and the section with the
+    theorem that proven_epsilon rests on; None: the mechanism's own. mu: of Gaussian differential
+    privacy, bounded from above; infinite if there is none. misses: how often a neighbour is missed
+    at least by a test that accuses wrongly in 1, 5, 10 % of cases. Both are of one label at its
+    exact distribution, None if exact_epsilon is.
+
+    The row has these by name, misses as miss_1, miss_5, miss_10, the proof empty if nothing is
+    proven of the claim; and verdict: one of `audit.verdicts.VERDICTS`; data_dependent: the cost is
+    a function of the votes; release: labels (and costs) may leave the workflow, only if the
+    mechanism's do and the claim is proven or holds. Raises ValueError for negative or NaN epsilons,
+    delta outside [0, 1], and a proven epsilon below the exact one, which no proof can give.
     """
     known = registry.entry(mechanism)
     known.require(privacy_model, adjacency)
@@ -80,9 +54,8 @@ def ledger_row(
         "exact_epsilon": exact_epsilon,
         "lower_epsilon": lower_epsilon,
     }
-    for name, value in epsilons.items():
-        if value is not None:
-            checks.number(at_least=0, **{name: value})
+    stated = {name: value for name, value in epsilons.items() if value is not None}
+    checks.number(at_least=0, **stated)
     checks.probability(delta=delta)
     for found in (exact_epsilon, lower_epsilon):
         if None not in (proven_epsilon, found) and exceeds(found, proven_epsilon):
@@ -94,18 +67,20 @@ def ledger_row(
         proof = ""
     elif proof is None:
         proof = known.proof
-    missed = {} if misses is None else dict(zip(GAUSSIAN[1:], misses, strict=True))
-    return LedgerRow(
-        mechanism=mechanism,
-        setting=setting,
-        **epsilons,
-        delta=delta,
-        privacy_model=privacy_model,
-        adjacency=adjacency,
-        data_dependent=known.data_dependent,
-        release=known.releasable and outcome in _TRUE,
-        verdict=outcome,
-        proof=proof,
-        mu=mu,
-        **missed,
-    )
+    return {
+        "mechanism": mechanism,
+        "setting": setting,
+        "claimed_epsilon": claimed_epsilon,
+        "proven_epsilon": proven_epsilon,
+        "exact_epsilon": exact_epsilon,
+        "delta": delta,
+        "privacy_model": privacy_model,
+        "adjacency": adjacency,
+        "data_dependent": known.data_dependent,
+        "release": known.releasable and outcome in _TRUE,
+        "verdict": outcome,
+        "lower_epsilon": lower_epsilon,
+        "proof": proof,
+        "mu": mu,
+        **dict(zip(GAUSSIAN[1:], misses or (None, None, None), strict=True)),
+    }

@@ -87,15 +87,15 @@ _BOTH = frozenset({"shared_data", "disjoint_shards"})
 # fmt: off
 ENTRIES = (
     Entry("gnmax", "GNMax, published σ", ("purple", "D", "-"), "gaussian.WHOLE",
-          "published.gaussian", ALL, given="given.gaussian", aggregator=1,
+          "gaussian_counts.paper", ALL, given="given.gaussian", aggregator=1,
           source="PATE section 4.1; σ as in DaRRM appendix D.2.1", proof=_NOISY_COUNTS,
           **_GAUSSIAN),
     Entry("gnmax_analytic", "GNMax, analytic σ", ("purple", "v", "--"), "gaussian.WHOLE",
-          "analytic.gaussian", ALL, analysis="analytic",
+          "gaussian_counts.analytic", ALL, analysis="analytic",
           source="PATE section 4.1; σ by Balle and Wang 2018, Theorem 8", proof=_NOISY_COUNTS,
           **_GAUSSIAN),
     Entry("gnmax_improved", "GNMax, improved RDP σ", ("purple", "d", "--"), "gaussian.WHOLE",
-          "improved.gaussian", ALL, analysis="improved",
+          "gaussian_counts.improved", ALL, analysis="improved",
           source="PATE section 4.1; Canonne, Kamath and Steinke 2020, Proposition 12",
           proof=_NOISY_COUNTS, **_GAUSSIAN),
     Entry("gnmax_exact", "GNMax, exact σ", ("purple", "8", ":"), "gaussian.COINS",
@@ -103,15 +103,15 @@ ENTRIES = (
           source="PATE section 4.1; σ by DESIGN 5.5, 5.12 and 5.13",
           proof="many-labels.md#gaussian-noise-in-any-number-of-classes", **_GAUSSIAN),
     Entry("lnmax_pure", "LNMax, pure scale", ("green", "<", "-"), "laplace.LAW",
-          "published.laplace", ONE_COIN, scale_of="lnmax",
+          "laplace_counts.paper", ONE_COIN, scale_of="lnmax",
           source="PATE 2017 (LNMax); one moved vote changes two counts by one",
           proof="audit.md#laplace-noise-on-the-counts", **_LAPLACE),
     Entry("lnmax_improved", "LNMax, improved RDP scale", ("green", "1", "--"), "laplace.LAW",
-          "improved.laplace", ONE_COIN, analysis="improved", scale_of="lnmax",
+          "laplace_counts.improved", ONE_COIN, analysis="improved", scale_of="lnmax",
           source="PATE 2017 (LNMax); Canonne, Kamath and Steinke 2020, Proposition 12",
           proof="audit.md#laplace-noise-on-the-counts", **_LAPLACE),
     Entry("lnmax_analytic", "LNMax, scale of the counts", ("green", "2", "-."), "laplace.LAW",
-          "analytic.laplace", ONE_COIN, analysis="analytic", scale_of="lnmax",
+          "laplace_counts.analytic", ONE_COIN, analysis="analytic", scale_of="lnmax",
           source="PATE 2017 (LNMax); `lnmax_noisy_counts_delta`, any number of classes",
           proof="audit.md#laplace-noise-on-the-counts", **_LAPLACE),
     Entry("lnmax_exact", "LNMax, exact scale", ("green", ">", ":"), "laplace.LAW", "label.laplace",
@@ -162,14 +162,14 @@ ENTRIES = (
           proof="audit.md#laplace-noise-on-the-counts", data_dependent=True, keeps_budget=False,
           **_LAPLACE),
     Entry("confident_gnmax", "Confident-GNMax", ("sky", "*", "-"), "gaussian.WHOLE",
-          "thresholds.counts", ALL, check="thresholds.plurality", given="thresholds.given",
+          "thresholds.counts", ALL, check="checked.plurality", given="thresholds.given",
           aggregator=2, source="PATE Algorithm 1", proof=_NOISY_COUNTS, **_CONFIDENT),
     Entry("confident_gnmax_exact", "Confident-GNMax, exact σ", ("sky", "H", ":"), "gaussian.FINE",
-          "thresholds.labels", ALL, check="thresholds.plurality", analysis="label",
+          "thresholds.labels", ALL, check="checked.plurality", analysis="label",
           source="PATE Algorithm 1; σ by DESIGN 5.12 and 5.13",
           proof="confident-labels.md#thresholds-first-labels-afterwards", **_CONFIDENT),
     Entry("interactive_gnmax", "Interactive-GNMax", ("sky", "X", "--"), "gaussian.WHOLE",
-          "thresholds.given", ALL, check="thresholds.student", given="thresholds.given",
+          "thresholds.given", ALL, check="checked.student", given="thresholds.given",
           aggregator=3, paper="PATE", data_dependent=True, keeps_budget=False,
           source="PATE Algorithm 2; the student's scores must come from released labels only",
           proof=_NOISY_COUNTS),
@@ -208,15 +208,15 @@ def aggregators() -> list[str]:
 def analyses_by_law() -> dict[str, dict[str, str]]:
     """Return the mechanisms whose noise has one scale, by law and by the analysis that finds it.
 
-    An analysis is named after the file of the account.
+    An analysis is named by the account: its own name, or its file's.
 
     >>> analyses_by_law()["gnmax"]["label"]
     'gnmax_exact'
     """
     by_law: dict[str, dict[str, str]] = {}
     for entry in ENTRIES:
-        analysis = entry.account.partition(".")[0].replace("published", "paper")
         if entry.scale_of:
+            (analysis,) = set(entry.account.split(".")) & set(ANALYSES)
             by_law.setdefault(entry.scale_of, {})[analysis] = entry.name
     return {
         law: dict(sorted(found.items(), key=lambda item: ANALYSES.index(item[0])))

@@ -84,7 +84,9 @@ def improve(program: Program, at: Iterates, steps: int, weights: NDArray | None 
             if count and (enough or count > _LONG * max(step, 100)):
                 far_p = math.sqrt(((new_p - start_p) ** 2 / step_p).sum())
                 far_y = math.sqrt(((new_y - start_y) ** 2 / step_y).sum())
-                weight = max(_balanced(weight, far_p, far_y), lowest)
+                # The weight at which both moved as far, halfway in its logarithm.
+                balanced = math.sqrt(weight * max(far_y, 1e-30) / max(far_p, 1e-30))
+                weight = max(balanced, lowest)
                 p, y, start_p, start_y, count, before = new_p, new_y, new_p, new_y, 0, math.inf
                 continue
             before = size
@@ -94,11 +96,6 @@ def improve(program: Program, at: Iterates, steps: int, weights: NDArray | None 
         y = share * (2 * new_y - y) + (1 - share) * start_y
         count += 1
     return Iterates(new_p, new_y, program.singles, weight, at.steps + steps)
-
-
-def _balanced(weight: float, far_p: float, far_y: float) -> float:
-    """The weight at which both moved as far, halfway in its logarithm."""
-    return math.sqrt(weight * max(far_y, 1e-30) / max(far_p, 1e-30))
 
 
 class _Projection:

@@ -47,7 +47,9 @@ def right_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]
     factorials = np.array([math.factorial(n) for n in range(K + 1)], dtype=object)
     votes = factorials[K] // np.multiply.reduce(factorials[histograms.counts], axis=1)
     arrangements = (votes[histograms.owners] * _names(histograms)).astype(np.float64)
-    right, wrong = _powers(accuracy, K, C)
+    with sixty_digits():  # accuracy^n and ((1 - accuracy) / (C - 1))^n, each rounded once
+        bases = Decimal(accuracy), (1 - Decimal(accuracy)) / (C - 1)
+        right, wrong = np.array([[float(base**n) for n in range(K + 1)] for base in bases])
     return arrangements * right[histograms.votes] * wrong[K - histograms.votes]
 
 
@@ -115,15 +117,6 @@ def _names(histograms: TieGroups) -> NDArray[np.object_]:
     ties = np.multiply.reduceat(factorials[histograms.sizes], histograms.starts)
     sizes = histograms.sizes.astype(object)
     return factorials[C - 1] * sizes // ties[histograms.owners]
-
-
-def _powers(accuracy: float, n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:
-    """accuracy^n and ((1 - accuracy) / (C - 1))^n for n = 0..K, each rounded once."""
-    with sixty_digits():
-        right = Decimal(accuracy)
-        wrong = (1 - right) / (n_classes - 1)
-        both = [[float(base**n) for n in range(n_teachers + 1)] for base in (right, wrong)]
-    return np.array(both[0]), np.array(both[1])
 
 
 def leaders(histograms: TieGroups, lead: int) -> NDArray[np.int64]:

@@ -116,7 +116,9 @@ def moves(n_teachers: int, n_classes: int) -> Moves:
     Raises ValueError like :func:`tie_groups`.
     """
     after = tie_groups(n_teachers, n_classes)
-    base = _bases(n_teachers, n_classes)
+    base = np.zeros((1, n_classes), dtype=np.int64)
+    if n_teachers > 1:
+        base = tie_groups(n_teachers - 1, n_classes).counts
     first = _first_of_ties(base)
     second = np.zeros_like(first)
     second[:, 1:] = first[:, :-1] & ~first[:, 1:]
@@ -147,12 +149,6 @@ def _pairs(bases: NDArray, tied: NDArray) -> NDArray[np.int32]:
             both |= tied[right]
         pairs.append(np.stack([left, right], axis=1)[same & both])
     return np.concatenate(pairs).astype(np.int32)
-
-
-def _bases(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
-    if n_teachers == 1:
-        return np.zeros((1, n_classes), dtype=np.int64)
-    return tie_groups(n_teachers - 1, n_classes).counts.copy()
 
 
 def _first_of_ties(counts: NDArray) -> NDArray[np.bool_]:

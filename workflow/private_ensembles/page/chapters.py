@@ -8,8 +8,16 @@ import pandas as pd
 from markupsafe import Markup
 
 from private_ensembles.page.beside import beside_printed, has_stars
-from private_ensembles.page.cells import VERDICTS, format_number
-from private_ensembles.page.html import Caption, Picture, html_table, read_caption, read_picture
+from private_ensembles.page.html import (
+    VERDICTS,
+    Caption,
+    Picture,
+    format_number,
+    html_table,
+    read_caption,
+    read_picture,
+)
+from private_ensembles.page.page import ASSETS
 from private_ensembles.page.sections import Item, Section
 from private_ensembles.page.views import VIEWS
 from private_ensembles.published.statuses import STATUSES
@@ -28,7 +36,6 @@ class Results:
     root: Path
     files: Mapping[tuple[str, str], Path]
     compared: pd.DataFrame
-    captions: Path
     config: Mapping | None
 
 
@@ -71,15 +78,38 @@ class Shown:
 
 def items(section: Section, results: Results) -> list[Shown]:
     """Return the items of a paper that the run made."""
+    printed = results.compared[results.compared["paper"] == section.paper]
     shown = []
     first_with: dict[str, tuple[str, str]] = {}
     for item in section.items:
         names = [(section.paper, name) for name in item.files()]
         files = [results.files[name] for name in names if name in results.files]
-        if files:
-            shown.append(_shown(item, files, section, results, first_with.get(item.caption)))
-            of_item = shown[-1].anchor, shown[-1].title.partition(":")[0]
-            first_with.setdefault(item.caption, of_item)
+        if not files:
+            continue
+        anchor, title = f"{section.paper}-{item.name}", item.title
+        tables = {path: pd.read_csv(path) for path in files if path.suffix == ".csv"}
+        by_name = {path.stem: table for path, table in tables.items()}
+        if list(by_name) == [item.name]:
+            title += _only_m(by_name[item.name])
+        view = None
+        if item.view and tables:
+            view = VIEWS[item.view](by_name, printed[printed["item"].isin(list(by_name))])
+        drawn = next((path for path in files if path.suffix == ".png"), None)
+        same_as = first_with.get(item.caption)
+        first_with.setdefault(item.caption, (anchor, title.partition(":")[0]))
+        one = Shown(
+            item=item,
+            anchor=anchor,
+            title=title,
+            caption=None if same_as else read_caption(ASSETS / f"{item.caption}.rst"),
+            same_as=same_as,
+            closed=not item.view and (item.fold or not item.alt),
+            view=view,
+            picture=read_picture(drawn) if drawn else None,
+            drawn=drawn,
+            tables=[_rows(item, path, table, section, results) for path, table in tables.items()],
+        )
+        shown.append(one)
     return shown
 
 
@@ -87,34 +117,6 @@ def counts(compared: pd.DataFrame, paper: str) -> dict[str, int]:
     """Return how many of a paper's numbers have which status; nothing without printed numbers."""
     number = compared.loc[compared["paper"] == paper, "status"].value_counts()
     return {status: int(number[status]) for status in STATUSES if status in number}
-
-
-def _shown(
-    item: Item,
-    files: Sequence[Path],
-    section: Section,
-    results: Results,
-    same_as: tuple[str, str] | None,
-) -> Shown:
-    tables = {path: pd.read_csv(path) for path in files if path.suffix == ".csv"}
-    by_name = {path.stem: table for path, table in tables.items()}
-    drawn = next((path for path in files if path.suffix == ".png"), None)
-    printed = results.compared[results.compared["paper"] == section.paper]
-    view = None
-    if item.view and tables:
-        view = VIEWS[item.view](by_name, printed[printed["item"].isin(list(by_name))])
-    return Shown(
-        item=item,
-        anchor=f"{section.paper}-{item.name}",
-        title=item.title + (_only_m(by_name[item.name]) if list(by_name) == [item.name] else ""),
-        caption=None if same_as else read_caption(results.captions / f"{item.caption}.rst"),
-        same_as=same_as,
-        closed=not item.view and (item.fold or not item.alt),
-        view=view,
-        picture=read_picture(drawn) if drawn else None,
-        drawn=drawn,
-        tables=[_rows(item, path, table, section, results) for path, table in tables.items()],
-    )
 
 
 def _rows(item: Item, path: Path, table: pd.DataFrame, section: Section, results: Results) -> Rows:
@@ -171,7 +173,7 @@ class Ledger:
     path: Path
 
 
-def ledger(path: Path, captions: Path) -> Ledger:
+def ledger(path: Path) -> Ledger:
     """Return the privacy ledger with what it comes to; path: its CSV file."""
     table = pd.read_csv(path)
     # What it comes to is where it is seen without scrolling.
@@ -182,6 +184,6 @@ def ledger(path: Path, captions: Path) -> Ledger:
         claims=len(table),
         verdicts={verdict: int(number.get(verdict, 0)) for verdict in VERDICTS},
         table=html_table(table, "Privacy ledger", filterable=True),
-        caption=read_caption(captions / "ledger.rst"),
+        caption=read_caption(ASSETS / "ledger.rst"),
         path=path,
     )

@@ -70,7 +70,7 @@ def build(
         "CreateAction",
         name="The run",
         instrument=workflow,
-        object=_values(crate),
+        object=[one for one in crate.contextual_entities if one.id.startswith("#value/")],
         result=list(files.values()),
         startTime=_time(min(times)),
         endTime=_time(max(times)),
@@ -109,15 +109,12 @@ def _workflow(crate, code: Path):
     for path in sorted(path for path in code.rglob("*") if path.is_file()):
         name = f"{CODE}/{path.relative_to(code).as_posix()}"
         if name != WORKFLOW:
-            crate.add_file(path, name, properties={"name": name, **_code_type(path)})
+            kind = {"@type": ["File", "SoftwareSourceCode"]}
+            is_code = path.suffix in (".py", ".smk")
+            crate.add_file(path, name, properties={"name": name} | (kind if is_code else {}))
     main = {"name": "private-ensembles", "license": {"@id": LICENCE}}
     source = code / PurePosixPath(WORKFLOW).name
     return crate.add_workflow(source, WORKFLOW, main=True, lang="snakemake", properties=main)
-
-
-def _code_type(path: Path) -> dict:
-    is_code = path.suffix in (".py", ".smk")
-    return {"@type": ["File", "SoftwareSourceCode"]} if is_code else {}
 
 
 def _configuration(crate, workflow, config: Mapping) -> None:
@@ -128,10 +125,6 @@ def _configuration(crate, workflow, config: Mapping) -> None:
         slot = _add(crate, f"#parameter/{key}", "FormalParameter", name=key, additionalType="Text")
         slot["workExample"], value["exampleOfWork"] = value, slot
         workflow.append_to("input", slot)
-
-
-def _values(crate) -> list:
-    return [entity for entity in crate.contextual_entities if entity.id.startswith("#value/")]
 
 
 def _file(crate, path: str, record: Mapping):

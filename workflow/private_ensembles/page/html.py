@@ -1,18 +1,40 @@
-"""What the pages are made of, from files and frames: tables that sort, captions, pictures."""
+"""What the pages are made of, from files and frames: cells, tables, captions, pictures."""
 
 import base64
+import math
 import re
 import struct
+from collections.abc import Callable, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
 from markupsafe import Markup
 
 from private_ensembles.figures import names
-from private_ensembles.page.cells import DIGITS, LONG, MORE_DIGITS, Cell, cell
 from private_ensembles.page.page import inline_html, pieces
+from private_ensembles.published.statuses import STATUSES
 
+# What an audit says of a claim, and the status whose sign and colour it has.
+VERDICTS = {
+    "holds": "match",
+    "proven": "match",
+    "unproven": "not_comparable",
+    "fails": "differs",
+}
+# Numbers of our own in tables that are otherwise shown as printed.
+_OURS = ("reproduced", "reproduced_sd", "tolerance")
+LONG = 40
+# Significant digits of our numbers, and of those that are beside printed ones.
+DIGITS, MORE_DIGITS = 4, 5
+# Columns of upper bounds: losses and what Q labels cost by each composition.
+_BOUNDS = re.compile(
+    r"(?<!lower_)epsilon|delta|_upper|^(tightest|general|optimal|pld|label|teachers_once)$"
+)
+# Below it, all digits before the point are written.
+_PLAIN = 1e7
 # Columns that tell one row from another: their texts stay in them, however long.
 _TELLING = ["setting", "claim", "case", "name", "method"]
 # Columns that may say why a mechanism is left out.
@@ -21,6 +43,144 @@ _REASONS = ("not_applicable", "verdict")
 _SHOWN = 0.6
 # What a PNG begins with; its width and height are bytes 16 to 24.
 _PNG = b"\x89PNG\r\n\x1a\n"
+
+
+class Cell(NamedTuple):
+    """What stands in a cell, text or markup, and its tag's attributes but those that are None."""
+
+    content: str
+    attributes: Mapping[str, object] = MappingProxyType({})
+
+
+def format_number(value: float, digits: int = MORE_DIGITS) -> str:
+    """Write a number for reading: integers in full, others to that many significant digits.
+
+    >>> format_number(10742.8518, 4), format_number(0.000264321, 4)
+    ('10743', '0.0002643')
+    """
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    if 10**digits <= abs(value) < _PLAIN:
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"
+
+
+def format_bound(value: float, digits: int = DIGITS) -> str:
+    """Write an upper bound to that many significant digits, rounded up: a bound stays a bound.
+
+    >>> format_bound(0.14830141), format_bound(0.2676), format_bound(10742.2)
+    ('0.1484', '0.2676', '10743')
+    """
+    return _towards(value, digits, ROUND_CEILING, math.ceil)
+
+
+def format_least(value: float, digits: int = DIGITS) -> str:
+    """Write a lower bound to that many significant digits, rounded down.
+
+    >>> format_least(0.14839999), format_least(10742.8)
+    ('0.1483', '10742')
+    """
+    return _towards(value, digits, ROUND_FLOOR, math.floor)
+
+
+def _towards(value: float, digits: int, rounding: str, whole: Callable[[float], int]) -> str:
+    if not math.isfinite(value):
+        return format_number(value, digits)
+    if 10**digits <= value < _PLAIN:
+        return str(whole(value))
+    context = Context(prec=digits, rounding=rounding)
+    return format_number(float(context.create_decimal(repr(float(value)))), digits)
+
+
+def is_bound(name: str) -> bool:
+    """Return whether a column holds upper bounds, which are rounded up.
+
+    >>> is_bound("epsilon_total"), is_bound("lower_epsilon"), is_bound("accuracy")
+    (True, False, False)
+    """
+    return _BOUNDS.search(name) is not None
+
+
+def of_column(name: str, value: float, digits: int = DIGITS) -> str:
+    """Write a number of a column: losses rounded up, others to the nearest.
+
+    With other digits than a table's own it is beside a printed number, and rounded as that is.
+
+    >>> of_column("epsilon", 0.12341), of_column("accuracy", 0.12341)
+    ('0.1235', '0.1234')
+    """
+    if digits == DIGITS and is_bound(name):
+        return format_bound(value, digits)
+    return format_number(value, digits)
+
+
+def cell(
+    name: str,
+    value: object,
+    numeric: bool,
+    notes: Mapping[str, int],
+    digits: int = DIGITS,
+    decimals: int | None = None,
+) -> Cell:
+    """Return one cell of the column `name`.
+
+    notes: long texts that stand below, by their number. decimals: of all numbers of the column, in
+    place of the significant digits of each.
+
+    >>> cell("epsilon", 0.12341, True, {})
+    Cell(content='0.1235', attributes={'class': 'number', 'data-sort': '0.12341'})
+    """
+    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+        return Cell("")
+    if name == "status":
+        known = str(value) if value in STATUSES else "not_run"
+        order = list(STATUSES).index(known)
+        return Cell(pieces.status(known), {"class": known, "data-sort": order})
+    if isinstance(value, str):
+        # Strings are shown as they are (the printed digits), except numbers of our own.
+        if name not in _OURS:
+            return _text_cell(name, value, numeric, notes)
+        value, digits = float(value), MORE_DIGITS
+    if isinstance(value, bool):
+        return Cell("yes" if value else "no")
+    text = of_column(name, float(value), digits) if decimals is None else f"{value:.{decimals}f}"
+    full = repr(float(value))
+    return Cell(text, {"class": "number", "data-sort": None if text == full else full})
+
+
+def _text_cell(name: str, value: str, numeric: bool, notes: Mapping[str, int]) -> Cell:
+    if value in notes:
+        return Cell(f"note {notes[value]}", {"data-note": notes[value]})
+    if name == "verdict" and value in VERDICTS:
+        status = VERDICTS[value]
+        return Cell(pieces.status(status, word=value), {"class": status, "data-sort": value})
+    if name in ("privacy_model", "adjacency"):
+        return Cell(names.relation(value), {"title": value})
+    if name == "setting":
+        value = names.setting(value)
+    label = names.in_column(name, value)
+    if name == "mechanism" or label != value:
+        return Cell(label, {"title": value})
+    kind = {"class": "long" if len(value) > LONG else "number" if numeric else None}
+    if name in ("dataset", "task", "budget"):
+        bare, _, mark = value.rpartition(" (")
+        if mark in ("stand-in)", "synthetic)"):
+            marked = Markup('{} <span class="standin">{}</span>')
+            return Cell(marked.format(names.dataset(bare), mark.removesuffix(")")), kind)
+        return Cell(names.dataset(value), kind)
+    if name == "release" and value == "not for release":
+        return Cell(Markup('<span class="secret">{}</span>').format(value), kind)
+    if name.startswith("printed "):
+        # "15.044, differs": printed digits and what became of them.
+        printed, _, status = value.rpartition(", ")
+        if status not in STATUSES or not printed:
+            printed, status = value, "match"
+        order = printed.split(" ")[0].rstrip("*")
+        shown = Markup("{} {}").format(printed, pieces.sign(status))
+        return Cell(shown, {"class": f"number {status}", "data-sort": order})
+    return Cell(value, kind)
 
 
 class Caption(NamedTuple):

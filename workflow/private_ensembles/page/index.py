@@ -3,7 +3,7 @@
 A later part of the project adds its items to ``workflow/report/sections.yaml`` and a caption, and
 perhaps a function to `findings`; nothing here needs to change. How the page is laid out, and what
 it says beside these, is in ``templates/index.html``. What differs between two runs by its nature
-is in the last section only, between the marks `run_facts.VARIES`.
+is in the last section only, between the marks `varies` of that template.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.page import chapters, headline, run_facts, verdict
-from private_ensembles.page.cells import VERDICTS
+from private_ensembles.page import chapters, run_facts, verdict
+from private_ensembles.page.charts import spent_chart
 from private_ensembles.page.findings import of_paper, read_findings
-from private_ensembles.page.html import html_table, read_caption
+from private_ensembles.page.html import VERDICTS, html_table, read_caption
 from private_ensembles.page.page import ASSETS, page
 from private_ensembles.page.sections import Section, read_sections
-from private_ensembles.page.spent_chart import spent_chart
 from private_ensembles.published.comparison import NUMBER, RELATION, of_kind
 
 _AUDIT = Section("audit", "Audit: claimed, proven and exact privacy of every mechanism", [])
@@ -32,7 +31,6 @@ def build(
     data: str,
     ledger: Iterable[Path | str] = (),
     config: Mapping | None = None,
-    captions: Path | str = ASSETS,
 ) -> str:
     """Return the page as HTML.
 
@@ -42,15 +40,14 @@ def build(
     config: of the run, to say what is not the default. Raises OSError for a missing file or
     caption.
     """
-    captions = Path(captions)
     root = Path(fidelity).parent
     rows = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
     compared, relations = of_kind(rows, NUMBER), of_kind(rows, RELATION)
     paths = map(Path, [*tables, *figures, *teachers])
     files = {(path.relative_to(root).parts[0], path.name): path for path in paths}
-    results = chapters.Results(root, files, compared, captions, config)
+    results = chapters.Results(root, files, compared, config)
     ledgers = list(map(Path, ledger))
-    sections = read_sections(captions)
+    sections = read_sections(ASSETS)
     if ledgers and _AUDIT.paper not in {section.paper for section in sections}:
         sections.append(_AUDIT)
     titles = {section.paper: section.title for section in sections}
@@ -66,13 +63,12 @@ def build(
     covered = [paper for paper in compared["paper"].unique() if paper in rail]
     return page(
         "index.html",
-        captions,
         "Private ensembles: results",
         rail=rail,
         home=root.name,
         root=root,
         data=data,
-        headline=headline.sentence(findings, len(covered)) if covered else "",
+        headline=verdict.headline(findings, len(covered)) if covered else "",
         coverage=verdict.coverage(compared) if covered else None,
         cards=verdict.cards(compared, titles, rail, findings, relations),
         charts=[spent_chart(pd.read_csv(path)) for path in ledgers],
@@ -83,10 +79,10 @@ def build(
         chapters=[
             (section, items, chapters.counts(compared, section.paper)) for section, items in made
         ],
-        ledgers=[chapters.ledger(path, captions) for path in ledgers],
+        ledgers=[chapters.ledger(path) for path in ledgers],
         verdicts=VERDICTS,
         fidelity=Path(fidelity),
-        about_numbers=read_caption(captions / "fidelity.rst"),
+        about_numbers=read_caption(ASSETS / "fidelity.rst"),
         every=[
             (what, len(rows), html_table(rows.drop(columns="kind"), f"All {what}", filterable=True))
             for what, rows in (

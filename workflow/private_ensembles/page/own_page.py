@@ -14,7 +14,7 @@ from markupsafe import Markup
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.figures import names
 from private_ensembles.page.html import html_table, read_picture
-from private_ensembles.page.page import ASSETS, page
+from private_ensembles.page.page import page
 
 
 def build(
@@ -27,7 +27,6 @@ def build(
     figure: Path,
     labels_file: str,
     total: object,
-    captions: Path = ASSETS,
 ) -> str:
     """Return the page as HTML.
 
@@ -43,7 +42,6 @@ def build(
     rehearsal = facts["noise"] != "secure"
     return page(
         "own.html",
-        captions,
         "A rehearsal" if rehearsal else "Your votes",
         digits=digits,
         rehearsal=rehearsal,

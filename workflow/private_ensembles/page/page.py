@@ -62,7 +62,6 @@ pieces = TEMPLATES.get_template("pieces.html").module
 
 def page(
     template: str,
-    assets: Path,
     title: str,
     *,
     rail: Mapping[str, str] | None = None,
@@ -71,12 +70,11 @@ def page(
 ) -> str:
     """Return a page as HTML; template: one that extends ``page.html``, with its values.
 
-    assets: the folder of page.css and page.js. rail: the names of the page's chapters by their
-    anchors, for a list that stays beside them. home: the name of the folder that the page is made
-    in; only there are files outside linked.
+    rail: the names of the page's chapters by their anchors, for a list that stays beside them.
+    home: the name of the folder that the page is made in; only there are files outside linked.
     """
     style, script = (
-        (assets / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")
+        (ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")
     )
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     shell = {"style": style, "script": script, "digest": digest, "title": title}

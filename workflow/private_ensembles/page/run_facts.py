@@ -20,17 +20,6 @@ from private_ensembles.page.html import html_table
 _PEAK = re.compile(r"finished, peak memory (\d+) MiB")
 
 
-def config_changes(config: Mapping, default: Path) -> list[tuple[str, str, str]]:
-    """Return (key, default, in this run) in words for every value that is not the default one.
-
-    config: as the run used it; default: the workflow's ``config.yaml``.
-    """
-    return [
-        (key, _shown(before), _shown(after))
-        for key, (before, after) in changes(config, default).items()
-    ]
-
-
 def _shown(value: object) -> str:
     return "null" if value is None else str(value)
 
@@ -106,9 +95,11 @@ def facts(root: Path, config: Mapping | None) -> Facts:
     """
     changed = None
     if config is not None and DEFAULTS.is_file():
-        changes = config_changes(config, DEFAULTS)
-        frame = pd.DataFrame(changes, columns=["key", "default", "this run"])
-        changed = html_table(frame, "Changed configuration") if changes else ""
+        rows = [
+            {"key": key, "default": _shown(before), "this run": _shown(after)}
+            for key, (before, after) in changes(config).items()
+        ]
+        changed = html_table(pd.DataFrame(rows), "Changed configuration") if rows else ""
     times = timings(root)
     return Facts(
         changed=changed,

@@ -1,12 +1,11 @@
 """The tables of a run, from which findings read their numbers, and how a number is written."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 from private_ensembles.figures import names
-from private_ensembles.page.cells import format_bound, format_least, format_number
+from private_ensembles.page.html import format_bound, format_least, format_number
 
 _DIGITS = 3
 
@@ -78,7 +77,7 @@ def above(value: float, digits: int = _DIGITS) -> str:
     >>> above(0.12341), above(1.2345e-8, 2)
     ('0.124', '1.3·10⁻⁸')
     """
-    return _rounded(format_bound, value, digits)
+    return names.powers(format_bound(value, digits))
 
 
 def below(value: float, digits: int = _DIGITS) -> str:
@@ -87,8 +86,4 @@ def below(value: float, digits: int = _DIGITS) -> str:
     >>> below(0.12349)
     '0.123'
     """
-    return _rounded(format_least, value, digits)
-
-
-def _rounded(write: Callable[[float, int], str], value: float, digits: int) -> str:
-    return names.powers(write(value, digits))
+    return names.powers(format_least(value, digits))

@@ -1,4 +1,4 @@
-"""The first screen of the page: per paper, how its printed numbers fared and what was found."""
+"""The first screen of the page: what came out, and per paper how its printed numbers fared."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,18 +6,61 @@ from dataclasses import dataclass
 import pandas as pd
 
 from private_ensembles.page.findings import Finding, of_paper
-from private_ensembles.page.headline import listed
 from private_ensembles.published.statuses import STATUSES
 
 # Findings in words on a paper's card; all of them are below.
 _ON_CARD = 2
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+# What the findings of a kind are called together: one of them, several. Noise is counted by paper.
+_KINDS = {
+    "broken": ("claim is broken", "claims are broken"),
+    "theorem": ("theorem fails", "theorems fail"),
+    "noise": ("paper needs less noise than published", "papers need less noise than published"),
+}
+
+
+def headline(findings: Sequence[Finding], papers: int) -> str:
+    """Return what came out in plain words; papers: how many the run covers.
+
+    >>> from private_ensembles.page.findings import Finding
+    >>> findings = [Finding("nzc", "t", "t", "docs/nzc.md", "broken")]
+    >>> headline(findings, 4)
+    'Four papers on private teacher ensembles, recomputed. One claim is broken.'
+    """
+    count = "One paper" if papers == 1 else f"{_word(papers).capitalize()} papers"
+    head = f"{count} on private teacher ensembles, recomputed."
+    parts = []
+    for kind, (singular, plural) in _KINDS.items():
+        of_kind = [finding for finding in findings if finding.kind == kind]
+        number = len({finding.paper for finding in of_kind}) if kind == "noise" else len(of_kind)
+        if number:
+            parts.append(f"{_word(number)} {singular if number == 1 else plural}")
+    if not parts:
+        return head
+    told = listed(parts)
+    return f"{head} {told[0].upper()}{told[1:]}."
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return one part or more as a list in a sentence.
+
+    >>> listed(["one"]), listed(["one", "two", "three"])
+    ('one', 'one, two and three')
+    """
+    if len(parts) == 1:
+        return parts[0]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _word(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
 def sentence(counts: pd.Series) -> str:
     """Say in plain words how a paper's printed numbers fared; counts: by status."""
     total = int(counts.sum())
     number = {status: int(counts.get(status, 0)) for status in STATUSES}
-    compared = sum(number[name] for name, status in STATUSES.items() if status.verb)
+    compared = sum(number[name] for name, status in STATUSES.items() if status.verbs)
     if not compared:
         head = f"None of {total} printed numbers could be compared in this run."
     else:
@@ -27,9 +70,9 @@ def sentence(counts: pd.Series) -> str:
             head += "every one matches."
         else:
             parts = [
-                f"{number[name]} {_of_one(status.verb) if number[name] == 1 else status.verb}"
+                f"{number[name]} {status.verbs[number[name] != 1]}"
                 for name, status in STATUSES.items()
-                if status.verb and (number[name] or name == "match")
+                if status.verbs and (number[name] or name == "match")
             ]
             head += f"{listed(parts)}."
     if number["not_comparable"]:
@@ -37,13 +80,6 @@ def sentence(counts: pd.Series) -> str:
     if number["not_run"]:
         head += f" {number['not_run']} were not run."
     return head
-
-
-def _of_one(verb: str) -> str:
-    """Return a verb of several numbers as it is of one: is explained, matches."""
-    first, _, rest = verb.partition(" ")
-    singular = {"are": "is", "match": "matches", "repeat": "repeats", "differ": "differs"}
-    return f"{singular.get(first, first)} {rest}".rstrip()
 
 
 def relations_sentence(counts: pd.Series) -> str:

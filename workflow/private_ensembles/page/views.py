@@ -1,13 +1,336 @@
-"""The views that ``sections.yaml`` may name: functions of an item's tables and printed numbers."""
+"""The views that ``sections.yaml`` may name: something to look at of an item's tables.
 
-from private_ensembles.page import darrm_views, pivots
+Long tables are turned so that what their rows say stands side by side; DaRRM's accuracies and
+privacy losses are charts of dots. tables: the item's, by name. printed: rows of ``fidelity.csv``.
+"""
+
+from collections.abc import Mapping
+
+import pandas as pd
+from markupsafe import Markup
+
+from private_ensembles.figures import names
+from private_ensembles.page.beside import beside_printed, has_stars
+from private_ensembles.page.charts import Mark, Scale, dot_chart, legend
+from private_ensembles.page.html import format_bound, format_number, html_table, of_column
+from private_ensembles.page.page import TEMPLATES
+from private_ensembles.published.reproduced import stand_ins
+from private_ensembles.published.statuses import STATUSES
+
+_VIEWS = TEMPLATES.get_template("views.html").module
+# What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number
+# beside it if the paper has one.
+_TABLE2 = {
+    "asked": "queries asked",
+    "answered": "answered, expected",
+    "data_independent_epsilon": "ε whatever the votes",
+    "epsilon": "ε expected of these votes",
+    "order": "Rényi order of it",
+    "smooth_sensitivity": "smooth sensitivity",
+    "sigma_ss": "noise on it (σ ss)",
+    "sanitized_epsilon": "sanitised ε, the paper's estimate",
+    "sanitized_sd": "its standard deviation",
+    "sanitized_epsilon_exact": "sanitised ε at its exact cost",
+    "sanitized_upper_exact": "its upper bound, at the stated confidence",
+    "release": "may be released",
+}
+_NEVER = 1e-200  # what rounding leaves open if delta is 0
+# Totals of Q labels: what each is called, and its column beside the paper's.
+_TOTALS = {
+    "epsilon_total": "published",
+    "epsilon_total_optimal": "best composition of (ε, δ)",
+    "epsilon_total_gnmax": names.mechanism("gnmax"),
+    "epsilon_committee": f"{names.mechanism('committee')}, m of them",
+    "epsilon_all_teachers": "all teachers published",
+    "epsilon_disjoint_shards": "one teacher, disjoint shards",
+}
+
+
+def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+    """Return expected right labels, mechanism by budget, with a control that ranks them at one.
+
+    tables: the planner's, and perhaps `fewer_labels`, over which the control then ranks as well;
+    printed: not looked at. What does not apply is said in one sentence.
+    """
+    table = tables["planner"]
+    offered = table[table["correct"] > 0]
+    if offered.empty:
+        return _without(table)
+    offered = offered.assign(mechanism=names.short(offered["mechanism"], _places(offered)))
+    wide = offered.pivot(index=_KEPT, columns="budget_epsilon", values="correct")
+    wide = wide.sort_values(wide.columns[-1], ascending=False)
+    wide.columns = [f"ε = {format_number(value)}" for value in wide.columns]
+    return _VIEWS.planner(
+        wanted=format_number(float(table["wanted"].iloc[0])),
+        delta=names.powers(format_number(float(table["delta"].iloc[0]))),
+        table=html_table(
+            last(wide.reset_index(), _KEPT[1:]),
+            "Expected right labels by mechanism and budget",
+            decimals=1,
+        ),
+        fewer=_by_labels(tables["fewer_labels"]) if "fewer_labels" in tables else "",
+        without=_without(table),
+    )
+
+
+def _by_labels(fewer: pd.DataFrame) -> Markup:
+    """Return expected right labels, mechanism and budget by number of labels wanted."""
+    rows = fewer[fewer["correct"] > 0]
+    rows = rows.assign(mechanism=names.short(rows["mechanism"], _places(rows)))
+    rows = rows.rename(columns={"budget_epsilon": "ε"})
+    wide = rows.pivot_table(index=[*_KEPT, "ε"], columns="wanted", values="correct", aggfunc="max")
+    wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
+    wide = wide.reset_index().sort_values(["ε", wide.columns[-1]], ascending=[True, False])
+    wide = last(
+        wide[["mechanism", "ε", *(name for name in wide if name[0] == "Q"), *_KEPT[1:]]], []
+    )
+    title = "Expected right labels by mechanism, budget and labels wanted"
+    return html_table(wide, title, decimals=1)
+
+
+_KEPT = ["mechanism", "privacy_model", "adjacency"]
+
+
+def last(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Return a table with these columns at its end."""
+    return table[[*(name for name in table if name not in columns), *columns]]
+
+
+def by_mechanism(
+    table: pd.DataFrame, kept: list[str], headings: list[str], value: str
+) -> pd.DataFrame:
+    """Return one row per mechanism in the table's order, and a column for each of the headings.
+
+    kept: columns that say more of a mechanism, and itself, which comes first; they come last.
+    headings: of the table's rows. value: the column whose values are shown.
+    """
+    order = list(dict.fromkeys(table["mechanism"]))
+    wide = table.assign(heading=headings).pivot(index=kept, columns="heading", values=value)
+    wide = wide.reindex(columns=list(dict.fromkeys(headings))).reset_index()
+    wide = wide.sort_values("mechanism", key=lambda column: column.map(order.index))
+    return last(wide, kept[1:])
+
+
+def _places(rows: pd.DataFrame) -> list[tuple]:
+    """The budget and number of labels of each row.
+
+    The planner shows the best proven noise of each mechanism alone, at one budget or another.
+    """
+    return list(zip(rows["budget_epsilon"], rows["wanted"], strict=True))
+
+
+def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+    """Return how often a label is right, mechanism by number of labels, with the same control."""
+    (table,) = tables.values()
+    rows = table[table["right"].notna()].drop_duplicates(["mechanism", "labels"])
+    if "analysis" in rows:
+        rows = rows[rows["epsilon"] == rows["epsilon"].iloc[0]]
+    wide = rows.pivot(index="mechanism", columns="labels", values="right")
+    wide = 100 * wide.sort_values(wide.columns[-1], ascending=False)
+    wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
+    first = rows.iloc[0]
+    return _VIEWS.many_labels(
+        epsilon=format_number(first["epsilon"]),
+        delta=names.powers(format_number(first["delta"])),
+        teachers=format_number(first["teachers"]),
+        lead=format_number(first["lead"]),
+        table=html_table(
+            wide.reset_index(), "Share of right labels by number of labels", decimals=2
+        ),
+    )
+
+
+def _without(table: pd.DataFrame) -> Markup:
+    """Say which mechanisms do not apply, and why, in one sentence that unfolds."""
+    if "not_applicable" not in table:
+        return Markup()
+    rows = table[table["not_applicable"].notna()].drop_duplicates("mechanism")
+    reasons = [
+        (names.reason(str(reason)), group["mechanism"].map(names.mechanism))
+        for reason, group in rows.groupby("not_applicable", sort=False)
+    ]
+    return _VIEWS.without(reasons, len(rows))
+
+
+def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+    """Return the accuracy of answers, mechanism by task, queries and total ε."""
+    (table,) = tables.values()
+    table = table[table["accuracy"].notna()]
+    headings = [
+        f"{names.dataset(row['task'])}{' (synthetic)' if row['synthetic'] else ''}"
+        f"{' (stand-in)' if row['stand_in'] else ''}, "
+        f"Q = {row['queries']:g}, ε = {row['epsilon']:g}"
+        for row in table.to_dict("records")
+    ]
+    wide = by_mechanism(table, [*_KEPT, "release"], headings, "accuracy")
+    return html_table(wide, "Accuracy at equal totals", decimals=4)
+
+
+def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+    """Return the largest delta of one NZC label by its lead, a row per number of teachers, classes.
+
+    The rules for ties are put together: the largest of them counts.
+    """
+    (table,) = tables.values()
+    rows = []
+    for (teachers, classes), group in table.groupby(["teachers", "classes"]):
+        row = {"teachers": teachers, "classes": classes}
+        kinds = {f"{lead}": group["lead"] == lead for lead in range(3)}
+        kinds["3 or more"] = group["lead"] >= 3
+        for words, among in kinds.items():
+            chosen = group[among]
+            worst = float(chosen["delta_most"].max()) if len(chosen) else float("nan")
+            row[f"δ, lead {words}"] = 0.0 if worst < _NEVER else worst
+        rows.append(row | {"at ε": group["epsilon"].iloc[0]})
+    return html_table(pd.DataFrame(rows), "Largest delta of one label by its lead")
+
+
+def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+    """Return PATE's Table 2 turned: aggregators side by side, what is known of them in rows.
+
+    The printed number is beside ours if the paper has one.
+    """
+    (table,) = tables.values()
+    rows = beside_printed("table2", table, printed, "pate").to_dict("records")
+    headings = []
+    for row in rows:
+        task, space, mark = row["task"].partition(" ")
+        aggregator = names.aggregator(row["aggregator"])
+        headings.append(f"{names.dataset(task)}{space}{mark}, {aggregator}")
+    known = {name: words for name, words in _TABLE2.items() if name in table}
+    out = pd.DataFrame({"quantity": list(known.values())})
+    for heading, row in zip(headings, rows, strict=True):
+        out[heading] = [_with_printed(row, name) for name in known]
+    return _VIEWS.table2(html_table(out, "Table 2, turned"), has_stars(out))
+
+
+def _with_printed(row: Mapping, name: str) -> str:
+    """Return our number and, in brackets, the printed one and what became of it."""
+    value, words = row[name], row.get(f"printed {name}")
+    if isinstance(value, str):
+        return value
+    if pd.isna(value):
+        return ""
+    if not words:
+        return of_column(name, value)
+    ours = format_number(value, 4)
+    digits, _, status = words.partition(", ")
+    return f"{ours} ({digits} {STATUSES[status or 'match'].sign})"
+
+
+def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+    """Return mechanisms by exact accuracy, one chart per number m of labels' worth, and a pivot.
+
+    tables: DaRRM's tables 1, 6, 8 and 10, one value of m each; printed: rows of ``fidelity.csv``.
+    """
+    every = _together(tables).sort_values("m", kind="stable")
+    datasets = list(dict.fromkeys(every["dataset"]))
+    low = min(0.5, float(every["expected_accuracy"].min()))
+    scale = Scale(low, 1.0, (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "share of right labels, exact")
+    charts = []
+    order = list(dict.fromkeys(every["mechanism"]))
+    for m, rows in every.groupby("m"):
+        marks = [
+            _accuracy_mark(row, order, datasets)
+            for row in rows.drop_duplicates(["dataset", "mechanism"]).to_dict("records")
+        ]
+        items = [name for name, table in tables.items() if (table["m"] == m).any()]
+        marks += _printed_marks(printed[printed["item"].isin(items)], order, datasets)
+        shown = [names.mechanism(name) for name in order]
+        charts.append(dot_chart(f"m = {m:g}", shown, marks, scale))
+    kinds = {place: names.dataset(name) for place, name in enumerate(datasets[:2])}
+    if printed["dataset"].isin(datasets).any():
+        kinds[4] = "printed by the paper for Q labels, in its data set's colour"
+    rows = every.drop_duplicates(["dataset", "m", "mechanism"])
+    headings = [
+        f"{names.dataset(name)}, m = {m:g}"
+        for name, m in zip(rows["dataset"], rows["m"], strict=True)
+    ]
+    kept = ["mechanism", "privacy_model", "adjacency"]
+    wide = by_mechanism(rows, kept, headings, "expected_accuracy")
+    return _VIEWS.accuracy(
+        legend(kinds),
+        charts,
+        len(wide),
+        html_table(wide, "Exact accuracy by mechanism", decimals=4),
+    )
+
+
+def privacy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+    """Return the totals of Q labels by every account, on one logarithmic axis per data set.
+
+    tables: DaRRM's tables 2, 5, 7 and 9; printed: not looked at, as the totals repeat the paper's.
+    """
+    every = _together(tables).sort_values(["m", "queries"], kind="stable")
+    known = {name: words for name, words in _TOTALS.items() if name in every}
+    values = every[list(known)].stack()
+    scale = Scale(
+        10.0**-1 if values.min() >= 0.1 else float(values.min()) * 0.9,
+        float(values.max()) * 1.1,
+        [tick for tick in (0.01, 0.1, 1, 10, 100) if values.min() * 0.5 <= tick <= values.max()],
+        "total ε of Q labels, logarithmic",
+        log=True,
+    )
+    charts = []
+    for name, rows in every.groupby("dataset", sort=False):
+        marks, lines = [], []
+        for place, row in enumerate(rows.to_dict("records")):
+            lines.append(f"m = {row['m']:g}, Q = {row['queries']:g}")
+            marks += [
+                Mark(
+                    place,
+                    float(row[column]),
+                    kind,
+                    f"{lines[-1]}, {words}: ε = {format_bound(row[column])}",
+                )
+                for kind, (column, words) in enumerate(known.items())
+            ]
+        charts.append(dot_chart(names.dataset(str(name)), lines, marks, scale))
+    return _VIEWS.privacy(legend(dict(enumerate(known.values()))), charts)
+
+
+def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    every = pd.concat(list(tables.values()), ignore_index=True)
+    marked = stand_ins(every)
+    return every.assign(dataset=every["dataset"].mask(marked, every["dataset"] + " (stand-in)"))
+
+
+def _accuracy_mark(row: Mapping, order: list[str], datasets: list[str]) -> Mark:
+    kind = min(datasets.index(row["dataset"]), 3)
+    value = float(row["expected_accuracy"])
+    words = f"{names.mechanism(row['mechanism'])}, {names.dataset(row['dataset'])}: {value:.4f}"
+    if row["queries"]:
+        words += f" at ε = {format_number(row['epsilon'], 4)}, {row['privacy_model']}"
+    at = order.index(row["mechanism"]) + _aside(kind, datasets)
+    return Mark(at, value, kind, words.replace("_", " "))
+
+
+def _aside(place: int, datasets: list[str]) -> float:
+    """How far a data set's dots stand below the line of their row, so that none hides another."""
+    return 0.3 * (place - (min(len(datasets), 4) - 1) / 2)
+
+
+def _printed_marks(printed: pd.DataFrame, order: list[str], datasets: list[str]) -> list[Mark]:
+    """Return what the paper printed, in its data set's colour."""
+    marks = []
+    rows = printed[printed["column"].isin(order) & printed["dataset"].isin(datasets)]
+    for row in rows.to_dict("records"):
+        place = datasets.index(row["dataset"])
+        at = order.index(row["column"]) + _aside(place, datasets)
+        words = (
+            f"{names.mechanism(row['column'])}, {names.dataset(row['dataset'])}, {row['row']}: "
+            f"{row['published']} printed"
+        )
+        marks.append(Mark(at, float(row["published"]), 4, words, f"k{place}"))
+    return marks
+
 
 VIEWS = {
-    "accuracy": darrm_views.accuracy,
-    "privacy": darrm_views.privacy,
-    "planner": pivots.planner,
-    "many_labels": pivots.many_labels,
-    "equal_budget": pivots.equal_budget,
-    "leads": pivots.leads,
-    "table2": pivots.table2,
+    "accuracy": accuracy,
+    "privacy": privacy,
+    "planner": planner,
+    "many_labels": many_labels,
+    "equal_budget": equal_budget,
+    "leads": leads,
+    "table2": table2,
 }

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.datasets.prepare import digits_pool
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import generator
 from private_ensembles.release.session import Session
@@ -73,8 +72,10 @@ def study(settings: Mapping, delta: float, seed: int, meter: Meter | None = None
 
 def _images(teachers: int, seed: int, number: int) -> dict[str, NDArray]:
     """The pool with the teachers' counts, and the test images, of one split of the digits."""
-    pictures, labels = digits_pool(parity=False)
-    pixels = pictures.reshape(len(pictures), -1) / 16
+    from sklearn.datasets import load_digits  # late: an extra, and a second of import
+
+    digits = load_digits()
+    pixels, labels = digits.data / 16, digits.target
     places = generator(seed, "active learning", number).permutation(len(labels))
     training, pool, test = np.split(places, [TRAINING, TRAINING + POOL])
     shards = np.array_split(training, teachers)

@@ -14,7 +14,7 @@ What papers say of several numbers at once are rows as well, of another kind: `p
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
@@ -25,10 +25,17 @@ from private_ensembles.papers.standard_errors import (
     standard_error,
 )
 from private_ensembles.published import declarations
-from private_ensembles.published.declarations import Paper, Reproduced
+from private_ensembles.published.declarations import Paper, Reproduced, first_that_fits
 from private_ensembles.published.printed import KEY, Key, equals_printed, half_unit, key_of
-from private_ensembles.published.reproduced import Reading, other_readings, reproduced_numbers
-from private_ensembles.published.rules import first_that_fits
+from private_ensembles.published.relations import darrm, dpbag, nzc, pate
+from private_ensembles.published.relations.judging import Evidence, Relation
+from private_ensembles.published.relations.judging import judge as judge_relation
+from private_ensembles.published.reproduced import (
+    Reading,
+    altered,
+    other_readings,
+    reproduced_numbers,
+)
 
 COLUMNS = [*KEY, "published", "published_sd"]
 COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note", "kind"]
@@ -37,6 +44,13 @@ NUMBER, RELATION = "number", "relation"
 # Other results that a note names.
 _NAMED = 5
 NONE: Mapping[str, float] = {}
+# By paper, what yields its relations.
+PAPERS: Mapping[str, Callable[[Evidence], Iterator[Relation]]] = {
+    "darrm": darrm.relations,
+    "pate": pate.relations,
+    "dpbag": dpbag.relations,
+    "nzc": nzc.relations,
+}
 
 
 def compare(
@@ -211,3 +225,39 @@ def reason_not_run(paper: Paper, key: Key, settings: Mapping, data: str) -> str:
 
 def _doubts(paper: Paper, key: Key) -> list[str]:
     return [rule.note for rule in paper.doubts if rule.fits(key)]
+
+
+def compare_relations(
+    published: pd.DataFrame,
+    tables: Mapping[str, Mapping[str, pd.DataFrame]],
+    settings: Mapping[str, Mapping] | None = None,
+    *,
+    data: str,
+) -> pd.DataFrame:
+    """Return one row of COLUMNS per relation; arguments as `compare` takes them.
+
+    Raises ValueError for two relations of one name.
+    """
+    settings = settings or {}
+    rows = []
+    for name in published["paper"].unique():
+        paper, run = declarations.paper(name), settings.get(name, {})
+        evidence = Evidence(paper, published, tables.get(name, {}), run)
+        for relation in PAPERS[name](evidence):
+            key = Key(name, relation.item, relation.dataset, relation.row, relation.column)
+            row = {**key._asdict(), "published": f"{relation.published:.6g}", "published_sd": ""}
+            changed = altered(paper, key, relation.table, run) if relation.kind != "printed" else ""
+            if relation.ours is None:
+                note = relation.missing or reason_not_run(paper, key, run, data)
+                row |= {"status": "not_run", "note": note}
+            elif changed:
+                row |= {"reproduced": relation.ours.value, "status": "not_comparable"}
+                row |= {"note": paper.altered.format(differences=changed)}
+            else:
+                row |= judge_relation(relation)
+            rows.append(row | {"kind": RELATION})
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    twice = table.duplicated(KEY)
+    if twice.any():
+        raise ValueError(f"relations: {tuple(table.loc[twice, KEY].iloc[0])} occurs twice")
+    return table

@@ -2,13 +2,24 @@
 
 A paper's YAML in ``workflow/published`` refers to them by name, with the note and the test that
 pins each down; and to such functions in ``statements_of_*``. Every function takes a printed number
-(a row of `read_published`) and returns whether what it recomputes is what is printed. They import
-late: a run needs few of them.
+(a row of `read_published`) and returns whether what it recomputes is what is printed.
 """
 
 import re
 from collections.abc import Mapping
 
+from private_ensembles.darrm.error import error_at
+from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.dpbag.budget import data_independent_count
+from private_ensembles.pate.gnmax import least_order
+from private_ensembles.pate.sanitize import tuned_sigma
+from private_ensembles.pate.small_print import exchanged_numbers
+from private_ensembles.pate.table2 import (
+    ROWS,
+    least_printed_cost,
+    mnist_conversion,
+    printed_arithmetic,
+)
 from private_ensembles.published.limits import (
     DELTA_OF_COUNTS,
     NOISE,
@@ -22,8 +33,6 @@ _RECORDS_OF_ADULT = 32561 + 16281
 
 def three_above_the_least_order(cell: Mapping[str, str]) -> bool:
     """DaRRM's Table 4 prints lambda_min + 3 for the order at which sigma is least."""
-    from private_ensembles.pate.gnmax import least_order
-
     epsilon = {"mnist": 0.2676, "fashion-mnist": 0.2556}[cell["dataset"]]
     return equals_printed(least_order(epsilon, 3e-4) + 3, cell["published"])
 
@@ -31,7 +40,7 @@ def three_above_the_least_order(cell: Mapping[str, str]) -> bool:
 def only_twelve_thousand_images_cost_the_printed_epsilon(cell: Mapping[str, str]) -> bool:
     """Nothing gives the 10000; it is proven that the other printed number, 0.0852, rules it out."""
     from private_ensembles.teachers.accounting import epsilon_prv
-    from private_ensembles.teachers.schedule import poisson_schedule
+    from private_ensembles.teachers.training import poisson_schedule
 
     def epsilon(n_train: int) -> float:
         # 11 teachers, batches of 32, 5 epochs, noise multiplier 12 (DESIGN, section 7).
@@ -44,8 +53,6 @@ def only_twelve_thousand_images_cost_the_printed_epsilon(cell: Mapping[str, str]
 
 def no_rounding_gives_svhn(cell: Mapping[str, str]) -> bool:
     """The least that Theorem 23 gives for parameters that print as SVHN's is still too much."""
-    from private_ensembles.pate.table2 import ROWS, least_printed_cost
-
     half = {"order": 0.05, "beta": 0.00005, "sigma_ss": 0.005}
     least = 4.96 - 0.005 + least_printed_cost(ROWS["SVHN"], digits=half)
     return cell["published"] == "5.45" and least > 5.45 + 0.005
@@ -53,22 +60,16 @@ def no_rounding_gives_svhn(cell: Mapping[str, str]) -> bool:
 
 def smooth_sensitivity_is_rounded(cell: Mapping[str, str]) -> bool:
     """A smooth sensitivity that prints as .00088 gives the printed sigma."""
-    from private_ensembles.pate.sanitize import tuned_sigma
-
     return equals_printed(tuned_sigma(50, 0.008, 0.000876, formula="paper"), cell["published"])
 
 
 def divided_by_the_order(cell: Mapping[str, str]) -> bool:
     """The text divides log(1/delta) by the order, while Theorem 5 divides by one less."""
-    from private_ensembles.pate.table2 import mnist_conversion
-
     return equals_printed(mnist_conversion()["by_order"], cell["published"])
 
 
 def rests_on_theorem_23(cell: Mapping[str, str]) -> bool:
     """Sanitising costs less than is claimed by the printed formula alone, which does not hold."""
-    from private_ensembles.pate.table2 import ROWS, printed_arithmetic
-
     names = {"mnist": "MNIST", "adult": "Adult", "glyph": "Glyph, two rounds"}
     row = ROWS[names[cell["dataset"]]]
     quantities = printed_arithmetic(row)
@@ -83,8 +84,6 @@ def forgets_that_two_counts_are_noisy(cell: Mapping[str, str]) -> bool:
 
 def stands_in_the_other_row(cell: Mapping[str, str]) -> bool:
     """Section 4.1 exchanges its two numbers; each comes out for the other row."""
-    from private_ensembles.pate.small_print import exchanged_numbers
-
     return equals_printed(exchanged_numbers()[cell["row"]], cell["published"])
 
 
@@ -109,9 +108,6 @@ def lacks_the_first_record(cell: Mapping[str, str]) -> bool:
 
 def is_zero_for_every_gamma(cell: Mapping[str, str]) -> bool:
     """At p = 1/2 every number of votes is as likely as its mirror image: no gamma errs at all."""
-    from private_ensembles.darrm.error import error_at
-    from private_ensembles.darrm.gamma import gamma_subsampling
-
     errors = (error_at(gamma_subsampling(11, m), 0.5) for m in range(1, 12))
     return cell["published"] == "0" and not any(errors)
 
@@ -123,8 +119,6 @@ def buys_too_little_beside_a_smaller_budget(cell: Mapping[str, str]) -> bool:
 
 
 def _count_of_saa(cell: Mapping[str, str]) -> int:
-    from private_ensembles.dpbag.budget import data_independent_count
-
     n = int(re.search(r"n=(\d+)", cell["row"]).group(1))
     epsilon = float(cell["column"].split("=")[1])
     return data_independent_count(epsilon, NOISE / n, DELTA_OF_COUNTS, ORDER_MAX).published

@@ -2,14 +2,17 @@
 
 A paper's YAML in ``workflow/published`` refers to them by name. Every function takes a printed
 number (where it is printed, by the names of `Key`) and returns its limits, or one number if that is
-what follows. They import late: a run needs few of them. What papers state of their own mathematics
-is limited by the functions in ``statements_of_*``.
+what follows. What papers state of their own mathematics is limited by the functions in
+``statements_of_*``.
 """
 
 import math
 import re
 from collections.abc import Mapping
 
+from private_ensembles.darrm.error import error_at
+from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.dpbag.budget import affordable, epsilon
 from private_ensembles.published.printed import FOLDER, read_published
 
 # What DPBag's printed counts are made of: the delta of the authors' code, and lambda = 2 / n.
@@ -41,8 +44,6 @@ def of_the_stated_accounting(cell: Mapping[str, str]) -> Limits:
 
 
 def _allowed(cell: Mapping[str, str]) -> float:
-    from private_ensembles.dpbag.budget import affordable
-
     n = int(re.search(r"n=(\d+)", cell["row"]).group(1))
     return affordable(_budget(cell), NOISE / n, DELTA_OF_COUNTS, ORDER_MAX)
 
@@ -77,8 +78,6 @@ def number_of_queries(cell: Mapping[str, str]) -> Limits:
 
 def lnmax_of_pate(cell: Mapping[str, str]) -> Limits:
     """PATE 2017's moments 1 to 8: labels that cost nothing, and labels no two teachers agree on."""
-    from private_ensembles.dpbag.budget import epsilon
-
     labels, noise = int(cell["row"].split("-")[1]), 1 / SVHN_SCALE
     costs, _ = epsilon([0, labels], noise, SVHN_DELTA, 8)
     return tuple(costs.tolist())
@@ -104,9 +103,6 @@ def error_without_a_majority(cell: Mapping[str, str]) -> Limits:
     At that probability the gammas do not matter, which is the point: those of subsampling serve for
     the optimised ones.
     """
-    from private_ensembles.darrm.error import error_at
-    from private_ensembles.darrm.gamma import gamma_subsampling
-
     probability = float(cell["row"].removeprefix("p="))
     of_three, of_five = (error_at(gamma_subsampling(11, m), probability) for m in (3, 5))
     return of_three - of_five

@@ -6,29 +6,38 @@ from typing import NamedTuple
 class Status(NamedTuple):
     """sign: beside the word, as colour alone tells too little. meaning: in plain words.
 
-    verb: what follows their number ("3 match"), for those that were compared; else empty.
+    verbs: what follows the number of one, and of several ("3 match"), for those that were compared;
+    else empty.
     """
 
     sign: str
     meaning: str
-    verb: str = ""
+    verbs: tuple[str, ...] = ()
 
 
 STATUSES = {
-    "match": Status("✓", "equal to the printed digits, or within the tolerance", "match"),
+    "match": Status(
+        "✓", "equal to the printed digits, or within the tolerance", ("matches", "match")
+    ),
     "explained": Status(
-        "≈", "not equal as printed; the cause is named, and a test recomputes it", "are explained"
+        "≈",
+        "not equal as printed; the cause is named, and a test recomputes it",
+        ("is explained", "are explained"),
     ),
     "weak": Status(
         "~",
         "within a tolerance that other results would be within, too",
-        "cannot be told from other results",
+        ("cannot be told from other results",) * 2,
     ),
     "bounded": Status(
-        "≤", "not computed, but within limits that follow without data", "are within known limits"
+        "≤",
+        "not computed, but within limits that follow without data",
+        ("is within known limits", "are within known limits"),
     ),
-    "input": Status("=", "a parameter of the run, printed again", "repeat a parameter"),
-    "differs": Status("✗", "not equal, and nobody knows why", "differ"),
+    "input": Status(
+        "=", "a parameter of the run, printed again", ("repeats a parameter", "repeat a parameter")
+    ),
+    "differs": Status("✗", "not equal, and nobody knows why", ("differs", "differ")),
     "not_comparable": Status("○", "same parameters, but votes or data of our own"),
     "not_run": Status("–", "not computed in this run"),
 }

@@ -16,8 +16,7 @@ from private_ensembles import __version__, checks
 from private_ensembles.accounting.adaptive.account import Bounds, adaptive_epsilon
 from private_ensembles.accounting.adaptive.levels import levels_curve, levels_epsilon
 from private_ensembles.accounting.adaptive.scales import grid_fineness
-from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
+from private_ensembles.mechanisms.accounts.label import MOST_LABELS, LabelAccount
 from private_ensembles.mechanisms.laws.selection import SelectionRate
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters

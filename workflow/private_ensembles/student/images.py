@@ -1,24 +1,115 @@
-"""Train a network on a few released labels and many public images without any."""
+"""The students' network, and its training on few released labels and many images without any."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import numpy as np
 import torch
-from torch.nn.functional import cross_entropy, log_softmax
+from torch import nn
+from torch.nn.functional import affine_grid, cross_entropy, grid_sample, log_softmax
 
+from private_ensembles import checks
 from private_ensembles.jobs.checkpoint import Checkpoint, identity_of
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import torch_seed
-from private_ensembles.student.augmentation import distort
-from private_ensembles.student.networks import student_cnn
 from private_ensembles.student.training import Conditions, Training
 from private_ensembles.student.virtual_adversarial import entropy, virtual_adversarial_loss
 
 # Images per forward pass when nothing is learnt.
 _EVALUATION_BATCH = 1000
+
+
+def student_cnn(
+    image_shape: tuple[int, int, int],
+    n_classes: int,
+    *,
+    widths: Sequence[int] = (16, 32, 64),
+    seed: int = 0,
+) -> nn.Sequential:
+    """A freshly initialised network on the CPU: (N, channels, height, width) in [0, 1] -> logits.
+
+    A 5x5 convolution, two of 3x3, the last two followed by 2x2 max pooling, each with a leaky ReLU,
+    and one linear layer; no normalisation, because batches mix labelled images, others and
+    perturbed ones. The first convolution halves images of 16 pixels and more, which would otherwise
+    take most of the time. The same seed, 0 <= seed < 2**63, gives the same weights everywhere; the
+    process' random state is left as it was.
+
+    Raises ValueError for images smaller than 4 x 4, fewer than two classes, or other than three
+    widths >= 1.
+    """
+    channels, height, width = image_shape
+    if min(height, width) < 4 or channels < 1:
+        raise ValueError(f"image_shape = {tuple(image_shape)}: must be at least 4 x 4 pixels")
+    checks.integer(n_classes=n_classes, at_least=2)
+    if len(widths) != 3 or min(widths) < 1:
+        raise ValueError(f"widths = {list(widths)}: must be three integers >= 1")
+    first, second, third = map(int, widths)
+    stride = 2 if min(height, width) >= 16 else 1
+
+    def left(size: int) -> int:  # halvings that round up: by the stride, and twice by pooling
+        return math.ceil(math.ceil(size / stride) / 4)
+
+    # PyTorch's layers draw their weights from the global generator only.
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return nn.Sequential(
+            _First(channels, first, 5, stride=stride, padding=2),
+            nn.LeakyReLU(0.1, inplace=True),
+            nn.Conv2d(first, second, 3, padding=1),
+            nn.MaxPool2d(2, ceil_mode=True),
+            nn.LeakyReLU(0.1, inplace=True),
+            nn.Conv2d(second, third, 3, padding=1),
+            nn.MaxPool2d(2, ceil_mode=True),
+            nn.LeakyReLU(0.1, inplace=True),
+            nn.Flatten(1),
+            nn.Linear(third * left(height) * left(width), n_classes),
+        )
+
+
+class _First(nn.Conv2d):
+    """The first convolution, which puts the channels last in a CPU's memory, for all layers.
+
+    Max pooling takes a tenth of the time then. The bytes of grey images are alike in either order:
+    the strides are what PyTorch goes by.
+    """
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """(N, channels, height, width) -> (N, outputs, ...), channels last on a CPU."""
+        if not images.is_cuda:
+            last = images.movedim(1, -1)
+            images = last.flatten(1).view(last.shape).movedim(-1, 1)
+        return super().forward(images)
+
+
+def distort(
+    images: torch.Tensor,
+    generator: torch.Generator,
+    *,
+    shift: float,
+    rotation: float,
+    scale: float,
+) -> torch.Tensor:
+    """Each image moved, turned and stretched at random: (N, channels, height, width), same shape.
+
+    shift: largest move, as a share of half the image's side; rotation: largest turn, radians;
+    scale: largest logarithm of the stretch, of either side on its own. Each is drawn uniformly
+    between its negative and itself, by `generator` on the CPU, whatever the images' device.
+    Bilinear; what comes in from outside is 0.
+    """
+    draws = (2 * torch.rand((len(images), 5), generator=generator) - 1).to(images.device)
+    turn = draws[:, 0] * rotation
+    stretch = torch.exp(draws[:, 1:3] * scale)
+    move = draws[:, 3:5] * shift
+    cosine, sine = torch.cos(turn), torch.sin(turn)
+    rows = (
+        torch.stack([cosine * stretch[:, 0], -sine * stretch[:, 1], move[:, 0]], dim=1),
+        torch.stack([sine * stretch[:, 0], cosine * stretch[:, 1], move[:, 1]], dim=1),
+    )
+    grid = affine_grid(torch.stack(rows, dim=1), list(images.shape), align_corners=False)
+    return grid_sample(images, grid, align_corners=False)
 
 
 def channels_first(images: np.ndarray) -> np.ndarray:
@@ -45,7 +136,7 @@ def train_network(
     *,
     unlabelled: bool,
     pixel_max: int,
-) -> tuple[torch.nn.Module, list[float]]:
+) -> tuple[nn.Module, list[float]]:
     """A network trained on the labels of pool[index] and, if `unlabelled`, on the whole pool.
 
     pool: uint8 images as `channels_first` takes them, values 0..pixel_max; index, labels: int64
@@ -105,7 +196,7 @@ def train_network(
     return run.model.cpu().eval(), run.observed
 
 
-def network_scores(model: torch.nn.Module, images: np.ndarray, pixel_max: int) -> np.ndarray:
+def network_scores(model: nn.Module, images: np.ndarray, pixel_max: int) -> np.ndarray:
     """Probabilities of the classes, float64 (N, classes), rows summing to 1."""
     inputs = torch.from_numpy(channels_first(images))
     device = next(model.parameters()).device

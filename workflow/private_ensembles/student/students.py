@@ -14,8 +14,7 @@ import torch
 from private_ensembles import checks
 from private_ensembles.jobs.tensors import packed, read_tensors
 from private_ensembles.student.forest import ARRAYS, Forest, train_forest
-from private_ensembles.student.images import network_scores, train_network
-from private_ensembles.student.networks import student_cnn
+from private_ensembles.student.images import network_scores, student_cnn, train_network
 from private_ensembles.student.training import Conditions, Training
 
 # vat, supervised: a network on images, with or without the pool's unlabelled ones. forest: a

@@ -38,7 +38,7 @@ class Training:
     the first half, then falling to 0 in a straight line. adversarial_radius: Euclidean norm of the
     virtual adversarial perturbation, pixels in [0, 1]; probe: length of the finite difference that
     finds its direction. adversarial_weight, entropy_weight: of these losses beside the labels'
-    cross-entropy, 0 for none. shift, rotation, scale: see `augmentation.distort`. widths: channels
+    cross-entropy, 0 for none. shift, rotation, scale: see `images.distort`. widths: channels
     of the three convolutions. checkpoint_every: epochs between two checkpoints.
     """
 

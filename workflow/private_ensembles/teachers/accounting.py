@@ -3,7 +3,7 @@
 The mechanism is `steps` adaptive releases of a Poisson-sampled Gaussian sum: each record enters
 with probability q, contributes a vector of norm at most 1 (in units of the clipping norm), and
 noise of standard deviation sigma is added. Clipped gradients are floats, whose norm may exceed 1 by
-rounding: all but `epsilon_prv`, the paper's own accountant, take them to be `schedule.CLIPPED_NORM`
+rounding: all but `epsilon_prv`, the paper's own accountant, take them to be `training.CLIPPED_NORM`
 long. Every number returned is an upper bound on epsilon at the given Delta: `epsilon_pld`'s in
 floating point, the others' up to what Opacus and dp-accounting lose, which nothing here bounds.
 
@@ -26,7 +26,7 @@ from private_ensembles import checks
 from private_ensembles.accounting.root import bisect
 from private_ensembles.accounting.rounding import below
 from private_ensembles.teachers.sampled_gaussian import epsilon_of_steps, losses_of_steps
-from private_ensembles.teachers.schedule import CLIPPED_NORM, poisson_schedule
+from private_ensembles.teachers.training import CLIPPED_NORM, poisson_schedule
 
 ADJACENCIES = ("add_remove", "replace_one")
 

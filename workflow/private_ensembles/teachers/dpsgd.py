@@ -1,19 +1,33 @@
-"""Train one private teacher by DP-SGD (Abadi et al. 2016) on Opacus' per-record gradients.
+"""Train private teachers by DP-SGD (Abadi et al. 2016): one by Opacus' gradients, or many together.
 
-PrivacyEngine is left out: its data loader costs more than the training here, and it seeds sampling
-and noise from two different places. So is DPOptimizer, whose noise comes from the device or from a
-package for secure noise that is no longer available. What is left to do is little: clip, sum, add
-noise, divide.
+Together, each teacher draws its batches and its noise from sources of its own, in the same order
+and shapes as alone, so the two ways differ by rounding only. What is accounted for is the same
+schedule and holds for either.
+
+Of Opacus, PrivacyEngine is left out: its data loader costs more than the training here, and it
+seeds sampling and noise from two different places. So is DPOptimizer, whose noise comes from the
+device or from a package for secure noise that is no longer available. What is left to do is little:
+clip, sum, add noise, divide.
 """
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch.nn.functional import cross_entropy
 
-from private_ensembles.teachers.schedule import check_finite
+from private_ensembles.jobs.checkpoint import Checkpoint
+from private_ensembles.jobs.progress import Meter
+from private_ensembles.teachers.layerwise import LayerwiseGradients
+from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import Source
-from private_ensembles.teachers.stacked import SMALL
+from private_ensembles.teachers.stacked import (
+    SMALL,
+    Gradients,
+    finite_state,
+    finite_states,
+    stack,
+)
 from private_ensembles.teachers.training import PrivateTraining
 
 
@@ -69,7 +83,7 @@ def train_private_teacher(
                     descent = (total + deviation * drawn) / plan.expected_batch_size
                     parameter.add_(descent, alpha=-training.learning_rate)
     wrapped.to_standard_module()
-    return finite_state(model)
+    return finite_state(model.state_dict())
 
 
 def clipped_sums(gradients, max_grad_norm):
@@ -90,8 +104,84 @@ def poisson_batch(n_records, sample_rate, source: Source):
     return (source.uniform(n_records) < sample_rate).nonzero()[:, 0]
 
 
-def finite_state(model):
-    """The model's state_dict on the CPU; ValueError if a weight is not finite."""
-    state = {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
-    check_finite(state)
-    return state
+def train_private_ensemble(
+    models,
+    records: ShardedRecords,
+    training: PrivateTraining,
+    *,
+    sampling: list[Source],
+    noise: list[Source],
+    checkpoint=None,
+    progress=lambda message: None,
+):
+    """One state_dict on the CPU for each of `models`, all of one architecture.
+
+    records: `ShardedRecords.tensors`, a shard for each model, on the device to train on. training,
+    and sampling and noise for each model: as in `train_private_teacher`. checkpoint: a Checkpoint
+    to resume from and to write. progress: told how far the training is.
+
+    Raises ValueError for a shard without records and without a public size, and for weights that
+    are not finite at the end.
+    """
+    checkpoint = checkpoint or Checkpoint()
+    shards = records.shards
+    plans = [training.schedule(len(shard)) for shard in shards]
+    parameters = stack(models, records.images.device)
+    # What is fast where the training is.
+    way = LayerwiseGradients if records.images.device.type == "cpu" else Gradients
+    gradients = way(
+        models[0],
+        records.images,
+        records.labels,
+        pixel_max=records.pixel_max,
+        max_grad_norm=training.max_grad_norm,
+    )
+    first = 0
+    if (saved := checkpoint.load()) is not None:
+        first, parameters = saved["step"], saved["parameters"].to(parameters)
+        for sources, states in ((sampling, saved["sampling"]), (noise, saved["noise"])):
+            for source, state in zip(sources, states, strict=True):
+                source.restore(state)
+    last = max(plan.steps for plan in plans)
+    meter = Meter(last, "steps", say=progress, log=progress, done=first)
+    for step in range(first, last):
+        # Lengths of shards, and so numbers of steps, may differ.
+        active = [i for i, plan in enumerate(plans) if step < plan.steps]
+        # A loop over teachers, because each has sources of its own.
+        batches = [
+            shards[i][poisson_batch(len(shards[i]), plans[i].sample_rate, sampling[i])]
+            for i in active
+        ]
+        mine = parameters[active]
+        summed = gradients(mine, batches)
+        drawn = _drawn(models[0], mine, [noise[i] for i in active])
+        summed += training.noise_multiplier * training.max_grad_norm * drawn.to(summed)
+        expected = torch.tensor([[plans[i].expected_batch_size] for i in active])
+        parameters[active] = mine.add(summed / expected.to(summed), alpha=-training.learning_rate)
+        meter.advance(images=sum(map(len, batches)))
+        if checkpoint.due():
+            checkpoint.save(
+                step=step + 1,
+                parameters=parameters.cpu(),
+                sampling=torch.stack([source.state() for source in sampling]),
+                noise=torch.stack([source.state() for source in noise]),
+            )
+    meter.finish()
+    return finite_states(parameters, models[0])
+
+
+def _drawn(model, like, sources):
+    """Standard Gaussian noise (K, D) on the CPU, one draw per parameter as Opacus makes them.
+
+    On as many threads as torch may use, while a GPU works: each source is used by one of them,
+    so that no bit depends on their number.
+    """
+    shapes = [p.shape for p in model.parameters()]
+
+    def noise_of(source):
+        return torch.cat([source.normal(shape, like.dtype).flatten() for shape in shapes])
+
+    if (threads := torch.get_num_threads()) == 1:
+        return torch.stack([noise_of(source) for source in sources])
+    with ThreadPoolExecutor(threads) as pool:
+        return torch.stack(list(pool.map(noise_of, sources)))

@@ -1,16 +1,16 @@
 """Train the teachers of one ensemble, or a slice of them, each on its own shard."""
 
+from functools import partial
+
 import torch
 
 from private_ensembles import checks
 from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.teachers.device import first_line, is_out_of_memory, scaled
-from private_ensembles.teachers.dpsgd import train_private_teacher
-from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
+from private_ensembles.teachers.dpsgd import train_private_ensemble, train_private_teacher
 from private_ensembles.teachers.models import build_model
-from private_ensembles.teachers.plain import train_plain_teacher
-from private_ensembles.teachers.plain_ensemble import train_plain_ensemble
+from private_ensembles.teachers.plain import train_plain_ensemble, train_plain_teacher
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import Randomness
 from private_ensembles.teachers.training import SOURCES, training_of
@@ -67,29 +67,24 @@ def train_ensemble(
     sources = {name: [randomness.source(kind, i, name) for i in members] for name in SOURCES[kind]}
     device = torch.device(device)
     checkpoint = checkpoint or Checkpoint()
-    train = _together if trains_together(backend, kind, device) else _one_by_one
+    if trains_together(backend, kind, device):
+        train = ENSEMBLE_TRAINERS[kind]
+    else:
+        train = partial(_one_by_one, TRAINERS[kind])
     teachers = train(
-        kind,
         models,
         records.tensors(device, members),
         training,
-        sources,
-        checkpoint,
-        lambda line: progress(f"{len(members)} {kind} teachers: {line}"),
+        **sources,
+        checkpoint=checkpoint,
+        progress=lambda line: progress(f"{len(members)} {kind} teachers: {line}"),
     )
     checkpoint.remove()
     return teachers
 
 
-def _together(kind, models, records, training, sources, checkpoint, progress):
-    """State_dicts of teachers trained all at once."""
-    return ENSEMBLE_TRAINERS[kind](
-        models, records, training, **sources, checkpoint=checkpoint, progress=progress
-    )
-
-
-def _one_by_one(kind, models, records, training, sources, checkpoint, progress):
-    """State_dicts of teachers trained one after the other."""
+def _one_by_one(train, models, records, training, *, checkpoint, progress, **sources):
+    """State_dicts of teachers trained one after the other by one of TRAINERS."""
     saved = checkpoint.load()
     teachers = [] if saved is None else saved["teachers"]
     device = records.images.device
@@ -99,9 +94,7 @@ def _one_by_one(kind, models, records, training, sources, checkpoint, progress):
         inputs = scaled(records.images[shard], records.pixel_max)
         own = {name: of_all[i] for name, of_all in sources.items()}
         try:
-            state = TRAINERS[kind](
-                models[i], inputs, records.labels[shard], training, **own, device=device
-            )
+            state = train(models[i], inputs, records.labels[shard], training, **own, device=device)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise

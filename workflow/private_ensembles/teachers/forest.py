@@ -29,12 +29,10 @@ def cast_forest_votes(
 
     Training is not private and the votes carry no noise: they are not for release.
 
-    Raises ValueError for arrays that do not fit together, an index outside the records, and
-    parameters that scikit-learn refuses.
+    Raises ValueError for parameters that scikit-learn refuses.
     """
     from sklearn.ensemble import RandomForestClassifier  # late: a second of import
 
-    _check(features, labels, shards, queries, n_classes)
     votes = np.empty((len(queries), len(shards)), np.min_scalar_type(n_classes - 1))
     meter = Meter(len(shards), "forests", say=progress, log=progress)
     for i, shard in enumerate(shards):
@@ -50,19 +48,3 @@ def cast_forest_votes(
         meter.advance()
     meter.finish()
     return votes
-
-
-def _check(features, labels, shards, queries, n_classes):
-    if features.ndim != 2 or labels.shape != features.shape[:1]:
-        raise ValueError(
-            f"features {features.shape}, labels {labels.shape}: must be (N, d) and (N,)"
-        )
-    if queries.ndim != 2 or queries.shape[1:] != features.shape[1:] or len(queries) < 1:
-        raise ValueError(f"queries {queries.shape}: must be (Q, {features.shape[1]}), not empty")
-    if labels.size and labels.max() >= n_classes:
-        raise ValueError(f"labels reach {labels.max()}: must be below n_classes = {n_classes}")
-    if len(shards) < 1:
-        raise ValueError("shards: must be at least one")
-    for i, shard in enumerate(shards):
-        if len(shard) < 1 or min(shard) < 0 or max(shard) >= len(features):
-            raise ValueError(f"shard {i}: must be indices from 0 to {len(features) - 1}, not empty")

@@ -21,33 +21,11 @@ from private_ensembles.teachers.stacked import SMALL, named
 PIECE = 64
 
 
-def applies(model, device):
-    """Whether LayerwiseGradients can train `model` on `device`, and is made for it."""
-    layers = [layer for layer in model if any(True for _ in layer.parameters())]
-    kernels = [layer for layer in layers if type(layer) is nn.Conv2d]
-    return (
-        torch.device(device).type == "cpu"
-        and bool(layers)
-        and all(type(layer) in (nn.Conv2d, nn.Linear) for layer in layers)
-        and all(layer.bias is not None for layer in layers)
-        and all(map(_is_plain, kernels))
-    )
-
-
-def _is_plain(layer):
-    return (
-        layer.stride == (1, 1)
-        and layer.dilation == (1, 1)
-        and layer.groups == 1
-        and layer.padding_mode == "zeros"
-        and not isinstance(layer.padding, str)
-    )
-
-
 class LayerwiseGradients:
     """Sums of clipped gradients over each teacher's batch, as `stacked.Gradients` gives them.
 
-    model: an `nn.Sequential` to which `applies` applies. The other parameters are those of
+    model: an `nn.Sequential`, as in `models`: of its layers, linear ones and convolutions without
+    strides, dilations and groups have parameters, a bias each. The other parameters are those of
     `stacked.Gradients`. A teacher's sum depends on its own batch and weights only, and on one
     thread whatever their number is: libraries share out sums among threads, and round by it.
     """
@@ -60,14 +38,11 @@ class LayerwiseGradients:
         """Matrix (K, D) of sums. parameters: (K, D); batches: K int64 tensors of record indices."""
         total = torch.zeros_like(parameters)
         with _one_thread():
-            self._add(total, parameters, batches)
+            for row, batch, mine in zip(parameters, batches, total, strict=True):
+                weights = list(named(row, self.model).values())
+                for records in batch.split(PIECE) if len(batch) else ():
+                    mine += self._clipped(weights, records)
         return total
-
-    def _add(self, total, parameters, batches):
-        for row, batch, mine in zip(parameters, batches, total, strict=True):
-            weights = list(named(row, self.model).values())
-            for records in batch.split(PIECE) if len(batch) else ():
-                mine += self._clipped(weights, records)
 
     def _clipped(self, weights, records):
         """The sum (D,) over records of their gradients, each clipped: DP-SGD's line 'clip'."""
@@ -84,7 +59,8 @@ class LayerwiseGradients:
         for layer in self.model:
             if type(layer) is nn.Conv2d:
                 kinds.append(_Convolution)
-                inputs.append(pad(values.detach(), _margins(layer)))
+                height, width = layer.padding
+                inputs.append(pad(values.detach(), (width, width, height, height)))
                 values = conv2d(values, next(weights), next(weights), padding=layer.padding)
             elif type(layer) is nn.Linear:
                 kinds.append(_Product)
@@ -111,12 +87,6 @@ def _one_thread():
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _margins(layer):
-    """What `pad` adds on the four sides of an image before the convolution."""
-    height, width = layer.padding
-    return width, width, height, height
 
 
 class _Product:

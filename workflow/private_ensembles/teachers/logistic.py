@@ -59,10 +59,13 @@ def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
     A shard whose records all have one label has no optimum (scikit-learn refuses it: the intercept
     would run off to infinity): its teacher is constant and says that label.
 
-    Raises ValueError for shapes or values that are none of these, RuntimeError if a fit does not
-    come within the tolerance.
+    Raises ValueError for a C or a tolerance that is none, RuntimeError if a fit does not come
+    within the tolerance.
     """
-    matrix, labels, shards = _checked(features, labels, shards, C, tolerance)
+    checks.finite(C=C, tolerance=tolerance, above=0)
+    ones = np.ones((len(labels), 1))
+    matrix = sparse.hstack([sparse.csr_array(features), ones], format="csr", dtype=np.float64)
+    labels = np.asarray(labels, np.float64)
     preconditioner = _Preconditioner(reference, matrix.shape[1], C * shards.shape[1])
     parts = []
     size = max(1, _ROWS // shards.shape[1])
@@ -97,39 +100,11 @@ def predict(teachers, features):
     return votes.view(np.uint8)
 
 
-def _checked(features, labels, shards, C, tolerance):
-    checks.finite(C=C, tolerance=tolerance, above=0)
-    if not sparse.issparse(features):
-        features = np.asarray(features, np.float64)
-    if features.ndim != 2 or 0 in features.shape:
-        raise ValueError(f"features has shape {features.shape}: must be (N, d), not empty")
-    labels, shards = np.asarray(labels), np.asarray(shards)
-    if labels.shape != features.shape[:1] or not np.isin(labels, (0, 1)).all():
-        raise ValueError(
-            f"labels of shape {labels.shape}: must be {features.shape[0]}, each 0 or 1"
-        )
-    if shards.ndim != 2 or 0 in shards.shape or shards.dtype.kind not in "iu":
-        raise ValueError(f"shards is {shards.dtype} {shards.shape}: must be int (n_shards, size)")
-    if shards.min() < 0 or shards.max() >= len(labels):
-        raise ValueError(f"shards: must be indices of the {len(labels)} records")
-    ones = np.ones((features.shape[0], 1))
-    matrix = sparse.hstack([sparse.csr_array(features), ones], format="csr", dtype=np.float64)
-    if not np.isfinite(matrix.data).all():
-        raise ValueError("features: must be finite")
-    return matrix, labels.astype(np.float64), shards
-
-
 class _Preconditioner:
     """The inverse of diag(1, ..., 1, 0) + weight * (mean of x x^T over the reference)."""
 
     def __init__(self, reference, width, records):
         reference = np.asarray(reference, np.float64)
-        if reference.ndim != 2 or len(reference) == 0 or reference.shape[1] != width - 1:
-            raise ValueError(
-                f"reference has shape {reference.shape}: must be (M, {width - 1}), not empty"
-            )
-        if not np.isfinite(reference).all():
-            raise ValueError("reference: must be finite")
         extended = np.hstack([reference, np.ones((len(reference), 1))])
         hessian = extended.T @ extended * (_TYPICAL_WEIGHT * records / len(extended))
         hessian[np.arange(width - 1), np.arange(width - 1)] += 1

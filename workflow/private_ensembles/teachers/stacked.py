@@ -11,7 +11,6 @@ from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
 from private_ensembles.teachers.device import first_line, is_out_of_memory, pass_bytes, scaled
-from private_ensembles.teachers.schedule import check_finite
 
 # Records in a block of DP-SGD: half of it is wasted on average, and wider ones are no faster.
 WIDTH = 4
@@ -35,16 +34,22 @@ def stack(models, device="cpu"):
     return torch.stack([row.to(device) for row in rows])
 
 
-def finite_states(rows, model):
-    """The rows of a matrix (K, D) as state_dicts of `model`, on the CPU.
+def finite_state(tensors):
+    """Copies of a model's tensors by name on the CPU, as a state_dict.
 
-    Raises ValueError if a number is not finite.
+    Raises ValueError naming the first tensor that holds a number that is not finite.
     """
     # own memory for each tensor: a view would be saved with the whole matrix behind it
-    states = [{n: t.clone() for n, t in named(row, model).items()} for row in rows.detach().cpu()]
-    for state in states:
-        check_finite(state)
-    return states
+    state = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+    for name, tensor in state.items():
+        if not tensor.isfinite().all():
+            raise ValueError(f"training diverged: {name} is not finite; lower learning_rate")
+    return state
+
+
+def finite_states(rows, model):
+    """The rows of a matrix (K, D) as state_dicts of `model`, each by `finite_state`."""
+    return [finite_state(named(row, model)) for row in rows.detach().cpu()]
 
 
 def named(row, model):
@@ -156,7 +161,7 @@ class Gradients:
         def block(row, images, labels, present):
             gradients = each(named(row, self.model), images, labels)
             rows = torch.cat([g.flatten(1) for g in gradients.values()], 1)
-            # Not vector_norm, which adds up all the squares one by one (schedule.CLIPPED_NORM).
+            # Not vector_norm, which adds up all the squares one by one (training.CLIPPED_NORM).
             norms = rows.square().sum(1).sqrt()
             return ((max_grad_norm / (norms + SMALL)).clamp(max=1) * present) @ rows
 

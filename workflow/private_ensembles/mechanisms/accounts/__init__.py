@@ -1,7 +1,7 @@
-"""What labels cost, and which noise keeps a budget, one file per proof.
+"""What labels cost, and which noise keeps a budget.
 
-`published`: as the papers have it. `improved`: Rényi divergences, converted better. `analytic`:
-exactly for the noisy counts. `label`: for what labels release. `given`: noise that a configuration
-gives, not found for a budget. `private_teachers`: the teachers' own privacy. `thresholds`: checks
-before a law. The other files hold what several proofs share.
+`gaussian_counts` and `laplace_counts`: noisy counts, as the papers charge them (`paper`), by Rényi
+divergences converted better (`improved`), and exactly (`analytic`). `label`: for what labels
+release. `given`: noise that a configuration gives, not found for a budget. `private_teachers`: the
+teachers' own privacy. `thresholds`: checks before a law.
 """

@@ -3,7 +3,8 @@
 n thresholds with noise sigma1 and a labels with noise sigma2 cost rho = n / (2 sigma1^2) + a /
 sigma2^2 of zero-concentrated differential privacy (`pate.data_independent`). That holds for
 discrete noise as well (Canonne, Kamath & Steinke 2020, Proposition 5). The exact condition for
-Gaussians does not: secure noise has a condition of its own (`accounting.discrete_gaussian`).
+Gaussians (Balle and Wang 2018) does not: secure noise has a condition of its own
+(`accounting.discrete_gaussian`).
 """
 
 import math
@@ -78,3 +79,8 @@ class GaussianCounts(Account):
             least = sigma_of_one(task.epsilon, task.delta, self.method, 1)
             claimed = min(claimed, task.epsilon) if parameters.sigma >= least else claimed
         return Cost(claimed, min(claimed, exact))
+
+
+paper = GaussianCounts("rdp", "classic")
+improved = GaussianCounts("improved_rdp", "improved")
+analytic = GaussianCounts("analytic", "exact")

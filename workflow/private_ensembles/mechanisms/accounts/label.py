@@ -1,11 +1,11 @@
 """Labels that are charged together for what they release: `accounting.adaptive` finds the noise.
 
 What is proven of parts of a label (its noisy counts, its own epsilon, composed) is where the search
-starts, and what is kept if that is less.
+starts, and what is kept if that is less: a `Start` for each law.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 from private_ensembles.accounting.adaptive.account import Curve, adaptive_epsilon, curve
@@ -16,15 +16,211 @@ from private_ensembles.accounting.adaptive.scales import (
     nothing_left,
     share_of_scale,
 )
-from private_ensembles.mechanisms.accounts import starts
-from private_ensembles.mechanisms.accounts.account import Account, NothingProven
-from private_ensembles.mechanisms.accounts.starts import MOST_LABELS, Start
+from private_ensembles.accounting.labels import composed, label_epsilon
+from private_ensembles.audit.histograms import sorted_histograms
+from private_ensembles.audit.rates import selection_rate
+from private_ensembles.mechanisms.accounts import laplace_counts
+from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
+from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels, sigma_of_many
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.ladder import LeakyLabel
+from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.laws.optimal import ACCURACY, ProfiledLabel
+from private_ensembles.mechanisms.laws.selection import SelectionRate
 from private_ensembles.mechanisms.parameters import Cost, Parameters
 from private_ensembles.mechanisms.task import Task
+from private_ensembles.optimal_label.drawn_votes import most_drawn
+from private_ensembles.pate.data_independent import rho_cost, rho_within
+from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
+from private_ensembles.pate.lnmax import scale_of_one
+from private_ensembles.votes.synthetic import ConsensusProfile
 
+# Of the noise that another proof finds, labels are likely to need at least this share.
+LIKELY_SHARE = 0.4
+# Of more labels that are charged together, time grows too long.
+MOST_LABELS = 10_000
+# Sorted histograms with which a planner does not wait for long: of one optimal label, and of
+# several, whose account solves a dozen programs.
+_MOST, _MOST_TOGETHER = 600, 150
 # What labels cost is looked for from this share of the budget on.
 _LEAST = 0.9
+
+
+class Start(Account):
+    """of_coins: the proof holds for the floats of the table, so that it serves coins as well."""
+
+    free = CAP
+    of_coins = False
+
+    def settles(self, task: Task, labels: int) -> bool:
+        """Return whether this proof is the whole account of so many labels."""
+        return labels == 1
+
+    def likely_share(self, task: Task) -> float:
+        """Return a share of the noise that labels are likely to need at least."""
+        return LIKELY_SHARE
+
+
+class GaussianStart(Start):
+    """One label of two classes and an odd number of teachers: the exact audit. Else the counts."""
+
+    quantity = "sigma_exact"
+
+    def settles(self, task, labels):
+        return labels == 1 and task.n_classes == 2 and task.n_teachers % 2 == 1
+
+    def find(self, law, task, labels, **free):
+        if self.settles(task, labels):
+            sigma = sigma_of_one(task.epsilon, task.delta, "exact", task.n_teachers)
+            return GaussianNoise(sigma)
+        if labels == 1:
+            return GaussianNoise(sigma_of_one(task.epsilon, task.delta, "analytic", 1))
+        return GaussianNoise(sigma_of_many(task, labels, "exact"), labels)
+
+    def cost(self, law, task, parameters):
+        """Return what is proven of sigma, for continuous noise and for coins."""
+        if task.secure and task.n_classes > 2:
+            return Cost(math.inf, math.inf)
+        labels, sigma = parameters.labels, parameters.sigma
+        proven = task.epsilon
+        if not self.settles(task, labels) or sigma < self.find(law, task, 1).sigma:
+            proven = analytic_epsilon(sigma, task.delta, labels=labels)
+        return Cost(proven, proven)
+
+    def likely_share(self, task):
+        """Return, of more than two classes, that of very many labels: such a search is dear."""
+        return share_of_labels(task.labels) if task.n_classes > 2 else LIKELY_SHARE
+
+
+class LaplaceStart(Start):
+    """One label of two classes by the exact audit of all K pairs of neighbours, else the counts."""
+
+    def find(self, law, task, labels, **free):
+        if labels == 1 and task.n_classes == 2:
+            return LaplaceNoise(_audited_scale(task))
+        return laplace_counts.analytic.find(law, task, labels)
+
+    def cost(self, law, task, parameters):
+        audited = parameters.labels == 1 and task.n_classes == 2
+        if audited and parameters.scale >= _audited_scale(task):
+            return Cost(task.epsilon, task.epsilon)
+        return laplace_counts.analytic.cost(law, task, parameters)
+
+
+def _audited_scale(task: Task) -> float:
+    return scale_of_one(task.epsilon, task.delta, method="exact", n_teachers=task.n_teachers)
+
+
+@dataclass(frozen=True)
+class SelectionStart(Start):
+    """One label of two classes: the largest rate that the exact audit allows.
+
+    It spends the whole of delta as well (`leak`). Else rate label_epsilon / 2, and labels compose
+    by their epsilon. bounded_range: moving a vote changes every exponent by at most rate, so the
+    loss of class j is rate times a number in [-1, 1] minus the same constant for all j: the law is
+    epsilon-bounded-range and costs rho = epsilon^2 / 8 (Cesar and Rogers 2021; Hoeffding's lemma),
+    four times less than what pure DP alone promises; pure composition, if better, is used instead.
+    """
+
+    bounded_range: bool = False
+
+    def find(self, law, task, labels, **free):
+        if labels == 1 and task.n_classes == 2:
+            rate = selection_rate(task.epsilon, task.delta, law.weigh, task.n_teachers)
+            return SelectionRate(task.epsilon, 1, rate, task.delta)
+        each = label_epsilon(task.epsilon, labels, task.delta)
+        if self.bounded_range:
+            rho = rho_within(task.epsilon, task.delta, "improved") / labels
+            each = max(math.sqrt(8 * rho) * (1 - 1e-12), each)
+        return SelectionRate(each, labels)
+
+    def cost(self, law, task, parameters):
+        """Return the audited label's own epsilon, or the composition."""
+        each, labels = parameters.label_epsilon, parameters.labels
+        if parameters.leak is not None:
+            if labels == 1 and parameters.leak <= task.delta:
+                return Cost(each, each)
+            each = 2 * parameters.used_rate  # what holds without the delta that the audit spends
+        together = composed(each, labels, task.delta)
+        if self.bounded_range:
+            rho = labels * each**2 / 8 * (1 + 1e-15)
+            together = min(rho_cost(rho, task.delta, "improved"), together)
+        return Cost(together, together)
+
+
+class LadderStart(Start):
+    """Optimal composition of labels of which no more is known than (epsilon, delta).
+
+    free: leak, the share of the total delta that the labels spend, each an equal part. One label
+    spends all of it.
+    """
+
+    free = {"leak": (0.0, 1.0)} | CAP
+    of_coins = True
+
+    def find(self, law, task, labels, leak=0.5):
+        if labels == 1:
+            return LeakyLabel(task.epsilon, task.delta, labels)
+        each = leak * task.delta / labels * (1 - 1e-9)
+        return LeakyLabel(label_epsilon(task.epsilon, labels, task.delta, each), each, labels)
+
+    def cost(self, law, task, parameters):
+        each, delta = parameters.label_epsilon, parameters.label_delta
+        if parameters.labels > 1 or delta != task.delta:
+            each = composed(each, parameters.labels, task.delta, delta)
+        return Cost(each, each)
+
+
+_LADDER = LadderStart()
+
+
+class OptimalStart(Start):
+    """The ladder's parts for two classes; several labels of more classes spend no delta each.
+
+    How teachers agree is the task's profile. free: accuracy in its place, rounded to tenths above
+    1/C, as the label depends little on it; a given accuracy goes before the profile. On two classes
+    the ladder is optimal whatever it is.
+    """
+
+    free = {"accuracy": (0.1, 0.9)}
+    of_coins = True
+
+    def refusal(self, law, task):
+        """Refuse programs of many sorted histograms, which take too long."""
+        if task.n_classes > 2 and task.labels > 1:
+            size = sorted_histograms(task.n_teachers, task.n_classes)
+            if size > _MOST_TOGETHER:
+                at_most = f"at most {_MOST_TOGETHER} sorted histograms"
+                return f"for {at_most} for several labels, not {size:,}"
+        return None
+
+    def searched(self, task):
+        """Return nothing if the label does not depend on the accuracy, or the profile is known."""
+        known = task.n_classes == 2 or task.profile is not None
+        return () if known else tuple(self.free)
+
+    def find(self, law, task, labels, accuracy=None):
+        if task.n_classes == 2:
+            return ProfiledLabel(**asdict(_LADDER.find(law, task, labels)))
+        prior = _prior(task, accuracy)
+        if labels == 1:
+            drawn = most_drawn(task.n_teachers, task.n_classes, _MOST)
+            drawn = drawn if drawn < task.n_teachers else None
+            return ProfiledLabel(task.epsilon, task.delta, 1, *prior, drawn)
+        each = label_epsilon(task.epsilon, labels, task.delta)
+        return ProfiledLabel(each, 0.0, labels, *prior)
+
+    def cost(self, law, task, parameters):
+        return _LADDER.cost(law, task, parameters)
+
+
+def _prior(task: Task, accuracy: float | None) -> tuple[float | None, ConsensusProfile | None]:
+    """Return accuracy and profile: the given accuracy, else the task's profile, else ACCURACY."""
+    if accuracy is None and task.profile is not None:
+        return None, task.profile
+    stated = ACCURACY if accuracy is None else accuracy
+    return min(9, max(round(10 * stated), 10 // task.n_classes + 1)) / 10, None
 
 
 @dataclass(frozen=True)
@@ -150,9 +346,9 @@ def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -
     )
 
 
-gaussian = LabelAccount(starts.GaussianStart(), refuses=True)
-laplace = LabelAccount(starts.LaplaceStart(), refuses=True)
-gumbel = LabelAccount(starts.SelectionStart(bounded_range=True), composes=True)
-exponential = LabelAccount(starts.SelectionStart(), composes=True)
-ladder = LabelAccount(starts.LadderStart())
-optimal = LabelAccount(starts.OptimalStart())
+gaussian = LabelAccount(GaussianStart(), refuses=True)
+laplace = LabelAccount(LaplaceStart(), refuses=True)
+gumbel = LabelAccount(SelectionStart(bounded_range=True), composes=True)
+exponential = LabelAccount(SelectionStart(), composes=True)
+ladder = LabelAccount(LadderStart())
+optimal = LabelAccount(OptimalStart())

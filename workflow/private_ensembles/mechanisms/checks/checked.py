@@ -1,4 +1,8 @@
-"""A noisy threshold before GNMax: no answer, or the label of the law behind it."""
+"""A noisy threshold before GNMax: no answer, or the label of the law behind it.
+
+`plurality` is what Confident-GNMax compares with it (PATE, Algorithm 1), `student` what
+Interactive-GNMax does (Algorithm 2).
+"""
 
 import math
 from collections.abc import Callable
@@ -24,6 +28,7 @@ from private_ensembles.pate.consensus import (
     check_cap,
     check_threshold,
     served_probability,
+    student_excess,
 )
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
 from private_ensembles.pate.gnmax_quadrature import gnmax_right
@@ -215,3 +220,20 @@ def stopped(
     if answer_cap is not None:
         running &= np.cumsum(answered) - answered < answer_cap
     return np.where(running, labels, NO_ANSWER)
+
+
+def plurality(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
+    """Return the votes of the largest class, (queries,)."""
+    return counts.max(axis=1)
+
+
+def student(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
+    """Return max_j (n_j - K p_j), for a student with the same scores on every query, two classes.
+
+    K p_j is rounded if noise is secure. A label that is reinforced is the student's own, known
+    before, so that it says "no answer". Raises ValueError for more classes.
+    """
+    if counts.shape[1] != 2:
+        raise ValueError(f"counts of {counts.shape[1]} classes: a student's score is of two")
+    scores = np.array([1 - parameters.score, parameters.score])
+    return student_excess(counts, np.broadcast_to(scores, counts.shape), whole=secure)

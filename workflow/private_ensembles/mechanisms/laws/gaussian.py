@@ -19,9 +19,8 @@ from private_ensembles.accounting.discrete_gaussian import (
 )
 from private_ensembles.accounting.rounding import normal_error
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.laws.coins import draw_coins
 from private_ensembles.mechanisms.laws.law import Law, entries
-from private_ensembles.mechanisms.laws.table import two_class_pairs
+from private_ensembles.mechanisms.laws.table import draw_coins, two_class_pairs
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.sources import Source
 from private_ensembles.pate.gnmax import check_sigma, label_probability

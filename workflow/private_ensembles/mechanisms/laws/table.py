@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive.families import Covered, Family, Pairs, of_table
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.laws.coins import draw_coins
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise import secure as secure_noise
 
 # Of very many teachers, labels of at most this probability count as one.
 _NEGLIGIBLE = 1e-21
@@ -79,3 +79,13 @@ def two_class_pairs(table: NDArray, error: float, spare: float, task: Task) -> F
     """Return the family of a table of two classes; what is negligible takes 2e-9 of delta."""
     negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
     return of_table(table, error, spare, negligible=negligible)
+
+
+def draw_coins(chances: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Draw one label per row of Pr[label], (queries, 2), by coins from the system's entropy.
+
+    The likelier label is flipped by a coin whose probability is the other one's float, so that the
+    label has the law of the table's floats, exactly.
+    """
+    flip = secure_noise.coins(chances.min(axis=1))
+    return (chances.argmax(axis=1) ^ flip).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -94,18 +94,14 @@ def ones(votes: Votes, K: int) -> NDArray[np.int64]:
     return votes.histogram()[:, 1]
 
 
-def run(
-    dataset: str,
-    settings: Mapping,
-    votes: Mapping[str, Sequence[Votes]],
-    parameters: Mapping[str, Parameters],
-    seed: int,
-    noise: str = "reproducible",
+def release_labels(
+    inputs: Mapping[str, object], settings: Mapping, *, name: str, seed: int, noise: str
 ) -> tuple[list[dict], dict[str, NDArray]]:
     """Release the labels of every mechanism, training seed, number of queries and draw.
 
-    votes : by kind of teachers ("private", "plain"), one cache per training seed.
-    parameters : by mechanism, those of its label.
+    inputs : what the rule reads (`configuration.files.label_inputs`): Votes as
+    `private_<training seed>` and `plain_<training seed>`, gamma (content of its JSON) and sigma
+    (rows of quantity and value). name : the data set.
 
     Returns the rows of `results/darrm/labels/*.csv` and the arrays of the npz: for each Q,
     `queries_Q` (draws, Q) indices into the test images, and `labels_Q` (mechanisms, seeds,
@@ -115,42 +111,45 @@ def run(
     noise : secure draws the releases from the system's entropy; queries are public and stay.
     Raises ValueError if Q exceeds the number of test images.
     """
+    sigma = {row["quantity"]: float(row["value"]) for row in inputs["sigma"]}
+    budget, seeds = budget_of(settings, noise), settings["training_seeds"]
+    by_mechanism = parameters(budget, inputs["gamma"]["gamma"], sigma)
     K, draws = settings["K"], settings["draws"]
-    claimed = claims(budget_of(settings, noise))
+    claimed = claims(budget)
     rows: list[dict] = []
     arrays: dict[str, NDArray] = {"mechanisms": np.array(list(claimed))}
-    n_queries = votes["private"][0].n_queries
+    n_queries = inputs[f"private_{seeds[0]}"].n_queries
     for Q in settings["queries"]:
         if n_queries < Q:
-            raise ValueError(f"queries = {Q}: {dataset} has only {n_queries} test images")
+            raise ValueError(f"queries = {Q}: {name} has only {n_queries} test images")
         chosen = np.array(
             [
-                generator(seed, "queries", dataset, Q, draw).choice(n_queries, Q, replace=False)
+                generator(seed, "queries", name, Q, draw).choice(n_queries, Q, replace=False)
                 for draw in range(draws)
             ]
         )
         arrays[f"queries_{Q}"] = chosen.astype(np.uint32)
-        released = np.zeros((len(claimed), len(settings["training_seeds"]), draws, Q), np.uint8)
-        for i, (name, claim) in enumerate(claimed.items()):
-            mechanism, label_parameters = load(name), parameters[name]
+        released = np.zeros((len(claimed), len(seeds), draws, Q), np.uint8)
+        for i, (mechanism_name, claim) in enumerate(claimed.items()):
+            mechanism, label_parameters = load(mechanism_name), by_mechanism[mechanism_name]
             secure = noise == "secure"
             door.require_proof(mechanism, label_parameters, 2, secure=secure)
             probability = mechanism.law.distribution(both_counts(K), label_parameters, secure)[:, 1]
-            pairs = zip(settings["training_seeds"], votes[mechanism.entry.teachers], strict=True)
-            for j, (training_seed, cache) in enumerate(pairs):
+            for j, training_seed in enumerate(seeds):
+                cache = inputs[f"{mechanism.entry.teachers}_{training_seed}"]
                 counts, labels = ones(cache, K), cache.labels
                 expected = expected_accuracy(probability, counts, labels)
                 for draw, index in enumerate(chosen):
-                    path = ("release", dataset, settings["m"], name, training_seed, Q, draw)
-                    seeded = Seeded(generator(seed, *path), by_class=True)
+                    path = (name, settings["m"], mechanism_name, training_seed, Q, draw)
+                    seeded = Seeded(generator(seed, "release", *path), by_class=True)
                     source = Secure() if secure else seeded
                     got = door.answer(mechanism, cache.of(index), label_parameters, source)
                     released[i, j, draw] = got
                     rows.append(
                         {
-                            "dataset": dataset,
+                            "dataset": name,
                             "stand_in": settings["stand_in"],
-                            "mechanism": name,
+                            "mechanism": mechanism_name,
                             "m": settings["m"],
                             **claim,
                             "training_seed": training_seed,
@@ -162,20 +161,3 @@ def run(
                     )
         arrays[f"labels_{Q}"] = released
     return rows, arrays
-
-
-def release_labels(
-    inputs: Mapping[str, object], settings: Mapping, *, name: str, seed: int, noise: str
-) -> tuple[list[dict], dict[str, NDArray]]:
-    """:func:`run` on what the rule of DaRRM's labels reads (`configuration.files.label_inputs`).
-
-    inputs : Votes as `private_<training seed>` and `plain_<training seed>`, gamma (content of its
-    JSON) and sigma (rows of quantity and value). name : the data set.
-    """
-    votes = {
-        kind: [inputs[f"{kind}_{training_seed}"] for training_seed in settings["training_seeds"]]
-        for kind in ("private", "plain")
-    }
-    sigma = {row["quantity"]: float(row["value"]) for row in inputs["sigma"]}
-    by_mechanism = parameters(budget_of(settings, noise), inputs["gamma"]["gamma"], sigma)
-    return run(name, settings, votes, by_mechanism, seed, noise)

@@ -1,4 +1,4 @@
-"""The paper's two Monte-Carlo objectives (DaRRM, Appendix C.2), kept to be compared with.
+"""The paper's two Monte-Carlo objectives (DaRRM, Appendix C.2), and how far they are from exact.
 
 Both estimate the coefficients c_l of the linear objective sum_{l > K/2} c_l gamma_l; `prior`
 has them in closed form, which is what gamma is optimised for here.
@@ -6,15 +6,30 @@ has them in closed form, which is what gamma is optimised for here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
 from private_ensembles.accounting.poisson_binomial import pmf
+from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.darrm.prior import Prior, objective, parse_prior
+from private_ensembles.noise.streams import generator
 
 TAU = 50  # points of the paper's grid W
 SAMPLING = ("grid", "multisets")
 _BATCH = 1 << 21  # numbers worked on at a time
+PRIOR = "uniform:0.5,1"  # whose coefficients the paper's surrogate objective has
+# (algorithm, where it samples): Algorithm 4 as printed and on the surrogate's interval, Algorithm 5
+# as printed and as its text counts the points.
+ESTIMATORS = (
+    ("algorithm4", "uniform:0,1"),
+    ("algorithm4", PRIOR),
+    ("algorithm5", "grid"),
+    ("algorithm5", "multisets"),
+)
 
 
 def mean_leads(p: NDArray[np.float64], lengths: ArrayLike) -> NDArray[np.float64]:
@@ -125,3 +140,75 @@ def algorithm_5_expectation(
 def _check(K: int, draws: int) -> None:
     checks.integer(K=K, at_least=1, odd=True)
     checks.integer(draws=draws, at_least=1)
+
+
+def study_objectives(
+    K: int,
+    m: float,
+    epsilon: float,
+    Delta: float,
+    *,
+    draws: Sequence[int],
+    repetitions: int,
+    seed: int,
+    solver: str = "auto",
+) -> pd.DataFrame:
+    """Errors of the estimated objectives and of the gamma that each of them leads to.
+
+    draws : increasing numbers of draws T; a larger T goes on with the draws of a smaller one.
+    repetitions : independent repetitions, each of its own random stream under `seed`.
+
+    Columns: K, m, epsilon, Delta, algorithm, sampling, estimate (`sampled`, or `limit`: the exact
+    expectation), draws, repetition, coefficient_error, utility, utility_loss. coefficient_error
+    is sum |c_hat - c| / sum c; utility is that of the gamma optimised for c_hat under the true c,
+    and utility_loss what it lacks to the bound on every private gamma, relative (3e-9 at best:
+    `search.SECOND_OBJECTIVE`). A negative estimated coefficient counts as 0. utility is missing
+    if no estimated coefficient is positive.
+
+    Raises ValueError for parameters out of range.
+    """
+    exact = objective(K, parse_prior(PRIOR))
+    bound = optimize_gamma(K, m, epsilon, Delta, prior=PRIOR, solver=solver).utility_upper_bound
+    point = {"K": K, "m": m, "epsilon": epsilon, "Delta": Delta}
+    rows = []
+    for facts, estimated in _estimates(K, draws, repetitions, seed):
+        utility = np.nan
+        if estimated.max() > 0:
+            positive = np.maximum(estimated, 0)
+            weights = np.concatenate([np.zeros_like(positive), positive / positive.sum()])
+            prior = Prior("empirical", weights=tuple(weights.tolist()), sha256="estimated")
+            gamma = optimize_gamma(K, m, epsilon, Delta, prior=prior, solver=solver).gamma
+            utility = float(exact @ gamma[(K + 1) // 2 :])
+        error = float(np.abs(estimated - exact).sum() / exact.sum())
+        loss = 1 - utility / bound
+        rows.append(
+            {**point, **facts, "coefficient_error": error, "utility": utility, "utility_loss": loss}
+        )
+    return pd.DataFrame(rows)
+
+
+def _estimates(
+    K: int, draws: Sequence[int], repetitions: int, seed: int
+) -> Iterator[tuple[dict, NDArray[np.float64]]]:
+    """(what it is, coefficients) of every estimator's limit and of every sampled estimate."""
+    for algorithm, sampling in ESTIMATORS:
+        names = {"algorithm": algorithm, "sampling": sampling}
+        if algorithm == "algorithm4":
+            limit = objective(K, parse_prior(sampling))
+        else:
+            limit = algorithm_5_expectation(K, sampling=sampling)
+        if limit.sum() < 1e-12:
+            limit = np.zeros_like(limit)  # Uniform[0, 1]: rounding is no objective
+        yield {**names, "estimate": "limit", "draws": None, "repetition": None}, limit
+        for repetition in range(repetitions):
+            rng = generator(seed, "objective_study", K, algorithm, sampling, repetition)
+            if algorithm == "algorithm4":
+                low, high = map(float, sampling.partition(":")[2].split(","))
+                p = algorithm_4_draws(K, draws[-1], rng, low=low, high=high)
+            else:
+                p = algorithm_5_draws(K, draws[-1], rng, sampling=sampling)
+            for T, mean in zip(draws, mean_leads(p, draws), strict=True):
+                yield (
+                    {**names, "estimate": "sampled", "draws": T, "repetition": repetition},
+                    mean,
+                )

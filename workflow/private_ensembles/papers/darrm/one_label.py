@@ -41,41 +41,25 @@ def terms(entry: Entry, budget: Budget) -> Task:
 
     Noise on the votes gets the whole budget. DaRRM claims that all teachers see all data, in their
     accountant's adjacency; so does a committee of m teachers. Without noise on disjoint shards the
-    label costs one teacher (DESIGN 5.6).
+    label costs one teacher, for any number of queries (DESIGN 5.6): shards that are cut from a
+    permutation serve replace_one, so that cost is one teacher's by group privacy; a keyed hash
+    serves add_remove, at the accountant's own cost.
     """
     task = Task(budget.epsilon, budget.delta, 1, 1, budget.K, 2, secure=budget.secure)
     if entry.teachers == "plain":
         return task
+    epsilon, delta = budget.teacher_epsilon, budget.teacher_Delta
+    task = replace(task, teacher_epsilon=epsilon, teacher_Delta=delta)
     if "shared_data" not in entry.privacy_models:
-        return _of_one_teacher(task, budget)
-    shared = replace(
-        task,
-        privacy_model="shared_data",
-        adjacency="add_remove",
-        teacher_epsilon=budget.teacher_epsilon,
-        teacher_Delta=budget.teacher_Delta,
-    )
+        if budget.keyed_hash:
+            return replace(task, epsilon=epsilon, delta=delta, adjacency="add_remove")
+        group = replace_one(epsilon, delta)
+        return replace(task, epsilon=group.epsilon, delta=group.delta, adjacency="replace_one")
+    shared = replace(task, privacy_model="shared_data", adjacency="add_remove")
     if entry.costs_once:
-        members = min(budget.m, budget.K)
-        cost = simple(budget.teacher_epsilon, budget.teacher_Delta, members)
+        cost = simple(epsilon, delta, min(budget.m, budget.K))
         return replace(shared, epsilon=cost.epsilon)
     return replace(shared, delta=budget.delta_gamma)
-
-
-def _of_one_teacher(task: Task, budget: Budget) -> Task:
-    """Return one teacher's cost, for any number of queries on disjoint shards.
-
-    Shards that are cut from a permutation serve replace_one, so that cost is one teacher's by
-    group privacy; a keyed hash serves add_remove, at the accountant's own cost.
-    """
-    epsilon, delta = budget.teacher_epsilon, budget.teacher_Delta
-    stated = {"teacher_epsilon": epsilon, "teacher_Delta": delta}
-    if budget.keyed_hash:
-        return replace(task, epsilon=epsilon, delta=delta, adjacency="add_remove", **stated)
-    group = replace_one(epsilon, delta)
-    return replace(
-        task, epsilon=group.epsilon, delta=group.delta, adjacency="replace_one", **stated
-    )
 
 
 def for_budget(mechanism: Mechanism, budget: Budget, found: Mapping) -> Parameters:

@@ -22,6 +22,7 @@ from private_ensembles.nzc.truth import (
 )
 from private_ensembles.papers.pate.experiment import draw_queries, lnmax_as_published
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
 # Lemma 1's failure probability tau, which the paper leaves open ("close to 0").
@@ -42,52 +43,45 @@ def aggregators(settings: Mapping) -> dict[str, tuple[int, int]]:
     return asked | {TRUTH: (0, pool)}
 
 
-def ask(
-    votes: Mapping[int, np.ndarray],
-    labels: np.ndarray,
-    settings: Mapping,
-    *,
-    task: str,
-    seed: int,
+def release_labels(
+    inputs: Mapping[str, Votes], settings: Mapping, *, name: str, seed: int, noise: str
 ) -> tuple[list[dict[str, object]], dict[str, np.ndarray]]:
-    """Ask every aggregator of a task for labels, once: what its students learn from.
+    """Ask every aggregator of the task `name` for labels, once: what its students learn from.
 
-    votes: counts (pool, C) by number of teachers; labels (pool,). settings: K, few, pool, lnmax,
-    mechanism (constant, gamma, noise, ties). Returns rows (task, aggregator, teachers, asked,
-    correct, release) and arrays `<aggregator>_queries`, `<aggregator>_labels`.
+    inputs: the votes of `many` and of `few` teachers. settings: K, few, pool, lnmax, mechanism
+    (constant, gamma, noise, ties). Returns rows (task, aggregator, teachers, asked, correct,
+    release) and arrays `<aggregator>_queries`, `<aggregator>_labels`. Raises ValueError for secure
+    noise: nothing here has an exact sampler.
     """
+    votes, labels = _pools(inputs, settings, noise)
     rows, arrays = [], {}
-    for name, (teachers, queries) in aggregators(settings).items():
-        asked = draw_queries(settings["pool"], queries, seed, task, 0)
-        stream = generator(seed, task, "labels", name.partition("-")[0], teachers)
-        if name == TRUTH:
+    for aggregator, (teachers, queries) in aggregators(settings).items():
+        asked = draw_queries(settings["pool"], queries, seed, name, 0)
+        stream = generator(seed, name, "labels", aggregator.partition("-")[0], teachers)
+        if aggregator == TRUTH:
             answers = labels[asked]
-        elif name.startswith(CLEAN):
+        elif aggregator.startswith(CLEAN):
             answers = votes[teachers][asked].argmax(axis=1)
-        elif name.startswith("nzc"):
+        elif aggregator.startswith("nzc"):
             mechanism = _mechanism(settings["mechanism"])
             answers = immutable_noisy_argmax(votes[teachers][asked], stream, **mechanism)
         else:
             answers = lnmax(votes[teachers][asked], settings["lnmax"]["scale"], stream)
-        row = {"task": task, "aggregator": name, "teachers": teachers, "asked": queries}
+        row = {"task": name, "aggregator": aggregator, "teachers": teachers, "asked": queries}
         row["correct"] = int((answers == labels[asked]).sum())
         rows.append(row | {"release": NOT_FOR_RELEASE})
-        arrays |= {f"{name}_queries": asked, f"{name}_labels": answers.astype(np.int64)}
+        arrays[f"{aggregator}_queries"] = asked
+        arrays[f"{aggregator}_labels"] = answers.astype(np.int64)
     return rows, arrays
 
 
-def account(
-    votes: Mapping[int, np.ndarray],
-    labels: np.ndarray,
-    settings: Mapping,
-    *,
-    task: str,
-    seed: int,
+def account_votes(
+    inputs: Mapping[str, Votes], settings: Mapping, *, name: str, seed: int, noise: str
 ) -> pd.DataFrame:
     """Claimed and true cost of every aggregator, and Table 2's accuracy of labels.
 
-    Arguments as for :func:`ask`, and settings["delta"]. One row per quantity: task, aggregator,
-    quantity, value, release. For LNMax:
+    Arguments and errors as for :func:`release_labels`, and settings["delta"]. One row per quantity:
+    task, aggregator, quantity, value, release. For LNMax:
 
     claimed_epsilon                 data-dependent, as PATE 2017 computes it
     independent_moments             PATE 2017's bound for all data sets
@@ -99,50 +93,43 @@ def account(
     whole pool), label_accuracy_<ties> for each rule, tied (queries), unprotected (queries with a
     lead of at most 2).
     """
+    votes, labels = _pools(inputs, settings, noise)
     rows = []
 
     def add(aggregator, release, **quantities):
         for quantity, value in quantities.items():
-            what = {"task": task, "aggregator": aggregator, "quantity": quantity}
+            what = {"task": name, "aggregator": aggregator, "quantity": quantity}
             rows.append(what | {"value": float(value), "release": release})
 
     scale, delta = settings["lnmax"]["scale"], settings["delta"]
-    for name, (teachers, queries) in aggregators(settings).items():
-        if name.startswith("lnmax"):
-            asked = votes[teachers][draw_queries(settings["pool"], queries, seed, task, 0)]
+    for aggregator, (teachers, queries) in aggregators(settings).items():
+        if aggregator.startswith("lnmax"):
+            asked = votes[teachers][draw_queries(settings["pool"], queries, seed, name, 0)]
             claimed = lnmax_as_published(asked, scale, delta).epsilon
-            add(name, NOT_FOR_RELEASE, claimed_epsilon=claimed)
+            add(aggregator, NOT_FOR_RELEASE, claimed_epsilon=claimed)
             proven = optimal_homogeneous(2 / scale, 0.0, queries, delta).epsilon
             moments = claimed_epsilon(1 / scale, queries, delta)
-            add(name, FREE, independent_moments=moments, proven_epsilon=proven)
-        elif name.startswith("nzc"):
-            add(name, FREE, **claims(settings["mechanism"], queries, delta, votes[teachers]))
-            add(name, NOT_FOR_RELEASE, **_accuracy(votes[teachers], labels, settings))
+            add(aggregator, FREE, independent_moments=moments, proven_epsilon=proven)
+        elif aggregator.startswith("nzc"):
+            add(aggregator, FREE, **claims(settings["mechanism"], queries, delta, votes[teachers]))
+            add(aggregator, NOT_FOR_RELEASE, **_accuracy(votes[teachers], labels, settings))
     return pd.DataFrame(rows)
 
 
-def claims(
-    mechanism: Mapping, queries: int, delta: float, counts: np.ndarray | None = None
-) -> dict[str, float]:
+def claims(mechanism: Mapping, queries: int, delta: float, counts: np.ndarray) -> dict[str, float]:
     """What NZC claims for `queries` labels, and what one label costs; both readings of gamma.
 
     mechanism: constant, gamma, noise, ties. counts: any of the votes, for the number of classes.
     """
     readings = claimed_readings(mechanism["gamma"], queries, delta, noise=mechanism["noise"])
     scale, constant = mechanism["gamma"], mechanism["constant"]
-    epsilons = {
+    noise = {"gamma": 1 / scale} if mechanism["noise"] == "laplace" else {"sigma": scale}
+    return {
         "claimed_epsilon": readings["scale"],
         "claimed_epsilon_inverse_scale": readings["inverse_scale"],
         "true_epsilon": lead_one_epsilon(constant, scale, delta, noise=mechanism["noise"]),
+        "lemma1_constant": immutability_constant(counts.shape[1], FAILURE, **noise),
     }
-    if counts is not None:
-        n_classes = counts.shape[1]
-        if mechanism["noise"] == "laplace":
-            least = immutability_constant(n_classes, FAILURE, gamma=1 / scale)
-        else:
-            least = immutability_constant(n_classes, FAILURE, sigma=scale)
-        epsilons["lemma1_constant"] = least
-    return epsilons
 
 
 def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict[str, float]:
@@ -169,29 +156,13 @@ def _mechanism(settings: Mapping) -> dict[str, object]:
     return {"noise_scale": parameters.pop("gamma")} | parameters
 
 
-def release_labels(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
-    """:func:`ask` of the task `name` on the votes of `many` and of `few` teachers.
-
-    Raises ValueError for secure noise: nothing here has an exact sampler.
-    """
-    _check_noise(noise)
-    return ask(*_pools(inputs, settings), settings, task=name, seed=seed)
-
-
-def account_votes(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
-    """:func:`account` of the task `name` on the votes of `many` and of `few` teachers."""
-    _check_noise(noise)
-    return account(*_pools(inputs, settings), settings, task=name, seed=seed)
-
-
-def _pools(inputs: Mapping, settings: Mapping) -> tuple[dict[int, np.ndarray], np.ndarray]:
-    """Return the pool's counts by number of teachers, and its labels."""
+def _pools(
+    inputs: Mapping[str, Votes], settings: Mapping, noise: str
+) -> tuple[dict[int, np.ndarray], np.ndarray]:
+    """Return the pool's counts (pool, C) by number of teachers, and its labels (pool,)."""
+    if noise != "reproducible":
+        raise ValueError(f"noise = {noise!r}: must be reproducible, NZC has no exact sampler")
     pool = slice(settings["pool"])
     many, few = inputs["many"], inputs["few"]
     counts = {settings["K"]: many.histogram()[pool], settings["few"]: few.histogram()[pool]}
     return counts, many.labels[pool]
-
-
-def _check_noise(noise: str) -> None:
-    if noise != "reproducible":
-        raise ValueError(f"noise = {noise!r}: must be reproducible, NZC has no exact sampler")

@@ -24,9 +24,9 @@ def authors_votes(
     It also bounds what a threshold costs by the votes (`threshold_rdp`), which the text does not.
 
     Columns: task, stand_in, aggregator, answered (expected) and its standard deviation, and every
-    quantity of `experiment.account` for a confident aggregator. epsilon, order and rdp are the
-    code's, epsilon_of_the_text has thresholds of a fixed cost. Raises ValueError naming the task
-    for another number of teachers, and for fewer queries.
+    quantity of `experiment.account_votes` for a confident aggregator. epsilon, order and rdp are
+    the code's, epsilon_of_the_text has thresholds of a fixed cost. Raises ValueError naming the
+    task for another number of teachers, and for fewer queries.
     """
     rows = []
     for task, ensemble in votes.items():

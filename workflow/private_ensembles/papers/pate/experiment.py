@@ -13,11 +13,10 @@ from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws import gaussian, laplace
-from private_ensembles.mechanisms.mechanism import Mechanism, load
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator, system_generator
-from private_ensembles.papers.pate.algorithms import confident_gnmax
 from private_ensembles.papers.pate.orders import order_grid
 from private_ensembles.pate.confident import compose_rounds
 from private_ensembles.pate.lnmax import (
@@ -29,6 +28,7 @@ from private_ensembles.pate.lnmax import (
 from private_ensembles.pate.rdp import gnmax_rdp
 from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import certain_epsilon, confident_round, interactive_round
+from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE, SANITIZED
 
 
@@ -66,45 +66,35 @@ def noise_comparison(
                 continue
             for share in scales[mechanism.name]:
                 scale = share * teachers
-                rows.append(_noise_row(mechanism, counts, labels, scale, delta, orders))
+                right = mechanism.law.right(counts, labels, mechanism.law.at(scale))
+                if mechanism.law is gaussian.WHOLE:
+                    cost = gnmax_rdp(counts, scale, orders).sum(axis=0)
+                    independent = len(counts) * orders / scale**2
+                else:
+                    cost = lnmax_rdp(counts, scale, orders).sum(axis=0)
+                    independent = len(counts) * lnmax_independent_rdp(scale, orders)
+                rows.append(
+                    {
+                        "mechanism": mechanism.name,
+                        "teachers": teachers,
+                        "scale": scale,
+                        "epsilon": rdp_to_dp(orders, cost, delta, "classic")[0],
+                        "epsilon_improved": rdp_to_dp(orders, cost, delta)[0],
+                        "data_independent_epsilon": rdp_to_dp(orders, independent, delta)[0],
+                        "accuracy": float(right.mean()),
+                        "release": NOT_FOR_RELEASE,
+                    }
+                )
     return pd.DataFrame(rows)
 
 
-def _noise_row(
-    mechanism: Mechanism, counts, labels, scale: float, delta: float, orders
-) -> dict[str, object]:
-    right = mechanism.law.right(counts, labels, mechanism.law.at(scale))
-    if mechanism.law is gaussian.WHOLE:
-        cost = gnmax_rdp(counts, scale, orders)
-        independent = len(counts) * orders / scale**2
-    else:
-        cost = lnmax_rdp(counts, scale, orders)
-        independent = len(counts) * lnmax_independent_rdp(scale, orders)
-    total = cost.sum(axis=0)
-    return {
-        "mechanism": mechanism.name,
-        "teachers": int(counts[0].sum()),
-        "scale": scale,
-        "epsilon": rdp_to_dp(orders, total, delta, "classic")[0],
-        "epsilon_improved": rdp_to_dp(orders, total, delta)[0],
-        "data_independent_epsilon": rdp_to_dp(orders, independent, delta)[0],
-        "accuracy": float(right.mean()),
-        "release": NOT_FOR_RELEASE,
-    }
-
-
-def buy_labels(
-    counts: np.ndarray,
-    labels: np.ndarray,
-    settings: Mapping,
-    *,
-    task: str,
-    seed: int,
-    noise: str = "reproducible",
+def release_labels(
+    inputs: Mapping[str, Votes], settings: Mapping, *, name: str, seed: int, noise: str
 ) -> tuple[list[dict[str, object]], dict[str, np.ndarray]]:
-    """Ask each aggregator of a task for labels, once: what its students learn from.
+    """Ask each aggregator of the task `name` for labels, once: what its students learn from.
 
-    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax, answer_cap.
+    inputs: votes, of which the first settings["pool"] queries are the pool. settings: pool,
+    confident, lnmax, answer_cap.
     Returns rows (task, aggregator, asked, answered, correct) and arrays by name:
     `<aggregator>_queries` (int64, the pool's indices in the order asked) and `<aggregator>_labels`
     (int64, -1 if there was no answer). How many are right is known only if the truth is.
@@ -113,23 +103,25 @@ def buy_labels(
     which has none and is here for comparison, in floating point.
     """
     secure = check_mode(noise) == "secure"
+    counts, labels = _pool(inputs, settings)
     rows, arrays = [], {}
     for aggregator, queries in aggregators(settings).items():
-        asked = draw_queries(settings["pool"], queries, seed, task, 0)
-        stream = generator(seed, task, "noise", aggregator.partition("-")[0])
+        asked = draw_queries(settings["pool"], queries, seed, name, 0)
+        stream = generator(seed, name, "noise", aggregator.partition("-")[0])
         if aggregator == "confident":
-            released = confident_gnmax(
+            cap = settings["answer_cap"]
+            caps = {"queries": queries, "labels": queries if cap is None else cap}
+            released = load("confident_gnmax").law.capped(
                 counts[asked],
-                CheckedNoise(**noise_of(settings["confident"])),
+                CheckedNoise(**noise_of(settings["confident"]), **caps),
                 Secure() if secure else Seeded(stream),
-                answer_cap=settings["answer_cap"],
             )
         else:
             stream = system_generator() if secure else stream
             released = laplace.lnmax(counts[asked], settings["lnmax"]["scale"], stream)
         answered = released >= 0
         right = int((released == labels[asked])[answered].sum())
-        row = {"task": task, "aggregator": aggregator, "asked": queries}
+        row = {"task": name, "aggregator": aggregator, "asked": queries}
         rows.append(row | {"answered": int(answered.sum()), "correct": right})
         arrays |= {f"{aggregator}_queries": asked, f"{aggregator}_labels": released}
     return rows, arrays
@@ -144,18 +136,12 @@ def aggregators(settings: Mapping, two_rounds: Mapping | None = None) -> dict[st
     return asked
 
 
-def account(
-    counts: np.ndarray,
-    labels: np.ndarray,
-    settings: Mapping,
-    *,
-    task: str,
-    seed: int,
-    noise: str = "reproducible",
+def account_votes(
+    inputs: Mapping[str, Votes], settings: Mapping, *, name: str, seed: int, noise: str
 ) -> pd.DataFrame:
-    """Cost of every aggregator of a task, over draws of the queries: Tables 1 and 2 of PATE.
+    """Cost of every aggregator of the task `name`, over draws of queries: Tables 1 and 2 of PATE.
 
-    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, delta, confident, lnmax,
+    inputs: as for :func:`release_labels`. settings: pool, delta, confident, lnmax,
     printed, draws, orders, release, two_rounds (or None). noise: the labels' and thresholds' that
     are accounted for, discrete with `secure`; what is published has continuous noise, then from the
     system's entropy. One row per quantity: task, aggregator, draw, quantity, value, release.
@@ -179,13 +165,14 @@ def account(
     `interactive`, two rounds, has those of one value per round as ..._1 and ..._2, and of the first
     alone answered_first and epsilon_first.
     """
+    counts, labels = _pool(inputs, settings)
     rows = []
     for draw in range(settings["draws"]):
-        permuted = draw_queries(settings["pool"], settings["pool"], seed, task, draw)
+        permuted = draw_queries(settings["pool"], settings["pool"], seed, name, draw)
         for aggregator, queries in aggregators(settings, settings["two_rounds"]).items():
             asked = permuted[:queries]
             if aggregator == "interactive":
-                source = generator(seed, task, "student of round two", draw)
+                source = generator(seed, name, "student of round two", draw)
                 quantities = _two_rounds_account(
                     counts[asked], labels[asked], settings, source, noise
                 )
@@ -194,16 +181,22 @@ def account(
                     counts[asked], **noise_of(settings["confident"]), noise=noise
                 )
                 quantities = confident_account([round_one], settings, settings["printed"])
-                if draw == 0:  # the queries that `buy_labels` asks
+                if draw == 0:  # the queries that `release_labels` asks
                     secret = check_mode(noise) == "secure"
-                    source = system_generator() if secret else generator(seed, task, "publication")
+                    source = system_generator() if secret else generator(seed, name, "publication")
                     quantities |= _release_account(round_one, settings, source)
             else:
                 quantities = _lnmax_account(counts[asked], settings)
             for quantity, (value, release) in quantities.items():
-                rows.append((task, aggregator, draw, quantity, value, release))
+                rows.append((name, aggregator, draw, quantity, value, release))
     columns = ["task", "aggregator", "draw", "quantity", "value", "release"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _pool(inputs: Mapping[str, Votes], settings: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pool's counts, (pool, C), and labels, (pool,)."""
+    pool = slice(settings["pool"])
+    return inputs["votes"].histogram()[pool], inputs["votes"].labels[pool]
 
 
 def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]:
@@ -356,17 +349,3 @@ def _marked(
         for name, value in values.items():
             marked[name] = (np.nan if value is None else float(value), mark)
     return marked
-
-
-def release_labels(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
-    """:func:`buy_labels` of the task `name` on the pool of inputs["votes"]."""
-    votes, pool = inputs["votes"], slice(settings["pool"])
-    counts, labels = votes.histogram()[pool], votes.labels[pool]
-    return buy_labels(counts, labels, settings, task=name, seed=seed, noise=noise)
-
-
-def account_votes(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
-    """:func:`account` of the task `name` on the pool of inputs["votes"]."""
-    votes, pool = inputs["votes"], slice(settings["pool"])
-    counts, labels = votes.histogram()[pool], votes.labels[pool]
-    return account(counts, labels, settings, task=name, seed=seed, noise=noise)

@@ -25,7 +25,7 @@ def students_figure(
 ) -> pd.DataFrame:
     """The data behind Figure 1 of PATE for one task.
 
-    counts: the pool's. bought: of `experiment.buy_labels`. histories: aggregator, student_seed,
+    counts: the pool's. bought: of `experiment.release_labels`. histories: aggregator, student_seed,
     epoch, accuracy. settings: delta, confident, lnmax, orders. Of the LNMax aggregators the one
     with most queries is shown. Rows of three panels:
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.mechanisms.checks import thresholds
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.checks.checked import CheckedNoise, student
 from private_ensembles.mechanisms.laws import laplace
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.mechanism import Mechanism
@@ -30,7 +28,7 @@ def at_noise(mechanism: Mechanism, noise: Mapping, n_classes: int) -> Parameters
     if not entry.check:
         return None if n_classes == 2 else mechanism.law.at(confident["sigma2"])
     checked = CheckedNoise(confident["threshold"], confident["sigma1"], confident["sigma2"])
-    if mechanism.law.consensus is not thresholds.student:
+    if mechanism.law.consensus is not student:
         return checked
     return replace(checked, score=noise["student_score"]) if n_classes == 2 else None
 
@@ -46,7 +44,7 @@ def printed_releases(mechanism: Mechanism, task: Mapping) -> dict[str, list[Para
     if mechanism.law is laplace.LAW:
         scale = task["lnmax"]["scale"]
         return {f"lnmax-{n}": [LaplaceNoise(scale, n)] for n in task["lnmax"]["queries"]}
-    if mechanism.law.consensus is not thresholds.student:
+    if mechanism.law.consensus is not student:
         return {"confident": [_round(task["confident"])]}
     rounds = task.get("two_rounds")
     if not rounds:
@@ -60,28 +58,22 @@ def _round(noise: Mapping) -> CheckedNoise:
     return CheckedNoise(0, noise["sigma1"], noise["sigma2"], queries, queries)
 
 
-def printed_totals(
-    mechanism: Mechanism, task: Mapping, secure: bool = False
-) -> dict[str, tuple[int, float]]:
+def printed_totals(mechanism: Mechanism, task: Mapping) -> dict[str, tuple[int, float]]:
     """Return queries and proven total epsilon of a task, by row of PATE's Table 1.
 
-    None of what has no account for secure noise.
+    As if every query were answered.
     """
     totals = {}
     for row, rounds in printed_releases(mechanism, task).items():
         queries = sum(noise.labels for noise in rounds)
         if mechanism.entry.check:
-            totals[row] = queries, _checked(rounds, task["delta"], secure)
-        elif not secure:
+            rho = sum(
+                noise.queries * (1 / (2 * noise.sigma1**2) + 1 / noise.sigma2**2)
+                for noise in rounds
+            )
+            epsilon = exact_data_independent_epsilon(rho, task["delta"])
+        else:
             pure = 2 / rounds[0].scale
-            totals[row] = queries, optimal_homogeneous(pure, 0.0, queries, task["delta"]).epsilon
+            epsilon = optimal_homogeneous(pure, 0.0, queries, task["delta"]).epsilon
+        totals[row] = queries, epsilon
     return totals
-
-
-def _checked(rounds: list[CheckedNoise], delta: float, secure: bool) -> float:
-    """Return what all rounds cost if every query is answered."""
-    if secure:
-        moves = [move for noise in rounds for move in noise.moves]
-        return discrete_gaussian.epsilon(delta, moves)
-    rho = sum(noise.queries * (1 / (2 * noise.sigma1**2) + 1 / noise.sigma2**2) for noise in rounds)
-    return exact_data_independent_epsilon(rho, delta)

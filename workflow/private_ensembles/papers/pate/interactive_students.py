@@ -12,16 +12,24 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.checks.checked import CheckedNoise, check_and_label, stopped
+from private_ensembles.mechanisms.laws.gaussian import WHOLE
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.sources import Secure, Seeded, Source
 from private_ensembles.noise.streams import generator
-from private_ensembles.papers.pate.algorithms import interactive_gnmax
 from private_ensembles.papers.pate.experiment import noise_of
 from private_ensembles.papers.pate.orders import order_grid
 from private_ensembles.papers.students import run_student
+from private_ensembles.pate.consensus import (
+    NO_ANSWER,
+    check_confidence,
+    check_scores,
+    student_excess,
+)
+from private_ensembles.pate.rdp import check_counts
 from private_ensembles.pate.rounds import (
     Round,
     certain_epsilon,
@@ -192,6 +200,40 @@ def second_round(
         source,
         answer_cap=None if cap is None else cap - answered,
     )
+
+
+def interactive_gnmax(
+    counts: ArrayLike,
+    scores: ArrayLike,
+    confidence: float,
+    noise: CheckedNoise,
+    source: Source,
+    *,
+    answer_cap: int | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Release labels by Interactive-GNMax (PATE, Algorithm 2): (labels, reinforced), (queries,).
+
+    scores: the student's p, (queries, classes), rows summing to 1; public, as the student is
+    trained on released labels only. With M teachers, a query is answered by GNMax with sigma2 if
+    max_j (n_j - M p_j) + N(0, sigma1^2) >= threshold; otherwise the student's own label is
+    reinforced if max_j p_j > confidence; otherwise there is no answer. One teacher moves max_j
+    (n_j - M p_j) by at most 1, so the cost is Confident-GNMax's. After answer_cap answers of the
+    teachers the mechanism stops: a reinforced label has looked at votes for the threshold alone.
+    The caps of `noise` are not looked at.
+
+    Secure noise is whole, so M p_j is rounded to a whole number there, which is public as well.
+    Raises ValueError like `check_counts`, and for scores, confidence, a threshold, sigma or cap out
+    of range.
+    """
+    counts = check_counts(counts)
+    scores = check_scores(scores, counts)
+    confidence = check_confidence(confidence)
+    excess = student_excess(counts, scores, whole=source.secure)
+    passed, labels = check_and_label(counts, excess, noise, WHOLE, source)
+    reinforced = ~passed & (scores.max(axis=1) > confidence)
+    labels = np.where(passed, labels, np.where(reinforced, scores.argmax(axis=1), NO_ANSWER))
+    labels = stopped(labels, passed, None, answer_cap)
+    return labels, reinforced & (labels != NO_ANSWER)
 
 
 def expected_epsilon(rounds: list[Round], settings: Mapping) -> float:

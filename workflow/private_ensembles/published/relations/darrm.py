@@ -10,8 +10,12 @@ from collections.abc import Iterator
 import pandas as pd
 
 from private_ensembles.papers.standard_errors import Part, standard_error
-from private_ensembles.published.relations.evidence import Evidence
-from private_ensembles.published.relations.judging import Estimate, Relation, mean_over_runs
+from private_ensembles.published.relations.judging import (
+    Estimate,
+    Evidence,
+    Relation,
+    mean_over_runs,
+)
 
 # Tables of accuracies, with their allowance m.
 _TABLES = {"table6": 1, "table1": 3, "table8": 5, "table10": 7}
@@ -52,17 +56,10 @@ def _claimed_gap(evidence: Evidence, dataset: str) -> Relation:
     """Section 1.1 against Table 1's own numbers."""
     claimed, rounding = _HIGHER[dataset]
     gap, _ = _printed(evidence, dataset, _gap(_OPT, _GNMAX, ["table1"]))
-    return Relation(
-        kind="printed",
-        item="section1.1",
-        dataset=dataset,
-        row="gamma_opt above GNMax in Table 1",
-        column="points",
-        published=claimed,
-        rounding=rounding,
-        ours=Estimate(100 * gap),
-        note="Points, the middle of what is claimed; relative to GNMax it would be 23 and 53 %.",
-    )
+    item, row = "section1.1", "gamma_opt above GNMax in Table 1"
+    note = "Points, the middle of what is claimed; relative to GNMax it would be 23 and 53 %."
+    more = {"rounding": rounding, "note": note}
+    return Relation("printed", item, dataset, row, "points", claimed, Estimate(100 * gap), **more)
 
 
 def _order(
@@ -71,17 +68,11 @@ def _order(
     """One mechanism above another in our trainings, beyond what trainings differ by."""
     weights = _gap(above, below, items)
     ours, missing = _by_training(evidence, dataset, weights)
-    return Relation(
-        kind="order",
-        item=item,
-        dataset=dataset,
-        row=f"{_NAMES[above]} above {_NAMES[below]}",
-        column="accuracy: mean difference",
-        published=_printed(evidence, dataset, weights)[0],
-        ours=None if ours is None else mean_over_runs(ours),
-        table=items[0],
-        missing=missing,
-    )
+    row, column = f"{_NAMES[above]} above {_NAMES[below]}", "accuracy: mean difference"
+    printed, _ = _printed(evidence, dataset, weights)
+    mean = None if ours is None else mean_over_runs(ours)
+    more = {"table": items[0], "missing": missing}
+    return Relation("order", item, dataset, row, column, printed, mean, **more)
 
 
 def _pooled(evidence: Evidence, item: str, dataset: str, weights: Weights, words: str) -> Relation:
@@ -94,17 +85,10 @@ def _pooled(evidence: Evidence, item: str, dataset: str, weights: Weights, words
         between = Part((1 + 1 / runs) * float(ours.var(ddof=1)), runs - 1)
         estimate = Estimate(float(ours.mean()), *standard_error([*parts, between]))
     gap = any(weight < 0 for weight in weights.values())
-    return Relation(
-        kind="pooled",
-        item=item,
-        dataset=dataset,
-        row=f"gamma_opt {words}" if gap else words,
-        column="accuracy: by how much" if gap else "accuracy: mean",
-        published=printed,
-        ours=estimate,
-        table=next(iter(weights))[0],
-        missing=missing,
-    )
+    row = f"gamma_opt {words}" if gap else words
+    column = "accuracy: by how much" if gap else "accuracy: mean"
+    more = {"table": next(iter(weights))[0], "missing": missing}
+    return Relation("pooled", item, dataset, row, column, printed, estimate, **more)
 
 
 def _printed(evidence: Evidence, dataset: str, weights: Weights) -> tuple[float, list[Part]]:

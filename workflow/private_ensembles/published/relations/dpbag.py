@@ -8,15 +8,20 @@ against each other.
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import NamedTuple
 
 import pandas as pd
 
 from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
 from private_ensembles.published.declarations import Cause
-from private_ensembles.published.relations.evidence import Evidence
-from private_ensembles.published.relations.judging import Estimate, Relation, mean_over_runs
+from private_ensembles.published.relations.judging import (
+    Estimate,
+    Evidence,
+    Relation,
+    mean_over_runs,
+)
 
 # Our names of methods, by the supplement's.
 _METHODS = {"DPBag": "dpbag", "DPBag-": "dpbag_minus", "SAA": "saa", "NPB": "npb"}
@@ -100,16 +105,10 @@ def _orders_in_print(evidence: Evidence, item: str, *orders: tuple[str, str]) ->
             for epsilon in sorted({high[3] for high, _ in differences}):
                 mine = [gap for (high, _), gap in differences.items() if high[3] == epsilon]
                 gaps.append(sum(mine) / len(mine))
-        yield Relation(
-            kind="printed",
-            item=item,
-            dataset=dataset,
-            row=f"{above} above {below}",
-            column="means of metrics and budgets in this order",
-            published=len(gaps),
-            ours=Estimate(sum(gap > 0 for gap in gaps)),
-            note="One mean for each of three metrics and three budgets, over all n and k.",
-        )
+        row, column = f"{above} above {below}", "means of metrics and budgets in this order"
+        right = Estimate(sum(gap > 0 for gap in gaps))
+        note = "One mean for each of three metrics and three budgets, over all n and k."
+        yield Relation("printed", item, dataset, row, column, len(gaps), right, note=note)
 
 
 def _bound_in_print(evidence: Evidence, item: str) -> Relation:
@@ -121,46 +120,31 @@ def _bound_in_print(evidence: Evidence, item: str) -> Relation:
         free = values.index.get_level_values("method") == "npb"
         (bound,) = values[free]
         below += list(values[~free] < bound)
-    return Relation(
-        kind="printed",
-        item=item,
-        dataset=dataset,
-        row="NPB above every private student",
-        column="numbers in this order",
-        published=len(below),
-        ours=Estimate(sum(below)),
-    )
+    row, column = "NPB above every private student", "numbers in this order"
+    return Relation("printed", item, dataset, row, column, len(below), Estimate(sum(below)))
 
 
 def _growth_in_print(evidence: Evidence, item: str) -> Relation:
     """Return how many pairs of counts of one n and epsilon do not fall as k grows."""
     printed, dataset = printed_numbers(evidence, item)
     counts = printed["labels"]
-    pairs = [
-        (more, fewer) for more in counts.index for fewer in counts.index if _has_more(more, fewer)
-    ]
+    pairs = _growing(counts.index)
     broken = [pair for pair in pairs if counts[pair[0]] < counts[pair[1]]]
     at_the_impossible = all(more[1] == 250 and more[3] == 5 for more, _ in broken)
-    return Relation(
-        kind="printed",
-        item=item,
-        dataset=dataset,
-        row="more partitions, no fewer labels",
-        column="pairs in this order",
-        published=len(pairs),
-        ours=Estimate(len(pairs) - len(broken)),
-        cause=_IMPOSSIBLE if item == "table2" and at_the_impossible else None,
-    )
+    row, column = "more partitions, no fewer labels", "pairs in this order"
+    right = Estimate(len(pairs) - len(broken))
+    cause = _IMPOSSIBLE if item == "table2" and at_the_impossible else None
+    return Relation("printed", item, dataset, row, column, len(pairs), right, cause=cause)
 
 
-def _has_more(more: tuple, fewer: tuple) -> bool:
-    """Tell whether a place differs from another by more partitions alone."""
-    return (
-        more[0] == fewer[0] == "dpbag"
-        and more[1] == fewer[1]
-        and more[3] == fewer[3]
-        and more[2] > fewer[2]
-    )
+def _growing(places: Iterable[tuple]) -> list[tuple[tuple, tuple]]:
+    """Return the pairs of DPBag's places that differ by more partitions alone, which come first."""
+    mine = [place for place in places if place[0] == "dpbag"]
+    return [
+        (more, fewer)
+        for more, fewer in product(mine, repeat=2)
+        if (more[1], more[3]) == (fewer[1], fewer[3]) and more[2] > fewer[2]
+    ]
 
 
 # Students and counts, ours beside print -----------------------------------------------------------
@@ -173,42 +157,25 @@ def _students(evidence: Evidence, item: str) -> Iterator[Relation]:
     """
     printed, dataset = printed_numbers(evidence, item)
     ours = _our_students(evidence, item)
-    common = {"item": item, "dataset": dataset, "table": item, "missing": ours.missing}
-    common["note"] = _WHICH
+    common = {"table": item, "missing": ours.missing, "note": _WHICH}
     for metric in METRICS:
         values = printed[metric]
         values = values[values.index.get_level_values("epsilon").isin(_BUDGETS)]
         for above, below in (("DPBag", "DPBag-"), ("DPBag", "SAA")):
             pairs = _pairs(values, above, below)
             lead = sum(values[high] - values[low] for high, low in pairs) / len(pairs)
-            yield Relation(
-                kind="order",
-                row=f"{above} above {below}",
-                column=f"{metric}: mean difference",
-                published=lead,
-                ours=_difference(ours, metric, pairs),
-                **common,
-            )
+            row, column = f"{above} above {below}", f"{metric}: mean difference"
+            gap = _difference(ours, metric, pairs)
+            yield Relation("order", item, dataset, row, column, lead, gap, **common)
             if metric == "accuracy":
-                yield Relation(
-                    kind="pooled",
-                    row=f"{above} above {below}",
-                    column=f"{metric}: the same difference",
-                    published=lead,
-                    ours=_lead(ours, metric, pairs),
-                    remark=_BELOW,
-                    **common,
-                )
+                column = f"{metric}: the same difference"
+                gap = _beside_print(_gaps(ours, metric, pairs))
+                more = common | {"remark": _BELOW}
+                yield Relation("pooled", item, dataset, row, column, lead, gap, **more)
         places = list(values.index)
-        yield Relation(
-            kind="pooled",
-            row=f"{len(places)} private students",
-            column=f"{metric}: mean",
-            published=float(values.mean()),
-            ours=_mean(ours, metric, places),
-            remark=_BELOW,
-            **common,
-        )
+        row, column = f"{len(places)} private students", f"{metric}: mean"
+        mean, mine = float(values.mean()), _beside_print(_means(ours, metric, places))
+        yield Relation("pooled", item, dataset, row, column, mean, mine, remark=_BELOW, **common)
 
 
 def _counts(evidence: Evidence, item: str) -> Iterator[Relation]:
@@ -216,29 +183,20 @@ def _counts(evidence: Evidence, item: str) -> Iterator[Relation]:
     printed, dataset = printed_numbers(evidence, item)
     counts = printed["labels"]
     places = [place for place in counts.index if place[0] == "dpbag"]
-    pairs = [(more, fewer) for more in places for fewer in places if _has_more(more, fewer)]
+    pairs = _growing(places)
     in_saa = pd.Series({place: counts[place] / counts[_of_saa(place)] for place in places})
     ours, conjectured = (_our_counts(evidence, item, by) for by in (_STATED, _CONJECTURED))
-    common = {"item": item, "dataset": dataset, "table": item, "missing": ours.missing}
-    yield Relation(
-        kind="order",
-        row="more partitions, more labels",
-        column="labels over SAA's: mean difference",
-        published=sum(in_saa[more] - in_saa[fewer] for more, fewer in pairs) / len(pairs),
-        ours=_difference(ours, "labels", pairs),
-        **common,
-    )
-    expected = _mean(conjectured, "labels", places)
+    common = {"table": item, "missing": ours.missing}
+    row, column = "more partitions, more labels", "labels over SAA's: mean difference"
+    growth = sum(in_saa[more] - in_saa[fewer] for more, fewer in pairs) / len(pairs)
+    gap = _difference(ours, "labels", pairs)
+    yield Relation("order", item, dataset, row, column, growth, gap, **common)
+    expected = _beside_print(_means(conjectured, "labels", places))
     close = expected is not None and abs(expected.value - in_saa.mean()) <= expected.tolerance
-    yield Relation(
-        kind="pooled",
-        row=f"all {len(places)} counts of DPBag",
-        column="labels over SAA's: mean",
-        published=float(in_saa.mean()),
-        ours=_mean(ours, "labels", places),
-        cause=_EQUATION_3 if close else None,
-        **common,
-    )
+    row, column = f"all {len(places)} counts of DPBag", "labels over SAA's: mean"
+    mean, mine = float(in_saa.mean()), _beside_print(_means(ours, "labels", places))
+    common["cause"] = _EQUATION_3 if close else None
+    yield Relation("pooled", item, dataset, row, column, mean, mine, **common)
 
 
 def _of_saa(place: tuple) -> tuple:
@@ -272,24 +230,18 @@ def _difference(ours: _Ours, metric: str, pairs: list[tuple[tuple, tuple]]) -> E
     return None if gaps is None else mean_over_runs(gaps.groupby("seed").mean())
 
 
-def _lead(ours: _Ours, metric: str, pairs: list[tuple[tuple, tuple]]) -> Estimate | None:
-    """Return the mean difference of pairs, with the error of its difference to the printed one."""
-    gaps = _gaps(ours, metric, pairs)
-    return None if gaps is None else _beside_print(gaps)
-
-
-def _mean(ours: _Ours, metric: str, places: list[tuple]) -> Estimate | None:
-    """Return the mean over places, with the error of its difference to the printed one.
+def _means(ours: _Ours, metric: str, places: list[tuple]) -> pd.Series | None:
+    """Return the mean over places for each split and draw; None if one is not there.
 
     The places of one split and draw have records and noise in common: they are averaged first.
     """
-    if not ours.has(metric, places):
-        return None
-    return _beside_print(ours.numbers[metric][places].mean(axis=1))
+    return ours.numbers[metric][places].mean(axis=1) if ours.has(metric, places) else None
 
 
-def _beside_print(pooled: pd.Series) -> Estimate:
+def _beside_print(pooled: pd.Series | None) -> Estimate | None:
     """Return the mean of numbers by split (and draw), beside that of five other splits."""
+    if pooled is None:
+        return None
     error, freedom = error_of_difference(pooled.groupby("seed"))
     return Estimate(float(pooled.mean()), error, freedom)
 
@@ -324,9 +276,9 @@ def _place_of(row: str) -> tuple[str, int, int]:
 
 def _our_students(evidence: Evidence, item: str) -> _Ours:
     """Return our students by metric: a row for each split and draw."""
-    rows = _at_the_delta_of_counts(evidence, item)
-    if rows is None or rows["seed"].nunique() < 2:
-        return _Ours({}, "" if rows is None else _ONE_SPLIT)
+    rows, missing = _by_split(evidence, item)
+    if rows is None:
+        return _Ours({}, missing)
     wide = rows.pivot(index=["seed", "draw"], columns=_PLACE, values=list(METRICS))
     return _Ours({metric: wide[metric] for metric in METRICS})
 
@@ -336,9 +288,9 @@ def _our_counts(evidence: Evidence, item: str, accountings: dict[str, str]) -> _
 
     accountings: the method that each one's counts are of.
     """
-    rows = _at_the_delta_of_counts(evidence, item)
-    if rows is None or rows["seed"].nunique() < 2:
-        return _Ours({}, "" if rows is None else _ONE_SPLIT)
+    rows, missing = _by_split(evidence, item)
+    if rows is None:
+        return _Ours({}, missing)
     rows = rows.assign(method=rows["accounting"].map(accountings)).dropna(subset="method")
     wide = rows.pivot(index="seed", columns=_PLACE, values="first_exceeding").dropna(axis=1)
     shares = {
@@ -349,7 +301,10 @@ def _our_counts(evidence: Evidence, item: str, accountings: dict[str, str]) -> _
     return _Ours({"labels": pd.DataFrame(shares)})
 
 
-def _at_the_delta_of_counts(evidence: Evidence, item: str) -> pd.DataFrame | None:
-    """Return a table by split at the delta that gives the printed label counts, if it was made."""
+def _by_split(evidence: Evidence, item: str) -> tuple[pd.DataFrame | None, str]:
+    """Return a table by split at the delta that gives the printed label counts; None, and why."""
     rows = evidence.table(f"{item}_by_split")
-    return None if rows is None else rows[rows["delta"] == evidence.setting("delta_of_counts")]
+    if rows is None:
+        return None, ""
+    rows = rows[rows["delta"] == evidence.setting("delta_of_counts")]
+    return (rows, "") if rows["seed"].nunique() > 1 else (None, _ONE_SPLIT)

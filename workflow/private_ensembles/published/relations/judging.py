@@ -13,12 +13,52 @@ printed   a count that a claim implies, and what the printed numbers make of it.
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from private_ensembles.papers.standard_errors import Part, multiple, standard_error
-from private_ensembles.published.declarations import Cause
+from private_ensembles.published.declarations import Cause, Paper
+from private_ensembles.published.reproduced import stand_ins
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What relations are judged by.
+
+    published: `read_published`. tables: ours of the paper, by name. settings: the run's."""
+
+    paper: Paper
+    published: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
+    settings: Mapping[str, object]
+
+    def printed(self, item: str) -> pd.DataFrame:
+        """Return an item's printed numbers: dataset, row, column, published and published_sd.
+
+        The last two are floats, NaN for no deviation. Raises ValueError if nothing is printed.
+        """
+        place = (self.published["paper"] == self.paper.paper) & (self.published["item"] == item)
+        if not place.any():
+            raise ValueError(f"{self.paper.paper}: no number is printed in {item}")
+        cells = self.published.loc[place, ["dataset", "row", "column"]].copy()
+        for name in ("published", "published_sd"):
+            cells[name] = pd.to_numeric(self.published.loc[place, name])
+        return cells.reset_index(drop=True)
+
+    def table(self, name: str) -> pd.DataFrame | None:
+        """Return a table of ours without rows of stand-ins; None if there is nothing in it."""
+        table = self.tables.get(name)
+        if table is None:
+            return None
+        table = table[~stand_ins(table)] if "stand_in" in table else table
+        return None if table.empty else table
+
+    def setting(self, name: str) -> object:
+        """Return the run's setting, or the paper's where the run has none."""
+        return {**self.paper.parameters, **self.settings}[name]
 
 
 class Estimate(NamedTuple):
@@ -122,18 +162,14 @@ def judge(relation: Relation) -> dict[str, object]:
         words.append(f"Judged on votes of our own: {relation.own_votes}")
     if agrees:
         return judged | {"status": "match"} | _noted(relation, *words)
-    if relation.kind == "order" and _undecided(relation, judged["tolerance"]):
+    # Ours could be the printed difference, and just as well no difference.
+    apart = max(abs(ours.value), abs(ours.value - relation.published))
+    if relation.kind == "order" and apart <= judged["tolerance"]:
         return judged | {"status": "weak"} | _noted(relation, *words)
     if relation.cause is not None:
         words += [relation.cause.note, f"Test: {relation.cause.test}"]
         return judged | {"status": "explained"} | _noted(relation, *words)
     return judged | {"status": "differs"} | _noted(relation, *words, relation.remark)
-
-
-def _undecided(relation: Relation, tolerance: float) -> bool:
-    """Tell whether ours could be the printed difference, and just as well no difference."""
-    value = relation.ours.value
-    return abs(value) <= tolerance and abs(value - relation.published) <= tolerance
 
 
 def _noted(relation: Relation, *words: str) -> dict[str, str]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from private_ensembles.published.relations.evidence import Evidence
 from private_ensembles.published.relations.judging import (
     Estimate,
+    Evidence,
     Relation,
     difference_of_students,
 )
@@ -36,18 +36,16 @@ def relations(evidence: Evidence) -> Iterator[Relation]:
             yield _students(evidence, dataset, above, below.format(most=pool))
         yield _labels(evidence, dataset)
         for column, sign, words in _CURVES:
-            yield Relation(
-                kind="order",
-                item="figure2",
-                dataset=dataset,
-                row=f"with more teachers {words}",
-                column=f"{column}: least change",
-                published=0.0,
-                ours=_least_change(evidence, dataset, column, sign),
-                table="figure2",
-                own_votes=_OURS,
-                note=_NO_DIGITS,
-            )
+            row, least = f"with more teachers {words}", f"{column}: least change"
+            ours = _least_change(evidence, dataset, column, sign)
+            yield _order("figure2", dataset, row, least, 0.0, ours, note=_NO_DIGITS)
+
+
+def _order(item: str, dataset: str, row: str, column: str, printed: float, ours, **more):
+    """Return an order of one of our tables of the item's name; arguments: `Relation`."""
+    return Relation(
+        "order", item, dataset, row, column, printed, ours, table=item, own_votes=_OURS, **more
+    )
 
 
 def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relation:
@@ -61,18 +59,9 @@ def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relat
             ours = difference_of_students(upper, lower)
         else:
             missing = _ONE_STUDENT
-    return Relation(
-        kind="order",
-        item="table1",
-        dataset=dataset,
-        row=f"{above} above {below}",
-        column="student_accuracy: difference",
-        published=printed[above] - printed[below],
-        ours=ours,
-        table="table1",
-        own_votes=_OURS,
-        missing=missing,
-    )
+    row, column = f"{above} above {below}", "student_accuracy: difference"
+    lead = printed[above] - printed[below]
+    return _order("table1", dataset, row, column, lead, ours, missing=missing)
 
 
 def _labels(evidence: Evidence, dataset: str) -> Relation:
@@ -83,17 +72,8 @@ def _labels(evidence: Evidence, dataset: str) -> Relation:
     if rows is not None:
         right = 100 * rows["label_accuracy"]
         ours = Estimate(float(right["nzc"] - right["lnmax"]))
-    return Relation(
-        kind="order",
-        item="table2",
-        dataset=dataset,
-        row="nzc above lnmax",
-        column="label_accuracy: difference",
-        published=printed["nzc"] - printed["lnmax"],
-        ours=ours,
-        table="table2",
-        own_votes=_OURS,
-    )
+    row, column = "nzc above lnmax", "label_accuracy: difference"
+    return _order("table2", dataset, row, column, printed["nzc"] - printed["lnmax"], ours)
 
 
 def _least_change(evidence: Evidence, dataset: str, column: str, sign: int) -> Estimate | None:

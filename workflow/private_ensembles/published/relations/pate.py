@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from private_ensembles.published.relations.evidence import Evidence
 from private_ensembles.published.relations.judging import (
     Estimate,
+    Evidence,
     Relation,
     difference_of_students,
 )
@@ -39,29 +39,21 @@ def relations(evidence: Evidence) -> Iterator[Relation]:
 
 
 def _order(
-    dataset: str,
+    task: str,
     row: str,
     printed: float,
     ours: Estimate | None,
-    *,
     column: str = "epsilon: difference",
-    item: str = "table1",
-    table: str = "table1",
-    remark: str = "",
+    **more: str,
 ) -> Relation:
-    """Return what is claimed to be above: a difference, positive in print and perhaps in ours."""
-    return Relation(
-        kind="order",
-        item=item,
-        dataset=dataset,
-        row=row,
-        column=column,
-        published=printed,
-        ours=ours,
-        table=table,
-        own_votes=_SYNTHETIC if dataset == "glyph" else _TEACHERS,
-        remark=remark,
-    )
+    """Return what is claimed to be above: a difference, positive in print and perhaps in ours.
+
+    more: fields of `Relation`; item and table are Table 1 unless said.
+    """
+    votes = _SYNTHETIC if task == "glyph" else _TEACHERS
+    more = {"item": "table1", "table": "table1", "own_votes": votes} | more
+    names = {"dataset": task, "row": row, "column": column}
+    return Relation("order", published=printed, ours=ours, **names, **more)
 
 
 def _rivals(printed: Mapping, task: str) -> list[str]:
@@ -82,15 +74,9 @@ def _outperformed(printed: Mapping) -> Relation:
             or accuracy > printed[task, rival, "student_accuracy"]
             for rival in _rivals(printed, task)
         )
-    return Relation(
-        kind="printed",
-        item="section5.3",
-        dataset="all tasks",
-        row="Confident-GNMax outperforms LNMax",
-        column="tasks",
-        published=len(_TASKS),
-        ours=Estimate(float(ahead)),
-    )
+    item, row = "section5.3", "Confident-GNMax outperforms LNMax"
+    ours = Estimate(float(ahead))
+    return Relation("printed", item, "all tasks", row, "tasks", len(_TASKS), ours)
 
 
 def _cost(evidence: Evidence, printed: Mapping, task: str) -> Relation:

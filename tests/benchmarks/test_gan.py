@@ -1,22 +1,14 @@
 """Feature matching: the losses are the paper's, the pool helps, and nothing is left to chance."""
 
-import math
-
 import numpy as np
 import pandas as pd
-import pytest
 import torch
 
+from benchmarks.gan import FeatureMatching, Normalised, train_gan
 from private_ensembles.student.images import network_scores
-from private_ensembles.student.semi_supervised_gan import (
-    Discriminator,
-    FeatureMatching,
-    Normalised,
-    train_gan,
-)
 from private_ensembles.student.training import Conditions
 
-from .digits import digits
+from ..student.digits import digits
 
 POOL, TRUTH, UNSEEN, UNSEEN_LABELS = digits()
 SMALL = {"batch_size": 50, "widths": (64, 32), "generator_widths": (32,), "codes": 10}
@@ -52,16 +44,6 @@ def test_weights_are_a_length_and_a_direction():
     assert torch.allclose(rows / 1.5, layer.direction / layer.direction.norm(dim=1, keepdim=True))
 
 
-def test_noise_is_there_while_it_learns_and_only_then():
-    model = Discriminator(64, (16, 8), 10)
-    images = torch.rand(5, 1, 8, 8)
-    assert torch.equal(model(images), model(images))
-    first, second = (model(images, torch.Generator().manual_seed(seed)) for seed in (0, 1))
-    assert not torch.equal(first, second)
-    assert model.features(images).shape == (5, 8)
-    assert (model.features(images) >= 0).all()
-
-
 def test_same_seed_same_bits_whatever_the_process_drew_before():
     one = weights(train()[0])
     torch.manual_seed(99)
@@ -78,23 +60,6 @@ def test_it_sees_the_labels_that_it_is_given_and_the_whole_pool():
     other = POOL.copy()
     other[50:] = other[50:][:, ::-1]  # images without labels alone
     assert not torch.equal(one, weights(train(pool=other)[0]))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"epochs": 0}, "epochs = 0: must be an integer >= 1"),
-        ({"batch_size": 1}, "batch_size = 1: must be an integer >= 2"),
-        ({"batch_size": 598}, "batch_size = 598: must be at most 597, the pool"),
-        ({"learning_rate": math.inf}, "learning_rate = inf: must be a finite number > 0"),
-        ({"momentum": 1}, r"momentum = 1: must be in \[0, 1\)"),
-        ({"widths": ()}, r"widths = \(\): must be integers >= 1"),
-        ({"learning_rate": 1e30}, "the loss is nan in epoch 1"),
-    ],
-)
-def test_bad_settings_are_named(change, message):
-    with pytest.raises(ValueError, match=message):
-        train(**change)
 
 
 def test_on_the_same_labels_the_gan_is_behind_and_slower(root):

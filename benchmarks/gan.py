@@ -1,9 +1,9 @@
-"""A student that learns from a generator's images as well: feature matching, on the CPU.
+"""PATE's kind of student, which learns from a generator's images as well: feature matching.
 
 Salimans, Goodfellow, Zaremba, Cheung, Radford & Chen (2016), "Improved Techniques for Training
 GANs", sections 3.1 and 5, with their kind of network for MNIST: what PATE's MNIST and SVHN students
-are. No rule trains one: docs/students.md says what it costs, and that virtual adversarial training
-gets further in less (`benchmarks/students.py`).
+are. `benchmarks/students.py` measures it beside the workflow's students, which get further in less
+time on a CPU (docs/students.md).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, linear, softplus
 
-from private_ensembles import checks
 from private_ensembles.noise.streams import torch_seed
 from private_ensembles.student.images import channels_first, network_scores
 from private_ensembles.student.training import Conditions
@@ -44,16 +43,6 @@ class FeatureMatching:
     widths: tuple[int, ...] = (1000, 500, 250, 250, 250)
     generator_widths: tuple[int, ...] = (500, 500)
     codes: int = 100
-
-    def __post_init__(self):
-        """Raises ValueError naming the value that is out of range."""
-        checks.integer(epochs=self.epochs, codes=self.codes, at_least=1)
-        checks.integer(batch_size=self.batch_size, at_least=2)
-        checks.finite(learning_rate=self.learning_rate, above=0)
-        checks.probability(momentum=self.momentum, one=False)
-        for name in ("widths", "generator_widths"):
-            if not getattr(self, name) or min(getattr(self, name)) < 1:
-                raise ValueError(f"{name} = {getattr(self, name)}: must be integers >= 1")
 
 
 class Normalised(nn.Module):
@@ -130,13 +119,9 @@ def train_gan(
     Returns the network, in evaluation mode, and what `observe`, given the network's
     `network_scores`, returned after each epoch.
 
-    Raises ValueError for a pool smaller than a batch, or if the loss stops being finite.
+    Raises ValueError if the loss stops being finite.
     """
     path = conditions.seed, *conditions.path
-    if len(pool) < settings.batch_size:
-        raise ValueError(
-            f"batch_size = {settings.batch_size}: must be at most {len(pool)}, the pool"
-        )
     images = torch.from_numpy(channels_first(pool)).to(torch.float32) / pixel_max
     index, labels = torch.from_numpy(index), torch.from_numpy(labels)
     pixels = images[0].numel()
