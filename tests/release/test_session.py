@@ -4,6 +4,7 @@ import itertools
 import math
 import multiprocessing
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -369,7 +370,8 @@ def test_sizes_out_of_range_are_refused_and_nothing_is_left(tmp_path):
 
 def test_neighbouring_votes_leave_the_same_file_if_the_labels_are_the_same(tmp_path, monkeypatch):
     """All that a session writes is a function of the plan and of labels."""
-    monkeypatch.setattr(session_file.time, "time", lambda: 1_000_000_000.5)
+    clock = SimpleNamespace(time=lambda: 1_000_000_000.5)
+    monkeypatch.setattr(session_file, "time", clock)
     files = []
     for name, counts in (("one", COUNTS), ("other", COUNTS[:, ::-1])):
         folder = tmp_path / name

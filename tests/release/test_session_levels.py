@@ -230,7 +230,7 @@ def test_a_level_leaves_its_reserve_and_a_batch_that_would_not_is_refused_before
 
 def test_a_batch_is_charged_in_units_and_keeps_its_level(tmp_path, monkeypatch):
     with create(tmp_path, labels=12) as session:
-        labels = session.release(COUNTS[:2], key="a", level=2)
+        labels = session.release(COUNTS[:2], key="a", level=np.float64(2))
         batch = session.batch("a")
         assert (batch.queries, batch.most, batch.level) == (2, 4, 2)
         assert (batch.answers, batch.charged) == (2, 4)

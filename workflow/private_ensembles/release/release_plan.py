@@ -191,8 +191,8 @@ class ReleasePlan:
         reserves = [max(0, level.reserve - (self.labels - units)) for level in self.levels]
         families = [self.mechanism.law.pairs(self.task, level.parameters) for level in self.levels]
         costs = [level.units for level in self.levels]
-        fineness = grid_fineness(self.task.n_classes, self.labels)
-        epsilon = self.task.epsilon
+        classes, epsilon = self.task.n_classes, self.task.epsilon
+        fineness = grid_fineness(classes, units)
         found = levels_epsilon(families, costs, units, delta, reserves=reserves, fineness=fineness)
         if found.upper > epsilon and delta >= self.task.delta:
             # Of all units the planner has proven the budget, which a search for it may just miss.
@@ -204,7 +204,7 @@ class ReleasePlan:
                 epsilon,
                 self.task.delta,
                 reserves=reserves,
-                fineness=fineness,
+                fineness=grid_fineness(classes, self.labels),
                 lower=False,
                 least=epsilon,
             )

@@ -232,6 +232,7 @@ class Session:
         """
         _check_key(key)
         plan = self.plan
+        level = plan.level(level).units  # a whole number, as the file has it
         sized = plan.noise(plan.queries, plan.labels, level)
         counts = require_counts(np.asarray(counts), sized)
         if counts.shape[1] != plan.task.n_classes:

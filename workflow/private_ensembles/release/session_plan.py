@@ -88,7 +88,7 @@ def _levelled(
     units = [int(cost) for cost in levels]
     if len(units) < 2 or units[0] != 1 or units != sorted(set(units)):
         raise ValueError(f"levels = {units}: must be 1 and larger numbers in their order")
-    kept = [0, *(reserve * cost for cost in units[1:])]
+    kept = [0, *(int(reserve) * cost for cost in units[1:])]
     if task.labels < units[-1] + kept[-1]:
         raise ValueError(
             f"labels = {task.labels}: must be at least {units[-1] + kept[-1]}, so that a label of "
