@@ -4,6 +4,7 @@ import itertools
 import math
 import multiprocessing
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -232,18 +233,21 @@ def seen_and_charged(path):
         return seen, session.state.labels
 
 
+@pytest.mark.parametrize(
+    ("level", "more"), [(1, {}), (2, {"levels": (1, 2), "labels": 8, "reserve": 0})]
+)
 def test_a_kill_at_any_line_leaves_no_label_uncharged_and_one_command_goes_on(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, level, more
 ):
     """Each kill is on a session of its own, as a first one; every draw is noted by a file."""
     path = tmp_path / "a.session"
     draws = tmp_path / "draws"
-    create(tmp_path).close()
+    create(tmp_path, **more).close()
     untouched = path.read_bytes()
     draw = Session._draw
 
-    def noted(self, counts, before):
-        labels = draw(self, counts, before)
+    def noted(self, counts, *rest):
+        labels = draw(self, counts, *rest)
         if self._tried:
             with open(draws, "a", encoding="utf-8") as file:
                 file.write(f"{len(counts)}\n")
@@ -253,21 +257,21 @@ def test_a_kill_at_any_line_leaves_no_label_uncharged_and_one_command_goes_on(
 
     def work():
         with Session.open(path) as session:
-            session.release(COUNTS[:2], key="a")
+            session.release(COUNTS[:2], key="a", level=level)
 
     kinds = set()
     places = (sessions, session_file, session_plan)
     for _ in ending.at_every_line(work, places, ending.by(ending.signal.SIGKILL)):
         drawn = sum(map(int, draws.read_text().split())) if draws.exists() else 0
         seen, charged = seen_and_charged(path)
-        assert seen <= charged
-        assert drawn <= charged
-        kinds.add((seen, charged))
+        assert seen * level <= charged
+        assert drawn * level <= charged
+        kinds.add((seen, charged // level))
         with Session.open(path) as session:
-            again = charged > seen
-            labels = session.release(COUNTS[:2], key="a", again=again)
+            again = charged > seen * level
+            labels = session.release(COUNTS[:2], key="a", again=again, level=level)
             assert len(labels) == 2
-            assert session.state.labels == (4 if again else 2)
+            assert session.state.labels == (4 if again else 2) * level
         path.write_bytes(untouched)
         for left in (draws, path.with_name("a.session-journal")):
             left.unlink(missing_ok=True)
@@ -366,7 +370,8 @@ def test_sizes_out_of_range_are_refused_and_nothing_is_left(tmp_path):
 
 def test_neighbouring_votes_leave_the_same_file_if_the_labels_are_the_same(tmp_path, monkeypatch):
     """All that a session writes is a function of the plan and of labels."""
-    monkeypatch.setattr(session_file.time, "time", lambda: 1_000_000_000.5)
+    clock = SimpleNamespace(time=lambda: 1_000_000_000.5)
+    monkeypatch.setattr(session_file, "time", clock)
     files = []
     for name, counts in (("one", COUNTS), ("other", COUNTS[:, ::-1])):
         folder = tmp_path / name
@@ -374,7 +379,7 @@ def test_neighbouring_votes_leave_the_same_file_if_the_labels_are_the_same(tmp_p
         with create(folder) as session, monkeypatch.context() as patched:
             patched.setattr(secure, "coins", lambda chances: np.zeros(len(chances), dtype=bool))
             monkeypatch.setattr(
-                Session, "_draw", lambda self, counts, before: np.zeros(len(counts), dtype=int)
+                Session, "_draw", lambda self, counts, *_: np.zeros(len(counts), dtype=int)
             )
             session.release(counts, key="a")
         files.append((folder / "a.session").read_bytes())

@@ -28,8 +28,8 @@ def work(folder, draws, seen):
     """Go on where the process before was killed; say outside what was drawn and what was seen."""
     drawn = Session._draw
 
-    def noted(self, counts, before):
-        labels = drawn(self, counts, before)
+    def noted(self, counts, *rest):
+        labels = drawn(self, counts, *rest)
         if self._tried:  # else it is for a made-up query
             with open(draws, "a", encoding="utf-8") as file:
                 file.write(f"{len(counts)}\n")

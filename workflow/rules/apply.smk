@@ -148,6 +148,7 @@ rule release_batch:
         code=fingerprint("release_batch.py"),
         session=config["session"],
         batch=config["batch"],
+        level=config["level"] or 1,
         votes_kind=config["votes_kind"],
     log:
         "logs/release_batch/batch.log",

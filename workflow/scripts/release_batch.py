@@ -11,7 +11,8 @@ with io.job(snakemake, confidential=True) as job:
         classes = session.plan.task.n_classes
         votes = read_own_votes(job.input.votes, n_classes=classes, kind=job.params.votes_kind)
         job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
-        session.release(votes.histogram(), key=key, again=bool(job.config["again"]))
+        level, again = job.params.level, bool(job.config["again"])
+        session.release(votes.histogram(), key=key, again=again, level=level)
         text = session_export.batch_text(session.batch(key))
         job.output.labels.write_text(text, encoding="utf-8")
         io.write_json(job.output.status, session_export.status(session))

@@ -9,6 +9,7 @@ from private_ensembles import checks
 from private_ensembles.command import settings
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, warn_of
+from private_ensembles.planner import defaults
 
 EXAMPLES = (
     "private-ensembles session create ward.session --teachers 40 --classes 7 --labels 200"
@@ -41,6 +42,21 @@ def _create(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queries", type=whole, help="asked at most, if a threshold may leave some without a label"
     )
+    parser.add_argument(
+        "--level",
+        type=whole,
+        action="append",
+        metavar="UNITS",
+        help="a level of less noise, by the units that its labels cost; --labels are then units, "
+        "of which a label of the first level costs 1; may be given several times",
+    )
+    parser.add_argument(
+        "--reserve",
+        type=whole,
+        default=defaults.RESERVE,
+        help="a label of such a level has to leave units for so many more of it; default "
+        f"{defaults.RESERVE}",
+    )
     settings.add_arguments(parser)
     parser.set_defaults(act=create)
 
@@ -52,6 +68,9 @@ def _release(parser: argparse.ArgumentParser) -> None:
         "--key",
         required=True,
         help="the batch's name, such as 2026-11: a batch that was released is not drawn again",
+    )
+    parser.add_argument(
+        "--level", type=whole, default=1, help="of the noise, if the session has levels; default 1"
     )
     parser.add_argument("--votes-kind", choices=("auto", "votes", "counts"), default="auto")
     parser.add_argument(
@@ -128,6 +147,8 @@ def create(options: argparse.Namespace) -> int:
         teacher_delta=options.teacher_delta,
         noise=options.noise,
         seed=None if options.noise == "secure" else options.seed,
+        levels=[1, *sorted(options.level)] if options.level else (),
+        reserve=options.reserve,
     ) as session:
         report = session_export.status(session)
         caps = session_plan.at_caps(session.plan)
@@ -151,7 +172,8 @@ def release(options: argparse.Namespace) -> int:
         classes = session.plan.task.n_classes
         votes = read_own_votes(options.votes, n_classes=classes, kind=options.votes_kind)
         before = session.state.batches
-        session.release(votes.histogram(), key=options.key, again=options.again)
+        counts = votes.histogram()
+        session.release(counts, key=options.key, again=options.again, level=options.level)
         batch = session.batch(options.key)
         try:
             session_export.put(out, session_export.batch_text(batch), batch.time)
@@ -160,9 +182,9 @@ def release(options: argparse.Namespace) -> int:
             raise OSError(f"{out}: {describe(error)}: {remedy}") from None
         drawn = session.state.batches > before
         report = session_export.status(session) | {"file": str(out), "drawn": drawn}
-        report |= {"key": batch.key, "answers": batch.charged}
+        report |= {"key": batch.key, "answers": batch.answers}
     note = "" if drawn else " (released before: they cost nothing more)"
-    text = [f"{batch.charged} labels of {batch.queries} queries: {out}{note}"]
+    text = [f"{batch.answers} labels of {batch.queries} queries: {out}{note}"]
     emit(report, [*text, *_text(report, options.session)], as_json=options.json)
     return 0
 
@@ -216,15 +238,21 @@ def extend(options: argparse.Namespace) -> int:
 
 def _text(report: dict, file: Path) -> list[str]:
     plan, spent, total = report["plan"], report["spent"], report["total"]
+    what = "units" if "levels" in plan else "labels"
     lines = [
         f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers, "
         f"{plan['n_classes']} classes, {plan['privacy_model']}, {plan['adjacency']}",
-        f"labels: {report['labels']} charged in {report['batches']} batches, "
+        f"{what}: {report['labels']} charged in {report['batches']} batches, "
         f"{report['remaining']} remain",
         f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {spent['delta']:g}; "
         f"in all at most {high(total['epsilon'])}",
         f"head: {report['head']}",
     ]
+    for level in plan.get("levels", []):
+        affordable = report["affordable"][str(level["level"])]
+        lines.insert(
+            -2, f"level {level['level']} ({level['parameters']}): {affordable} more labels"
+        )
     if report["lost"]:
         lines.insert(2, f"{report['lost']} batches were charged and lost with their process")
     if plan["noise"] != "secure":

@@ -19,7 +19,7 @@ from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.parameters import require_counts
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.planner.defaults import PRIVACY
+from private_ensembles.planner.defaults import PRIVACY, RESERVE
 from private_ensembles.release import release_plan, session_plan
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_file import Batch, SessionFile, State
@@ -51,6 +51,16 @@ class Session:
     True
     (28, True)
 
+    With levels, the noise of each batch may be chosen, and `labels` are units of the budget:
+
+    >>> with Session.create(
+    ...     f"{folder}/clinic.session", teachers=40, classes=2, labels=30, epsilon=2, delta=1e-6,
+    ...     levels=(1, 2), noise="reproducible",
+    ... ) as session:
+    ...     plain, clear = session.release([[39, 1]]), session.release([[21, 19]], level=2)
+    ...     session.remaining, session.affordable(1), session.affordable(2)
+    (27, 27, 5)
+
     plan: what was planned, and never changes but by `extend`. path: of the file.
     """
 
@@ -80,6 +90,8 @@ class Session:
         teacher_delta: float = PRIVACY["teacher_Delta"],
         noise: str = "secure",
         seed: int | None = None,
+        levels: Sequence[int] = (),
+        reserve: int = RESERVE,
     ) -> Session:
         """Plan a session and make its file.
 
@@ -90,7 +102,12 @@ class Session:
         the profile is taken; None: all. profile, privacy_model, adjacency, teacher_epsilon,
         teacher_delta: as in :func:`private_ensembles.plan`. noise: ``secure`` (the system's
         entropy) or ``reproducible``: a rehearsal, whose labels must not be released, with `seed`
-        (default 0).
+        (default 0). levels: among which the noise of each batch may be chosen, after seeing all
+        labels so far, by the whole units that a label costs, such as (1, 2, 4): the dearer, the
+        less noise. `labels` are then units of the budget, and there is one mechanism, gnmax_exact
+        unless another is named. Empty: all labels have the same noise. reserve: a label of every
+        level but the first has to leave units for so many more of it, without which the choice
+        would cost more noise.
 
         Raises ValueError, in one line, for a value out of range, if no mechanism applies, or if
         there is something at `path`; OSError if the file cannot be written.
@@ -113,6 +130,8 @@ class Session:
             teacher_delta=teacher_delta,
             noise=noise,
             seed=seed,
+            levels=levels,
+            reserve=reserve,
         )
         if not path.parent.is_dir():
             raise ValueError(f"{path}: the folder {path.parent} must be there")
@@ -155,20 +174,31 @@ class Session:
 
     @property
     def remaining(self) -> int:
-        """Return how many labels may still be released."""
+        """Return how many labels may still be released; with levels, how many units are left."""
         return max(0, self.plan.labels - self.state.labels)
 
     @property
     def remaining_queries(self) -> int:
         """Return how many queries may still be asked; without labels left, none gets one."""
+        if self.plan.levels:
+            return self.remaining
         return max(0, self.plan.queries - self.state.queries)
+
+    def affordable(self, level: int = 1) -> int:
+        """Return how many labels of a level may still be released, if all that follow are of it.
+
+        Each has to leave the level's reserve. Raises ValueError if there is no such level.
+        """
+        return self.plan.affordable(level, self.remaining)
 
     @property
     def spent(self) -> Spent:
         """Return what was charged so far costs, at the session's delta.
 
         That holds if how many labels there would be was decided without looking at them. If it was
-        decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md).
+        decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md). With
+        levels the same is true of units: it is what they cost whichever levels they were spent on
+        (`ReleasePlan.epsilon`).
         """
         state, delta = self.state, self.plan.task.delta
         return Spent(self.plan.epsilon(state.queries, state.labels, delta), delta)
@@ -180,7 +210,7 @@ class Session:
         return Spent(task.epsilon, task.delta)
 
     def release(
-        self, counts: ArrayLike, *, key: str | None = None, again: bool = False
+        self, counts: ArrayLike, *, key: str | None = None, again: bool = False, level: int = 1
     ) -> NDArray[np.int64]:
         """Release one label for each query, (queries,), -1 for a query without one.
 
@@ -189,18 +219,21 @@ class Session:
         was released before is not drawn again: its labels are returned as they are, whatever the
         counts, and cost nothing. None: a new batch in any case. again: draw a batch again whose
         labels were lost because a process ended between charge and labels; it is charged anew.
+        level: of the noise, if the session has levels; each query costs so many units.
 
         The batch is charged first, in a transaction that is on disk before anything is drawn, and
         only the process that has charged a batch draws for it, once. Other processes wait.
 
         Raises ValueError, before any charge, for counts that are not such a table, for more queries
-        than remain, for a key of other queries, and for a lost batch unless `again` is true;
+        than remain or the level's reserve leaves, for a level that the session does not have, for
+        a key of other queries or another level, and for a lost batch unless `again` is true;
         OSError if the file cannot be written: the labels are then either not charged, or charged
         and lost.
         """
         _check_key(key)
         plan = self.plan
-        sized = plan.noise(plan.queries, plan.labels)
+        level = plan.level(level).units  # a whole number, as the file has it
+        sized = plan.noise(plan.queries, plan.labels, level)
         counts = require_counts(np.asarray(counts), sized)
         if counts.shape[1] != plan.task.n_classes:
             raise ValueError(
@@ -210,18 +243,18 @@ class Session:
             self._read_plan()  # extended by others, perhaps
             known = None if key is None else self._file.find(key)
             if known is not None and known.labels is not None:
-                return _same_queries(known, len(counts))
+                return _same_queries(known, len(counts), level)
             if known is not None and not again:
                 raise ValueError(
-                    f"{self.path}: batch {key!r} was charged ({known.most} labels), and its labels "
-                    "were lost when the process ended: they cannot be had; allow a new charge "
-                    "with again = yes"
+                    f"{self.path}: batch {key!r} was charged ({known.answers} labels), and its "
+                    "labels were lost when the process ended: they cannot be had; allow a new "
+                    "charge with again = yes"
                 )
-            before = self._require_room(len(counts))
+            before = self._require_room(len(counts), level)
             self._try()
             most = min(len(counts), max(0, self.plan.labels - before.labels))
-            batch = self._file.charge(key, len(counts), most)
-            labels = self._draw(counts, before)
+            batch = self._file.charge(key, len(counts), most, level)
+            labels = self._draw(counts, before, level)
             self._file.settle(batch, labels.tolist())
             return labels
 
@@ -276,9 +309,12 @@ class Session:
         if text != self._text:
             self._text, self.plan = text, release_plan.read(text)
 
-    def _require_room(self, queries: int) -> State:
+    def _require_room(self, queries: int, level: int) -> State:
         """Return the state before a batch; ValueError if it asks for more than remains."""
         state = self.state
+        if self.plan.levels:
+            self._require_units(queries, level, state)
+            return state
         left = max(0, self.plan.queries - state.queries)
         if queries > left:
             raise ValueError(
@@ -287,24 +323,36 @@ class Session:
             )
         return state
 
+    def _require_units(self, queries: int, level: int, state: State) -> None:
+        """Raise ValueError unless each query of a batch finds its level open."""
+        left = self.plan.labels - state.labels
+        most = self.plan.affordable(level, left)
+        if queries > most:
+            reserve = self.plan.level(level).reserve
+            raise ValueError(
+                f"{self.path}: {queries} queries of level {level}: must be at most {most}, as "
+                f"{left} units are left, of which {reserve} are kept from this level"
+            )
+
     def _try(self) -> None:
         """Draw for a made-up query, once: what is missing must fail before the first charge."""
         if not self._tried:
             task = self.plan.task
             nobody = np.zeros((1, task.n_classes), dtype=np.int64)
             nobody[0, 0] = task.n_teachers
-            self._draw(nobody, State(0, 0, 0, ""))
+            self._draw(nobody, State(0, 0, 0, ""), 1)
             self._tried = True
 
-    def _draw(self, counts: NDArray, before: State) -> NDArray[np.int64]:
+    def _draw(self, counts: NDArray, before: State, level: int) -> NDArray[np.int64]:
         """Draw a batch's labels, at most as many as remained before it was charged."""
         plan = self.plan
-        queries, labels = plan.queries - before.queries, plan.labels - before.labels
+        queries = plan.queries - before.queries
+        labels = (plan.labels - before.labels) // level
         drawn = np.full(len(counts), -1, dtype=np.int64)
         if labels == 0:
             return drawn
         if plan.seed is None:
-            noise = plan.noise(queries, labels)
+            noise = plan.noise(queries, labels, level)
             return door.release(plan.mechanism, counts, noise, Secure())
         # One by one: each query has a stream of its own, however queries are cut into batches.
         for place in range(len(counts)):
@@ -312,7 +360,7 @@ class Session:
             if left == 0:
                 break
             stream = streams.generator(plan.seed, "session", before.queries + place)
-            noise = plan.noise(queries - place, left)
+            noise = plan.noise(queries - place, left, level)
             one = counts[place : place + 1]
             drawn[place] = door.release(plan.mechanism, one, noise, Seeded(stream))[0]
         return drawn
@@ -335,8 +383,13 @@ def _check_key(key: str | None) -> None:
         raise ValueError(f"key = {key!r}: must not begin with #")
 
 
-def _same_queries(batch: Batch, queries: int) -> NDArray[np.int64]:
-    """Return a batch's labels; ValueError if it had other queries, by their number."""
+def _same_queries(batch: Batch, queries: int, level: int) -> NDArray[np.int64]:
+    """Return a batch's labels; ValueError if it had other queries, by their number and level."""
+    if batch.level != level:
+        raise ValueError(
+            f"key = {batch.key!r}: is the name of a batch of level {batch.level}, released before, "
+            f"and this is level {level}: ask for level {batch.level}, or give a new name"
+        )
     if batch.queries != queries:
         raise ValueError(
             f"key = {batch.key!r}: is the name of a batch of {batch.queries} queries, released "

@@ -21,7 +21,7 @@ from private_ensembles.release.session_file import Batch
 # Shares of the session's delta at which its cost is told.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
 _LABELS = ("batch", "query", "label")
-_BATCHES = ("batch", "attempt", "time", "queries", "labels", "labels_sha256")
+_BATCHES = ("batch", "attempt", "time", "queries", "labels", "level", "labels_sha256")
 
 
 def status(session: Session, *, curve: bool = False) -> dict:
@@ -29,7 +29,9 @@ def status(session: Session, *, curve: bool = False) -> dict:
 
     Keys: plan (`session_plan.facts`), batches, lost (batches whose labels were lost), queries and
     labels (charged so far), remaining, remaining_queries, spent and total (epsilon at delta, with
-    the lower bound of the account in `least`), head. curve: with the cost at other deltas, too.
+    the lower bound of the account in `least`), head. With levels, labels and remaining are units,
+    and affordable says how many labels of each level they pay for. curve: with the cost at other
+    deltas, too.
     """
     plan, state = session.plan, session.state
     delta = plan.task.delta
@@ -50,6 +52,10 @@ def status(session: Session, *, curve: bool = False) -> dict:
         "total": {"epsilon": plan.task.epsilon, "delta": delta},
         "head": state.head,
     }
+    if plan.levels:
+        report["affordable"] = {
+            str(level.units): session.affordable(level.units) for level in plan.levels
+        }
     if curve:
         deltas = [share * delta for share in DELTAS if share * delta < 1]
         report["curve"] = [
@@ -101,7 +107,7 @@ def put(path: Path, text: str, when: int | None = None) -> None:
 def batch_text(batch: Batch) -> str:
     """Return a batch's labels as CSV: query (from 0), label; those without one left out.
 
-    >>> batch_text(Batch(1, "march", 1, 0, 3, 3, [2, -1, 0]))
+    >>> batch_text(Batch(1, "march", 1, 0, 3, 3, 1, [2, -1, 0]))
     'query,label\\n0,2\\n2,0\\n'
     """
     labels = [] if batch.labels is None else batch.labels
@@ -116,7 +122,8 @@ def _row(batch: Batch) -> dict:
         "attempt": batch.attempt,
         "time": datetime.fromtimestamp(batch.time, UTC).isoformat(timespec="seconds"),
         "queries": batch.queries,
-        "labels": batch.charged,
+        "labels": batch.answers,
+        "level": batch.level,
         "labels_sha256": "" if batch.labels is None else digest,
     }
 

@@ -40,6 +40,7 @@ CREATE TABLE batches (
     time INTEGER NOT NULL,
     queries INTEGER NOT NULL,
     most INTEGER NOT NULL,
+    level INTEGER NOT NULL,
     labels TEXT,
     UNIQUE (key, attempt)
 );
@@ -58,8 +59,10 @@ class Batch:
 
     number: from 1, in the order of charges. key: by which it is asked for again. attempt: from 1; a
     later one was charged because the labels of those before were lost. time: of the charge, in
-    whole seconds since 1970. most: labels that it might release, when it was charged. labels: of
-    each query, -1 where there is none; None if they are not known yet, or were lost.
+    whole seconds since 1970. most: what it was charged at first, all labels that it might release.
+    level: of its noise, which is what a label costs in the units of the session, 1 unless the
+    session has levels. labels: of each query, -1 where there is none; None if they are not known
+    yet, or were lost.
     """
 
     number: int
@@ -68,17 +71,28 @@ class Batch:
     time: int
     queries: int
     most: int
+    level: int
     labels: list[int] | None
 
     @property
+    def answers(self) -> int:
+        """Return how many labels it has released, or may have: all until they are known."""
+        known = self.labels
+        return self.most // self.level if known is None else sum(label >= 0 for label in known)
+
+    @property
     def charged(self) -> int:
-        """Return the labels that it counts for: all that it might release, until they are known."""
-        return self.most if self.labels is None else sum(label >= 0 for label in self.labels)
+        """Return what it counts for, in units: labels, unless the session has levels."""
+        return self.answers * self.level
 
 
 @dataclass(frozen=True)
 class State:
-    """batches, queries, labels: how many were charged so far. head: the last hash, in hex."""
+    """What was charged so far.
+
+    batches, queries: how many. labels: how many units, which are labels unless there are levels.
+    head: the last hash, in hex.
+    """
 
     batches: int
     queries: int
@@ -191,11 +205,11 @@ class SessionFile:
             for row in self._connection.execute("SELECT * FROM batches ORDER BY number"):
                 yield _batch(row)
 
-    def charge(self, key: str | None, queries: int, labels: int) -> Batch:
+    def charge(self, key: str | None, queries: int, labels: int, level: int = 1) -> Batch:
         """Charge a batch before it is drawn; the caller holds the session's lock.
 
         key: None for one made of the batch's number, such as #12. labels: the most that it may
-        release.
+        release. level: units that each of them costs.
         """
         with self._transaction():
             state = self.state()
@@ -204,13 +218,13 @@ class SessionFile:
             tried = self._connection.execute(
                 "SELECT COALESCE(MAX(attempt), 0) FROM batches WHERE key = ?", (key,)
             ).fetchone()[0]
-            batch = Batch(number, key, tried + 1, int(time.time()), queries, labels, None)
+            most = labels * level
+            batch = Batch(number, key, tried + 1, int(time.time()), queries, most, level, None)
             self._connection.execute(
-                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, NULL)",
-                (batch.number, batch.key, batch.attempt, batch.time, queries, labels),
+                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", astuple(batch)[:-1]
             )
             head = _after(state.head, _charge_entry(batch))
-            self._set(State(number, state.queries + queries, state.labels + labels, head))
+            self._set(State(number, state.queries + queries, state.labels + most, head))
         return batch
 
     def settle(self, batch: Batch, labels: list[int]) -> Batch:
@@ -381,9 +395,11 @@ def _plan_entry(after: int, when: int, plan: str) -> dict:
 def _charge_entry(batch: Batch) -> dict:
     charge = asdict(batch)
     del charge["labels"]
+    if batch.level == 1:  # as before there were levels
+        del charge["level"]
     return {"charge": charge}
 
 
 def _labels_entry(batch: Batch) -> dict:
     labels = hashlib.sha256(_labels_text(batch.labels).encode()).hexdigest()
-    return {"batch": batch.number, "answers": batch.charged, "labels_sha256": labels}
+    return {"batch": batch.number, "answers": batch.answers, "labels_sha256": labels}
