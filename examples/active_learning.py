@@ -26,7 +26,7 @@ for teacher, shard in enumerate(np.array_split(private, 150)):
     votes[:, teacher] = truth[shard][apart.argmin(axis=1)]
 counts = np.stack([np.bincount(row, minlength=10) for row in votes])
 
-# 3. One session for all rounds: 200 labels for (4, 1e-5). This one is a rehearsal, so that it prints
+# 3. One session for all rounds: 200 labels for (4, 1e-5). This one is a rehearsal, which prints
 #    the same each time; to release labels of real data, leave out noise and seed.
 session = Session.create(
     tempfile.mkdtemp() + "/digits.session",

@@ -1,4 +1,4 @@
-"""Rounds in a federation: clients send queries, one server labels them: python examples/federation.py
+"""Clients send queries in rounds, one server labels them: python examples/federation.py
 
 Forty hospitals have a model each, trained on patients of their own: the teachers. Every round some
 clients send queries without labels. The server asks all teachers, and answers with private labels
@@ -12,8 +12,8 @@ import numpy as np
 from private_ensembles import Session
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
-# 1. The teachers, who never change. Here an ensemble that does not exist: a query is a number that
-#    says which of 400 patients without a diagnosis it is about, and how the forty models vote on it.
+# 1. The teachers, who never change. Here an ensemble that does not exist: a query is one of 400
+#    patients without a diagnosis, and how the forty models vote on this patient.
 profile = ConsensusProfile(n_classes=3, easy_share=0.9, easy=(30, 1), hard=(3, 2), confusion=1.0)
 counts, truth = synthetic_counts(profile, 40, 400, np.random.default_rng(0))
 

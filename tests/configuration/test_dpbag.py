@@ -16,7 +16,7 @@ from .shipped import DEFAULT, assert_refused, changed
         ("dpbag.logistic.n", [50, 20000], "dpbag.logistic.n[1] = 20000: must be at most 16280"),
         ("dpbag.embedded.logistic.n", [190], "n[0] = 190: must be at most 189, a third"),
         ("dpbag.logistic.k", [0], "dpbag.logistic.k[0] = 0: must be an integer >= 1"),
-        ("dpbag.logistic.tolerance", 0.1, "dpbag.logistic.tolerance = 0.1: must be a numbe"),
+        ("dpbag.logistic.tolerance", 0.1, "dpbag.logistic.tolerance = 0.1: must be a number"),
         ("dpbag.delta", 0, "dpbag.delta = 0: must be a number >= 1e-100 and < 1"),
         ("dpbag.scaling", "none", "must be one of data, public"),
         ("dpbag.boosted_trees.leafs", 3, "did you mean dpbag.boosted_trees.leaves"),
