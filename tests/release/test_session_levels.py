@@ -15,7 +15,7 @@ from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import release as door
 from private_ensembles.noise import secure
-from private_ensembles.release import release_plan, session_export, session_file
+from private_ensembles.release import release_plan, session_export
 
 SMALL = {"teachers": 5, "classes": 2, "labels": 6, "epsilon": 3.0, "delta": 1e-3}
 COUNTS = np.array([[5, 0], [3, 2], [1, 4], [2, 3]])
@@ -272,8 +272,6 @@ def test_a_plan_with_levels_is_read_as_it_was_written(tmp_path):
 def test_a_session_without_levels_says_nothing_of_them(tmp_path):
     with create(tmp_path, levels=(), mechanisms=["gnmax_exact"], noise="reproducible") as session:
         assert "levels" not in json.loads(session.plan.text())
-        batch = session_file.Batch(1, "a", 1, 0, 1, 1, 1, None)
-        assert "level" not in session_file._charge_entry(batch)["charge"]
         report = session_export.status(session)
         assert not {"affordable", "levels"} & (set(report) | set(report["plan"]))
         assert session.affordable() == session.remaining == 6

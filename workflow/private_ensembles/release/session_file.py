@@ -20,8 +20,8 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from private_ensembles.release import record
 
@@ -53,8 +53,7 @@ CREATE TABLE state (
 """
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """One batch of queries.
 
     number: from 1, in the order of charges. key: by which it is asked for again. attempt: from 1; a
@@ -86,8 +85,7 @@ class Batch:
         return self.answers * self.level
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """What was charged so far.
 
     batches, queries: how many. labels: how many units, which are labels unless there are levels.
@@ -221,7 +219,7 @@ class SessionFile:
             most = labels * level
             batch = Batch(number, key, tried + 1, int(time.time()), queries, most, level, None)
             self._connection.execute(
-                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", astuple(batch)[:-1]
+                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", batch[:-1]
             )
             head = _after(state.head, _charge_entry(batch))
             self._set(State(number, state.queries + queries, state.labels + most, head))
@@ -233,7 +231,7 @@ class SessionFile:
         Queries that got none, because a threshold failed, no longer count as labels. The file keeps
         the time of the charge, in whole seconds: how long the draw took is nobody's business.
         """
-        settled = replace(batch, labels=labels)
+        settled = batch._replace(labels=labels)
         text = _labels_text(labels)
         with self._transaction():
             state = self.state()
@@ -261,7 +259,7 @@ class SessionFile:
             now = int(time.time())
             entry = (state.batches, now, plan)
             self._connection.execute("INSERT INTO plans VALUES (?, ?, ?)", entry)
-            self._set(replace(state, head=_after(state.head, _plan_entry(*entry))))
+            self._set(state._replace(head=_after(state.head, _plan_entry(*entry))))
 
     def verify(self, head: str | None = None) -> State:
         """Work the whole chain out anew, and return the state that it leads to.
@@ -312,11 +310,11 @@ class SessionFile:
             entry = (0, int(time.time()), plan)
             self._connection.execute("INSERT INTO plans VALUES (?, ?, ?)", entry)
             state = State(0, 0, 0, _after("", _plan_entry(*entry)))
-            self._connection.execute("INSERT INTO state VALUES (?, ?, ?, ?)", astuple(state))
+            self._connection.execute("INSERT INTO state VALUES (?, ?, ?, ?)", state)
 
     def _set(self, state: State) -> None:
         self._connection.execute(
-            "UPDATE state SET batches = ?, queries = ?, labels = ?, head = ?", astuple(state)
+            "UPDATE state SET batches = ?, queries = ?, labels = ?, head = ?", state
         )
 
     @contextlib.contextmanager
@@ -393,10 +391,8 @@ def _plan_entry(after: int, when: int, plan: str) -> dict:
 
 
 def _charge_entry(batch: Batch) -> dict:
-    charge = asdict(batch)
+    charge = batch._asdict()
     del charge["labels"]
-    if batch.level == 1:  # as before there were levels
-        del charge["level"]
     return {"charge": charge}
 
 
