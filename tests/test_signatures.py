@@ -4,8 +4,13 @@ import ast
 
 MOST = 9
 # Public functions take a task's numbers by name, as their page has them (docs/api.md), and a session
-# hands them on to its plan.
-ALLOWED = {"api/planning.py plan", "release/session.py create", "release/session_plan.py made"}
+# hands them on to its plan; a row of the ledger has as many columns.
+ALLOWED = {
+    "api/planning.py plan",
+    "ledger/row.py ledger_row",
+    "release/session.py create",
+    "release/session_plan.py made",
+}
 
 
 def _arguments(function: ast.FunctionDef) -> int:

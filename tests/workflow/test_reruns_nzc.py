@@ -79,7 +79,12 @@ CONFIGURATION = {
     "noise of one of PATE's tasks": ({"pate__tasks__adult__confident__sigma1": 100}, LEDGER),
     "no ledger": ({"audit": None}, {"build_index"}),
 }
-PLANNER = {"plan_mechanisms", "study_many_labels", "study_best_label"}
+PLANNER = {
+    "plan_mechanisms",
+    "study_many_labels",
+    "study_best_label",
+    "study_active_learning",
+}
 FILES = {
     # The planner loads every mechanism, and so do its studies.
     f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE | PLANNER,
