@@ -352,7 +352,58 @@ def test_a_larger_cap_costs_what_its_account_says_and_keeps_the_noise(tmp_path):
             session.extend(7, epsilon=9.0)
 
 
+def test_the_same_file_by_another_name_is_the_same_session(tmp_path, monkeypatch):
+    """A link, another folder to stand in: one lock, one cap."""
+    create(tmp_path).close()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "link").symlink_to(tmp_path / "a.session")
+    monkeypatch.chdir(tmp_path)
+    with Session.open("a.session") as session, Session.open("elsewhere/link") as other:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert sessions.lock_of(session.path) == sessions.lock_of(other.path)
+        session.release(COUNTS[:3])
+        with pytest.raises(ValueError, match="2 queries: must be at most 1"):
+            other.release(COUNTS[:2])
+        other.release(COUNTS[:1])
+        assert session.remaining == 0
+        session.verify()
+
+
+def test_more_labels_than_the_plan_allows_are_noticed(tmp_path):
+    with create(tmp_path) as session:
+        session._file.charge(None, 5, 5, before=session.state)
+        with pytest.raises(ValueError, match="holds more labels than its plan allows"):
+            session.verify()
+
+
+def test_who_only_looks_cannot_release_or_extend(tmp_path):
+    create(tmp_path).close()
+    with Session.open(tmp_path / "a.session", write=False) as session:
+        for change in (lambda: session.release(COUNTS), lambda: session.extend(9, epsilon=9)):
+            with pytest.raises(ValueError, match="opened to look at only"):
+                change()
+        assert session.remaining == 4
+
+
+def test_after_a_threshold_as_many_labels_are_charged_as_there_might_have_been(tmp_path):
+    """How many there are is an outcome, on which a claim may not depend."""
+    sizes = {"teachers": 50, "classes": 3, "labels": 3, "queries": 40, "epsilon": 8.0}
+    with create(tmp_path, **sizes, mechanisms=["confident_gnmax"], noise="reproducible") as session:
+        plan = session.plan
+        session.release(np.tile([[17, 17, 16]], (5, 1)))
+        assert session.spent.epsilon == plan.epsilon(5, 3)
+        assert plan.epsilon(2, 0) == plan.epsilon(2, 2) < plan.epsilon(5, 0)
+
+
 def test_an_extension_by_another_process_is_seen(tmp_path):
+    with create(tmp_path) as session, Session.open(session.path) as other:
+        cost = other.cost_of(6)
+        other.extend(6, epsilon=9.0)
+        assert session.total == cost
+        assert session.remaining == 6
+
+
+def test_an_extension_by_another_process_is_used(tmp_path):
     with create(tmp_path) as session, Session.open(session.path) as other:
         other.extend(6, epsilon=9.0)
         session.release(COUNTS)

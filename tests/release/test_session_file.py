@@ -12,11 +12,16 @@ from private_ensembles.release.session_file import SessionFile
 from .. import ending
 
 
+def charged(file, key, queries=1):
+    """A batch that is charged in the state that the file is in."""
+    return file.charge(key, queries, queries, before=file.state())
+
+
 @pytest.fixture
 def path(tmp_path):
     file = SessionFile.create(tmp_path / "a.session", '{"plan": 1}')
     for key, labels in (("one", [0, 1]), ("two", [2, -1, 0])):
-        file.settle(file.charge(key, len(labels), len(labels)), labels)
+        file.settle(charged(file, key, len(labels)), labels)
     file.close()
     return tmp_path / "a.session"
 
@@ -55,7 +60,7 @@ def test_the_head_is_a_hash_over_all_entries_in_their_order(tmp_path):
     for number, order in enumerate(([0, 1], [1, 0])):
         file = SessionFile.create(tmp_path / f"{number}.session", "{}")
         for label in order:
-            file.settle(file.charge(None, 1, 1), [label])
+            file.settle(charged(file, None), [label])
         heads.add(file.verify().head)
         file.close()
     assert len(heads) == 2
@@ -87,7 +92,7 @@ def test_an_older_copy_is_refused_by_a_head_that_was_kept(path):
     shutil.copy(path, path.with_name("backup"))
     file = opened(path)
     before = file.state().head
-    file.settle(file.charge("three", 1, 1), [1])
+    file.settle(charged(file, "three"), [1])
     after = file.state().head
     assert file.verify(before) == file.verify(after)
     file.close()
@@ -103,7 +108,7 @@ def test_an_extension_is_an_entry_like_others(path):
     file.extend('{"plan": 2}')
     assert file.plan() == '{"plan": 2}'
     assert file.verify(before.head).labels == before.labels
-    file.settle(file.charge(None, 1, 1), [1])
+    file.settle(charged(file, None), [1])
     file.verify(before.head)
     change(path, "UPDATE plans SET after = 0 WHERE after = 2")
     with pytest.raises(ValueError, match="does not agree"):
@@ -112,8 +117,8 @@ def test_an_extension_is_an_entry_like_others(path):
 
 def test_labels_are_stored_once_and_for_the_last_charge_only(path):
     file = opened(path)
-    lost = file.charge("three", 1, 1)
-    again = file.charge("three", 1, 1)
+    lost = charged(file, "three")
+    again = charged(file, "three")
     assert (lost.attempt, again.attempt) == (1, 2)
     with pytest.raises(ValueError, match="not waiting for its labels"):
         file.settle(lost, [0])
@@ -169,7 +174,7 @@ def test_a_full_disk_charges_nothing_and_says_so(path):
     size = path.stat().st_size
 
     def work():
-        opened(path).charge("x" * 150, 10**6, 10**6)
+        charged(opened(path), "x" * 150, 10**6)
 
     assert not ending.with_room_for(size // 2, work)
     assert opened(path).verify() == before
@@ -180,7 +185,7 @@ def test_a_file_that_may_not_be_changed_can_be_looked_at(path):
     file = SessionFile(path, connection)
     assert file.verify().labels == 4
     with pytest.raises(OSError, match="Read-only") as caught:
-        file.charge("three", 1, 1)
+        charged(file, "three")
     assert caught.value.filename == str(path)
 
 
@@ -195,3 +200,27 @@ def test_what_a_killed_process_left_half_written_is_taken_back(path):
 
     assert not ending._forked(work)
     assert opened(path, write=False).verify() == before
+
+
+def test_nothing_is_charged_in_another_state_than_the_one_that_had_room(path):
+    """As when two processes hold two locks, because they know the file by two names."""
+    file, other = opened(path), opened(path)
+    before = file.state()
+    charged(other, "three")
+    with pytest.raises(ValueError, match="has been changed by another process: ask again"):
+        file.charge("four", 1, 1, before=before)
+    assert file.verify().batches == 3
+
+
+def test_what_is_verified_is_one_moment_whatever_others_write(path):
+    """A writer between two reads would look like a damaged file."""
+    file, other = opened(path), opened(path)
+    with file.reading():
+        before = file.state()
+        batches = file.batches()
+        next(batches)
+        with pytest.raises(ValueError, match="held by another process"):
+            other._connection.execute("PRAGMA busy_timeout = 100")
+            other.settle(charged(other, "three"), [1])
+        assert file.verify() == before
+    assert file.verify() == before

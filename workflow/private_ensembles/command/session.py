@@ -176,7 +176,7 @@ def release(options: argparse.Namespace) -> int:
         session.release(counts, key=options.key, again=options.again, level=options.level)
         batch = session.batch(options.key)
         try:
-            session_export.put(out, session_export.batch_text(batch), batch.time)
+            session_export.put_batch(out, batch, rehearsal=session.plan.seed is not None)
         except OSError as error:
             remedy = "the labels are charged, and the same command writes them"
             raise OSError(f"{out}: {describe(error)}: {remedy}") from None
@@ -201,7 +201,7 @@ def status(options: argparse.Namespace) -> int:
     text = [*_text(report, options.session), *_caps_text(caps)]
     for row in report.get("curve", []):
         spent, total = high(row["spent"]), high(row["total"])
-        text.append(f"  at delta = {row['delta']:g}: so far {spent}, in all {total}")
+        text.append(f"  at delta = {high(row['delta'])}: so far {spent}, in all {total}")
     emit(report | {"caps": caps}, text, as_json=options.json)
     return 0
 
@@ -230,7 +230,10 @@ def extend(options: argparse.Namespace) -> int:
     done = options.epsilon is not None
     report = {"labels": options.labels, "epsilon": cost.epsilon, "delta": cost.delta}
     report |= {"extended": done, "head": head}
-    costs = f"{options.labels} labels cost at most {high(cost.epsilon)} at delta = {cost.delta:g}"
+    costs = (
+        f"{options.labels} labels cost at most {high(cost.epsilon)} at delta = {high(cost.delta)}, "
+        "unless labels that were seen decided on it"
+    )
     text = [costs, f"head: {head}"] if done else [f"{costs}; allow it with --epsilon"]
     emit(report, text, as_json=options.json)
     return 0
@@ -244,7 +247,7 @@ def _text(report: dict, file: Path) -> list[str]:
         f"{plan['n_classes']} classes, {plan['privacy_model']}, {plan['adjacency']}",
         f"{what}: {report['labels']} charged in {report['batches']} batches, "
         f"{report['remaining']} remain",
-        f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {spent['delta']:g}; "
+        f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {high(spent['delta'])}; "
         f"in all at most {high(total['epsilon'])}",
         f"head: {report['head']}",
     ]

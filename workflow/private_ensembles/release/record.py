@@ -205,7 +205,7 @@ def _plan_of(release: Release) -> ReleasePlan | None:
 def _of_group(releases: Sequence[Release]) -> Total:
     """Return what releases of the same noise cost together, if that is less than the sum."""
     total = together(releases)
-    if len(releases) == 1:
+    if len(releases) == 1 or total.delta >= 1:
         return total
     plans = [_plan_of(release) for release in releases]
     queries = sum(plan.queries for plan in plans)

@@ -80,6 +80,11 @@ class ReleasePlan:
         return int(self.parameters.queries) if self.silent else self.labels
 
     @property
+    def queries_at_most(self) -> int:
+        """Return how many queries may be charged: with levels there are no more than units."""
+        return self.labels if self.levels else self.queries
+
+    @property
     def fresh(self) -> bool:
         """Whether each label has noise of its own, so that labels of several releases add up."""
         return self.mechanism.entry.hides_votes and self.mechanism.law.of_counts
@@ -121,10 +126,11 @@ class ReleasePlan:
     def epsilon(self, queries: int, labels: int, delta: float | None = None) -> float:
         """Return an upper bound on what so many queries and labels cost together.
 
-        queries: how many thresholds were asked; those that got no label count only there. delta:
-        None: the task's. 0 if nothing was asked, infinite if nothing is proven at this delta. With
-        levels, labels are units, and what so many units cost is what any choice of levels, query
-        by query, costs that spends at most so many of them: `_units_alone` says why.
+        queries: how many were asked. After a threshold labels are an outcome, so that as many are
+        charged as there might have been, up to the cap. delta: None: the task's. 0 if nothing was
+        asked, infinite if nothing is proven at this delta. With levels, labels are units, and what
+        so many units cost is what any choice of levels, query by query, costs that spends at most
+        so many of them: `_units_alone` says why.
         """
         at = self.task.delta if delta is None else delta
         checks.probability(delta=at, zero=False, one=False)
@@ -134,7 +140,8 @@ class ReleasePlan:
             return self._units_alone(labels, at).upper
         if at > self.task.delta and not self._any_delta:
             at = self.task.delta  # what holds there holds here
-        labels = max(labels, 1)  # a threshold that failed is charged beside one label at least
+        if self.silent:  # how many labels there are is an outcome: there might have been so many
+            labels = max(labels, min(queries, self.labels))
         task = replace(self.task, queries=queries, labels=labels, delta=at)
         known = math.inf
         if at == self.task.delta or self._any_delta:
@@ -188,6 +195,8 @@ class ReleasePlan:
         what was not to be used, and theorem 1 of docs/sessions.md has the cost. It is not above the
         cost of all U units, of which this is one way to use them.
         """
+        if units > self.labels:
+            raise ValueError(f"units = {units}: must be at most the {self.labels} of the plan")
         reserves = [max(0, level.reserve - (self.labels - units)) for level in self.levels]
         families = [self.mechanism.law.pairs(self.task, level.parameters) for level in self.levels]
         costs = [level.units for level in self.levels]

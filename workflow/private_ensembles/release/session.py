@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles.configuration.naming import at_most
 from private_ensembles.jobs.io import alone
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.parameters import require_counts
@@ -64,8 +65,8 @@ class Session:
     plan: what was planned, and never changes but by `extend`. path: of the file.
     """
 
-    def __init__(self, file: SessionFile):
-        self._file = file
+    def __init__(self, file: SessionFile, *, write: bool = True):
+        self._file, self._write = file, write
         self.path = file.path
         self._text = file.plan()
         self.plan: ReleasePlan = release_plan.read(self._text)
@@ -112,7 +113,7 @@ class Session:
         Raises ValueError, in one line, for a value out of range, if no mechanism applies, or if
         there is something at `path`; OSError if the file cannot be written.
         """
-        path = Path(path)
+        path = Path(path).resolve()
         if path.exists():  # before a plan that may take seconds
             raise ValueError(f"{path}: is there already: a session is created once")
         plan = session_plan.made(
@@ -148,9 +149,10 @@ class Session:
         lacks the head, and OSError if it cannot be read or, with `write`, written.
         """
         file = SessionFile.open(path, write=write)
+        session = cls(file, write=write)
         if head is not None:
-            file.verify(head)
-        return cls(file)
+            session.verify(head)
+        return session
 
     def close(self) -> None:
         """Close the file. Nothing is lost: each batch was written when it was released."""
@@ -164,8 +166,13 @@ class Session:
 
     @property
     def state(self) -> State:
-        """Return how many batches, queries and labels were charged so far, and the head."""
-        return self._file.state()
+        """Return how many batches, queries and labels were charged so far, and the head.
+
+        The plan is read again, too, as somebody else may have extended the session.
+        """
+        with self._file.reading():
+            self._read_plan()
+            return self._file.state()
 
     @property
     def head(self) -> str:
@@ -175,21 +182,24 @@ class Session:
     @property
     def remaining(self) -> int:
         """Return how many labels may still be released; with levels, how many units are left."""
-        return max(0, self.plan.labels - self.state.labels)
+        state = self.state
+        return max(0, self.plan.labels - state.labels)
 
     @property
     def remaining_queries(self) -> int:
         """Return how many queries may still be asked; without labels left, none gets one."""
+        state = self.state
         if self.plan.levels:
-            return self.remaining
-        return max(0, self.plan.queries - self.state.queries)
+            return max(0, self.plan.labels - state.labels)
+        return max(0, self.plan.queries - state.queries)
 
     def affordable(self, level: int = 1) -> int:
         """Return how many labels of a level may still be released, if all that follow are of it.
 
         Each has to leave the level's reserve. Raises ValueError if there is no such level.
         """
-        return self.plan.affordable(level, self.remaining)
+        left = self.remaining
+        return self.plan.affordable(level, left)
 
     @property
     def spent(self) -> Spent:
@@ -200,12 +210,18 @@ class Session:
         levels the same is true of units: it is what they cost whichever levels they were spent on
         (`ReleasePlan.epsilon`).
         """
-        state, delta = self.state, self.plan.task.delta
+        state = self.state
+        delta = self.plan.task.delta
         return Spent(self.plan.epsilon(state.queries, state.labels, delta), delta)
 
     @property
     def total(self) -> Spent:
-        """Return what the session costs at most, however it is used."""
+        """Return what the session costs at most, whatever is asked and whenever it ends.
+
+        After `extend`, only if labels that were seen did not decide on that (docs/sessions.md).
+        """
+        with self._file.reading():
+            self._read_plan()
         task = self.plan.task
         return Spent(task.epsilon, task.delta)
 
@@ -231,6 +247,7 @@ class Session:
         and lost.
         """
         _check_key(key)
+        self._require_write()
         plan = self.plan
         level = plan.level(level).units  # a whole number, as the file has it
         sized = plan.noise(plan.queries, plan.labels, level)
@@ -240,7 +257,6 @@ class Session:
                 f"counts of {counts.shape[1]} classes: must be of {plan.task.n_classes}"
             )
         with alone(lock_of(self.path)):
-            self._read_plan()  # extended by others, perhaps
             known = None if key is None else self._file.find(key)
             if known is not None and known.labels is not None:
                 return _same_queries(known, len(counts), level)
@@ -253,7 +269,7 @@ class Session:
             before = self._require_room(len(counts), level)
             self._try()
             most = min(len(counts), max(0, self.plan.labels - before.labels))
-            batch = self._file.charge(key, len(counts), most, level)
+            batch = self._file.charge(key, len(counts), most, level, before=before)
             labels = self._draw(counts, before, level)
             self._file.settle(batch, labels.tolist())
             return labels
@@ -273,8 +289,18 @@ class Session:
         return list(self._file.batches())
 
     def verify(self, head: str | None = None) -> State:
-        """Check the whole file against its own hashes; see `open`."""
-        return self._file.verify(head)
+        """Check the whole file against its own hashes and its plan; see `open`."""
+        with self._file.reading():
+            state = self._file.verify(head)
+            self._read_plan()
+        if state.labels > self.plan.labels or state.queries > self.plan.queries_at_most:
+            raise ValueError(f"{self.path}: holds more labels than its plan allows")
+        return state
+
+    def snapshot(self) -> tuple[State, list[Batch]]:
+        """Return the state and all batches as they are at one moment, the plan being that, too."""
+        with self._file.reading():
+            return self.state, self.batches()
 
     def cost_of(self, labels: int, queries: int | None = None) -> Spent:
         """Return what a larger cap would cost in all, with the noise as it is.
@@ -288,20 +314,28 @@ class Session:
     def extend(self, labels: int, *, epsilon: float, queries: int | None = None) -> None:
         """Allow more labels at the same noise; from now on the session costs what the new cap does.
 
+        That holds if labels that were seen did not decide on it. If they did, each of several caps
+        that were fixed beforehand keeps its own delta, and these add up (docs/sessions.md).
+
         labels, queries: as in `cost_of`. epsilon: what the session may cost then, at the same
         delta. Raises ValueError for a smaller cap, and if the new cap costs more than `epsilon`:
         nothing is changed then.
         """
+        self._require_write()
         with alone(lock_of(self.path)):
             self._read_plan()
             plan = session_plan.larger(self.plan, labels, queries)
             if plan.task.epsilon > epsilon:
                 raise ValueError(
-                    f"epsilon = {epsilon}: must be at least {plan.task.epsilon:.6g}, what "
+                    f"epsilon = {epsilon}: must be at least {at_most(plan.task.epsilon)}, what "
                     f"{labels} labels cost at delta = {plan.task.delta}"
                 )
             self._file.extend(plan.text())
             self._read_plan()
+
+    def _require_write(self) -> None:
+        if not self._write:
+            raise ValueError(f"{self.path}: was opened to look at only (write=False)")
 
     def _read_plan(self) -> None:
         """Read the plan again if it is another one."""

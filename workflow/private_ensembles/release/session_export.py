@@ -33,8 +33,9 @@ def status(session: Session, *, curve: bool = False) -> dict:
     and affordable says how many labels of each level they pay for. curve: with the cost at other
     deltas, too.
     """
-    plan, state = session.plan, session.state
-    delta = plan.task.delta
+    state, batches = session.snapshot()
+    plan = session.plan
+    delta, left = plan.task.delta, max(0, plan.labels - state.labels)
 
     def cost(queries: int, labels: int, at: float) -> dict:
         bounds = plan.bounds(queries, labels, at)
@@ -43,7 +44,7 @@ def status(session: Session, *, curve: bool = False) -> dict:
     report = {
         "plan": session_plan.facts(plan),
         "batches": state.batches,
-        "lost": sum(batch.labels is None for batch in session.batches()),
+        "lost": sum(batch.labels is None for batch in batches),
         "queries": state.queries,
         "labels": state.labels,
         "remaining": session.remaining,
@@ -54,7 +55,7 @@ def status(session: Session, *, curve: bool = False) -> dict:
     }
     if plan.levels:
         report["affordable"] = {
-            str(level.units): session.affordable(level.units) for level in plan.levels
+            str(level.units): plan.affordable(level.units, left) for level in plan.levels
         }
     if curve:
         deltas = [share * delta for share in DELTAS if share * delta < 1]
@@ -73,12 +74,15 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
     """Write labels.csv, batches.csv and session.json into a folder; return where they are.
 
     Each appears whole, in the place of what an earlier export wrote. The session's file is checked
-    first (`Session.verify`). Raises ValueError if it does not agree with itself, and OSError if
-    something cannot be written.
+    first (`Session.verify`). Of a rehearsal only their owner may read them. Raises ValueError if it
+    does not agree with itself, and OSError if something cannot be written.
     """
     session.verify()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    rehearsal = session.plan.seed is not None
+    if rehearsal:
+        folder.chmod(0o700)
     batches = session.batches()
     labels = [
         {"batch": batch.key, "query": query, "label": label}
@@ -89,19 +93,27 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
     rows = [_row(batch) for batch in batches]
     report = json.dumps(status(session, curve=True), indent=2, ensure_ascii=False)
     files = {name: folder / name for name in ("labels.csv", "batches.csv", "session.json")}
-    _put(files["labels.csv"], lambda path: io.write_csv(path, labels, _LABELS))
-    _put(files["batches.csv"], lambda path: io.write_csv(path, rows, _BATCHES))
-    put(files["session.json"], f"{report}\n")
+    written = {
+        "labels.csv": lambda path: io.write_csv(path, labels, _LABELS),
+        "batches.csv": lambda path: io.write_csv(path, rows, _BATCHES),
+        "session.json": lambda path: path.write_text(f"{report}\n", encoding="utf-8"),
+    }
+    for name, write in written.items():
+        _put(files[name], write, int(time.time()), rehearsal=rehearsal)
     return files
 
 
-def put(path: Path, text: str, when: int | None = None) -> None:
-    """Let a file of text appear whole, or leave the one before.
+def put_batch(path: Path, batch: Batch, *, rehearsal: bool) -> None:
+    """Let a batch's labels appear whole, or leave the file that was there before.
 
-    when: its time in whole seconds, for labels that of their charge: how long they took to draw is
-    nobody's business. None: now.
+    The file has the time of the charge, in whole seconds: how long the labels took to draw is
+    nobody's business. rehearsal: only its owner may read it.
     """
-    _put(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"), when)
+
+    def write(unfinished: Path) -> None:
+        unfinished.write_text(batch_text(batch), encoding="utf-8")
+
+    _put(path, write, batch.time, rehearsal=rehearsal)
 
 
 def batch_text(batch: Batch) -> str:
@@ -128,11 +140,13 @@ def _row(batch: Batch) -> dict:
     }
 
 
-def _put(path: Path, write: Callable[[Path], object], when: int | None = None) -> None:
+def _put(path: Path, write: Callable[[Path], object], when: int, *, rehearsal: bool) -> None:
     """Let a file appear whole, with a time in whole seconds, or leave the one before."""
     unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
-    when = int(time.time()) if when is None else when
+    unfinished.unlink(missing_ok=True)
     try:
+        if rehearsal:
+            unfinished.touch(mode=0o600)
         write(unfinished)
         os.utime(unfinished, (when, when))
         record.synced(unfinished)

@@ -115,7 +115,7 @@ class SessionFile:
 
         It appears whole, with its plan, or not at all. The caller holds the session's lock.
         """
-        path = Path(path)
+        path = Path(path).resolve()
         if os.path.lexists(path):
             raise ValueError(f"{path}: is there already: a session is created once")
         if not path.parent.is_dir():
@@ -144,12 +144,12 @@ class SessionFile:
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = True) -> SessionFile:
-        """Open the file of a session. write: whether it is to be changed.
+        """Open the file of a session, wherever links lead. write: whether it is to be changed.
 
         Who only looks at a file that may be changed still takes back what a killed process left
         half done.
         """
-        path = Path(path)
+        path = Path(path).resolve()
         if not path.is_file():
             raise ValueError(f"{path}: is no file of a session: make one with session create")
         with _errors_of(path):
@@ -203,14 +203,20 @@ class SessionFile:
             for row in self._connection.execute("SELECT * FROM batches ORDER BY number"):
                 yield _batch(row)
 
-    def charge(self, key: str | None, queries: int, labels: int, level: int = 1) -> Batch:
+    def charge(
+        self, key: str | None, queries: int, labels: int, level: int = 1, *, before: State
+    ) -> Batch:
         """Charge a batch before it is drawn; the caller holds the session's lock.
 
         key: None for one made of the batch's number, such as #12. labels: the most that it may
-        release. level: units that each of them costs.
+        release. level: units that each of them costs. before: the state in which the caller has
+        found room for it. Raises ValueError if that is no longer the state: somebody has changed
+        the file without the lock, for instance by another name of it.
         """
         with self._transaction():
             state = self.state()
+            if state != before:
+                raise ValueError(f"{self.path}: has been changed by another process: ask again")
             number = state.batches + 1
             key = f"#{number}" if key is None else key
             tried = self._connection.execute(
@@ -249,7 +255,8 @@ class SessionFile:
                     _after(state.head, _labels_entry(settled)),
                 )
             )
-        os.utime(self.path, (batch.time, batch.time))
+        with contextlib.suppress(OSError):  # of somebody else, who lets others write
+            os.utime(self.path, (batch.time, batch.time))
         return settled
 
     def extend(self, plan: str) -> None:
@@ -268,8 +275,11 @@ class SessionFile:
         does not agree with itself, or lacks that head: then it was put back from an older copy, or
         is of another session.
         """
-        with _errors_of(self.path):
-            plans = self._connection.execute("SELECT * FROM plans ORDER BY rowid").fetchall()
+        with self.reading():
+            return self._verify(head)
+
+    def _verify(self, head: str | None) -> State:
+        plans = self._connection.execute("SELECT * FROM plans ORDER BY rowid").fetchall()
         chain, seen, queries, labels, batches = "", head is None, 0, 0, 0
         waiting = list(plans)
 
@@ -316,6 +326,19 @@ class SessionFile:
         self._connection.execute(
             "UPDATE state SET batches = ?, queries = ?, labels = ?, head = ?", state
         )
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let the block see the file as it is at one moment, whatever others write meanwhile."""
+        if self._connection.in_transaction:
+            yield
+            return
+        with _errors_of(self.path):
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
