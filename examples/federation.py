@@ -17,16 +17,16 @@ from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 profile = ConsensusProfile(n_classes=3, easy_share=0.9, easy=(30, 1), hard=(3, 2), confusion=1.0)
 counts, truth = synthetic_counts(profile, 40, 400, np.random.default_rng(0))
 
-# 2. The server's session: at most 60 labels, ever, for (6, 1e-6). It is planned on a stated profile,
-#    not on these votes. It is a rehearsal: leave out noise and seed for real patients.
+# 2. The server's session: at most 60 labels, ever, for (6, 1e-6). It is planned on a stated
+#    profile, not on these votes. It is a rehearsal: leave out noise and seed for real patients.
 path = tempfile.mkdtemp() + "/federation.session"
 stated = {"easy_share": 0.8, "easy": (20, 1), "hard": (2, 2), "confusion": 1.0}
 sizes = {"teachers": 40, "classes": 3, "labels": 60}
 budget = {"epsilon": 6, "delta": 1e-6}
 Session.create(path, **sizes, **budget, profile=stated, noise="reproducible", seed=3).close()
 
-# 3. Rounds: clients send ten queries, chosen by lot. The server may be stopped between rounds, since
-#    the session's file knows what was spent.
+# 3. Rounds: clients send ten queries, chosen by lot. The server may be stopped between rounds,
+#    since the session's file knows what was spent.
 clients = np.random.default_rng(1)
 right = asked = 0
 for number in range(1, 7):
