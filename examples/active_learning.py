@@ -2,7 +2,8 @@
 
 The digits ship with scikit-learn. 150 teachers know seven images each. The student asks about what
 it is least sure of, sees the labels, learns, and asks again: ten rounds within one budget. Needs
-`pip install '.[trees]'`. The study behind it, with more splits: papers/active_learning.py.
+`pip install '.[trees]'`. The study behind it, with more splits, is active_learning.py in
+workflow/private_ensembles/papers.
 """
 
 import tempfile
@@ -40,7 +41,7 @@ session = Session.create(
     seed=1,
 )
 
-# 4. Ask, learn, and ask for what is least certain.
+# 4. Ask about any 20 images, learn, and then ask about those that are least certain.
 asked, labels = np.arange(20), np.empty(0, dtype=int)
 with session:
     for number in range(1, 11):
@@ -51,4 +52,4 @@ with session:
         rest = np.setdiff1d(np.arange(len(pool)), asked)
         best = np.sort(student.predict_proba(pixels[pool[rest]]), axis=1)
         asked = np.append(asked, rest[np.argsort(best[:, -1] - best[:, -2])[:20]])
-    print(f"all rounds together cost at most epsilon = {session.spent.epsilon:.2f}")
+    print(f"all rounds together cost at most epsilon = {session.total.epsilon:g}")

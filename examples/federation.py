@@ -1,8 +1,8 @@
 """Clients send queries in rounds, one server labels them: python examples/federation.py
 
 Forty hospitals have a model each, trained on patients of their own: the teachers. Every round some
-clients send queries without labels. The server asks all teachers, and answers with private labels
-within one session that lasts for all rounds. Needs `pip install .`.
+clients send queries, which have no labels yet. The server asks all teachers, and answers with
+private labels. One session lasts for all rounds. Needs `pip install .`.
 """
 
 import tempfile
@@ -12,21 +12,21 @@ import numpy as np
 from private_ensembles import Session
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
-# 1. The teachers, who never change. Here an ensemble that does not exist: a query is one of 400
-#    patients without a diagnosis, and how the forty models vote on this patient.
+# 1. The teachers, who never change. Their votes are made up here: each row of counts says how the
+#    forty models vote on one of 400 patients without a diagnosis.
 profile = ConsensusProfile(n_classes=3, easy_share=0.9, easy=(30, 1), hard=(3, 2), confusion=1.0)
 counts, truth = synthetic_counts(profile, 40, 400, np.random.default_rng(0))
 
-# 2. The server's session: at most 60 labels, ever, for (6, 1e-6). It is planned on what is known
-#    beforehand, not on these votes. A rehearsal; leave out noise and seed for real patients.
+# 2. The server's session: at most 60 labels, ever, for (6, 1e-6). It is planned on a stated
+#    profile, not on these votes. It is a rehearsal: leave out noise and seed for real patients.
 path = tempfile.mkdtemp() + "/federation.session"
 stated = {"easy_share": 0.8, "easy": (20, 1), "hard": (2, 2), "confusion": 1.0}
 sizes = {"teachers": 40, "classes": 3, "labels": 60}
 budget = {"epsilon": 6, "delta": 1e-6}
 Session.create(path, **sizes, **budget, profile=stated, noise="reproducible", seed=3).close()
 
-# 3. Rounds: who takes part is chosen by lot, and each client sends two queries. The server may stop
-#    between rounds: the session's file knows what was spent.
+# 3. Rounds: clients send ten queries, chosen by lot. The server may be stopped between rounds,
+#    since the session's file knows what was spent.
 clients = np.random.default_rng(1)
 right = asked = 0
 for number in range(1, 7):
@@ -39,7 +39,8 @@ for number in range(1, 7):
     right += int((labels == truth[queries])[answered].sum())
     print(f"round {number}: {answered.sum()} labels, {left} remain")
 
-# 4. Whoever wants to check gets the last hash of the chain, and the file itself if need be.
+# 4. The head is the last hash of the file's chain. Kept elsewhere, it shows later whether somebody
+#    put an older copy of the file back.
 with Session.open(path) as session:
     session.verify(session.head)
     print(f"{right} of {asked} labels right; all of them cost at most {session.total.epsilon:g}")
