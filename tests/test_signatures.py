@@ -3,7 +3,7 @@
 import ast
 
 MOST = 9
-# Public functions take a task's numbers by name, as their page has them (docs/api.md), and a session
+# Public functions take a task's numbers by name, as their page has them (docs/api.md). A session
 # hands them on to its plan; a row of the ledger has as many columns.
 ALLOWED = {
     "api/planning.py plan",
