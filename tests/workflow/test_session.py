@@ -26,6 +26,9 @@ def test_a_batch_is_released_once_and_its_labels_come_back_for_nothing(folder, r
     assert done.returncode == 0, done.stdout + done.stderr
     labels = folder / "results" / "own" / "session" / "2026-03-01" / "labels.csv"
     released = labels.read_text()
+    said = done.stdout + done.stderr
+    assert "Releasing batch 2026-03-01 of " in said
+    assert f"\nLabels: {labels}\n" in said
     assert len(released.splitlines()) == 11
     status = json.loads(labels.with_name("session.json").read_text())
     assert (status["labels"], status["remaining"]) == (10, 5)

@@ -245,7 +245,7 @@ def _text(report: dict, file: Path) -> list[str]:
     lines = [
         f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers, "
         f"{plan['n_classes']} classes, {plan['privacy_model']}, {plan['adjacency']}",
-        f"{what}: {report['labels']} charged in {report['batches']} batches, "
+        f"{what}: {report['labels']} charged in {_batches(report['batches'])}, "
         f"{report['remaining']} remain",
         f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {high(spent['delta'])}; "
         f"in all at most {high(total['epsilon'])}",
@@ -257,10 +257,15 @@ def _text(report: dict, file: Path) -> list[str]:
             -2, f"level {level['level']} ({level['parameters']}): {affordable} more labels"
         )
     if report["lost"]:
-        lines.insert(2, f"{report['lost']} batches were charged and lost with their process")
+        lost = _batches(report["lost"])
+        lines.insert(2, f"charged and lost, as their process ended: {lost}")
     if plan["noise"] != "secure":
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
     return lines
+
+
+def _batches(number: int) -> str:
+    return f"{number} batch{'es' * (number != 1)}"
 
 
 def _caps_text(caps: list[dict]) -> list[str]:

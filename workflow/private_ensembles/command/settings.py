@@ -16,7 +16,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, value in budget.items():
         said = f"of all labels; default {value:g}"
         parser.add_argument(f"--{name}", type=real, default=value, help=said)
-    parser.add_argument("--seed", type=whole, default=0, help="of the profile's votes; default 0")
+    parser.add_argument(
+        "--seed",
+        type=whole,
+        default=0,
+        help="of the profile's votes and of a rehearsal's noise; default 0",
+    )
     parser.add_argument(
         "--noise",
         choices=("secure", "reproducible"),

@@ -41,7 +41,9 @@ def start(jobs: Iterable, config: Mapping) -> str:
     jobs: Snakemake's, all that will run. config: the checked configuration.
     """
     counts = Counter(job.rule.name for job in jobs)
-    if config["votes"] is not None:
+    if config.get("session") is not None:
+        what = f"Releasing batch {config['batch']} of {config['session']}"
+    elif config["votes"] is not None:
         what = f"Accounting for your votes ({config['votes']})"
     else:
         names = [_NAMES[paper] for paper in config["papers"]]
@@ -90,7 +92,8 @@ def end(pages: Iterable[str], checked: str | Path, *, since: float, data: str) -
         more = "--config data=paper" if data != "paper" else "data that are private or not at hand"
         needs = f"; {rest} were not run and need {more}" if rest else ""
         lines.append(f"{counts.total()} printed numbers compared: {verdicts or 'none'}{needs}.")
-    return "\n".join([*lines, f"Open the report: {page.resolve()}"])
+    what = "Labels" if page.suffix == ".csv" else "Open the report"  # of a batch of a session
+    return "\n".join([*lines, f"{what}: {page.resolve()}"])
 
 
 def say(text: str | None) -> None:
