@@ -31,7 +31,7 @@ ELSEWHERE = {
     "test_results_go_where_directory_says",
     "snakemake darrm --cores all --config data=paper": "test_plans.py::test_darrm_target_leaves",
     "snakemake darrm --cores all": "test_plans.py::test_darrm_target_leaves_the_comparison_out",
-    "snakemake report --cores all": "test_plans.py::test_default_run_has_at_most_120_jobs",
+    "snakemake report --cores all": "test_plans.py::test_default_run_has_at_most_121_jobs",
     "snakemake sweeps --cores all": "test_plans.py::test_tiny_sweep_runs_to_its_end",
     "snakemake --workflow-profile profiles/slurm --config data=paper": "test_slurm.py::test_tiny",
     "snakemake --cores all --configfile tests/config/tiny.yaml": "test_report.py::test_snakemake",

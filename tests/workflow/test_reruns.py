@@ -369,9 +369,10 @@ def test_every_key_of_the_configuration_has_a_row(root):
     keys = {key for key in config if key != "darrm"} | {f"darrm__{key}" for key in config["darrm"]}
     rows = {path for values, _ in CONFIGURATION.values() for path in values}
     without = {key for key in keys if not any(f"{row}__".startswith(f"{key}__") for row in rows)}
-    # `data` changes the data sets themselves, `papers` and `votes` the targets (test_plans,
-    # test_own_votes); the other is as for the private ones.
-    assert without == {"data", "papers", "votes", "darrm__plain_teachers"}
+    # `data` changes the data sets themselves, `papers`, `votes` and those of a session the targets
+    # (test_plans, test_own_votes, test_session); the other is as for the private ones.
+    session = {"session", "batch", "level"}
+    assert without == {"data", "papers", "votes", "darrm__plain_teachers"} | session
 
 
 def test_tables_say_that_digits_are_a_stand_in(finished_tiny_run):

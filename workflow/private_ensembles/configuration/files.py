@@ -16,8 +16,6 @@ GAMMA_POINT = "K={K},m={m},epsilon={epsilon},Delta={Delta},delta={delta},prior={
 SIGMA_POINT = "mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
 SWEEP_POINT = "K={K},epsilon={epsilon},Delta={Delta}"
 TEACHERS_COST = "results/darrm/privacy/teachers.csv"
-# What was released of somebody's own votes; no rule's output, which Snakemake would remove.
-RELEASES = "results/own/release/releases.csv"
 
 
 def point(pattern: str) -> Callable[[Mapping], dict]:

@@ -23,12 +23,14 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from private_ensembles.configuration.files import RELEASES
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.jobs import io, provenance
 
 if TYPE_CHECKING:  # NumPy
     from private_ensembles.release.release_plan import ReleasePlan
+
+# What was released of somebody's own votes; no rule's output, which Snakemake would remove.
+RELEASES = "results/own/release/releases.csv"
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from private_ensembles.configuration.files import RELEASES
 from private_ensembles.jobs import io, provenance
 from private_ensembles.release import record
-from private_ensembles.release.record import Release, Total
+from private_ensembles.release.record import RELEASES, Release, Total
 
 if TYPE_CHECKING:  # jobs and Snakemake's start need none
     import numpy as np
