@@ -907,7 +907,7 @@ PROMISES = {
     "pate.data_independent:exact_data_independent_epsilon": exact_data_independent_epsilon,
     "pate.joint:StepCost.cost": step_cost,
     "accounting.labels:composed": composed,
-    "mechanisms.accounts.improved:scale_cost": scale_cost,
+    "mechanisms.accounts.laplace_counts:scale_cost": scale_cost,
     "pate.lnmax:lnmax_noisy_counts_delta": lnmax_noisy_counts_delta,
     "pate.lnmax:lnmax_scale": lnmax_scale,
     "mechanisms.laws.laplace:PureScale": pure_scale,

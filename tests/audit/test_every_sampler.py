@@ -93,6 +93,7 @@ OTHER = {
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
     "darrm/prior.py uniform_points": SIMULATED,
     "datasets/prepare.py split": PUBLIC,
+    "papers/active_learning.py _images": PUBLIC,
     "datasets/shards.py cut_shards": PUBLIC,
     "datasets/shards.py permutation_shards": PUBLIC,
     "papers/darrm/experiment.py release_labels": PUBLIC,

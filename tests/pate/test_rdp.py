@@ -140,7 +140,7 @@ def test_a_threshold_costs_at_least_the_exact_divergence_of_its_two_outcomes(sig
 
 
 @pytest.mark.parametrize(("mechanism", "teachers", "classes", "noise"), CASES)
-def test_cost_is_at_least_the_divergence_to_and_from_every_neighbour(
+def test_cost_is_never_below_the_exact_divergence_to_any_neighbour(
     mechanism, teachers, classes, noise
 ):
     rows = partitions(teachers, classes)

@@ -142,7 +142,7 @@ def test_tabulated_probabilities_are_as_exact_as_is_granted():
     middles = np.arange(-6.5, 12.0, 0.1)
     leads = np.array([-9.0, 0.4])
     found = _outcomes(leads, middles)
-    with mpmath.workdps(30):
+    with mpmath.workdps(50):
         for lead, row in zip(leads.tolist(), found, strict=True):
             for j in (0, 60, 130):
                 c, half = float(middles[j]), mpmath.mpf(lead) / 2

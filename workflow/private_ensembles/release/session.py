@@ -62,7 +62,9 @@ class Session:
     ...     session.remaining, session.affordable(1), session.affordable(2)
     (27, 27, 5)
 
-    plan: what was planned, and never changes but by `extend`. path: of the file.
+    plan: what was planned, and never changes but by `extend`. path: of the file. Raises ValueError,
+    in one line, for values out of range, a file that is no session or is damaged, and more queries
+    than remain; OSError if the file cannot be read or written.
     """
 
     def __init__(self, file: SessionFile, *, write: bool = True):
