@@ -59,6 +59,25 @@ COST = {
 }
 
 
+def exact_log_q(row, sigma):
+    with mpmath.workdps(60):
+        top = max(row)
+        rest = list(row)
+        rest.remove(top)
+        q = sum(mpmath.erfc(mpmath.mpf(top - n) / (2 * mpmath.mpf(sigma))) for n in rest) / 2
+        return mpmath.log(min(q, 1)) if q else mpmath.mpf("-inf")
+
+
+@pytest.mark.parametrize("sigma", [1.0, 40.0])
+def test_log_q_equals_proposition_7_at_sixty_digits(sigma):
+    rows = np.array([[250, 0, 0], [90, 80, 80], [200, 40, 10], [125, 125, 0], [84, 83, 83]])
+    computed = gnmax_log_q(rows, sigma)
+    for value, row in zip(computed, rows.tolist(), strict=True):
+        exact = exact_log_q(row, sigma)
+        assert value >= exact
+        assert value == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
+
+
 @pytest.mark.parametrize("log_q", [-2.0, -8.0, -60.0])
 def test_no_other_moments_beat_proposition_10(log_q):
     """Theorem 6 with Proposition 8, on a grid of mu_1 and mu_2 where its conditions hold."""
