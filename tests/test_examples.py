@@ -12,9 +12,10 @@ import pytest
 from private_ensembles.planner import ranking
 
 
-def test_labels_from_votes_runs_and_plans_what_it_then_gets(root):
+def output_of(root, name):
+    """What an example prints, run as its reader would."""
     done = subprocess.run(
-        [sys.executable, root / "examples" / "labels_from_votes.py"],
+        [sys.executable, root / "examples" / f"{name}.py"],
         env={**os.environ, "PYTHONPATH": str(root / "workflow")},
         capture_output=True,
         text=True,
@@ -22,10 +23,15 @@ def test_labels_from_votes_runs_and_plans_what_it_then_gets(root):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    expected = float(re.search(r"(\d+\.\d) right labels expected", done.stdout)[1])
-    right = int(re.search(r"labels released, (\d+) right", done.stdout)[1])
+    return done.stdout
+
+
+def test_labels_from_votes_runs_and_plans_what_it_then_gets(root):
+    printed = output_of(root, "labels_from_votes")
+    expected = float(re.search(r"(\d+\.\d) right labels expected", printed)[1])
+    right = int(re.search(r"labels released, (\d+) right", printed)[1])
     assert abs(right - expected) < 20
-    assert "proven private: True" in done.stdout
+    assert "proven private: True" in printed
 
 
 def test_the_example_plans_without_a_look_at_the_votes_that_it_releases(root, monkeypatch):
@@ -59,13 +65,5 @@ def test_the_package_says_that_it_is_typed(root):
     ],
 )
 def test_sessions_of_the_examples_last_for_all_rounds(root, name, says):
-    done = subprocess.run(
-        [sys.executable, root / "examples" / f"{name}.py"],
-        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.search(says, done.stdout), done.stdout
+    printed = output_of(root, name)
+    assert re.search(says, printed), printed
