@@ -54,6 +54,8 @@ class Mechanism:
             return "needs teachers that are private themselves (teacher_epsilon)"
         if self.law.n_classes == 2 and task.n_classes != 2:
             return "for two classes only"
+        if task.reach > 1:
+            return "charged for one vote that moves, not for several"
         if reason := self.account.refusal(self.law, task):
             return reason
         return unproven(entry, task.labels, task.n_classes) if task.secure else None

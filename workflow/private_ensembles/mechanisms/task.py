@@ -25,7 +25,8 @@ class Task:
     secure: labels are drawn from the system's entropy, by exact samplers that only some mechanisms
     have, and accounted for as the discrete noise that it is. counts_only: of the votes only
     how many each class has is known. profile: how the teachers are thought to agree, on which no
-    cost depends.
+    cost depends. reach: how many votes the unit that is protected may move at most: the shards that
+    one person's records are in, or the records that are to be protected together.
 
     Raises ValueError for a value out of range.
     """
@@ -43,11 +44,13 @@ class Task:
     secure: bool = False
     counts_only: bool = False
     profile: ConsensusProfile | None = None
+    reach: int = 1
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta)
         counted = {"queries": self.queries, "labels": self.labels, "n_teachers": self.n_teachers}
         checks.integer(at_least=1, **counted)
+        checks.integer(at_least=1, at_most=self.n_teachers, reach=self.reach)
         checks.integer(at_least=2, n_classes=self.n_classes)
         check_size(self.n_teachers, self.n_classes)
         if self.labels > self.queries:

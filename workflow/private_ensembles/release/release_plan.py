@@ -93,7 +93,14 @@ class ReleasePlan:
     def family(self) -> tuple:
         """Return what plans have in common whose labels are charged together: noise and sizes."""
         task = self.task
-        sizes = task.n_teachers, task.n_classes, task.privacy_model, task.adjacency, task.secure
+        sizes = (
+            task.n_teachers,
+            task.n_classes,
+            task.privacy_model,
+            task.adjacency,
+            task.secure,
+            task.reach,
+        )
         return self.name, self.noise(1, 1), self.levels, *sizes
 
     def level(self, units: int) -> Level:
