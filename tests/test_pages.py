@@ -21,6 +21,12 @@ def headings(path):
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
 
 
+def bold_beginnings(path):
+    """What paragraphs begin with in bold, written like anchors."""
+    found = re.findall(r"^\*\*(.*?)\.?\*\*", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", words.lower()).replace(" ", "-") for words in found}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_files_and_headings(page):
     text = page.read_text(encoding="utf-8")
@@ -36,6 +42,36 @@ def test_links_lead_to_files_and_headings(page):
 def test_pages_that_a_caption_names_exist(caption):
     for name in re.findall(r"``(docs/[\w.-]+\.md)``", caption.read_text(encoding="utf-8")):
         assert (ROOT / name).is_file(), name
+
+
+# What a file may say of a page: its name, and then a heading in quotes or the number of one.
+_CITED = re.compile(r'docs/([\w./-]+\.md)`*(?:#([\w-]+)|,?\s+"([^"]+)"|, section (\d+))?')
+
+
+def test_pages_and_headings_that_code_cites_exist():
+    folders = ("workflow", "benchmarks", "examples", "verify")
+    files = [path for name in folders for path in (ROOT / name).rglob("*.py")]
+    cited = 0
+    for path in [*files, ROOT / "config.yaml", *(ROOT / "workflow").rglob("*.smk")]:
+        for page, anchor, words, number in _CITED.findall(path.read_text(encoding="utf-8")):
+            where = ROOT / "docs" / page
+            assert where.is_file(), (path, page)
+            known = headings(where) | bold_beginnings(where)
+            assert not anchor or anchor in known, (path, page, anchor)
+            words = re.sub(r"[^\w -]", "", " ".join(words.lower().split())).replace(" ", "-")
+            assert not words or words in known, (path, page, words)
+            assert not number or any(each.startswith(f"{number}-") for each in known), path
+            cited += 1
+    assert cited > 100
+
+
+def test_no_file_cites_a_page_that_does_not_ship():
+    ours = [ROOT / "README.md", ROOT / "config.yaml", *(ROOT / "docs").rglob("*.md")]
+    for folder in ("workflow", "tests", "benchmarks", "examples", "verify"):
+        ours += (ROOT / folder).rglob("*.py")
+    for path in ours:
+        found = re.search(r"\bDESIG[N]\b|\bSTYL[E]\.md", path.read_text(encoding="utf-8"))
+        assert found is None, (path, found)
 
 
 @pytest.mark.parametrize("entry", registry.ENTRIES, ids=lambda entry: entry.name)

@@ -5,7 +5,8 @@ looks at: nothing, the largest count max_j n_j, or max_j (n_j - K p_j) for a stu
 p. One teacher's vote moves each of these by at most 1, so their costs are alike.
 
 The expectation over the threshold's outcome is the paper's (Table 2). It is not a guarantee, being
-an expectation and of one direction, and what depends on the votes is not for release (DESIGN 5.11).
+an expectation and of one direction, and what depends on the votes is not for release
+(docs/privacy.md, "What a data-dependent guarantee is").
 """
 
 from __future__ import annotations
