@@ -1,4 +1,4 @@
-"""What many labels cost together, exactly: fully adaptive composition of one mechanism.
+"""What many labels cost together, between two bounds: fully adaptive composition of one mechanism.
 
 A mechanism answers Q queries with fresh noise, and the record at stake moves each query's votes to
 a neighbour that an adversary chooses after seeing the labels so far. Backward induction over that
