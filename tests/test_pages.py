@@ -87,3 +87,31 @@ def test_every_word_that_tables_say_of_privacy_is_explained():
     needed = PRIVACY_MODELS | ADJACENCIES | set(verdicts.VERDICTS)
     needed |= {marks.NOT_FOR_RELEASE, marks.SANITIZED, marks.FREE}
     assert needed <= explained
+
+
+def test_the_glossary_explains_each_notion_once():
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    firsts = re.findall(r"^\| (\*\*.*?) \|", text, re.MULTILINE)
+    terms = [
+        term
+        for cell in firsts
+        for words in re.findall(r"\*\*(.+?)\*\*", cell)
+        for term in words.split("; ")
+    ]
+    assert len(terms) > 60
+    assert sorted(terms) == sorted(set(terms))
+    assert {"adjacency", "neighbours", "status", "verdict"} <= set(terms)
+
+
+def test_the_glossary_has_every_name_of_every_mechanism():
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    accounts = {
+        name: f'`"{law}"`, `"{analysis}"`'
+        for law, found in registry.analyses_by_law().items()
+        for analysis, name in found.items()
+    }
+    rows = [
+        (f"`{entry.name}`", entry.label, accounts.get(entry.name, "")) for entry in registry.ENTRIES
+    ]
+    table = text.partition("| name | shown as |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| (`\w+`) \| (.+?) \| ?(.*?) ?\|$", table, re.MULTILINE) == rows
