@@ -90,12 +90,12 @@ def test_the_ladder_is_the_best_for_one_label_and_the_dearest_for_a_hundred(accu
 
 
 def test_statuses_are_those_of_the_published_comparison():
-    """The README's table of verdicts has a row for each status and the sums below."""
+    """The README's table of statuses has a row for each status and the sums below."""
     fidelity = published("fidelity")
     tally = pd.crosstab(fidelity["status"], fidelity["kind"])
     tally = tally.reindex(index=list(STATUSES), columns=[NUMBER, RELATION], fill_value=0)
     assert tally.to_numpy().sum() == len(fidelity)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| verdict |")[2]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| status |")[2]
     rows = re.findall(r"^\| `?(\w+)`? \| (\d+) \| (\d+) \|", readme, flags=re.MULTILINE)
     shown = {name: [int(number) for number in numbers] for name, *numbers in rows}
     together = {"together": tally.sum().tolist()}

@@ -112,7 +112,7 @@ def test_shares_of_right_labels_stand_by_number_of_labels(root):
     labels = [int(text.partition("\xa0=\xa0")[2]) for text in head[1:]]
     assert labels == sorted(known["labels"].unique())
     exact = known[(known["mechanism"] == "gnmax_exact") & (known["labels"] == 100)]["right"]
-    (mine,) = [row for row in body if row[0] == "GNMax, exact σ"]
+    (mine,) = [row for row in body if row[0] == "GNMax, σ of the labels"]
     wanted = 100 * exact.iloc[0]
     assert float(mine[1 + labels.index(100)]) == pytest.approx(wanted, abs=0.006)
 
