@@ -100,8 +100,9 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
         ([*AUDIT, "--claims", "1"], "argument --claims: '1': must be EPS,DELTA"),
         ([*AUDIT, "--claims=-1,0"], "must be EPS,DELTA"),
         ([*AUDIT, "--delta", "2"], "delta = 2.0: must be in [0, 1]"),
-        ([*AUDIT, "--adjacency", "swap"], "adjacency = 'swap'"),
-        ([*AUDIT, "--adjacency", "shared_data"], "needs --teacher-epsilon and --classes 2"),
+        ([*AUDIT, "--adjacency", "replace_one"], "unrecognized arguments: --adjacency"),
+        ([*AUDIT, "--neighbours", "swap"], "neighbours = 'swap'"),
+        ([*AUDIT, "--neighbours", "private_teachers"], "needs --teacher-epsilon and --classes 2"),
         ([*AUDIT[:2], "--teachers", "0", "--classes", "3"], "error: --teachers = 0"),
         ([*AUDIT, "--relative-error", "2"], "error: --relative-error = 2.0: must be in [0, 1)"),
         (
@@ -151,7 +152,7 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
         ([*AUDIT, "--seed=-1"], "error: --seed = -1: must be"),
         (
             [*AUDIT, "--teacher-epsilon", "1"],
-            "error: --adjacency = replace_one: takes no --teacher",
+            "error: --neighbours = moved_vote: takes no --teacher",
         ),
         (
             ["audit", "examples/randomized_response.py:draw", *AUDIT[2:], "--runs", "9" * 20],
@@ -228,7 +229,7 @@ def test_a_release_that_cannot_be_told_of_is_no_bad_input(root, here, tmp_path):
         _, said = process.communicate(timeout=60)
     assert process.returncode == 3
     assert said == "error: standard output: No space left on device; all else is done\n"
-    assert (tmp_path / "release" / "labels.csv").is_file()
+    assert (tmp_path / "release" / "0001" / "labels.csv").is_file()
 
 
 def test_what_an_audited_function_prints_is_no_part_of_the_json(root, tmp_path):

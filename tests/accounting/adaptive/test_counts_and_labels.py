@@ -184,7 +184,7 @@ def test_the_least_sigma_beside_labels_keeps_the_budget(lattice):
 
 
 def test_pates_mnist_row_costs_a_fifth_less_than_its_counts():
-    """640 thresholds of sigma 150 and 283 labels of sigma 40: 2.53 by the counts (DESIGN 5.10)."""
+    """640 thresholds of sigma 150 and 283 labels of sigma 40: 2.53 by the counts."""
     found = joint_epsilon(GaussianMaximum(40.0, 250, 10), 283, NoisyCounts(640, 150.0), 1e-5)
     assert 1.9 < found < 2.05
     by_counts = math.hypot(math.sqrt(640) / 150, math.sqrt(2 * 283) / 40)

@@ -38,8 +38,9 @@ def noise_scale(
     mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
     labels together, for replace_one and disjoint shards. analysis: ``label``, charged for labels
     (docs/many-labels.md); for gnmax and lnmax also ``paper``, ``improved`` (a better conversion
-    from Rényi divergence) and ``analytic`` (exact for the noisy counts). The scale is in votes, an
-    upper bound on what is needed, for continuous noise. Raises ValueError for a value out of range.
+    from Rényi divergence) and ``analytic`` (exact for the noisy counts, which
+    tell more than the labels). The scale is in votes, an upper bound on what is needed, for
+    continuous noise. Raises ValueError for a value out of range.
     """
     by_law = registry.analyses_by_law()
     checks.one_of(by_law, mechanism=mechanism)

@@ -53,7 +53,7 @@ def plan(
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
-    of range or an unknown name, in one line. Source: DESIGN sections 4 and 5; docs/privacy.md.
+    of range or an unknown name, in one line. Source: docs/privacy.md.
     """
     names = registry.offered() if mechanisms is None else list(mechanisms)
     for name in names:

@@ -55,26 +55,32 @@ def neighbour_pairs(histograms: ArrayLike) -> NDArray[np.int64]:
     return np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
 
 
+# Which histograms are neighbours. An adjacency is of records: docs/privacy.md.
+NEIGHBOURS = ("moved_vote", "missing_vote")
+
+
 def vote_neighbours(
-    n_teachers: int, n_classes: int, adjacency: str = "replace_one"
+    n_teachers: int, n_classes: int, neighbours: str = "moved_vote"
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """All inputs (H, C) of K teachers over C classes, and all pairs (P, 2) of neighbours.
 
-    replace_one: histograms of K votes, of which one moves. add_remove: histograms of K votes beside
-    those of K - 1 and of K + 1, between which one vote is removed or added. Raises ValueError like
-    `enumerate_histograms`, for another adjacency, and for add_remove with one teacher.
+    moved_vote: histograms of K votes, of which one moves. A record of disjoint shards that is
+    replaced, added or removed can do no more, as a teacher always votes. missing_vote: histograms
+    of K votes beside those of K - 1 and of K + 1: a teacher comes or goes with its vote. Raises
+    ValueError like `enumerate_histograms`, for other neighbours, and for missing_vote with one
+    teacher.
 
-    >>> rows, pairs = vote_neighbours(2, 2, "add_remove")
+    >>> rows, pairs = vote_neighbours(2, 2, "missing_vote")
     >>> [(rows[a].tolist(), rows[b].tolist()) for a, b in pairs[:2]]
     [([0, 1], [1, 1]), ([1, 0], [2, 0])]
     """
-    checks.one_of(("add_remove", "replace_one"), adjacency=adjacency)
-    if adjacency == "replace_one":
+    checks.one_of(NEIGHBOURS, neighbours=neighbours)
+    if neighbours == "moved_vote":
         rows = enumerate_histograms(n_teachers, n_classes)
         return rows, neighbour_pairs(rows)
     _check(n_teachers, n_classes)
     if n_teachers < 2:
-        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 2 for add_remove")
+        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 2 for missing_vote")
     sizes = [enumerate_histograms(n_teachers + i, n_classes) for i in (-1, 0, 1)]
     start, pairs = 0, []
     for fewer in sizes[:2]:
