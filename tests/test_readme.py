@@ -1,4 +1,4 @@
-"""What README, docs/findings.md and docs/audit.md say is what the tables in docs/ hold."""
+"""What README and the pages of findings, DaRRM and the audit say is what docs' tables hold."""
 
 import math
 import re
@@ -14,7 +14,8 @@ from private_ensembles.published.statuses import STATUSES
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = "\n".join(
-    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/findings.md")
+    (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", "docs/findings.md", "docs/darrm.md")
 )
 # Without line breaks, which say nothing.
 WORDS = " ".join(TEXT.split())
@@ -124,6 +125,15 @@ def test_the_readme_says_how_far_a_budget_goes_as_the_planner_does():
     assert f"alone is right on {100 * right_labels.one_teacher():.0f} %" in " ".join(readme.split())
 
 
+def test_the_page_on_darrm_counts_as_the_comparison_does():
+    status = published("fidelity").query("paper == 'darrm'")["status"]
+    count = status.value_counts()
+    assert set(count.index) == {"match", "explained", "weak", "input"}
+    assert f"Of {len(status)} printed numbers and relations {count['match']} are a `match`" in WORDS
+    assert f"{count['explained']} are `explained`, {count['weak']} are `weak`" in WORDS
+    assert f"{count['input']} repeat a parameter" in WORDS
+
+
 def test_odds_in_the_readme_are_those_of_its_epsilon():
     (words,) = re.findall(r"at ε = (\d+), somebody .* at most (\S+) %", WORDS)
     epsilon, percent = map(float, words)
@@ -163,7 +173,7 @@ BY_TRAINING = ROOT / "docs" / "darrm" / "table1_by_training.csv"
 
 @pytest.mark.skipif(not BY_TRAINING.is_file(), reason="docs/ are not yet those of 30 trainings")
 def test_what_thirty_trainings_say_of_mnist_is_what_the_published_tables_hold():
-    """docs/findings.md: mean, deviation and rank of trainings beside the printed accuracies."""
+    """docs/darrm.md: mean, deviation and rank of trainings beside the printed accuracies."""
     lines = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if " of 30 |" in line]
     assert len(lines) == 9
     printed = published("fidelity")
