@@ -32,6 +32,7 @@ def plan(
     teacher_delta: float = PRIVACY["teacher_Delta"],
     noise: str = "secure",
     seed: int = 0,
+    reach: int = 1,
 ) -> list[Plan]:
     """Rank the mechanisms by expected right labels within a budget, the best first.
 
@@ -49,7 +50,8 @@ def plan(
     privacy_model: ``disjoint_shards`` (a record reaches one teacher) or ``shared_data``. adjacency:
     ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta: what one teacher costs for
     add_remove, if teachers are private themselves. noise: ``secure`` (exact samplers; only
-    mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
+    mechanisms that have one) or ``reproducible``. seed: of the profile's votes. reach: the most
+    shards that the unit which is protected may be in.
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
@@ -71,6 +73,7 @@ def plan(
         teacher_epsilon,
         teacher_delta,
         secure=noise == "secure",
+        reach=reach,
     )
     return study.ranked(on_profile(wanted, profile), names, seed)
 

@@ -187,7 +187,7 @@ class ReleasePlan:
         account, law = mechanism.account, mechanism.law
         task = replace(self.task, queries=queries, labels=labels, delta=delta)
         covered = isinstance(account, LabelAccount) and labels <= MOST_LABELS
-        if not covered or not (task.n_classes == 2 or law.pairs_of_many):
+        if not covered or not law.pairs_known(task):
             return Bounds(0.0, math.inf)
         family = law.pairs(task, self.noise(queries, labels))
         fineness = grid_fineness(task.n_classes, labels)
