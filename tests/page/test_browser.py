@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.page import index
+from private_ensembles.page import index, reading
 from tests import browser
 
 pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
@@ -39,6 +39,7 @@ def written(root, published_results):
     )
     path = published_results / "index.html"
     path.write_text(made, encoding="utf-8")
+    reading.write_pages(published_results / "site")
     return path
 
 

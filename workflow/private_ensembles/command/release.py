@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from private_ensembles import docs_address
 from private_ensembles.command import settings
 from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
@@ -145,6 +146,6 @@ def _text(report: dict, labels) -> list[str]:
     if labels.joint is not None:
         lines.append(
             f"by the account of all their labels: at most {labels.joint}, unless labels that were "
-            "seen decided how many there would be (docs/sessions.md)"
+            f"seen decided how many there would be ({docs_address('docs/sessions.md')})"
         )
     return lines
