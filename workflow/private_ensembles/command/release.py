@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
+from private_ensembles import docs_address
 from private_ensembles.command import settings
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, say, warn_of
@@ -139,6 +140,6 @@ def _text(report: dict, labels) -> list[str]:
     if labels.joint is not None:
         lines.append(
             f"by the account of all their labels: at most {labels.joint}, unless labels that were "
-            "seen decided how many there would be (docs/sessions.md)"
+            f"seen decided how many there would be ({docs_address('docs/sessions.md')})"
         )
     return lines
