@@ -130,6 +130,7 @@ def measure_single(mechanism: str, teachers: int, batches: int) -> dict:
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         path = Path(folder) / "a.session"
         budget = {"epsilon": 2.0, "delta": 1e-6, "mechanisms": [mechanism]}
+        budget |= {"shards": "disjoint", "anyway": True}
         with Session.create(path, **sizes, **budget) as session:
             counts = np.array([[teachers - teachers // 4, teachers // 4]])
             session.release(counts)

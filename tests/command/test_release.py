@@ -21,7 +21,16 @@ from private_ensembles.release import own_votes, record, releasing, showing
 
 from .. import ending
 
-WORDS = ["--classes", "3", "--epsilon", "5", "--mechanism", "gnmax_analytic"]
+WORDS = [
+    "--classes",
+    "3",
+    "--epsilon",
+    "5",
+    "--shards",
+    "disjoint",
+    "--mechanism",
+    "gnmax_analytic",
+]
 
 
 SHOWN = {"labels.csv", "mechanisms.csv"}
@@ -238,7 +247,8 @@ def test_a_full_disk_is_one_line_that_says_where_and_whether_the_labels_are_char
     monkeypatch.setattr(module, name, full)
     assert main(["release", votes, *WORDS]) == 2
     remedy = ": the labels are charged, and the same command puts them in place" * charged
-    assert capsys.readouterr().err == f"error: {place}: No space left on device{remedy}\n"
+    *_, error = capsys.readouterr().err.splitlines()
+    assert error == f"error: {place}: No space left on device{remedy}"
     assert len(record.read()) == charged
 
 
@@ -252,7 +262,8 @@ def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
         words, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False
     )
     os.close(writer)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr.startswith("expected on the stated profile: ")
     assert (tmp_path / "results/own/release/0001/labels.csv").is_file()
     assert len(record.read()) == 1
 
@@ -262,7 +273,7 @@ def test_what_fails_before_the_draw_leaves_no_record(votes, tmp_path, capsys):
     assert "--labels = 21: must be at least 1 and at most" in capsys.readouterr().err
     assert main(["release", votes, *WORDS, "--labels", "0"]) == 2
     assert "--labels = 0: must be at least 1" in capsys.readouterr().err
-    assert main(["release", votes, "--classes", "3", "--mechanism", "ladder"]) == 2
+    assert main(["release", votes, *WORDS[:-1], "ladder"]) == 2
     assert "no mechanism applies: ladder: for two classes only" in capsys.readouterr().err
     assert record.read() == []
 
@@ -280,3 +291,61 @@ def test_the_plan_and_what_is_printed_do_not_depend_on_the_votes(tmp_path, monke
     assert shown[0] == shown[1]
     tables = [tmp_path / f"results/{seed}/rehearsal/rehearsal_mechanisms.csv" for seed in (0, 1)]
     assert tables[0].read_bytes() == tables[1].read_bytes()
+
+
+def test_shards_must_be_stated_and_nothing_is_done_until_they_are(votes, tmp_path, capsys):
+    assert main(["release", votes, "--classes", "3"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith('error: --shards: must be stated, "disjoint" ')
+    assert error.count("\n") == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"votes.npz"}
+    assert main(["release", votes, "--classes", "3", "--noise", "reproducible"]) == 0
+
+
+def test_shared_data_of_plain_teachers_says_what_would_be_private(votes, capsys):
+    assert main(["release", votes, "--classes", "3", "--shards", "shared"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: --shards = shared: no mechanism applies")
+    assert "(--teacher-epsilon = ...)" in error
+
+
+USELESS = [*WORDS, "--epsilon", "0.1", "--unit", "patient"]
+
+
+def test_what_is_of_little_use_stops_before_anything_is_drawn_or_written(
+    votes, tmp_path, capsys, monkeypatch
+):
+    with monkeypatch.context() as patched:
+        patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+        assert main(["release", votes, *USELESS]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    first, *_, error = shown.err.splitlines()
+    assert first.startswith("expected on the stated profile: ")
+    assert error.startswith("error: usefulness = 0.")
+    assert error.endswith("or allow it with --anyway")
+    assert {path.name for path in tmp_path.iterdir()} == {"votes.npz"}
+    assert main(["release", votes, *USELESS, "--anyway", "--json"]) == 0
+    shown = capsys.readouterr()
+    found = json.loads(shown.out)
+    assert shown.err.splitlines()[0] == first
+    assert "\nwarning: usefulness = 0." in shown.err
+    assert not found["expectation"]["useful"]
+    assert found["asked"]["unit"] == "patient"
+    (one,) = record.read()
+    assert json.loads(one.terms)["facts"]["unit"] == "patient"
+
+
+def test_a_record_is_not_changed_by_a_release_that_stops(votes, tmp_path):
+    assert main(["release", votes, *WORDS]) == 0
+    own = tmp_path / "results" / "own"
+    before = {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
+    assert main(["release", votes, *USELESS, "--again"]) == 2
+    assert before == {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
+
+
+def test_a_rehearsal_only_says_what_would_stop_a_release(votes, capsys):
+    assert main(["release", votes, *USELESS, "--noise", "reproducible"]) == 0
+    shown = capsys.readouterr()
+    assert "warning: usefulness = 0." in shown.err
+    assert "A REHEARSAL" in shown.out

@@ -124,3 +124,18 @@ def test_at_another_budget_thresholds_are_searched_for_anew():
     (row,) = [row for row in rows if row["budget_epsilon"] == 0.5]
     (own,) = ranking.plan(replace(TASK, epsilon=0.5), *votes, ["confident_gnmax"])
     assert row["correct"] == own.correct
+
+
+@pytest.mark.parametrize("name", ["gnmax_analytic", "gnmax_exact"])
+def test_an_estimate_is_close_to_what_a_plan_of_its_own_gives(name):
+    known, votes = planned(name, TASK)
+    for change in ({"labels": 5}, {"labels": 20}, {"epsilon": 2.0}, {"epsilon": 0.5}):
+        wanted = replace(TASK, **change)
+        own = planned(name, wanted)[0].plan.correct
+        assert scaled_plans.estimate(known, wanted, *votes) == pytest.approx(own, rel=0.02)
+
+
+def test_nothing_is_estimated_of_noise_that_does_not_scale():
+    task = replace(TASK, teacher_epsilon=0.1)
+    known, votes = planned("majority_private", task)
+    assert scaled_plans.estimate(known, replace(task, labels=5), *votes) is None

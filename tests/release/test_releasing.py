@@ -22,7 +22,6 @@ from .. import ending
 
 PLANNER = {
     "mechanisms": ["gnmax_exact"],
-    "privacy_model": "disjoint_shards",
     "adjacency": "replace_one",
     "teacher_epsilon": None,
     "teacher_Delta": 0,
@@ -36,6 +35,9 @@ CONFIG = {
     "n_classes": 3,
     "votes_kind": "auto",
     "seed": 0,
+    "shards": "disjoint",
+    "unit": "record",
+    "reach": 1,
     "again": False,
     "total_budget": None,
     "planner": PLANNER,
@@ -450,3 +452,10 @@ def test_snakemake_stops_before_it_removes_anything(monkeypatch, capsys):
         releasing.permission_or_exit(jobs, config)
     assert caught.value.code == 1
     assert capsys.readouterr().err == "error: not again\n"
+
+
+@pytest.mark.parametrize("change", [{"shards": "shared"}, {"unit": "patient"}, {"reach": 2}])
+def test_other_facts_are_another_request(votes, change):
+    """Labels that were charged for one statement are not shown under another."""
+    assert asking(votes, **change).digest("salt") != asking(votes).digest("salt")
+    assert asking(votes, anyway=True).digest("salt") == asking(votes).digest("salt")

@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
-GIVEN = ("--config", "votes=votes.npz", "n_classes=3", "delta=1e-5")
+GIVEN = ("--config", "votes=votes.npz", "n_classes=3", "shards=disjoint", "delta=1e-5")
+STATED = ["shards=disjoint"]
 # Of the newest release, of each release, and the record.
 NEWEST = {
     *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
@@ -142,7 +143,7 @@ def test_no_hash_of_the_votes_is_among_the_results(finished):
 def test_a_neighbour_publishes_the_same_bytes(finished, run_snakemake):
     """The teachers agree so much that no noise of this budget turns a label: the outcome is one."""
     folder, _ = finished
-    given = ("--config", "votes=neighbour.npz", "n_classes=3", "delta=1e-5", "epsilon=20")
+    given = (*GIVEN[:1], "votes=neighbour.npz", *GIVEN[2:], "epsilon=20")
     done = run_snakemake(folder, *TINY, "--directory", "neighbour", *given)
     assert done.returncode == 0, done.stdout + done.stderr
     one, two = contents(folder), contents(folder / "neighbour")
@@ -276,8 +277,35 @@ def test_a_rehearsal_is_its_owners_alone_and_its_seed_is_nowhere_beside_a_hash(
     ],
 )
 def test_a_mistake_is_one_line(folder, run_snakemake, given, message):
-    values = dict(each.split("=") for each in ["votes=votes.npz", "n_classes=3", *given])
+    values = dict(each.split("=") for each in ["votes=votes.npz", "n_classes=3", *STATED, *given])
     config = [f"{name}={value}" for name, value in values.items()]
     line = refused(folder, run_snakemake, "--directory", "mistakes", "--config", *config)
     assert message in line
     assert not (folder / "mistakes/results/own/release/releases.csv").exists()
+
+
+def test_what_is_of_little_use_stops_before_the_draw_and_says_what_would_help(
+    folder, run_snakemake
+):
+    where = ("--directory", "useless")
+    words = (*TINY, *where, *GIVEN, "epsilon=0.1", "unit=patient")
+    done = run_snakemake(folder, *words)
+    assert done.returncode != 0
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert re.match(r"error: usefulness = 0\.\d\d: must be at least 0\.5", line)
+    assert line.endswith("or allow it with --config anyway=yes")
+    assert "apply_votes: expected on the stated profile: " in done.stderr
+    own = folder / "useless/results/own"
+    assert [path for path in own.rglob("*") if path.name in PUBLISHED] == []
+    assert list(own.glob("private/*")) == []
+    done = run_snakemake(folder, *words, "anyway=yes")
+    assert done.returncode == 0, done.stderr
+    (row,) = pd.read_csv(own / "release/releases.csv").to_dict("records")
+    assert json.loads(row["terms"])["facts"]["unit"] == "patient"
+
+
+def test_shards_must_be_stated_before_anything_runs(folder, run_snakemake):
+    given = [word for word in GIVEN if word not in STATED]
+    line = refused(folder, run_snakemake, "--directory", "unstated", *given)
+    assert line.startswith("error: config.yaml: shards = null: must be stated for a release: ")
+    assert not (folder / "unstated/results").exists()

@@ -175,12 +175,12 @@ def test_the_least_sigma_beside_labels_keeps_the_budget(lattice):
     family, budget = gnmax(21, 25.0), (1.0, 1e-5)
     alone = labels_alone(family, 30, *budget, width=0.3)
     for start in (1.0, 80.0, 1e4):
-        sigma = alone.least_sigma(200, *budget, start, lattice=lattice)
+        sigma = alone.least_sigma(NoisyCounts(200, start, lattice), *budget)
         assert alone.beside(NoisyCounts(200, sigma, lattice), 1e-5).delta(1.0) <= 1e-5
         less = NoisyCounts(200, 0.999 * sigma, lattice)
         assert alone.beside(less, 1e-5).delta(1.0) > 1e-5
     dear = labels_alone(gnmax(21, 5.0), 30, *budget)
-    assert dear.least_sigma(200, *budget, 80.0) == math.inf
+    assert dear.least_sigma(NoisyCounts(200, 80.0), *budget) == math.inf
 
 
 def test_pates_mnist_row_costs_a_fifth_less_than_its_counts():

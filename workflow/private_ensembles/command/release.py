@@ -8,12 +8,13 @@ from pathlib import Path
 
 from private_ensembles.command import settings
 from private_ensembles.command.numbers import real, whole
-from private_ensembles.command.output import emit, high, warn_of
+from private_ensembles.command.output import emit, high, say, warn_of
 from private_ensembles.configuration.naming import at_least
+from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
     "private-ensembles release votes.csv --classes 3 --epsilon 2 --delta 1e-5"
-    " --mechanism gnmax_analytic --mechanism permute_and_flip",
+    " --shards disjoint --mechanism gnmax_analytic --mechanism permute_and_flip",
 )
 RESULTS = Path("results/own")
 
@@ -42,13 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="holds release/ and its record, or rehearsal/; default results/own, as the workflow's",
     )
-    settings.add_arguments(parser)
+    seed = "of the profile's votes, on which mechanisms are ranked, and of a rehearsal's noise"
+    settings.add_arguments(parser, seed=seed)
 
 
 def run(options: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
     from private_ensembles.jobs.io import alone, describe, write_csv
-    from private_ensembles.release import own_votes, releasing, showing
+    from private_ensembles.release import expectation, own_votes, releasing, showing
     from private_ensembles.votes.foreign import read_own_votes
 
     budget = {
@@ -60,16 +62,26 @@ def run(options: argparse.Namespace) -> int:
     request = releasing.Request(
         Path(options.votes), _configuration(options, budget), allow="--again"
     )
+    facts = settings.facts_of(options)
     place = releasing.Place(options.out / ("release" if request.secure else "rehearsal"))
     releasing.permission(request, place)  # before any work
     votes = read_own_votes(options.votes, n_classes=options.classes, kind=options.votes_kind)
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
     chosen = settings.of(options, queries=votes.n_queries, labels=votes.n_queries, **sizes)
-    application = own_votes.plan_for(votes, chosen, budget, options.seed, expect=warn_of)
+    application = own_votes.plan_for(votes, chosen, budget, facts, options.seed, expect=warn_of)
+    expectation.tell(
+        application.expectation,
+        secure=request.secure,
+        anyway=options.anyway,
+        allow="--anyway",
+        say=say,
+    )
     rows, row = own_votes.public_rows(application), own_votes.chosen_row(application)
     # A release at the same time waits here, and is then asked about what was drawn before.
     with alone(place.lock):
-        labels = own_votes.serve(application, votes, options.seed, request, place)
+        labels = own_votes.serve(
+            application, votes, options.seed, request, place, anyway=options.anyway
+        )
         try:
             files = showing.show(labels, {"mechanisms.csv": lambda path: write_csv(path, rows)})
         except OSError as error:
@@ -82,6 +94,7 @@ def run(options: argparse.Namespace) -> int:
         "epsilon": float(row["epsilon"]),
         "delta": options.delta,
         "asked": own_votes.public_facts(application),
+        "expectation": application.expectation.report(),
         "files": {path.stem.removeprefix(showing.MARK): str(path) for path in files.values()},
         "all_releases": None if total is None else asdict(total),
         "left_of_total_budget": labels.left,
@@ -98,6 +111,9 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
         "n_classes": options.classes,
         "votes_kind": options.votes_kind,
         "seed": options.seed,
+        "shards": options.shards,
+        "unit": options.unit,
+        "reach": options.reach,
         "planner": settings.of(options),
         "again": options.again,
         "total_budget": options.total_budget,
@@ -106,10 +122,12 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
 
 def _text(report: dict, labels) -> list[str]:
     lines, asked = [] if labels.note is None else [labels.note], report["asked"]
+    facts = Facts(asked["shards"], asked["unit"], asked["reach"])
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
         f"{asked['queries']} queries, {asked['teachers']} teachers, {asked['classes']} classes",
-        f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}",
+        f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}, "
+        f"for {facts.words}",
         f"labels: {report['files']['labels']}",
     ]
     if labels.total is None:

@@ -58,13 +58,13 @@ def at_most(x: Real) -> str:
     return number(float(Context(prec=5, rounding=ROUND_CEILING).create_decimal(number(x))))
 
 
-def at_least(x: Real) -> str:
-    """Write a number >= 0 to five significant digits, rounded down: what is left is there.
+def at_least(x: Real, digits: int = 5) -> str:
+    """Write a number >= 0 to a few digits, rounded down.
 
-    >>> at_least(0.98765432), at_least(0)
-    ('0.98765', '0')
+    >>> at_least(0.9999999999979928), at_least(2.6894e-6, 3)
+    ('0.99999', '2.68e-06')
     """
-    return number(float(Context(prec=5, rounding=ROUND_FLOOR).create_decimal(number(x))))
+    return number(float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(number(x))))
 
 
 def instance(**parameters: Real | str) -> str:

@@ -45,13 +45,13 @@ LABELS = ("query", "label")
 # Of the planner's settings, those that a plan rests on.
 _PLANNED = (
     "mechanisms",
-    "privacy_model",
     "adjacency",
     "teacher_epsilon",
     "teacher_Delta",
     "profile",
 )
 _ASKED = ("noise", "epsilon", "delta", "labels_wanted", "n_classes", "votes_kind", "seed")
+_ASKED += ("shards", "unit", "reach")
 _UNCHARGED, _CHARGED, _FACTS = "uncharged-", "charged-", "release.json"
 
 
@@ -101,8 +101,8 @@ class Place:
 class Request:
     """What is asked for: votes, and all that the plan and the draw depend on.
 
-    votes: their file. config: the checked configuration, of which `again` is no part of it. allow:
-    the option that sets `again`, for messages.
+    votes: their file. config: the checked configuration, of which `again` and `anyway` are no part
+    of it. allow: the option that sets `again`, for messages.
     """
 
     votes: Path
