@@ -59,7 +59,7 @@ def test_a_claim_that_is_its_own_proof_is_called_proven_and_names_it():
     row = ledger_row("majority_private", "", claimed_epsilon=0.2, proven_epsilon=0.2, **MODEL)
     assert (row["verdict"], row["proof"], row["release"]) == (
         "proven",
-        "audit.md#private-teachers",
+        "method.md#private-teachers",
         True,
     )
     given = {"claimed_epsilon": 0.3, "proven_epsilon": 0.2, "proof": "page.md#place"}

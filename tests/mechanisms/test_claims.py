@@ -259,7 +259,7 @@ def test_mechanisms_of_another_size_are_audited_too():
 
 
 def test_documented_flips_and_exact_epsilons_are_the_computed_ones(listed, root):
-    """docs/ladder.md and docs/audit.md print what the mechanisms give."""
+    """docs/best-label.md and docs/audit.md print what the mechanisms give."""
     flips = {
         "gnmax": "0.359",
         "gnmax_improved": "0.297",
@@ -271,7 +271,7 @@ def test_documented_flips_and_exact_epsilons_are_the_computed_ones(listed, root)
         "permute_and_flip": "0.114",
         "ladder": "0.113",
     }
-    text = (root / "docs" / "ladder.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "best-label.md").read_text(encoding="utf-8")
     for name, printed in flips.items():
         mechanism, _, parameters = listed[name]
         unanimous = np.tile([K, 0], (200_000, 1))

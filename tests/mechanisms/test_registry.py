@@ -13,7 +13,7 @@ from private_ensembles.mechanisms.task import ADJACENCIES, PRIVACY_MODELS
 
 EVERY = registry.entries()
 # Of the ledger alone.
-REPLACED = "audit.md#a-record-that-is-replaced"
+REPLACED = "method.md#a-record-that-is-replaced"
 
 
 def test_the_list_is_what_is_loaded_in_its_order():

@@ -23,7 +23,7 @@ def dpsgd_epsilon(
 
     noise_multiplier: standard deviation of the noise over the clipping norm, > 0. sample_rate: of
     Poisson sampling, in (0, 1]. steps: >= 1. delta: in (0, 1). adjacency: ``add_remove``; or
-    ``replace_one``, as add_remove twice (docs/audit.md, "A record that is replaced"). Raises
+    ``replace_one``, as add_remove twice (docs/method.md, "A record that is replaced"). Raises
     ValueError for a value out of range. Source: Abadi et al. 2016; Zhu, Dong and Wang 2022.
     """
     if adjacency not in accounting.ADJACENCIES:

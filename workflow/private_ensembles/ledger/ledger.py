@@ -33,7 +33,7 @@ from private_ensembles.papers.pate import given_noise
 PRINTED = {"noise": 2, "delta": 1e-5}
 _ROW = re.compile(r"(?P<name>SAA|DPBag) n=(?P<n>\d+)(?: k=(?P<k>\d+))?")
 _COLUMN = re.compile(r"labels epsilon=(?P<epsilon>[\d.]+)")
-_REPLACED = "audit.md#a-record-that-is-replaced"
+_REPLACED = "method.md#a-record-that-is-replaced"
 
 
 def ledger(

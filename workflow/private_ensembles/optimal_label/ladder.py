@@ -1,6 +1,6 @@
 """The best private release of a two-class vote count: the optimal ladder.
 
-Theorem (docs/ladder.md). Let one teacher move its vote between neighbours. Among all (epsilon,
+Theorem (docs/best-label.md). Let one teacher move its vote between neighbours. Among all (epsilon,
 delta)-DP releases of one label from the number n of K teachers that say 1, the one that releases
 the minority with probability q(n), where for the j-th step away from a tie
 

@@ -141,7 +141,7 @@ def noise_of_gnmax(tables: RunTables) -> Finding:
         f"finds σ = {nearest(rdp, 4)} votes. The analytic Gaussian mechanism proves the same "
         f"privacy with {above(analytic, 4)}, and the label's own distribution with {above(exact)}."
     )
-    return Finding("darrm", title, text, "docs/audit.md#gaussian-noise-on-the-counts", kind)
+    return Finding("darrm", title, text, "docs/method.md#gaussian-noise-on-the-counts", kind)
 
 
 def sampled_objective(tables: RunTables) -> Finding:

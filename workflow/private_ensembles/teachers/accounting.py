@@ -74,7 +74,7 @@ def epsilon_group(noise_multiplier, sample_rate, steps, Delta):
     """Upper bound on epsilon for replace_one that follows from PLD's whole curve for add_remove.
 
     Theorem: if a mechanism's curve for add_remove is delta(e), then for every e it is
-    (2 e, (1 + exp(e)) delta(e))-DP for replace_one (docs/audit.md, "A record that is replaced").
+    (2 e, (1 + exp(e)) delta(e))-DP for replace_one (docs/method.md, "A record that is replaced").
     Returns 2 e for the least e whose second number is at most Delta; infinite if none is found.
     """
     _check(noise_multiplier, sample_rate, steps, Delta)
@@ -154,7 +154,7 @@ def teacher_costs(schedule, noise_multiplier, Delta):
                 "epsilon_group",
                 epsilon_group(*setting),
                 "replace_one",
-                "PLD for add_remove, twice (docs/audit.md)",
+                "PLD for add_remove, twice (docs/method.md)",
             ),
             (
                 "epsilon_rdp",
