@@ -104,6 +104,7 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
         params = {
             "code": "",
             "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+            "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
             "settings": settings.planner.plain(),
             "seed": settings.seed,

@@ -6,7 +6,7 @@ from private_ensembles.figures.own_votes import draw_own
 from private_ensembles.jobs import io
 from private_ensembles.page import own_page
 from private_ensembles.release import own_votes as accounts
-from private_ensembles.release import releasing
+from private_ensembles.release import pool, releasing
 from private_ensembles.votes.foreign import read_own_votes
 
 place = releasing.Place(Path(snakemake.params.labels_file).parent)
@@ -16,6 +16,9 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     request = releasing.Request(Path(job.input.votes), job.config)
     releasing.permission(request, place)
     votes = read_own_votes(job.input.votes, **job.params.file)
+    names = job.params.file.get("class_names")
+    asked = pool.pool_of(votes, job.params.answer, names, None if request.secure else seed)
+    votes = asked.votes
     job.progress(
         "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
     )
@@ -32,13 +35,13 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     meter.finish()
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing; what fails after it, a rerun makes good for free.
-    labels = accounts.serve(plan, votes, seed, request, place)
+    labels = accounts.serve(plan, votes, seed, request, place, asked.text)
     job.output.labels.write_text(labels.text, encoding="utf-8")
     page = own_page.build(
         table,
         curves,
         labels.table(),
-        accounts.public_facts(plan),
+        accounts.public_facts(plan) | {"answered": pool.words(job.params.answer)},
         settings["profile"],
         figure=job.output.png,
         labels_file=job.params.labels_file,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from private_ensembles.command import settings
+from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
 
@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
     parser.add_argument("--queries", type=whole, required=True, help="in the pool")
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
+    votes_options.add_arguments(parser)
     settings.add_arguments(parser)
 
 
@@ -34,7 +35,10 @@ def run(options: argparse.Namespace) -> int:
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
     rows = study.plan_rows(wanted, plans)
-    emit({"noise": options.noise, "plans": rows}, ranking_text(rows), as_json=options.json)
+    profile = chosen["profile"]
+    report = {"noise": options.noise, "plans": rows, "profile": profile}
+    text = votes_options.profile_text(options, profile) + ranking_text(rows)
+    emit(report, text, as_json=options.json)
     return 0 if plans[0].refusal is None else 1
 
 

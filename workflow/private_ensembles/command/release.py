@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from private_ensembles.command import settings
+from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
 
@@ -22,12 +22,14 @@ RESULTS = Path("results/own")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `release` takes."""
-    parser.add_argument("votes", metavar="VOTES", help="a file .npz, .npy or .csv; stays private")
+    parser.add_argument("votes", metavar="VOTES", help=votes_options.FILE)
     parser.add_argument(
-        "--classes", type=whole, required=True, help="their number, never read off the votes"
+        "--classes",
+        type=whole,
+        help="their number, never read off the votes; default: that of --class-names",
     )
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
-    parser.add_argument("--votes-kind", choices=("auto", "votes", "counts"), default="auto")
+    votes_options.add_answer(parser)
     parser.add_argument(
         "--again", action="store_true", help="allow another release; all costs add up"
     )
@@ -38,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="holds release/ and its record, or rehearsal/; default results/own, as the workflow's",
     )
+    votes_options.add_arguments(parser)
     settings.add_arguments(parser)
 
 
@@ -45,8 +48,9 @@ def run(options: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
     from private_ensembles.jobs.io import alone, describe
     from private_ensembles.release import own_votes, releasing
-    from private_ensembles.votes.foreign import read_own_votes
+    from private_ensembles.release.pool import words
 
+    options.classes = votes_options.classes(options)
     budget = {
         "epsilon": options.epsilon,
         "delta": options.delta,
@@ -58,14 +62,15 @@ def run(options: argparse.Namespace) -> int:
     )
     place = releasing.Place(options.out / ("release" if request.secure else "rehearsal"))
     releasing.permission(request, place)  # before any work
-    votes = read_own_votes(options.votes, n_classes=options.classes, kind=options.votes_kind)
+    pool = votes_options.pool(options, seed=None if request.secure else options.seed)
+    votes = pool.votes
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
     chosen = settings.of(options, queries=votes.n_queries, labels=votes.n_queries, **sizes)
     application = own_votes.plan_for(votes, chosen, budget, options.seed, expect=warn_of)
     rows, row = own_votes.public_rows(application), own_votes.chosen_row(application)
     # A release at the same time waits here, and is then asked about what was drawn before.
     with alone(place.lock):
-        labels = own_votes.serve(application, votes, options.seed, request, place)
+        labels = own_votes.serve(application, votes, options.seed, request, place, pool.text)
         try:
             files = _show(place.folder, labels.text, rows, secure=request.secure)
         except OSError as error:
@@ -77,12 +82,14 @@ def run(options: argparse.Namespace) -> int:
         "parameters": row["parameters"],
         "epsilon": float(row["epsilon"]),
         "delta": options.delta,
-        "asked": own_votes.public_facts(application),
+        "asked": own_votes.public_facts(application) | {"answered": words(options.answer)},
+        "profile": chosen["profile"],
         "files": {name: str(path) for name, path in files.items()},
         "all_releases": None if total is None else asdict(total),
         "if_planned_together": None if labels.joint is None else asdict(labels.joint),
     }
-    emit(report, _text(report, labels), as_json=options.json)
+    text = votes_options.profile_text(options, chosen["profile"]) + _text(report, labels)
+    emit(report, text, as_json=options.json)
     return 0
 
 
@@ -91,7 +98,7 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
     return {
         **budget,
         "n_classes": options.classes,
-        "votes_kind": options.votes_kind,
+        **votes_options.asked(options),
         "seed": options.seed,
         "planner": settings.of(options),
         "again": options.again,
@@ -136,7 +143,7 @@ def _text(report: dict, labels) -> list[str]:
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
         f"{asked['queries']} queries, {asked['teachers']} teachers, {asked['classes']} classes",
         f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}",
-        f"labels: {report['files']['labels']}",
+        f"labels: {report['files']['labels']}; {asked['answered']}",
     ]
     if labels.total is None:
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")

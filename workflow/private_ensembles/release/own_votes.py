@@ -151,15 +151,17 @@ def serve(
     seed: int,
     request: releasing.Request | None = None,
     place: releasing.Place | None = None,
+    text: Callable[[NDArray[np.int64]], str] = releasing.labels_text,
 ) -> releasing.Labels:
     """Draw the labels of a plan, charge them, and return what may be shown: the only way to them.
 
     The workflow, the command and the API do it here. seed: of a rehearsal's noise. request, place:
     what is asked for and the place whose record it is charged on, as in `releasing.release`, which
-    says what is raised; None for who keeps no record, who pays for each call anew.
+    says what is raised; None for who keeps no record, who pays for each call anew. text: writes the
+    labels (`pool.Pool.text`).
     """
     row = chosen_row(application)
-    return releasing.release(request, place, row, lambda: release(application, votes, seed))
+    return releasing.release(request, place, row, lambda: release(application, votes, seed), text)
 
 
 def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:
