@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import own_votes
+from private_ensembles.release.pool import pool_of
 from private_ensembles.votes.cache import Votes
 
 
@@ -45,6 +46,7 @@ def release_labels(
     epsilon: float,
     delta: float,
     labels: int | None = None,
+    answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
     noise: str = "secure",
@@ -59,8 +61,10 @@ def release_labels(
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least,
     whose shards of the records are disjoint. epsilon, delta: the budget of all labels together,
-    for replace_one. labels: the most that are wanted, for the first queries; None: all. mechanism:
-    its name; None: the best on the profile. profile: as in :func:`plan`; never from these votes.
+    for replace_one. labels: the most that are wanted; None: all. answer: for which queries:
+    ``first``, those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of
+    the only queries to answer, which must not be chosen by looking at votes. mechanism: its name;
+    None: the best on the profile. profile: as in :func:`plan`; never from these votes.
     noise: ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with
     `seed` (default 0).
 
@@ -78,11 +82,13 @@ def release_labels(
         offered = ", ".join(registry.offered())
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     queries, classes = counts.shape
+    votes = Votes(classes, np.full(queries, -1), counts=counts)
+    asked = pool_of(votes, answer, seed=None if secure else seed or 0)
     task = Task(
         epsilon,
         delta,
-        queries,
-        queries if labels is None else labels,
+        asked.votes.n_queries,
+        asked.votes.n_queries if labels is None else labels,
         int(counts[0].sum()),
         classes,
         **PRIVACY,
@@ -91,8 +97,7 @@ def release_labels(
     )
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, 0)
-    votes = Votes(classes, np.full(queries, -1), counts=counts)
-    drawn = own_votes.serve(application, votes, 0 if seed is None else seed)
+    drawn = own_votes.serve(application, asked.votes, seed or 0, text=asked.text)
     best = application.chosen
     return Released(
         drawn.by_query(queries),

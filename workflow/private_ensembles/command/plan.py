@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import whole
@@ -20,12 +21,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
     parser.add_argument("--queries", type=whole, required=True, help="in the pool")
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write a page, such as plan.html: curves over labels, from one label on, and epsilon",
+    )
     votes_options.add_arguments(parser)
     settings.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
+    from private_ensembles.command import plan_page
     from private_ensembles.planner import ranking, study
 
     labels = options.queries if options.labels is None else options.labels
@@ -37,7 +45,13 @@ def run(options: argparse.Namespace) -> int:
     rows = study.plan_rows(wanted, plans)
     profile = chosen["profile"]
     report = {"noise": options.noise, "plans": rows, "profile": profile}
-    text = votes_options.profile_text(options, profile) + ranking_text(rows)
+    said = votes_options.profile_text(options, profile)
+    text = said + ranking_text(rows)
+    if options.page is not None and plans[0].refusal is None:
+        source = votes_options.profile_source(options)
+        words = plan_page.write(options.page, wanted, plans, options.seed, profile, source)
+        report |= {"page": str(options.page), "page_lines": words}
+        text += [*words, f"page: {options.page}"]
     emit(report, text, as_json=options.json)
     return 0 if plans[0].refusal is None else 1
 

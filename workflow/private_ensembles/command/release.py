@@ -138,12 +138,16 @@ def _put(path: Path, write: Callable[[Path], object], mode: int, now: int) -> No
 
 
 def _text(report: dict, labels) -> list[str]:
+    from private_ensembles.release.pool import FIRST, words
+
     lines, asked = [] if labels.note is None else [labels.note], report["asked"]
+    usual = asked["wanted"] == asked["queries"] and asked["answered"] == words(FIRST)
+    order = "" if usual else f"; {asked['answered']}"
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
         f"{asked['queries']} queries, {asked['teachers']} teachers, {asked['classes']} classes",
         f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}",
-        f"labels: {report['files']['labels']}; {asked['answered']}",
+        f"labels: {report['files']['labels']}{order}",
     ]
     if labels.total is None:
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")

@@ -93,7 +93,7 @@ def classes(options: argparse.Namespace) -> int | None:
 
     if options.class_names is None:
         if options.classes is None:
-            raise ValueError("n_classes: must be given, or class_names=NAME,NAME,...")
+            raise ValueError("n_classes = None: must be given, or say class_names=NAME,NAME,...")
         return options.classes
     names = len(read_class_names(options.class_names))
     if options.classes not in (None, names):
@@ -147,7 +147,12 @@ def profile_text(options: argparse.Namespace, fitted: dict) -> list[str]:
         f"--{key.replace('_', '-')} {' '.join(f'{value:g}' for value in values)}"
         for key, values in words.items()
     )
-    return [
-        f"profile computed from votes on data that you say are public, {options.profile_from}: "
-        f"{stated}"
-    ]
+    return [f"profile {profile_source(options)}: {stated}"]
+
+
+def profile_source(options: argparse.Namespace) -> str:
+    """Return where the profile is from."""
+    file = getattr(options, "profile_from", None)
+    if file is None:
+        return "stated"
+    return f"computed from votes on data that you say are public, {file}"

@@ -212,7 +212,7 @@ def release(
     _tidy(place)  # what an earlier try left
     kept, note = _standing(request, place)
     if kept is None:
-        kept = _charge(request, place, chosen, lambda: text(draw()))
+        kept = _charge(request, place, chosen, draw, text)
     elif not _planned_as(chosen, kept):
         raise ValueError(
             f"{place.record}: labels for this request are out already, drawn by another version of "
@@ -322,7 +322,13 @@ def _planned_as(chosen: Mapping, release: Release) -> bool:
     return all(chosen[name] == getattr(release, name) for name in names)
 
 
-def _charge(request: Request, place: Place, chosen: Mapping, draw: Callable[[], str]) -> Release:
+def _charge(
+    request: Request,
+    place: Place,
+    chosen: Mapping,
+    draw: Callable[[], NDArray[np.int64]],
+    text: Callable[[NDArray[np.int64]], str],
+) -> Release:
     """Draw labels, note them in `private`, and put them on record."""
     place.private.mkdir(parents=True, exist_ok=True)
     place.private.chmod(0o700)
@@ -334,7 +340,7 @@ def _charge(request: Request, place: Place, chosen: Mapping, draw: Callable[[], 
         )
     try:
         folder = Path(tempfile.mkdtemp(prefix=_UNCHARGED, dir=place.private))
-        _write(folder / "labels.csv", draw())
+        _write(folder / "labels.csv", text(draw()))
         drawn = record.release_of(chosen, folder / "labels.csv")
         salt = secrets.token_hex(16)
         facts = {"release": asdict(drawn), "salt": salt, "request": request.digest(salt)}
