@@ -123,7 +123,8 @@ def profile(options: argparse.Namespace) -> dict:
         key: tuple(v) if isinstance(v, list) else v for key, v in stated.items()
     } != defaults.PROFILE:
         raise ValueError(
-            "profile_from: must be given alone, without --easy-share, --easy, --hard, --confusion"
+            f"profile_from = {file!r}: must be given alone, "
+            "without --easy-share, --easy, --hard, --confusion"
         )
     private = getattr(options, "votes", None)
     if private is not None and os.path.exists(private) and os.path.samefile(private, file):
