@@ -36,7 +36,8 @@ def test_every_point_is_what_a_plan_of_its_own_gives(made, labels):
     one = replace(task, labels=labels)
     (best,) = ranking.plan(one, *profile, ["gnmax_exact"])
     known = dict(curves.line("gnmax_exact", "labels"))[labels] * labels
-    assert 0.99 * best.correct <= known <= 1.001 * best.correct
+    least = 0.999 if labels >= 10 else 0.95  # there the noise of gnmax_analytic is shown
+    assert least * best.correct <= known <= 1.001 * best.correct
     assert best.epsilon <= 1
 
 
