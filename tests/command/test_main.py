@@ -132,7 +132,7 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
             ["plan", "--teachers", "9", "--classes", "2", "--queries", "3", "--mechanism", "x"],
             "mechanism = 'x': must be one of",
         ),
-        (["release", "votes.csv"], "required: --classes"),
+        (["release", "votes.csv"], "--classes = None: must be given, or say --class-names=NAME"),
         (["release", "votes.csv", "--classes", "2", *STATED], "must be 0 to 1"),
         (
             ["release", "votes.csv", "--classes", "1", *STATED],

@@ -42,6 +42,7 @@ LABELS = pd.DataFrame({"query": [0, 1, 2], "label": [1, 0, 1]})
 
 PROFILE = {"easy_share": 0.25, "easy": (9, 1), "hard": (1, 3), "confusion": 1.0}
 FACTS = {"queries": 5, "teachers": 7, "classes": 2, "wanted": 4, "epsilon": 1.0, "delta": 1e-5}
+FACTS |= {"answered": "queries are answered in the order of the file"}
 TOTAL = Total(1.98765, 2e-5, "replace_one")
 
 

@@ -170,6 +170,7 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         params = {
             "code": "",
             "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+            "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
             "facts": settings.pick("shards", "unit", "reach"),
             "settings": settings.planner.plain(),

@@ -9,6 +9,7 @@ import pytest
 
 from private_ensembles import Session
 from private_ensembles.release import session_export
+from private_ensembles.release.pool import labels_text
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_an_export_holds_labels_batches_and_costs(session, tmp_path):
     ]
     with open(files["batches.csv"], encoding="utf-8") as file:
         first, second = csv.DictReader(file)
-    text = session_export.batch_text(session.batch("one"))
+    text = labels_text(session.batch("one").labels)
     assert first["labels_sha256"] == hashlib.sha256(text.encode()).hexdigest()
     assert (first["queries"], second["labels"]) == ("2", "1")
     report = json.loads(files["session.json"].read_text())

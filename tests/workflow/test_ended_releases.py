@@ -80,6 +80,7 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     params = {
         "code": "",
         "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+        "answer": settings.answer,
         "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
         "facts": settings.pick("shards", "unit", "reach"),
         "settings": settings.planner.plain(),

@@ -28,6 +28,7 @@ EXTRAS = {
     "markupsafe": "workflow",
     "pandas": "workflow",
     "matplotlib": "workflow",
+    "pyarrow": "workflow",
     "pydantic": "workflow",
     "pydantic_core": "workflow",
     "yaml": "workflow",

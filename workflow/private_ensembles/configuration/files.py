@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -222,6 +223,12 @@ def bagged_students(settings: Configuration, model: str) -> list[str]:
     """What the students of every split of one model achieve."""
     names = (instance(model=model, seed=seed) for seed in settings.dpbag.grid(model)["seeds"])
     return [f"results/dpbag/students/{settings.dpbag.used.dataset}/{name}.csv" for name in names]
+
+
+def stated(settings: Configuration) -> list[str]:
+    """The files that say what classes of own votes are called and which queries are answered."""
+    named = settings.class_names, settings.answer
+    return [text for text in named if text and os.path.isfile(text)]
 
 
 def own_votes(settings: Configuration) -> dict[str, str]:

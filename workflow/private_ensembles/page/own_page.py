@@ -38,7 +38,8 @@ def build(
     chosen = table[table["chosen"]].iloc[0].to_dict()
     applies = table["not_applicable"] == ""
     rest = table[~applies].groupby("not_applicable", sort=False)["name"]
-    per_class = labels["label"].value_counts().sort_index().rename_axis("class")
+    called = labels["class_name" if "class_name" in labels else "label"]
+    per_class = called.value_counts().sort_index().rename_axis("class")
     rehearsal = facts["noise"] != "secure"
     return page(
         "own.html",

@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from private_ensembles.jobs import io
 from private_ensembles.release import session_plan
+from private_ensembles.release.pool import labels_text
 from private_ensembles.release.session import Session
 from private_ensembles.release.session_file import Batch
 from private_ensembles.release.showing import put
@@ -103,32 +105,27 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
     return files
 
 
-def put_batch(path: Path, batch: Batch, *, rehearsal: bool) -> None:
+def put_batch(
+    path: Path,
+    batch: Batch,
+    *,
+    rehearsal: bool,
+    text: Callable[[Sequence[int]], str] = labels_text,
+) -> None:
     """Let a batch's labels appear whole, or leave the file that was there before.
 
     The file has the time of the charge, in whole seconds: how long the labels took to draw is
-    nobody's business. rehearsal: only its owner may read it.
+    nobody's business. rehearsal: only its owner may read it. text: writes the labels.
     """
 
     def write(unfinished: Path) -> None:
-        unfinished.write_text(batch_text(batch), encoding="utf-8")
+        unfinished.write_text(text(batch.labels or []), encoding="utf-8")
 
     put(path, write, batch.time, 0o600 if rehearsal else None)
 
 
-def batch_text(batch: Batch) -> str:
-    """Return a batch's labels as CSV: query (from 0), label; those without one left out.
-
-    >>> batch_text(Batch(1, "march", 1, 0, 3, 3, 1, [2, -1, 0]))
-    'query,label\\n0,2\\n2,0\\n'
-    """
-    labels = [] if batch.labels is None else batch.labels
-    rows = [f"{query},{label}\n" for query, label in enumerate(labels) if label >= 0]
-    return "".join(["query,label\n", *rows])
-
-
 def _row(batch: Batch) -> dict:
-    digest = hashlib.sha256(batch_text(batch).encode()).hexdigest()
+    digest = hashlib.sha256(labels_text(batch.labels or []).encode()).hexdigest()
     return {
         "batch": batch.key,
         "attempt": batch.attempt,
