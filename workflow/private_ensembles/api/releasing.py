@@ -68,7 +68,7 @@ def release_labels(
     """Draw labels for vote counts within a budget, once.
 
     >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))  # 20 queries, 100 teachers, 2 classes
-    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=2)
     >>> released.labels.tolist() == [0, 1] * 10, released.epsilon <= 2
     (True, True)
 
