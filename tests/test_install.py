@@ -148,7 +148,7 @@ def _works(python, cwd):
     ):
         done = python("-m", "private_ensembles", *arguments, cwd=cwd)
         assert done.returncode == status, (arguments, done.stdout, done.stderr)
-    labels = (cwd / "results/own/release/labels.csv").read_text().splitlines()
+    labels = (cwd / "results/own/release/0001/labels.csv").read_text().splitlines()
     assert labels[0] == "query,label"
     assert len(labels) == 21
     assert done.stderr == ""

@@ -228,7 +228,7 @@ def test_a_release_that_cannot_be_told_of_is_no_bad_input(root, here, tmp_path):
         _, said = process.communicate(timeout=60)
     assert process.returncode == 3
     assert said == "error: standard output: No space left on device; all else is done\n"
-    assert (tmp_path / "release" / "labels.csv").is_file()
+    assert (tmp_path / "release" / "0001" / "labels.csv").is_file()
 
 
 def test_what_an_audited_function_prints_is_no_part_of_the_json(root, tmp_path):

@@ -188,7 +188,8 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         monkeypatch.setattr(own_figure, "draw_own", drawn_once)
         script = root / "workflow" / "scripts" / "apply_votes.py"
         runpy.run_path(str(script), {"snakemake": snakemake})
-        left = [*Path("results/own/release").iterdir(), *Path("results/provenance").rglob("*.json")]
+        left = filter(Path.is_file, Path("results/own/release").rglob("*"))
+        left = [*left, *Path("results/provenance").rglob("*.json")]
         found = {str(path): re.sub(CLOCK, b"", path.read_bytes()) for path in left}
         shutil.rmtree("results/own")  # as in a new folder
         return found, kept[0]

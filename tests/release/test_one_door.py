@@ -92,7 +92,7 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
         words = [f"--{key}={value}" for key, value in BUDGET.items()]
         words += ["--classes", str(counts.shape[1]), "--mechanism", name, "--noise", noise]
         assert main(["release", "votes.npz", *words, "--out", "command"]) == 0
-        (path,) = Path("command").glob("*/*labels.csv")
+        (path,) = Path("command").glob("re*/**/*labels.csv")
         return _read(path, len(counts))
 
     def workflow(name, counts, noise):

@@ -144,8 +144,9 @@ def finished(run, monkeypatch):
     assert not list(OWN.glob("private/uncharged-*"))
     assert {path.name for path in RELEASE.iterdir()} == {
         *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
-        *("curves.csv", "releases.csv"),
+        *("curves.csv", "releases.csv", "0001"),
     }
+    assert {path.name for path in (RELEASE / "0001").iterdir()} == {"labels.csv", "mechanisms.csv"}
     shutil.rmtree("results")
     return bool(before)
 

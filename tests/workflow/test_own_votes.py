@@ -12,10 +12,13 @@ import yaml
 
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
 GIVEN = ("--config", "votes=votes.npz", "n_classes=3", "delta=1e-5")
-PUBLISHED = {
+# Of the newest release, of each release, and the record.
+NEWEST = {
     *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
-    *("curves.csv", "releases.csv"),
+    "curves.csv",
 }
+KEPT = {"0001/labels.csv", "0001/mechanisms.csv", "releases.csv"}
+PUBLISHED = NEWEST | KEPT
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +56,9 @@ def copy(finished, tmp_path):
 
 def contents(folder):
     """What may be published, by name."""
-    return {path.name: path.read_bytes() for path in (folder / "results/own/release").iterdir()}
+    release = folder / "results/own/release"
+    files = [path for path in release.rglob("*") if path.is_file()]
+    return {str(path.relative_to(release)): path.read_bytes() for path in files}
 
 
 def test_the_run_says_what_it_does_and_where_the_page_is(finished):
@@ -80,7 +85,9 @@ def test_labels_are_released_within_the_budget(finished):
 def test_the_release_is_on_record_beside_its_labels(finished):
     folder, _ = finished
     (row,) = pd.read_csv(folder / "results/own/release/releases.csv").to_dict("records")
-    labels = (folder / "results/own/release/labels.csv").read_bytes()
+    labels = (folder / "results/own/release" / row["file"]).read_bytes()
+    assert labels == contents(folder)["labels.csv"]
+    assert row["labels"] == len(labels.splitlines()) - 1
     assert row["labels_sha256"] == hashlib.sha256(labels).hexdigest()
     assert row["epsilon"] <= 20
     assert row["delta"] == 1e-5
@@ -192,9 +199,9 @@ def test_deleted_labels_are_put_back_and_drawn_again_only_if_that_is_allowed(cop
     before = contents(copy)
     deleted = run_snakemake(copy, *TINY, *GIVEN, "epsilon=20", "--delete-all-output")
     assert deleted.returncode == 0, deleted.stderr
-    assert set(contents(copy)) == {"releases.csv"}
+    assert set(contents(copy)) == KEPT
     refused(copy, run_snakemake, *GIVEN, "epsilon=10")
-    assert set(contents(copy)) == {"releases.csv"}
+    assert set(contents(copy)) == KEPT
     for forced in ((), ("--forcerun", "apply_votes")):
         back = run_snakemake(copy, *TINY, *GIVEN, "epsilon=20", *forced)
         assert back.returncode == 0, back.stderr
@@ -202,10 +209,15 @@ def test_deleted_labels_are_put_back_and_drawn_again_only_if_that_is_allowed(cop
         assert contents(copy) == before
     done = run_snakemake(copy, *TINY, *GIVEN, "epsilon=10", "again=yes")
     assert done.returncode == 0, done.stderr
-    before = "Releasing again. With the 1 release before: at most epsilon = "
-    (said,) = re.findall(before + r"(\S+) and delta = 2e-05 \(replace_one\) together", done.stderr)
+    words = "Releasing again. With the 1 release before: at most epsilon = "
+    (said,) = re.findall(words + r"(\S+) and delta = 2e-05 \(replace_one\) together", done.stderr)
     record = pd.read_csv(copy / "results/own/release/releases.csv")
-    assert len(record) == 2
+    assert record["file"].tolist() == ["0001/labels.csv", "0002/labels.csv"]
+    after = contents(copy)
+    assert {name: after[name] for name in KEPT - {"releases.csv"}} == {
+        name: before[name] for name in KEPT - {"releases.csv"}
+    }
+    assert after["0002/labels.csv"] == after["labels.csv"]
     total = record["epsilon"].sum()
     assert 29 < total <= 30
     page = contents(copy)["index.html"].decode()
@@ -228,7 +240,7 @@ def test_a_rehearsal_is_told_by_every_name_and_leaves_the_release(finished, run_
     done = run_snakemake(folder, *TINY, *GIVEN, "epsilon=20", "noise=reproducible")
     assert done.returncode == 0, done.stderr
     names = {path.name for path in (folder / "results/own/rehearsal").iterdir()}
-    assert names == {f"rehearsal_{name}" for name in PUBLISHED - {"releases.csv"}}
+    assert names == {f"rehearsal_{name}" for name in NEWEST}
     page = (folder / "results/own/rehearsal/rehearsal_index.html").read_text(encoding="utf-8")
     assert "A rehearsal: the noise is from a seed." in page
     assert contents(folder) == before

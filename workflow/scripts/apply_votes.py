@@ -6,7 +6,7 @@ from private_ensembles.figures.own_votes import draw_own
 from private_ensembles.jobs import io
 from private_ensembles.page import own_page
 from private_ensembles.release import own_votes as accounts
-from private_ensembles.release import releasing
+from private_ensembles.release import releasing, showing
 from private_ensembles.votes.foreign import read_own_votes
 
 place = releasing.Place(Path(snakemake.params.labels_file).parent)
@@ -33,6 +33,9 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing; what fails after it, a rerun makes good for free.
     labels = accounts.serve(plan, votes, seed, request, place)
+    if labels.total is not None:
+        rows = accounts.public_rows(plan)
+        showing.show(labels, {"mechanisms.csv": lambda path: io.write_csv(path, rows)})
     job.output.labels.write_text(labels.text, encoding="utf-8")
     page = own_page.build(
         table,

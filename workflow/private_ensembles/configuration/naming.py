@@ -2,7 +2,7 @@
 
 import math
 import re
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from numbers import Integral, Real
 from pathlib import Path
 from urllib.parse import quote
@@ -56,6 +56,15 @@ def at_most(x: Real) -> str:
     ('0.98766', '1e-05', '2')
     """
     return number(float(Context(prec=5, rounding=ROUND_CEILING).create_decimal(number(x))))
+
+
+def at_least(x: Real) -> str:
+    """Write a number >= 0 to five significant digits, rounded down: what is left is there.
+
+    >>> at_least(0.98765432), at_least(0)
+    ('0.98765', '0')
+    """
+    return number(float(Context(prec=5, rounding=ROUND_FLOOR).create_decimal(number(x))))
 
 
 def instance(**parameters: Real | str) -> str:

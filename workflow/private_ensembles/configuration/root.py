@@ -51,6 +51,9 @@ class Configuration(types.Section):
     epsilon: types.TotalEpsilon = about("Budget of all labels of your own votes together.")
     delta: types.SmallDelta = about("Budget of all labels of your own votes together.")
     again: types.YesNo = about("Whether labels of your own votes may be released a second time.")
+    total_budget: types.Maybe[types.TotalEpsilon] = about(
+        "What all releases of your own votes may cost together, as epsilon; null for no limit."
+    )
     session: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "File of a session, of which your own votes are a batch."
     )
