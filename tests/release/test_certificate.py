@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DELTA = 1e-5
 SHARED = {"privacy_model": "shared_data", "teacher_epsilon": 0.3, "teacher_Delta": 1e-9}
 PRIVATE = {"teacher_epsilon": 0.3, "teacher_Delta": 1e-9}
-# Mechanism, teachers, classes, labels, and what else the task has: each kind of proof that there is.
+# Mechanism, teachers, classes, labels, and what else the task has: each kind of proof.
 RELEASES = {
     "gnmax": ("gnmax", 41, 3, 20, {}),
     "gnmax_improved": ("gnmax_improved", 41, 3, 20, {}),
@@ -77,7 +77,11 @@ def _file(folder, plan, labels="query,label\n0,1\n", **changes):
     labels_file = folder / "labels.csv"
     labels_file.write_text(labels)
     sha256 = hashlib.sha256(labels.encode()).hexdigest()
-    text = certificate.of_release(plan, time="2026-11-26T15:00:00+00:00", labels_sha256=sha256)
+    proof = certificate.proof_or_reason(plan)
+    time = "2026-11-26T15:00:00+00:00"
+    text = certificate.of_release(
+        plan, proof, time=time, labels_sha256=sha256, epsilon=plan.task.epsilon
+    )
     record = json.loads(text)
     path = folder / "certificate.json"
     path.write_text(json.dumps(_changed(record, changes)))

@@ -17,7 +17,7 @@ from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY
-from private_ensembles.release import own_votes
+from private_ensembles.release import certificate, own_votes, release_plan, statement
 from private_ensembles.votes.cache import Votes
 
 
@@ -27,6 +27,7 @@ class Released:
 
     labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for `adjacency`, an
     upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
+    terms: the plan, as text, from which `release_statement` tells what was released.
     """
 
     labels: NDArray[np.int64]
@@ -37,6 +38,7 @@ class Released:
     privacy_model: str
     adjacency: str
     secure: bool
+    terms: str = ""
 
 
 def release_labels(
@@ -103,6 +105,31 @@ def release_labels(
         task.privacy_model,
         task.adjacency,
         secure,
+        own_votes.chosen_row(application)["terms"],
+    )
+
+
+def release_statement(released: Released) -> str:
+    """Return a statement on released labels to hand over, as one self-contained page of HTML.
+
+    >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))
+    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    >>> "This is a rehearsal" in release_statement(released)
+    True
+
+    released: what :func:`release_labels` returned. The page says what was released, who is
+    protected, what that means in odds, by which theorem, and what is not protected: a function of
+    the plan and of how many labels there are. Labels that `private-ensembles release` or a session
+    releases have it beside them, with a certificate, what all releases cost together, and the time.
+    Raises ValueError for terms that another version of this program wrote.
+    """
+    plan = release_plan.read(released.terms)
+    return statement.statement(
+        plan,
+        certificate.proof_or_reason(plan, released.epsilon),
+        epsilon=released.epsilon,
+        delta=released.delta,
+        labels=int((released.labels >= 0).sum()),
     )
 
 

@@ -7,8 +7,8 @@ fits the mechanism. Where nothing is proven, it says why. Format and theorems: d
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,6 +19,7 @@ from private_ensembles.accounting.discrete_gaussian import Moves, fine_distance
 from private_ensembles.accounting.discrete_gaussian import delta as discrete_delta
 from private_ensembles.accounting.rounding import above
 from private_ensembles.audit.histograms import both_counts
+from private_ensembles.configuration.naming import at_most
 from private_ensembles.darrm.certificate_file import exactly, privacy, stated
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.mechanisms.accounts.label import LabelAccount
@@ -36,10 +37,24 @@ from private_ensembles.release.release_plan import ReleasePlan
 MOST_COINS = 5000
 # Of noise on whole numbers of a smaller scale, the law of a sum has no closed form.
 _LEAST_SCALE = 2.0
+# The verifier accepts a certificate that proves an epsilon larger than the stated one by so much.
+_NEARLY = 1.02
 
 
 class NoCertificate(Exception):
     """Why there is no certificate of a plan, in words."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is proven of a plan: a certificate, and points of the curve that go with it.
+
+    body: JSON that the verifier reads. curve: each an epsilon and what delta is at most there, in
+    floats that are rounded up; the verifier is asked about the claim alone.
+    """
+
+    body: dict
+    curve: tuple[tuple[float, float], ...] = ()
 
 
 def certificate(plan: ReleasePlan) -> dict:
@@ -49,6 +64,24 @@ def certificate(plan: ReleasePlan) -> dict:
     larger, since the verifier's grid is coarse. Raises NoCertificate, which says why, if there is
     none.
     """
+    return prove(plan).body
+
+
+def prove(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
+    """Return what is proven of a plan; raises NoCertificate as `certificate`.
+
+    epsilon: what is stated of it, if that is less than its budget.
+    """
+    if epsilon is not None and epsilon < plan.task.epsilon:
+        plan = replace(plan, task=replace(plan.task, epsilon=epsilon))
+    proof = _prove(plan)
+    found = proven(proof.body)[0]
+    if not found <= _NEARLY * plan.task.epsilon:
+        raise NoCertificate(f"the verifier's grid proves no less than epsilon = {at_most(found)}")
+    return proof
+
+
+def _prove(plan: ReleasePlan) -> Proof:
     task, parameters = plan.task, plan.parameters
     if not task.secure:
         raise NoCertificate("the noise of a rehearsal can be computed from its seed")
@@ -56,17 +89,17 @@ def certificate(plan: ReleasePlan) -> dict:
         raise NoCertificate("the verifier knows one moved vote only, not several")
     account = plan.mechanism.account
     if isinstance(parameters, Members):
-        return _of_responses(plan, parameters.members)
+        return Proof(_of_responses(plan, parameters.members))
     if isinstance(parameters, Answers):
-        return _of_responses(plan, 1)
+        return Proof(_of_responses(plan, 1))
     if isinstance(parameters, NoisyMajority):
-        return _of_gamma(plan)
+        return Proof(_of_gamma(plan))
     if isinstance(account, LabelAccount):
         return _of_labels(plan)
     if isinstance(account, CheckedLabels):
         return _of_thresholds_and_labels(plan)
     if plan.mechanism.law.coins and task.n_classes == 2 and plan.labels == 1:
-        return _of_one_label(plan)
+        return Proof(_of_one_label(plan))
     return _of_counts(plan.parameters.moves, task.epsilon, task.delta)
 
 
@@ -78,27 +111,31 @@ def proven(body: dict) -> tuple[float, float]:
     return float.fromhex(epsilon), float.fromhex(body["delta"])
 
 
-def of_release(
-    plan: ReleasePlan, *, time: str, labels_sha256: str, made: dict | None = None
-) -> str:
-    """Return the file of a release's certificate, as JSON text.
-
-    time: of the charge. labels_sha256: of labels.csv, which is to lie beside the file. made: what
-    `certificate` returned for this plan; None: it is made here. Functions of these alone.
-    """
+def proof_or_reason(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
+    """Return what is proven, as `prove` does, or a body that says why nothing is."""
     try:
-        bodies = [certificate(plan) if made is None else made]
+        return prove(plan, epsilon)
     except NoCertificate as reason:
-        bodies = [{"kind": "ledger_row", "theorem": "none", "why": str(reason)}]
+        return Proof({"kind": "ledger_row", "theorem": "none", "why": str(reason)})
+
+
+def of_release(
+    plan: ReleasePlan, proof: Proof, *, time: str, labels_sha256: str, epsilon: float
+) -> str:
+    """Return the file of a release's certificate, as JSON text: a function of these alone.
+
+    proof: what is proven of the plan. time: of the charge. labels_sha256: of labels.csv, which is
+    to lie beside the file. epsilon: what is stated, at the plan's delta.
+    """
     facts = {
         "time": time,
         "labels_sha256": labels_sha256,
         "mechanism": plan.name,
-        "epsilon": exactly(plan.task.epsilon),
+        "epsilon": exactly(epsilon),
         "delta": exactly(plan.task.delta),
         "terms": plan.text(),
     }
-    return json.dumps({"release": facts, "certificates": bodies}, indent=1) + "\n"
+    return json.dumps({"release": facts, "certificates": [proof.body]}) + "\n"
 
 
 def _of_responses(plan: ReleasePlan, members: int) -> dict:
@@ -124,7 +161,7 @@ def _of_gamma(plan: ReleasePlan) -> dict:
     return privacy(problem, plan.mechanism.law.gamma(parameters))
 
 
-def _of_counts(moves: tuple[Moves, ...], epsilon: float, delta: float) -> dict:
+def _of_counts(moves: tuple[Moves, ...], epsilon: float, delta: float) -> Proof:
     """Noise on whole numbers: of one kind of counts, or of thresholds and counts."""
     if not moves:
         raise NoCertificate("no theorem of the verifier covers this noise")
@@ -132,10 +169,12 @@ def _of_counts(moves: tuple[Moves, ...], epsilon: float, delta: float) -> dict:
         raise NoCertificate(f"the noise has a scale below {_LEAST_SCALE:g} votes")
     if len({move.sigma for move in moves}) > 1:
         counts = [(move.counts, move.sigma, _deltas(move)) for move in moves]
-        return label_certificate.adaptive([], 0, delta, epsilon, counts)[0]
+        body, _, curve = label_certificate.adaptive([], 0, delta, epsilon, counts)
+        return Proof(body, tuple(curve))
     rows = [{"times": sum(move.counts for move in moves), "scale": exactly(moves[0].sigma)}]
     claim = {"epsilon": exactly(epsilon), "delta": exactly(delta)}
-    return stated("total", "discrete_counts", counts=rows, **claim)
+    curve = [(float(at), discrete_delta(float(at), moves)) for at in np.linspace(0, epsilon, 25)]
+    return Proof(stated("total", "discrete_counts", counts=rows, **claim), tuple(curve))
 
 
 def _deltas(move: Moves) -> Callable:
@@ -149,42 +188,44 @@ def _of_one_label(plan: ReleasePlan) -> dict:
     return stated("label", "hockey_stick", law=_coins(plan, plan.parameters), **claim)
 
 
-def _of_labels(plan: ReleasePlan) -> dict:
+def _of_labels(plan: ReleasePlan) -> Proof:
     """Labels that are charged together for what they release."""
     task, parameters = plan.task, plan.parameters
     if task.n_classes == 2 and plan.labels == 1 and not plan.levels:
-        return _of_one_label(plan)
+        return Proof(_of_one_label(plan))
     if not (task.n_classes == 2 or plan.mechanism.law.pairs_of_many):
         raise NoCertificate("its labels of several classes have no certificate that is short")
     noises = plan.levels or ()
     levels = [_level(plan, level.parameters, level.units, level.reserve) for level in noises]
     levels = levels or [_level(plan, parameters, 1, 0)]
-    body, epsilon = label_certificate.adaptive(levels, plan.labels, task.delta, task.epsilon)
+    body, epsilon, curve = label_certificate.adaptive(levels, plan.labels, task.delta, task.epsilon)
     if isinstance(parameters, LeakyLabel) and not epsilon <= task.epsilon:
         # Composition of labels of which no more is known than what each costs.
         each, leak = parameters.label_epsilon, parameters.label_delta
         law = {"name": "response", "epsilon": exactly(each), "delta": exactly(leak)}
         grid = {"step": exactly(each), "reach": 1, "below": plan.labels, "above": plan.labels}
         claim = {"epsilon": exactly(task.epsilon), "delta": exactly(task.delta)}
-        return stated("total", "loss_distribution", law=law, labels=plan.labels, **grid, **claim)
-    if not math.isfinite(epsilon):
+        return Proof(
+            stated("total", "loss_distribution", law=law, labels=plan.labels, **grid, **claim)
+        )
+    if not body:
         raise NoCertificate("the verifier's grid proves nothing at this delta")
-    return body
+    return Proof(body, tuple(curve))
 
 
-def _of_thresholds_and_labels(plan: ReleasePlan) -> dict:
+def _of_thresholds_and_labels(plan: ReleasePlan) -> Proof:
     """Thresholds by their noisy counts, labels by what they release."""
     task, noise = plan.task, plan.parameters
     if noise.sigma1 < _LEAST_SCALE:
         raise NoCertificate(f"the noise of thresholds has a scale below {_LEAST_SCALE:g} votes")
     counts = [(noise.queries, noise.sigma1, _deltas(Moves(noise.queries, noise.sigma1)))]
     levels = [_level(plan, noise.of_label, 1, 0, plan.mechanism.law.law)]
-    body, epsilon = label_certificate.adaptive(
+    body, _, curve = label_certificate.adaptive(
         levels, plan.labels, task.delta, task.epsilon, counts
     )
-    if not math.isfinite(epsilon):
+    if not body:
         raise NoCertificate("the verifier's grid proves nothing at this delta")
-    return body
+    return Proof(body, tuple(curve))
 
 
 def _level(plan: ReleasePlan, noise: Parameters, units: int, reserve: int, law=None) -> Level:

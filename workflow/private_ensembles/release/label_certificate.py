@@ -31,6 +31,8 @@ _DEAR = 1.001
 # floats find, so that the verifier's integers prove it.
 _CUT, _ROOM = 1e-3, 1e-6
 _FURTHEST = 3000
+# Points of the curve that is told beside the claim.
+_CURVE = 25
 # The cells of GNMax's labels, and the sixth derivative, as the verifier has them.
 _CELLS, _SIXTH = 10, 70.0
 
@@ -79,8 +81,11 @@ def adaptive(
     delta: float,
     epsilon: float,
     counts: Sequence[tuple[int, float, object]] = (),
-) -> tuple[dict, float]:
+) -> tuple[dict, float, list[tuple[float, float]]]:
     """Return a certificate that so many units of labels keep delta, and the epsilon it proves.
+
+    And points of the whole curve, each an epsilon and what delta is at most there. An infinite
+    epsilon, and nothing else, if nothing is proven.
 
     units: 0 for counts alone. epsilon: about what is proven, which only chooses the grid. counts:
     noisy counts beside the labels, each how many, the scale, and its delta at an epsilon.
@@ -125,15 +130,18 @@ def adaptive(
     losses = step * (first + np.arange(masses.size))
     apart = units * max((level.apart for level in levels), default=0.0)
 
-    def holds(at: float) -> bool:
+    def delta_at(at: float) -> float:
         spent = masses @ np.maximum(0.0, -np.expm1(np.minimum(at - losses, 0.0)))
-        return (spent + lost) * (1 + _ROOM) + (1 + math.exp(at)) * apart + 1e-16 <= delta
+        return float((spent + lost) * (1 + _ROOM) + (1 + math.exp(at)) * apart + 1e-16)
+
+    def holds(at: float) -> bool:
+        return delta_at(at) <= delta
 
     high = epsilon
     while not holds(high):
         high = 1.01 * high + 1e-6
         if high > 1000:
-            return {}, math.inf
+            return {}, math.inf, []
     proven = epsilon if holds(epsilon) else bisect(holds, epsilon, high, relative=1e-6)
     body = stated(
         "total",
@@ -147,7 +155,8 @@ def adaptive(
         epsilon=exactly(proven),
         delta=exactly(delta),
     )
-    return body, proven
+    curve = [(float(at), delta_at(float(at))) for at in np.linspace(0.0, proven, _CURVE)]
+    return body, proven, curve
 
 
 def _blocks(labels: int) -> list[tuple[int, int]]:
