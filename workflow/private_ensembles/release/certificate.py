@@ -26,6 +26,7 @@ from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.accounts.thresholds import CheckedLabels
 from private_ensembles.mechanisms.laws.committee import Members
 from private_ensembles.mechanisms.laws.gamma import NoisyMajority
+from private_ensembles.mechanisms.laws.gaussian import Gaussian
 from private_ensembles.mechanisms.laws.ladder import LeakyLabel
 from private_ensembles.mechanisms.laws.majority import Answers
 from private_ensembles.mechanisms.parameters import Parameters
@@ -193,8 +194,8 @@ def _of_labels(plan: ReleasePlan) -> Proof:
     task, parameters = plan.task, plan.parameters
     if task.n_classes == 2 and plan.labels == 1 and not plan.levels:
         return Proof(_of_one_label(plan))
-    if not (task.n_classes == 2 or plan.mechanism.law.pairs_of_many):
-        raise NoCertificate("its labels of several classes have no certificate that is short")
+    if task.n_classes > 2 and not isinstance(plan.mechanism.law, Gaussian):
+        raise NoCertificate("its labels of more than two classes have no certificate that is short")
     noises = plan.levels or ()
     levels = [_level(plan, level.parameters, level.units, level.reserve) for level in noises]
     levels = levels or [_level(plan, parameters, 1, 0)]

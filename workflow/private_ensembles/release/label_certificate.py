@@ -31,6 +31,8 @@ _DEAR = 1.001
 # floats find, so that the verifier's integers prove it.
 _CUT, _ROOM = 1e-3, 1e-6
 _FURTHEST = 3000
+# No larger epsilon is looked for.
+_HIGHEST = 500.0
 # Points of the curve that is told beside the claim.
 _CURVE = 25
 # The cells of GNMax's labels, and the sixth derivative, as the verifier has them.
@@ -128,11 +130,10 @@ def adaptive(
         noisy.append({"times": times, "scale": exactly(scale), "reach": reach})
     masses, first, lost = total
     losses = step * (first + np.arange(masses.size))
-    apart = units * max((level.apart for level in levels), default=0.0)
 
     def delta_at(at: float) -> float:
         spent = masses @ np.maximum(0.0, -np.expm1(np.minimum(at - losses, 0.0)))
-        return float((spent + lost) * (1 + _ROOM) + (1 + math.exp(at)) * apart + 1e-16)
+        return float((spent + lost) * (1 + _ROOM) + 1e-16)
 
     def holds(at: float) -> bool:
         return delta_at(at) <= delta
@@ -140,7 +141,7 @@ def adaptive(
     high = epsilon
     while not holds(high):
         high = 1.01 * high + 1e-6
-        if high > 1000:
+        if high > _HIGHEST:
             return {}, math.inf, []
     proven = epsilon if holds(epsilon) else bisect(holds, epsilon, high, relative=1e-6)
     body = stated(
@@ -187,7 +188,7 @@ def _grouped(
     """The sticks of few groups, (groups, thresholds), and the group of each pair."""
     ks = np.array([*(-k for k in places[:0:-1]), *places])
     t = np.exp(step * ks)
-    excess = level.curves(t) + level.error * (1 + t)
+    excess = _falling(level.curves(t) + (level.error + level.apart) * (1 + t), t)
     gaps = np.gradient(step * ks)
     weights = np.exp(np.minimum(np.log(t)[:, None] * orders, 100.0)) * gaps[:, None]
     costs = excess @ weights
@@ -209,6 +210,15 @@ def _grouped(
             sticks = np.concatenate([sticks, excess[row : row + 1]])
         groups[row] = fits
     return np.minimum(sticks + np.maximum(1 - t, 0.0), 1.0), groups
+
+
+def _falling(excess: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Let no curve rise: on from 1, and likewise those of the reflected pairs, at 1 / t."""
+    low = np.flatnonzero(t < 1)[::-1]
+    high = np.flatnonzero(t >= 1)
+    excess[:, high] = np.minimum.accumulate(excess[:, high], axis=1)
+    excess[:, low] = np.minimum.accumulate(excess[:, low] / t[low], axis=1) * t[low]
+    return excess
 
 
 def _kernels(

@@ -852,7 +852,7 @@ def adaptive_labels(body, epsilon):
     rising = len(places) > 1 and places[0] == 0 and all(x < y for x, y in pairwise(places))
     need(step > 0 and width and rising, "step and width must be positive, and places rise from 0")
     need(places[-1] <= 4000, "places end at 4000")
-    known, about, apart = levels_on_a_grid(several(levels, anything), step, places)
+    known, about = levels_on_a_grid(several(levels, anything), step, places)
     text = []
     blocks = [fields(row, {"times": count, "units": count}) for row in several(blocks, anything)]
     need(all(times and units for times, units in blocks), "a block has a label")
@@ -882,7 +882,7 @@ def adaptive_labels(body, epsilon):
             delta += shifted_up(
                 mass * max(0, ceil(ONE * (1 - growth * exp(-loss * step)[0]))), BITS
             )
-    delta = Fraction(delta, ONE) + (1 + exp(epsilon)[1]) * spent * apart
+    delta = Fraction(delta, ONE)
     return " and ".join(text), delta, delta
 
 
@@ -890,22 +890,21 @@ LEVEL = {"law": anything, "units": count, "reserve": count, "groups": anything}
 
 
 def levels_on_a_grid(rows, step, places):
-    """Levels of noise, each (cost in units, units that a label has to leave, kernels); what is
-    printed of them; and how far a label may be from its law, in total variation."""
-    known, texts, apart = [], [], Fraction(0)
+    """Levels of noise, each (cost in units, units that a label has to leave, kernels); and what is
+    printed of them."""
+    known, texts = [], []
     for row in rows:
         law, units, reserve, groups = fields(row, LEVEL)
         need(units >= 1, "a label costs a unit or more")
         name = words(law.get("name")) if type(law) is dict else ""
         if name == "gaussian_maximum":
-            sticks, about, distance = Maximum(law).sticks(groups, step, places)
+            sticks, about = Maximum(law).sticks(groups, step, places)
         else:
-            sticks, about, distance = *sticks_of_pairs(law, groups, step, places), 0
+            sticks, about = sticks_of_pairs(law, groups, step, places)
         kernels = [small_kernel(kernel_above(stick, step, places)) for stick in sticks]
         known.append((units, reserve, kernels))
-        apart = max(apart, distance)
         texts.append(about if len(rows) == 1 else f"{about}, {units} units, {reserve} left")
-    return known, " or ".join(texts), apart
+    return known, " or ".join(texts)
 
 
 def groups_of(groups, length):
@@ -1322,14 +1321,20 @@ class Maximum:
                 curve = stick_at_a_node(laws[i][j], after, bends, growth)
                 for side, group in ((right, groups[i][j]), (left, groups[-1 - i][j])):
                     side[group] = list(map(max, side[group], curve)) if group in side else curve
+        # A label whose law is within a distance in total variation adds (1 + t) times that.
+        distance = ceil(ONE * self.distance)
+        thresholds = [*(-k for k in reversed(places)), *places[1:]]
+        more = [OUTSIDE + ceil(distance * (1 + exp(k * step)[1])) for k in thresholds]
         sticks = []
         fall = [(floor(ONE * exp(-k * step)[0]), ceil(ONE * exp(-k * step)[1])) for k in places]
         for group in sorted(right):
-            # Below 1 a stick is t times that of the reflected lead at 1 / t, and 1 - t.
-            row = [ONE - t[0] + times(t[1], E) for t, E in zip(fall, left[group], strict=True)]
-            row = row[:0:-1] + right[group]
-            sticks.append([min(ONE, value + OUTSIDE) for value in row])
-        return sticks, self.about, self.distance
+            # A stick falls, so that none is above an earlier one. Below 1 it is 1 - t and t times
+            # that of the reflected lead at 1 / t.
+            above, below = (list(accumulate(side[group], min)) for side in (right, left))
+            row = [ONE - t[0] + times(t[1], E) for t, E in zip(fall, below, strict=True)]
+            row = row[:0:-1] + above
+            sticks.append([min(ONE, E + x) for E, x in zip(row, more, strict=True)])
+        return sticks, self.about
 
 
 def stick_at_a_node(before, after, bends, growth):
