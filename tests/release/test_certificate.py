@@ -1,10 +1,8 @@
 """Every mechanism that may be released has a certificate that is accepted; forged ones fail."""
 
 import hashlib
-import importlib.util
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +14,8 @@ from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.release import certificate, session_plan
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.votes.synthetic import ConsensusProfile
+from verify import verify
 
-ROOT = Path(__file__).resolve().parents[2]
 DELTA = 1e-5
 SHARED = {"privacy_model": "shared_data", "teacher_epsilon": 0.3, "teacher_Delta": 1e-9}
 PRIVATE = {"teacher_epsilon": 0.3, "teacher_Delta": 1e-9}
@@ -45,15 +43,6 @@ RELEASES = {
     "confident_gnmax": ("confident_gnmax", 41, 3, 20, {"queries": 60}),
     "confident_gnmax_exact": ("confident_gnmax_exact", 21, 3, 5, {"queries": 20}),
 }
-
-
-@pytest.fixture(scope="module")
-def verify():
-    place = ROOT / "verify" / "verify.py"
-    spec = importlib.util.spec_from_file_location("verify", place)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _plan(name, teachers, classes, labels, further):
@@ -104,7 +93,7 @@ def test_every_mechanism_that_is_offered_is_among_the_releases():
 
 
 @pytest.mark.parametrize("name", RELEASES)
-def test_the_certificate_of_a_release_is_accepted(verify, tmp_path, capsys, name):
+def test_the_certificate_of_a_release_is_accepted(tmp_path, capsys, name):
     plan = _plan(*RELEASES[name])
     path = _file(tmp_path, plan)
     status = verify.main([path])
@@ -121,7 +110,7 @@ def test_the_certificate_of_a_release_is_accepted(verify, tmp_path, capsys, name
 @pytest.mark.parametrize(
     "name", ["gnmax_analytic", "gnmax_exact, coins", "permute_and_flip", "confident_gnmax"]
 )
-def test_a_smaller_claim_fails(verify, tmp_path, capsys, name):
+def test_a_smaller_claim_fails(tmp_path, capsys, name):
     plan = _plan(*RELEASES[name])
     lower = {"certificates__0__epsilon": exactly(1.85)}
     assert verify.main([_file(tmp_path, plan, **lower)]) == 1
@@ -147,13 +136,13 @@ FORGED = {
 
 
 @pytest.mark.parametrize("forgery", FORGED)
-def test_forged_files_fail(verify, tmp_path, capsys, forgery):
+def test_forged_files_fail(tmp_path, capsys, forgery):
     plan = _plan(*RELEASES["gnmax_exact"])
     assert verify.main([_file(tmp_path, plan, **FORGED[forgery])]) == 1
     capsys.readouterr()
 
 
-def test_coins_of_other_noise_and_terms_of_another_plan_fail(verify, tmp_path, capsys):
+def test_coins_of_other_noise_and_terms_of_another_plan_fail(tmp_path, capsys):
     plan = _plan(*RELEASES["gnmax_exact, coins"])
     record = json.loads(_file(tmp_path, plan).read_text())
     coins = record["certificates"][0]["levels"][0]["law"]["rows"]
@@ -171,7 +160,7 @@ def test_coins_of_other_noise_and_terms_of_another_plan_fail(verify, tmp_path, c
     capsys.readouterr()
 
 
-def test_a_file_whose_labels_are_elsewhere_or_others(verify, tmp_path, capsys):
+def test_a_file_whose_labels_are_elsewhere_or_others(tmp_path, capsys):
     path = _file(tmp_path, _plan(*RELEASES["gnmax"]))
     (tmp_path / "labels.csv").write_text("query,label\n0,2\n")
     assert verify.main([path]) == 1
@@ -180,7 +169,7 @@ def test_a_file_whose_labels_are_elsewhere_or_others(verify, tmp_path, capsys):
     assert "labels.csv: is not beside this file" in capsys.readouterr().out
 
 
-def test_a_plan_without_a_certificate_says_why(verify, tmp_path, capsys):
+def test_a_plan_without_a_certificate_says_why(tmp_path, capsys):
     plan = _plan(*RELEASES["gnmax_exact, coins"])
     many = replace(plan, task=replace(plan.task, n_teachers=certificate.MOST_COINS + 1))
     with pytest.raises(certificate.NoCertificate, match="of 5,001 teachers"):
@@ -196,7 +185,7 @@ def test_a_plan_without_a_certificate_says_why(verify, tmp_path, capsys):
     assert "of 5,001 teachers" in capsys.readouterr().out
 
 
-def test_sessions_with_levels_of_noise_have_one(verify, tmp_path, capsys):
+def test_sessions_with_levels_of_noise_have_one(tmp_path, capsys):
     plan = session_plan.made(
         teachers=31,
         classes=2,
@@ -215,3 +204,14 @@ def test_sessions_with_levels_of_noise_have_one(verify, tmp_path, capsys):
     assert (status, "24 units, asked adaptively" in said) == (0, True), said
     forged = {"certificates__0__levels__1__reserve": 0}
     assert verify.main([_file(tmp_path, plan, **forged)]) == 1
+
+
+@pytest.mark.slow
+def test_a_thousand_labels_of_ten_classes_are_checked_within_the_default_limit(tmp_path, capsys):
+    plan = _plan("gnmax_exact", 250, 10, 1000, {})
+    path = _file(tmp_path, plan)
+    assert path.stat().st_size < 200_000
+    status = verify.main([path])
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert certificate.proven(json.loads(path.read_text())["certificates"][0])[0] < 2.02

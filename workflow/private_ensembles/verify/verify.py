@@ -854,6 +854,8 @@ def adaptive_labels(body, epsilon):
     need(places[-1] <= 4000, "places end at 4000")
     known, about = levels_on_a_grid(several(levels, anything), step, places)
     text = []
+    alone = len(known) != 1 or known[0][:2] == (1, 0)
+    need(alone, "a label of the only level costs a unit and leaves none")
     blocks = [fields(row, {"times": count, "units": count}) for row in several(blocks, anything)]
     need(all(times and units for times, units in blocks), "a block has a label")
     right = len(known) == 1 or [times for times, _ in blocks] == [1]
