@@ -24,7 +24,7 @@ from .. import ending
 WORDS = ["--classes", "3", "--epsilon", "5", "--mechanism", "gnmax_analytic"]
 
 
-SHOWN = {"labels.csv", "mechanisms.csv"}
+SHOWN = {"labels.csv", "mechanisms.csv", "statement.html", "certificate.json"}
 
 
 @pytest.fixture

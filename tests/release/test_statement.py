@@ -122,9 +122,8 @@ def test_what_the_user_stated_is_in_it_and_cannot_be_markup():
 
     plan = _plan()
     object.__setattr__(plan, "facts", Stated())
-    page = statement.statement(
-        plan, Proof({"kind": "ledger_row", "why": "x & y"}), epsilon=2, delta=DELTA
-    )
+    proof = Proof({"kind": "ledger_row", "why": "x & y"})
+    page = statement.statement(plan, proof, statement.Charged(EPSILON, DELTA))
     assert "<b>" not in page
     text = _text(page)
     assert "One <b>patient" in text

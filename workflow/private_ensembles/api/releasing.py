@@ -124,13 +124,10 @@ def release_statement(released: Released) -> str:
     Raises ValueError for terms that another version of this program wrote.
     """
     plan = release_plan.read(released.terms)
-    return statement.statement(
-        plan,
-        certificate.proof_or_reason(plan, released.epsilon),
-        epsilon=released.epsilon,
-        delta=released.delta,
-        labels=int((released.labels >= 0).sum()),
-    )
+    proof = certificate.proof_or_reason(plan, released.epsilon)
+    number = int((released.labels >= 0).sum())
+    charged = statement.Charged(released.epsilon, released.delta, labels=number)
+    return statement.statement(plan, proof, charged)
 
 
 def release_darrm(

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     """
     verifier = options.verifier
     if not verifier.is_file():
-        raise ValueError(f"{verifier}: is not there; it is verify/verify.py of the repository")
+        raise ValueError(f"{verifier}: is not there; it is verify/verify.py in the repository")
     for file in options.files:
         with open(file, "rb"):
             pass  # one line that names it, if it cannot be read

@@ -120,15 +120,8 @@ def _documents(session: Session, labels: Path, number: int, spent: float) -> dic
     plan, last = session.plan, session.batches()[-1]
     epsilon, proof = plan.task.epsilon, certificate.proof_or_reason(plan)
     times = {"time": _time(last), "labels_sha256": provenance.sha256_of(labels)}
-    said = statement.statement(
-        plan,
-        proof,
-        **times,
-        epsilon=epsilon,
-        delta=plan.task.delta,
-        labels=number,
-        spent=spent,
-    )
+    charged = statement.Charged(epsilon, plan.task.delta, **times, labels=number, spent=spent)
+    said = statement.statement(plan, proof, charged)
     checked = certificate.of_release(plan, proof, **times, epsilon=epsilon)
     return {statement.CERTIFICATE: checked, statement.STATEMENT: said}
 

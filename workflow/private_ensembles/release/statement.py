@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -57,47 +58,45 @@ def documents(release: Release, total: Total, joint: Total | None = None) -> dic
     plan = release_plan.read(release.terms)
     proof = certificate.proof_or_reason(plan, release.epsilon)
     times = {"time": release.time, "labels_sha256": release.labels_sha256}
-    said = statement(
-        plan,
-        proof,
-        **times,
-        labels=release.labels,
-        epsilon=release.epsilon,
-        delta=release.delta,
-        total=total,
-        joint=joint,
+    charged = Charged(
+        release.epsilon, release.delta, **times, labels=release.labels, total=total, joint=joint
     )
+    said = statement(plan, proof, charged)
     checked = certificate.of_release(plan, proof, **times, epsilon=release.epsilon)
     return {CERTIFICATE: checked, STATEMENT: said}
 
 
-def statement(
-    plan: ReleasePlan,
-    proof: Proof,
-    *,
-    epsilon: float,
-    delta: float,
-    time: str = "",
-    labels: int | None = None,
-    labels_sha256: str = "",
-    total: Total | None = None,
-    joint: Total | None = None,
-    spent: float | None = None,
-) -> str:
+@dataclass(frozen=True)
+class Charged:
+    """What is on record of a release or session, beside its plan.
+
+    epsilon, delta: what is stated. time: of the charge. labels: how many were released.
+    labels_sha256: of their file. total, joint: as in `documents`. spent: what a session's labels so
+    far cost at most, None if it is no session. What is left out is said not to be on record.
+    """
+
+    epsilon: float
+    delta: float
+    time: str = ""
+    labels: int | None = None
+    labels_sha256: str = ""
+    total: Total | None = None
+    joint: Total | None = None
+    spent: float | None = None
+
+
+def statement(plan: ReleasePlan, proof: Proof, charged: Charged) -> str:
     """Return the statement as HTML.
 
-    proof: of the plan, as `certificate.proof_or_reason` returns it. epsilon, delta: what is stated.
-    time: of the charge. labels: how many were released. labels_sha256: of their file. total, joint:
-    as in `documents`. spent: what a session's labels so far cost at most, None if it is no session.
-    What is left out is said not to be on record.
+    proof: of the plan, as `certificate.proof_or_reason` returns it.
     """
     sections = [
-        ("What was released", _released(plan, time, labels, labels_sha256)),
+        ("What was released", _released(plan, charged)),
         ("Who is protected", _protected(plan)),
-        ("What is promised", _promised(plan, proof, epsilon, delta)),
-        ("What all releases cost together", _together(total, joint, spent, delta)),
+        ("What is promised", _promised(plan, proof, charged.epsilon, charged.delta)),
+        ("What all releases cost together", _together(charged)),
         ("What is not protected", _limits(plan)),
-        ("How to check this", _checks(proof, on_record=bool(time))),
+        ("How to check this", _checks(proof, on_record=bool(charged.time))),
     ]
     warning = ""
     if not plan.task.secure:
@@ -115,24 +114,24 @@ def statement(
     )
 
 
-def _released(plan: ReleasePlan, time: str, labels: int | None, labels_sha256: str) -> str:
+def _released(plan: ReleasePlan, charged: Charged) -> str:
     task, entry = plan.task, plan.mechanism.entry
     law = _LAWS[entry.law.partition(".")[0]]
     how = f"{escape(entry.label)}: {law}"
     if plan.silent:
         how += ". A noisy threshold decides first whether a query is answered at all"
     at_most_labels = "units of labels, of several levels of noise" if plan.levels else "labels"
-    number = "not on record" if labels is None else f"{labels:,}"
+    number = "not on record" if charged.labels is None else f"{charged.labels:,}"
     rows = [
         ("Labels", f"{number}, of {task.n_classes} classes, for {task.queries:,} queries"),
         ("Paid for", f"{plan.labels:,} {at_most_labels}"),
         ("Teachers", f"{task.n_teachers:,} models that voted; their votes were not released"),
         ("Mechanism", how),
-        ("When", escape(time or "not on record")),
+        ("When", escape(charged.time or "not on record")),
         ("Program", f"private-ensembles {escape(plan.version)}"),
     ]
-    if labels_sha256:
-        rows.append(("sha256 of labels.csv", f"<code>{escape(labels_sha256)}</code>"))
+    if charged.labels_sha256:
+        rows.append(("sha256 of labels.csv", f"<code>{escape(charged.labels_sha256)}</code>"))
     return _table(rows)
 
 
@@ -232,12 +231,14 @@ def _drawn(plan: ReleasePlan) -> str:
     return "Labels were drawn by exact dice from the system's entropy."
 
 
-def _together(total: Total | None, joint: Total | None, spent: float | None, delta: float) -> str:
+def _together(charged: Charged) -> str:
+    total, joint, spent = charged.total, charged.joint, charged.spent
     if spent is not None:
         return (
             "<p>These are labels of a session: what is promised above covers all labels that it "
             f"may ever release. Those so far cost at most ε = {_number(spent)} at "
-            f"δ = {_number(delta)}. Releases elsewhere of votes on the same data add to it.</p>"
+            f"δ = {_number(charged.delta)}. Releases elsewhere of votes on the same data add to "
+            "it.</p>"
         )
     if total is None:
         return "<p>This release is on no record: what was released before is not known.</p>"
