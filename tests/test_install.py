@@ -146,6 +146,7 @@ def _works(python, cwd):
         (["audit", "mine.py:uniform", *sizes, "--claims", "0.1,1e-5"], 1),
         (["release", "votes.csv", "--classes", "3", "--epsilon", "9", *stated, *names], 0),
         (["gamma", "-K", "11", "-m", "3", "--epsilon", "0.1", "--out", "gamma.json"], 0),
+        (["verify", "gamma.json", "results/own/release/0001/certificate.json"], 0),
     ):
         done = python("-m", "private_ensembles", *arguments, cwd=cwd)
         assert done.returncode == status, (arguments, done.stdout, done.stderr)

@@ -58,6 +58,7 @@ def made(tmp_path):
         figure=tmp_path / "a.png",
         labels_file=f"results/own/release/{name}",
         total=TOTAL,
+        statement="0003/statement.html" if noise == "secure" else "",
     )
 
 
@@ -74,6 +75,7 @@ def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
         "5 queries of 7 teachers, 2 classes; a budget of ε = 1, δ = 10⁻⁵; noise from the " in page
     )
     assert '<a href="labels.csv">' in page
+    assert '<a href="0003/statement.html">' in page
 
 
 def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(made):

@@ -148,7 +148,8 @@ def finished(run, monkeypatch):
         *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
         *("curves.csv", "releases.csv", "0001"),
     }
-    assert {path.name for path in (RELEASE / "0001").iterdir()} == {"labels.csv", "mechanisms.csv"}
+    shown = {"labels.csv", "mechanisms.csv", "statement.html", "certificate.json"}
+    assert {path.name for path in (RELEASE / "0001").iterdir()} == shown
     shutil.rmtree("results")
     return bool(before)
 

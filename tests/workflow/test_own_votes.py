@@ -18,7 +18,10 @@ NEWEST = {
     *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
     "curves.csv",
 }
-KEPT = {"0001/labels.csv", "0001/mechanisms.csv", "releases.csv"}
+KEPT = {
+    *("0001/labels.csv", "0001/mechanisms.csv", "0001/statement.html", "0001/certificate.json"),
+    "releases.csv",
+}
 PUBLISHED = NEWEST | KEPT
 
 

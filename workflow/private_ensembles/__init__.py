@@ -81,6 +81,7 @@ def on_site(name: str) -> str:
 _PUBLIC = {
     "plan": ("api.planning", "plan"),
     "release_labels": ("api.releasing", "release_labels"),
+    "release_statement": ("api.releasing", "release_statement"),
     "noise_scale": ("api.noise", "noise_scale"),
     "label_epsilon": ("api.noise", "label_epsilon"),
     "audit_mechanism": ("api.auditing", "audit_mechanism"),

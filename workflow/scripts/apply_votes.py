@@ -46,9 +46,11 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing; what fails after it, a rerun makes good for free.
     labels = accounts.serve(plan, votes, seed, request, place, text=asked.text, anyway=anyway)
+    statement = None
     if labels.total is not None:
         rows = accounts.public_rows(plan)
-        showing.show(labels, {"mechanisms.csv": lambda path: io.write_csv(path, rows)})
+        files = showing.show(labels, {"mechanisms.csv": lambda path: io.write_csv(path, rows)})
+        statement = files.get("statement.html")
     job.output.labels.write_text(labels.text, encoding="utf-8")
     page = own_page.build(
         table,
@@ -59,5 +61,6 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
         figure=job.output.png,
         labels_file=job.params.labels_file,
         total=labels.total,
+        statement="" if statement is None else f"{statement.parent.name}/{statement.name}",
     )
     job.output.page.write_text(page, encoding="utf-8")

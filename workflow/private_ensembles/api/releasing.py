@@ -17,7 +17,13 @@ from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY
-from private_ensembles.release import expectation, own_votes
+from private_ensembles.release import (
+    certificate,
+    expectation,
+    own_votes,
+    release_plan,
+    statement,
+)
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
@@ -32,6 +38,7 @@ class Released:
     upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
     facts: as they were stated. expectation: what the labels are worth on the profile
     (`expectation.lines()` says it in words).
+    terms: the plan, as text, from which `release_statement` tells what was released.
     """
 
     labels: NDArray[np.int64]
@@ -44,6 +51,7 @@ class Released:
     secure: bool
     facts: Facts
     expectation: Expectation
+    terms: str = ""
 
 
 def release_labels(
@@ -133,7 +141,29 @@ def release_labels(
         secure,
         facts,
         application.expectation,
+        own_votes.chosen_row(application)["terms"],
     )
+
+
+def release_statement(released: Released) -> str:
+    """Return a statement on released labels to hand over, as one self-contained page of HTML.
+
+    >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))
+    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    >>> "This is a rehearsal" in release_statement(released)
+    True
+
+    released: what :func:`release_labels` returned. The page says what was released, who is
+    protected, what that means in odds, by which theorem, and what is not protected: a function of
+    the plan and of how many labels there are. Labels that `private-ensembles release` or a session
+    releases have it beside them, with a certificate, what all releases cost together, and the time.
+    Raises ValueError for terms that another version of this program wrote.
+    """
+    plan = release_plan.read(released.terms)
+    proof = certificate.proof_or_reason(plan, released.epsilon)
+    number = int((released.labels >= 0).sum())
+    charged = statement.Charged(released.epsilon, released.delta, labels=number)
+    return statement.statement(plan, proof, charged)
 
 
 def release_darrm(

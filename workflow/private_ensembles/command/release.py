@@ -152,6 +152,8 @@ def _text(report: dict, labels) -> list[str]:
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
     else:
         lines.append(f"with all releases on record in this folder: at most {labels.total}")
+        if "statement" in report["files"]:
+            lines.append(f"to hand over: {report['files']['statement']}")
     if labels.left is not None:
         lines.append(f"of the total budget, epsilon = {at_least(labels.left)} is left")
     if labels.joint is not None:

@@ -164,6 +164,7 @@ class Labels:
     all releases on record cost together, None if they are on no record. note: what to say about it,
     None for a first release. joint: what they cost if as many had been planned from the start
     (`record.jointly`), None if that is no less. left: of the total budget, None if there is none.
+    release: their row on the record, None if they are on no record.
     """
 
     text: str
@@ -172,6 +173,7 @@ class Labels:
     note: str | None = None
     joint: Total | None = None
     left: float | None = None
+    release: Release | None = None
 
     def table(self) -> pd.DataFrame:
         """Return a row for each label: query (from 0), label, and what else `labels_text` says.
@@ -245,6 +247,7 @@ def release(
         note,
         record.jointly(releases),
         None if request.total_budget is None else _left(request.total_budget, releases),
+        releases[-1],
     )
 
 
