@@ -54,8 +54,8 @@ def write(
         "it. A query without an answer counts as not right.",
         f"Every point keeps its budget whatever the votes are. Noise: {noise}. The vertical line "
         "is the plan itself. For fewer than 10 labels gnmax_exact is shown with the noise of "
-        "gnmax_analytic; a plan of its own has a few per cent more of them right. "
-        "Mechanisms with a threshold are computed at fewer points.",
+        "gnmax_analytic; a plan of its own has a few per cent more of them right. Mechanisms "
+        "with a threshold are computed at fewer points.",
         f"Choose before you look at votes that are to be released. The plan: {_plan(plans[0])}.",
     ]
     _put(path, plan_page.build(facts, lines, levels, words, notes))
