@@ -1,6 +1,6 @@
 """What it costs to choose the noise of each query: levels that share a budget, against one level.
 
-Each level alone has GNMax's least noise for as many labels as the budget allows. Then the exact
+Each level alone has GNMax's least noise for as many labels as the budget allows. Then the
 filter says how much more delta the free choice between them has, and by what common factor the
 noise has to grow. All levels stand on one grid, so that what the grid itself costs cancels.
 """

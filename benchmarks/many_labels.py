@@ -39,7 +39,7 @@ LAWS = ("lnmax_exact", "exponential", "permute_and_flip")
 OTHERS = [(law, 250, q) for law in LAWS for q in (10, 100, 1000, 10_000)]
 OTHERS += [("lnmax_exact", k, 100) for k in (11, 1001)]
 QUICK_OTHERS = [(law, 51, 10) for law in LAWS]
-# DESIGN 6: seconds, MiB, and sigma as a share of the analytic one.
+# The project's own targets: seconds, MiB, and sigma as a share of the analytic one.
 TARGETS = {(2, 250, 1000): (5, 1024, 0.84), (10, 250, 1000): (60, 1024, 0.84)}
 
 

@@ -23,6 +23,7 @@ DOCS = ROOT / "docs" / "benchmarks"
 
 # In the order of the page.
 BENCHMARKS = (
+    "right_labels",
     "gamma",
     "gamma_points",
     "many_labels",

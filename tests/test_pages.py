@@ -21,6 +21,12 @@ def headings(path):
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
 
 
+def bold_beginnings(path):
+    """What paragraphs begin with in bold, written like anchors."""
+    found = re.findall(r"^\*\*(.*?)\.?\*\*", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", words.lower()).replace(" ", "-") for words in found}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_files_and_headings(page):
     text = page.read_text(encoding="utf-8")
@@ -38,6 +44,36 @@ def test_pages_that_a_caption_names_exist(caption):
         assert (ROOT / name).is_file(), name
 
 
+# What a file may say of a page: its name, and then a heading in quotes or the number of one.
+_CITED = re.compile(r'docs/([\w./-]+\.md)`*(?:#([\w-]+)|,?\s+"([^"]+)"|, section (\d+))?')
+
+
+def test_pages_and_headings_that_code_cites_exist():
+    folders = ("workflow", "benchmarks", "examples", "verify")
+    files = [path for name in folders for path in (ROOT / name).rglob("*.py")]
+    cited = 0
+    for path in [*files, ROOT / "config.yaml", *(ROOT / "workflow").rglob("*.smk")]:
+        for page, anchor, words, number in _CITED.findall(path.read_text(encoding="utf-8")):
+            where = ROOT / "docs" / page
+            assert where.is_file(), (path, page)
+            known = headings(where) | bold_beginnings(where)
+            assert not anchor or anchor in known, (path, page, anchor)
+            words = re.sub(r"[^\w -]", "", " ".join(words.lower().split())).replace(" ", "-")
+            assert not words or words in known, (path, page, words)
+            assert not number or any(each.startswith(f"{number}-") for each in known), path
+            cited += 1
+    assert cited > 100
+
+
+def test_no_file_cites_a_page_that_does_not_ship():
+    ours = [ROOT / "README.md", ROOT / "config.yaml", *(ROOT / "docs").rglob("*.md")]
+    for folder in ("workflow", "tests", "benchmarks", "examples", "verify"):
+        ours += (ROOT / folder).rglob("*.py")
+    for path in ours:
+        found = re.search(r"\bDESIG[N]\b|\bSTYL[E]\.md", path.read_text(encoding="utf-8"))
+        assert found is None, (path, found)
+
+
 @pytest.mark.parametrize("entry", registry.ENTRIES, ids=lambda entry: entry.name)
 def test_the_proof_that_a_mechanism_names_is_there(entry):
     page, _, anchor = entry.proof.partition("#")
@@ -51,3 +87,31 @@ def test_every_word_that_tables_say_of_privacy_is_explained():
     needed = PRIVACY_MODELS | ADJACENCIES | set(verdicts.VERDICTS)
     needed |= {marks.NOT_FOR_RELEASE, marks.SANITIZED, marks.FREE}
     assert needed <= explained
+
+
+def test_the_glossary_explains_each_notion_once():
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    firsts = re.findall(r"^\| (\*\*.*?) \|", text, re.MULTILINE)
+    terms = [
+        term
+        for cell in firsts
+        for words in re.findall(r"\*\*(.+?)\*\*", cell)
+        for term in words.split("; ")
+    ]
+    assert len(terms) > 60
+    assert sorted(terms) == sorted(set(terms))
+    assert {"adjacency", "neighbours", "status", "verdict"} <= set(terms)
+
+
+def test_the_glossary_has_every_name_of_every_mechanism():
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    accounts = {
+        name: f'`"{law}"`, `"{analysis}"`'
+        for law, found in registry.analyses_by_law().items()
+        for analysis, name in found.items()
+    }
+    rows = [
+        (f"`{entry.name}`", entry.label, accounts.get(entry.name, "")) for entry in registry.ENTRIES
+    ]
+    table = text.partition("| name | shown as |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| (`\w+`) \| (.+?) \| ?(.*?) ?\|$", table, re.MULTILINE) == rows

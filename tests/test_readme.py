@@ -1,4 +1,4 @@
-"""What README, docs/findings.md and docs/audit.md say is what the tables in docs/ hold."""
+"""What README and the pages of findings, DaRRM and the audit say is what docs' tables hold."""
 
 import math
 import re
@@ -7,13 +7,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from benchmarks import right_labels
 from private_ensembles.mechanisms import registry
 from private_ensembles.published.comparison import NUMBER, RELATION
 from private_ensembles.published.statuses import STATUSES
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = "\n".join(
-    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/findings.md")
+    (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", "docs/findings.md", "docs/darrm.md")
 )
 # Without line breaks, which say nothing.
 WORDS = " ".join(TEXT.split())
@@ -90,16 +92,52 @@ def test_the_ladder_is_the_best_for_one_label_and_the_dearest_for_a_hundred(accu
 
 
 def test_statuses_are_those_of_the_published_comparison():
-    """The README's table of verdicts has a row for each status and the sums below."""
+    """The table of statuses in docs/findings.md has a row for each status and the sums below."""
     fidelity = published("fidelity")
     tally = pd.crosstab(fidelity["status"], fidelity["kind"])
     tally = tally.reindex(index=list(STATUSES), columns=[NUMBER, RELATION], fill_value=0)
     assert tally.to_numpy().sum() == len(fidelity)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| verdict |")[2]
-    rows = re.findall(r"^\| `?(\w+)`? \| (\d+) \| (\d+) \|", readme, flags=re.MULTILINE)
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8").partition("| status |")[2]
+    rows = re.findall(r"^\| `?(\w+)`? \| (\d+) \| (\d+) \|", page, flags=re.MULTILINE)
     shown = {name: [int(number) for number in numbers] for name, *numbers in rows}
     together = {"together": tally.sum().tolist()}
     assert shown == dict(zip(tally.index, tally.to_numpy().tolist(), strict=True)) | together
+
+
+def test_the_readme_s_tallies_by_paper_are_those_of_the_published_comparison():
+    """README: what is printed, and of it what came out how, numbers and relations together."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    heads = ("match", "explained", "weak", "differs")
+    tally = pd.crosstab(published("fidelity")["paper"], published("fidelity")["status"])
+    tally.loc["together"] = tally.sum()
+    for paper, counts in tally.iterrows():
+        compared = [counts[name] for name in heads]
+        cells = [counts.sum(), *compared, counts.sum() - sum(compared)]
+        line = f"| {' | '.join(map(str, cells))} |"
+        (found,) = re.findall(rf"^\| (?:\[{paper}\]\(\S+\)|{paper}) (\|.*)$", readme, re.M | re.I)
+        assert found == line, paper
+
+
+def test_the_readme_says_how_far_a_budget_goes_as_the_planner_does():
+    """README: right labels by teachers, labels and epsilon; tests/benchmarks runs the planner."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert right_labels.shown(published("benchmarks/right_labels")) in readme
+    assert f"alone is right on {100 * right_labels.one_teacher():.0f} %" in " ".join(readme.split())
+
+
+def test_the_page_on_darrm_counts_as_the_comparison_does():
+    status = published("fidelity").query("paper == 'darrm'")["status"]
+    count = status.value_counts()
+    assert set(count.index) == {"match", "explained", "weak", "input"}
+    assert f"Of {len(status)} printed numbers and relations {count['match']} are a `match`" in WORDS
+    assert f"{count['explained']} are `explained`, {count['weak']} are `weak`" in WORDS
+    assert f"{count['input']} repeat a parameter" in WORDS
+
+
+def test_odds_in_the_readme_are_those_of_its_epsilon():
+    (words,) = re.findall(r"at ε = (\d+), somebody .* at most (\S+) %", WORDS)
+    epsilon, percent = map(float, words)
+    assert percent == math.ceil(1000 / (1 + math.exp(-epsilon))) / 10  # a bound, rounded up
 
 
 # The table has no row of DaRRM by subsampling, of a committee and of the optimal label.
@@ -135,7 +173,7 @@ BY_TRAINING = ROOT / "docs" / "darrm" / "table1_by_training.csv"
 
 @pytest.mark.skipif(not BY_TRAINING.is_file(), reason="docs/ are not yet those of 30 trainings")
 def test_what_thirty_trainings_say_of_mnist_is_what_the_published_tables_hold():
-    """docs/findings.md: mean, deviation and rank of trainings beside the printed accuracies."""
+    """docs/darrm.md: mean, deviation and rank of trainings beside the printed accuracies."""
     lines = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if " of 30 |" in line]
     assert len(lines) == 9
     printed = published("fidelity")

@@ -19,6 +19,20 @@ def _arguments(function: ast.FunctionDef) -> int:
     return len(named) + (arguments.vararg is not None) + (arguments.kwarg is not None)
 
 
+def test_an_adjacency_is_of_records(root):
+    """The audit looks at votes and speaks of neighbours; plans and teachers, of an adjacency."""
+    package = root / "workflow" / "private_ensembles"
+    named = {
+        path.relative_to(package).parts[0]
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.arg) and node.arg == "adjacency")
+        or (isinstance(node, ast.Name) and node.id == "adjacency")
+    }
+    assert named.isdisjoint({"audit", "darrm", "nzc", "pate", "dpbag", "optimal_label", "votes"})
+    assert {"mechanisms", "teachers", "ledger", "release"} <= named
+
+
 def test_no_function_takes_ten_arguments(root):
     package = root / "workflow" / "private_ensembles"
     many = {

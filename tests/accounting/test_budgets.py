@@ -24,7 +24,7 @@ def test_pld_of_the_gaussian_is_its_exact_composition(sigma, queries, delta):
     found = pld_epsilon(curve, queries, delta, largest_epsilon=12 * u)
     assert exact - 1e-6 <= found <= 1.005 * exact
     if queries == 286:
-        assert exact == pytest.approx(2.435, abs=1e-3)  # DESIGN 5.10
+        assert exact == pytest.approx(2.435, abs=1e-3)
 
 
 @pytest.mark.parametrize("queries", [1, 7, 60])

@@ -26,7 +26,7 @@ def test_python_refuses_what_is_beyond_the_range(name, value):
         lambda: limits.check_budget(**budget),
         lambda: private_ensembles.plan(**SIZES, **budget),
         lambda: private_ensembles.noise_scale("gnmax", labels=1, teachers=9, **budget),
-        lambda: private_ensembles.release_labels([[5, 4]], **budget),
+        lambda: private_ensembles.release_labels([[5, 4]], shards="disjoint", **budget),
     ):
         with pytest.raises(ValueError, match=f"^{name} = .*: must be ") as refused:
             ask()

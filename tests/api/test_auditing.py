@@ -41,7 +41,7 @@ def test_half_the_noise_costs_about_twice():
 
 def test_adding_a_vote_is_less_than_moving_one():
     sizes = {"teachers": 6, "classes": 2, "delta": 0.0}
-    added = audit_mechanism(soft(0.5), **sizes, adjacency="add_remove").epsilon
+    added = audit_mechanism(soft(0.5), **sizes, neighbours="missing_vote").epsilon
     assert added < audit_mechanism(soft(0.5), **sizes).epsilon
 
 
@@ -49,6 +49,8 @@ def test_adding_a_vote_is_less_than_moving_one():
     ("change", "says"),
     [
         ({"adjacency": "swap"}, "adjacency = 'swap'"),
+        ({"adjacency": "add_remove"}, "say neighbours='missing_vote'"),
+        ({"neighbours": "swap"}, "neighbours = 'swap'"),
         ({"delta": -0.1}, "delta = -0.1"),
         ({"teachers": 0}, "n_teachers = 0"),
     ],

@@ -17,7 +17,7 @@ def test_the_ranking_is_the_planner_s():
     found = plan(**SIZE, labels=10, profile=stated, mechanisms=NAMES, noise="reproducible", seed=5)
     profile = ConsensusProfile(3, 0.5, (5, 1), (2, 2), 1.0)
     generator = streams.generator(5, "planner", "profile")
-    votes = synthetic_counts(profile, 40, 30, generator)
+    votes = synthetic_counts(profile, 40, 500, generator)
     task = Task(3, 1e-5, 30, 10, 40, 3, profile=profile)
     assert found == ranking.plan(task, *votes, NAMES)
     assert found[-1].mechanism == "ladder"

@@ -8,6 +8,7 @@ from private_ensembles.api.releasing import release_labels
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
+STATED = {"shards": "disjoint", "anyway": True}
 PROFILE = ConsensusProfile(3, 0.8, (20, 2), (2, 2), 1.0)
 COUNTS, TRUTH = synthetic_counts(PROFILE, 60, 40, np.random.default_rng(0))
 
@@ -41,7 +42,7 @@ def test_the_plan_does_not_look_at_the_votes():
 
 def test_secure_noise_is_the_default_and_no_release_repeats_another():
     flat = np.full((60, 2), 30)
-    drawn = [release_labels(flat, **BUDGET, mechanism="gnmax_analytic") for _ in range(2)]
+    drawn = [release_labels(flat, **BUDGET, **STATED, mechanism="gnmax_analytic") for _ in range(2)]
     assert all(one.secure and one.mechanism == "gnmax_analytic" for one in drawn)
     assert (drawn[0].labels != drawn[1].labels).any()  # but once in 2^60
 
@@ -66,5 +67,5 @@ def test_secure_noise_is_the_default_and_no_release_repeats_another():
 )
 def test_bad_values_are_named_in_one_line(counts, more, says):
     with pytest.raises(ValueError, match=says) as caught:
-        release_labels(counts, **(BUDGET | more))
+        release_labels(counts, **(BUDGET | STATED | more))
     assert "\n" not in str(caught.value)

@@ -88,24 +88,24 @@ def test_what_is_offered_keeps_its_budget_on_three_classes_and_its_twin_does_not
     assert twin.verdict(found.epsilon(AUDIT_DELTA), AUDIT_DELTA) == "fails"
 
 
-@pytest.mark.parametrize(("adjacency", "teachers"), [("replace_one", 5), ("add_remove", 4)])
-def test_all_histograms_and_moves_are_tried(adjacency, teachers):
+@pytest.mark.parametrize(("neighbours", "teachers"), [("moved_vote", 5), ("missing_vote", 4)])
+def test_all_histograms_and_moves_are_tried(neighbours, teachers):
     """Against brute force over all pairs of tuples of counts and all sets of labels."""
 
     def chances(counts):
         weights = np.exp(0.3 * counts) * np.array([1.0, 1.2, 0.9])  # not symmetric
         return weights / weights.sum(axis=1, keepdims=True)
 
-    found = audit_function(chances, teachers, 3, adjacency=adjacency)
-    sizes = (teachers,) if adjacency == "replace_one" else (teachers - 1, teachers, teachers + 1)
+    found = audit_function(chances, teachers, 3, neighbours=neighbours)
+    sizes = (teachers,) if neighbours == "moved_vote" else (teachers - 1, teachers, teachers + 1)
     rows = [row for size in sizes for row in oracle.all_histograms(size, 3).tolist()]
     assert sorted(found.inputs.tolist()) == sorted(rows)
-    moved = {"replace_one": [-1, 0, 1], "add_remove": [0, 0, 1]}[adjacency]
+    moved = {"moved_vote": [-1, 0, 1], "missing_vote": [0, 0, 1]}[neighbours]
     pairs = [
         (a, b)
         for a, b in itertools.product(rows, rows)
         if sorted(np.subtract(b, a).tolist()) == moved
-        and (adjacency == "replace_one" or teachers in (sum(a), sum(b)))
+        and (neighbours == "moved_vote" or teachers in (sum(a), sum(b)))
     ]
     listed = [tuple(map(tuple, found.inputs[pair].tolist())) for pair in found.pairs]
     both = {pair for one in listed for pair in (one, one[::-1])}
@@ -213,10 +213,10 @@ def test_what_is_no_table_of_probabilities_is_named(function, name):
 
 
 def test_arguments_out_of_range_are_named(response):
-    with pytest.raises(ValueError, match="adjacency = 'swap'"):
-        audit_function(response, 3, 2, adjacency="swap")
+    with pytest.raises(ValueError, match="neighbours = 'swap'"):
+        audit_function(response, 3, 2, neighbours="swap")
     with pytest.raises(ValueError, match="n_teachers = 1: must be an integer >= 2"):
-        audit_function(response, 1, 2, adjacency="add_remove")
+        audit_function(response, 1, 2, neighbours="missing_vote")
     with pytest.raises(ValueError, match="n_teachers = 16"):
         audit_shared_data(response, 16, 0.1, 0.0)
     widths = iter((2, 3, 2))
@@ -225,5 +225,5 @@ def test_arguments_out_of_range_are_named(response):
             lambda counts: np.eye(next(widths))[np.zeros(len(counts), int)],
             3,
             2,
-            adjacency="add_remove",
+            neighbours="missing_vote",
         )

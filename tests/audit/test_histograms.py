@@ -99,9 +99,9 @@ def test_histograms_up_to_renaming_are_of_the_same_sizes(teachers, classes):
 
 
 @pytest.mark.parametrize(("n_teachers", "n_classes"), [(2, 2), (3, 3), (5, 2), (4, 4)])
-def test_a_vote_more_or_less_makes_all_pairs_of_its_adjacency(n_teachers, n_classes):
+def test_a_vote_more_or_less_makes_all_pairs_of_missing_votes(n_teachers, n_classes):
     """Both ways around the teachers at hand, each pair once."""
-    rows, pairs = vote_neighbours(n_teachers, n_classes, "add_remove")
+    rows, pairs = vote_neighbours(n_teachers, n_classes, "missing_vote")
     found = [(tuple(rows[a].tolist()), tuple(rows[b].tolist())) for a, b in pairs]
     wanted = set()
     for size in (n_teachers - 1, n_teachers):

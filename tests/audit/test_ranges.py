@@ -68,7 +68,7 @@ RANGES = {
     ),
     "too many histograms": (lambda x: histograms.enumerate_histograms(x, 2), (5_000_000,), (1000,)),
     "vote_neighbours": (
-        lambda x: histograms.vote_neighbours(x, 2, "add_remove"),
+        lambda x: histograms.vote_neighbours(x, 2, "missing_vote"),
         (*NO_COUNT, 1),
         (2,),
     ),

@@ -141,11 +141,13 @@ def test_a_samplers_bound_is_below_the_exact_number_as_often_as_stated(example):
     assert wrong <= 0.2 * runs
 
 
-@pytest.mark.parametrize(("adjacency", "size"), [("replace_one", (11, 3)), ("add_remove", (6, 3))])
-def test_the_bound_comes_near_the_exact_number_and_finds_where_it_arises(example, adjacency, size):
-    exact = audit_function(example["labels"], *size, adjacency=adjacency)
+@pytest.mark.parametrize(
+    ("neighbours", "size"), [("moved_vote", (11, 3)), ("missing_vote", (6, 3))]
+)
+def test_the_bound_comes_near_the_exact_number_and_finds_where_it_arises(example, neighbours, size):
+    exact = audit_function(example["labels"], *size, neighbours=neighbours)
     generator = np.random.default_rng(1)
-    found = audit_sampler(example["draw"], *size, 1e-4, generator, adjacency=adjacency)
+    found = audit_sampler(example["draw"], *size, 1e-4, generator, neighbours=neighbours)
     assert found.complete
     assert found.pairs == len(exact.pairs)
     assert 0.9 * exact.epsilon(1e-4) < found.epsilon <= exact.epsilon(1e-4)
@@ -221,5 +223,5 @@ def test_the_fewest_runs_are_as_many_as_stated():
 def test_too_many_histograms_of_added_votes_are_refused(example):
     with pytest.raises(ValueError, match="at most 2,000 histograms"):
         audit_sampler(
-            example["draw"], 100, 4, 0.0, np.random.default_rng(0), adjacency="add_remove"
+            example["draw"], 100, 4, 0.0, np.random.default_rng(0), neighbours="missing_vote"
         )

@@ -39,5 +39,5 @@ def test_targets_are_among_the_cases_and_a_missed_one_is_named(data, monkeypatch
 
 
 def test_the_noise_that_counts_need_keeps_the_budget():
-    # (2, 1e-5), 100 labels: DESIGN 5.12.
+    # (2, 1e-5), 100 labels: docs/many-labels.md.
     assert many_labels.analytic(100) == pytest.approx(28.20, abs=0.01)

@@ -80,7 +80,7 @@ def test_private_teachers_that_share_all_data(capsys, tmp_path):
     """The majority of eleven, of which the worst teachers all move together."""
     file = tmp_path / "majority.py"
     file.write_text("import numpy as np\ndef f(c):\n    return np.eye(2)[c.argmax(axis=1)]\n")
-    words = ["--teachers", "3", "--classes", "2", "--adjacency", "shared_data"]
+    words = ["--teachers", "3", "--classes", "2", "--neighbours", "private_teachers"]
     _, found = report(capsys, f"{file}:f", *words, "--teacher-epsilon", "0.1", "--delta", "0")
     assert 0.1 < found["epsilon"] <= 0.3
     assert len(found["worst_pair"]["first"]) == 3

@@ -23,7 +23,7 @@ def test_the_ranking_is_the_planner_s(capsys):
     found = json.loads(capsys.readouterr().out)
     task = Task(3.0, 1e-5, 30, 10, 40, 3)
     profile = ConsensusProfile(3, 0.7, (20, 2), (2, 2), 1.0)
-    counts, truth = synthetic_counts(profile, 40, 30, streams.generator(5, "planner", "profile"))
+    counts, truth = synthetic_counts(profile, 40, 500, streams.generator(5, "planner", "profile"))
     plans = ranking.plan(task, counts, truth, NAMES)
     assert [row["mechanism"] for row in found["plans"]] == [one.mechanism for one in plans]
     assert np.allclose([row["correct"] for row in found["plans"]], [one.correct for one in plans])
@@ -58,3 +58,41 @@ def test_what_takes_long_is_said_beforehand_and_not_among_the_results(capsys, mo
     said = capsys.readouterr()
     assert said.err == "this takes about 75 s of one core\n"
     json.loads(said.out)
+
+
+def test_the_first_line_says_which_shards_are_taken_for_granted(capsys):
+    assert main([*WORDS, *MECHANISMS]) == 0
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert "(disjoint shards, replace_one)" in first
+    assert last.startswith("expected on the stated profile: ")
+    teachers = ["--teacher-epsilon", "0.5", "--adjacency", "add_remove", "--noise", "reproducible"]
+    assert main([*WORDS, "--shards", "shared", *teachers]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert "(shared shards, add_remove)" in first
+    assert second.split()[0] == "committee"
+
+
+def test_mechanisms_that_do_not_apply_for_one_reason_share_a_line(capsys):
+    main([*WORDS, "--mechanism", "darrm_opt", "--mechanism", "darrm_sub", "--mechanism", "gnmax"])
+    lines = capsys.readouterr().out.splitlines()
+    assert "  not applicable: darrm_opt, darrm_sub: needs teachers that are private" in "\n".join(
+        lines
+    )
+
+
+def test_a_threshold_above_all_teachers_is_explained(capsys):
+    words = ["plan", "--teachers", "40", "--classes", "7", "--queries", "300", "--labels", "5"]
+    assert main([*words, "--epsilon", "2", "--mechanism", "confident_gnmax"]) == 0
+    said = capsys.readouterr().out
+    assert "(of 40 teachers: few pass it, by their noise)" in said
+
+
+def test_what_the_labels_are_worth_is_said_and_no_plan_is_refused(capsys):
+    words = ["plan", "--teachers", "40", "--classes", "7", "--queries", "300"]
+    few = [*words, "--epsilon", "0.01", "--mechanism", "gnmax_analytic"]
+    assert main(few) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("warning: usefulness = 0.0")
+    assert main([*few, "--unit", "patient", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["shards"], found["unit"], found["reach"]) == ("disjoint", "patient", 1)
+    assert not found["expectation"]["useful"]

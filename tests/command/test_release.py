@@ -17,11 +17,23 @@ import pytest
 from private_ensembles.command import release
 from private_ensembles.command.main import main
 from private_ensembles.jobs import io
-from private_ensembles.release import own_votes, record, releasing
+from private_ensembles.release import own_votes, record, releasing, showing
 
 from .. import ending
 
-WORDS = ["--classes", "3", "--epsilon", "5", "--mechanism", "gnmax_analytic"]
+WORDS = [
+    "--classes",
+    "3",
+    "--epsilon",
+    "5",
+    "--shards",
+    "disjoint",
+    "--mechanism",
+    "gnmax_analytic",
+]
+
+
+SHOWN = {"labels.csv", "mechanisms.csv"}
 
 
 @pytest.fixture
@@ -41,9 +53,12 @@ def test_labels_are_released_with_secure_noise_and_put_on_record(votes, tmp_path
     assert main(["release", votes, *WORDS, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     folder = tmp_path / "results" / "own" / "release"
-    names = {path.name for path in folder.iterdir()}
-    assert names == {"labels.csv", "mechanisms.csv", "releases.csv"}
+    assert {path.name for path in folder.iterdir()} == {"0001", "releases.csv"}
     (record,) = rows(folder / "releases.csv")
+    assert (record["file"], record["labels"]) == ("0001/labels.csv", "20")
+    assert (folder / "releases.csv").stat().st_mtime_ns % 10**9 == 0
+    folder = folder / "0001"
+    assert {path.name for path in folder.iterdir()} == SHOWN
     digest = hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest()
     assert record["labels_sha256"] == digest
     assert float(record["epsilon"]) == found["epsilon"] <= 5
@@ -52,8 +67,7 @@ def test_labels_are_released_with_secure_noise_and_put_on_record(votes, tmp_path
     assert 0 < len(labels) <= 20
     assert {row["label"] for row in labels} <= {"0", "1", "2"}
     assert found["all_releases"]["epsilon"] >= found["epsilon"]
-    assert (folder / "releases.csv").stat().st_mtime_ns % 10**9 == 0
-    times = {path.stat().st_mtime_ns for path in (folder / "labels.csv", folder / "mechanisms.csv")}
+    times = {path.stat().st_mtime_ns for path in folder.iterdir()}
     assert len(times) == 1  # how long the draw took is nobody's business
     assert times.pop() % 10**9 == 0
 
@@ -65,7 +79,7 @@ def test_the_same_request_again_shows_the_same_labels_and_costs_nothing(
     votes, tmp_path, capsys, monkeypatch
 ):
     assert main(["release", votes, *WORDS]) == 0
-    labels = tmp_path / "results" / "own" / "release" / "labels.csv"
+    labels = tmp_path / "results" / "own" / "release" / "0001" / "labels.csv"
     before = labels.read_bytes()
     labels.unlink()
     with monkeypatch.context() as patched:
@@ -78,7 +92,7 @@ def test_the_same_request_again_shows_the_same_labels_and_costs_nothing(
 
 def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys, monkeypatch):
     assert main(["release", votes, *WORDS]) == 0
-    labels = tmp_path / "results" / "own" / "release" / "labels.csv"
+    labels = tmp_path / "results" / "own" / "release" / "0001" / "labels.csv"
     before = labels.read_bytes()
     capsys.readouterr()
     with monkeypatch.context() as patched:
@@ -94,8 +108,10 @@ def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys
     assert main(["release", votes, *OTHER, "--again"]) == 0
     shown = capsys.readouterr().out
     assert "Releasing again. With the 1 release before" in shown
-    releases = record.read(labels.with_name("releases.csv"))
+    releases = record.read(labels.parent.with_name("releases.csv"))
     assert len(releases) == 2
+    assert labels.read_bytes() == before  # each release has a folder of its own
+    assert (labels.parents[1] / "0002" / "labels.csv").exists()
     assert str(record.together(releases)) in shown
 
 
@@ -141,7 +157,16 @@ def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch)
     assert {path.name for path in folder.iterdir()} == {"releases.csv"}
     assert main(["release", votes, *WORDS]) == 0
     (one,) = record.read(folder / "releases.csv")
-    assert hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest() == one.labels_sha256
+    assert hashlib.sha256((folder / one.file).read_bytes()).hexdigest() == one.labels_sha256
+
+
+def test_a_total_budget_is_kept(votes, tmp_path, capsys):
+    assert main(["release", votes, *WORDS, "--total-budget", "4"]) == 2
+    assert "must be at most --total-budget = 4; epsilon = 4 is left" in capsys.readouterr().err
+    assert record.read() == []
+    assert main(["release", votes, *WORDS, "--total-budget", "9"]) == 0
+    assert "of the total budget, epsilon = 4." in capsys.readouterr().out
+    assert main(["release", votes, *OTHER, "--again", "--total-budget", "9.5"]) == 0
 
 
 @pytest.fixture
@@ -154,7 +179,7 @@ def planned_once(votes, monkeypatch, stand_in):
         return known[0]
 
     monkeypatch.setattr(own_votes, "plan_for", planned)
-    for module in (io, record, release):
+    for module in (io, record):
         stand_in(module, "os", fsync=lambda _: None)
     assert main(["release", votes, *WORDS, "--out", "planned"]) == 0
 
@@ -165,7 +190,7 @@ def ended(votes, folder):
     Returns whether the labels were charged.
     """
     charged = {one.labels_sha256 for one in record.read(folder / "releases.csv")}
-    for path in folder.iterdir() if folder.exists() else ():
+    for path in folder.rglob("*"):
         if "labels" in path.name and path.stat().st_size:
             kept = list(folder.parent.glob("private/*/labels.csv"))
             (of,) = [one for one in kept if hashlib.sha256(one.read_bytes()).hexdigest() in charged]
@@ -176,9 +201,9 @@ def ended(votes, folder):
         assert main(["release", votes, *WORDS]) == 0
     (one,) = record.read(folder / "releases.csv")
     assert charged <= {one.labels_sha256}
-    assert hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest() == one.labels_sha256
-    names = {path.name for path in folder.iterdir()}
-    assert names == {"labels.csv", "mechanisms.csv", "releases.csv"}
+    assert hashlib.sha256((folder / one.file).read_bytes()).hexdigest() == one.labels_sha256
+    assert {path.name for path in folder.iterdir()} == {"0001", "releases.csv"}
+    assert {path.name for path in (folder / "0001").iterdir()} == SHOWN
     shutil.rmtree(folder.parent)
     return bool(charged)
 
@@ -189,7 +214,7 @@ def ended(votes, folder):
 def test_a_command_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
     votes, planned_once, number, capfd
 ):
-    where = (release, releasing, record, io)
+    where = (release, releasing, record, showing, io)
     work = ending.at_every_line(lambda: main(["release", votes, *WORDS]), where, ending.by(number))
     states = [ended(votes, release.RESULTS / "release") for _ in work]
     assert len(states) > 150
@@ -208,7 +233,10 @@ def test_a_command_whose_disk_fills_up_shows_nothing_uncharged_and_can_be_finish
 
 @pytest.mark.parametrize(
     ("module", "name", "place", "charged"),
-    [(releasing, "_write", "results/own/private", 0), (release, "_put", "results/own/release", 1)],
+    [
+        (releasing, "_write", "results/own/private", 0),
+        (showing, "put", "results/own/release/0001", 1),
+    ],
 )
 def test_a_full_disk_is_one_line_that_says_where_and_whether_the_labels_are_charged(
     votes, capsys, monkeypatch, module, name, place, charged
@@ -219,7 +247,8 @@ def test_a_full_disk_is_one_line_that_says_where_and_whether_the_labels_are_char
     monkeypatch.setattr(module, name, full)
     assert main(["release", votes, *WORDS]) == 2
     remedy = ": the labels are charged, and the same command puts them in place" * charged
-    assert capsys.readouterr().err == f"error: {place}: No space left on device{remedy}\n"
+    *_, error = capsys.readouterr().err.splitlines()
+    assert error == f"error: {place}: No space left on device{remedy}"
     assert len(record.read()) == charged
 
 
@@ -233,8 +262,9 @@ def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
         words, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False
     )
     os.close(writer)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "results/own/release/labels.csv").is_file()
+    assert done.returncode == 0
+    assert done.stderr.startswith("expected on the stated profile: ")
+    assert (tmp_path / "results/own/release/0001/labels.csv").is_file()
     assert len(record.read()) == 1
 
 
@@ -243,7 +273,7 @@ def test_what_fails_before_the_draw_leaves_no_record(votes, tmp_path, capsys):
     assert "--labels = 21: must be at least 1 and at most" in capsys.readouterr().err
     assert main(["release", votes, *WORDS, "--labels", "0"]) == 2
     assert "--labels = 0: must be at least 1" in capsys.readouterr().err
-    assert main(["release", votes, "--classes", "3", "--mechanism", "ladder"]) == 2
+    assert main(["release", votes, *WORDS[:-1], "ladder"]) == 2
     assert "no mechanism applies: ladder: for two classes only" in capsys.readouterr().err
     assert record.read() == []
 
@@ -261,3 +291,61 @@ def test_the_plan_and_what_is_printed_do_not_depend_on_the_votes(tmp_path, monke
     assert shown[0] == shown[1]
     tables = [tmp_path / f"results/{seed}/rehearsal/rehearsal_mechanisms.csv" for seed in (0, 1)]
     assert tables[0].read_bytes() == tables[1].read_bytes()
+
+
+def test_shards_must_be_stated_and_nothing_is_done_until_they_are(votes, tmp_path, capsys):
+    assert main(["release", votes, "--classes", "3"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith('error: --shards: must be stated, "disjoint" ')
+    assert error.count("\n") == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"votes.npz"}
+    assert main(["release", votes, "--classes", "3", "--noise", "reproducible"]) == 0
+
+
+def test_shared_data_of_plain_teachers_says_what_would_be_private(votes, capsys):
+    assert main(["release", votes, "--classes", "3", "--shards", "shared"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: --shards = shared: no mechanism applies")
+    assert "(--teacher-epsilon = ...)" in error
+
+
+USELESS = [*WORDS, "--epsilon", "0.1", "--unit", "patient"]
+
+
+def test_what_is_of_little_use_stops_before_anything_is_drawn_or_written(
+    votes, tmp_path, capsys, monkeypatch
+):
+    with monkeypatch.context() as patched:
+        patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+        assert main(["release", votes, *USELESS]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    first, *_, error = shown.err.splitlines()
+    assert first.startswith("expected on the stated profile: ")
+    assert error.startswith("error: usefulness = 0.")
+    assert error.endswith("or allow it with --anyway")
+    assert {path.name for path in tmp_path.iterdir()} == {"votes.npz"}
+    assert main(["release", votes, *USELESS, "--anyway", "--json"]) == 0
+    shown = capsys.readouterr()
+    found = json.loads(shown.out)
+    assert shown.err.splitlines()[0] == first
+    assert "\nwarning: usefulness = 0." in shown.err
+    assert not found["expectation"]["useful"]
+    assert found["asked"]["unit"] == "patient"
+    (one,) = record.read()
+    assert json.loads(one.terms)["facts"]["unit"] == "patient"
+
+
+def test_a_record_is_not_changed_by_a_release_that_stops(votes, tmp_path):
+    assert main(["release", votes, *WORDS]) == 0
+    own = tmp_path / "results" / "own"
+    before = {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
+    assert main(["release", votes, *USELESS, "--again"]) == 2
+    assert before == {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
+
+
+def test_a_rehearsal_only_says_what_would_stop_a_release(votes, capsys):
+    assert main(["release", votes, *USELESS, "--noise", "reproducible"]) == 0
+    shown = capsys.readouterr()
+    assert "warning: usefulness = 0." in shown.err
+    assert "A REHEARSAL" in shown.out

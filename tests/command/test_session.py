@@ -8,7 +8,7 @@ import pytest
 from private_ensembles.command.main import main
 
 CREATE = ["session", "create", "w.session", "--teachers", "60", "--classes", "3", "--labels", "20"]
-CREATE += ["--epsilon", "5", "--mechanism", "gnmax_analytic"]
+CREATE += ["--epsilon", "5", "--shards", "disjoint", "--mechanism", "gnmax_analytic"]
 RELEASE = ["session", "release", "w.session", "march.npz", "--key", "march"]
 
 
@@ -131,3 +131,23 @@ def test_what_is_wrong_is_said_in_one_line(folder, capsys, words, message):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_session_that_is_of_little_use_is_not_made_unless_it_is_allowed(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert main([*CREATE[:-4], "--mechanism", "gnmax_analytic"]) == 2
+    assert capsys.readouterr().err.startswith("error: --shards: must be stated")
+    useless = [*CREATE, "--epsilon", "0.1", "--unit", "patient"]
+    assert main(useless) == 2
+    first, *_, error = capsys.readouterr().err.splitlines()
+    assert first.startswith("expected on the stated profile: ")
+    assert error.startswith("error: usefulness = ")
+    assert error.endswith("or allow it with --anyway")
+    assert list(tmp_path.iterdir()) == []
+    report = told(capsys, *useless, "--anyway")
+    assert not report["expectation"]["useful"]
+    assert report["plan"]["unit"] == "patient"
+    assert main(["session", "status", "w.session"]) == 0
+    assert "protects one patient, whose data one teacher has" in capsys.readouterr().out

@@ -12,7 +12,7 @@ from private_ensembles.mechanisms import registry
 
 def given(*words):
     parser = argparse.ArgumentParser()
-    settings.add_arguments(parser)
+    settings.add_arguments(parser, seed="of nothing")
     return parser.parse_args(words)
 
 
@@ -30,7 +30,7 @@ def test_defaults_are_the_workflow_s(root):
 
 
 def test_options_take_their_place():
-    words = "--mechanism ladder --easy 5 1 --privacy-model shared_data --teacher-epsilon 0.1"
+    words = "--mechanism ladder --easy 5 1 --shards shared --teacher-epsilon 0.1"
     found = settings.of(given(*words.split()), teachers=7)
     assert found["mechanisms"] == ["ladder"]
     assert found["profile"]["easy"] == [5.0, 1.0]

@@ -28,8 +28,10 @@ def test_each_curve_is_drawn_over_what_it_varies(drawn):
         [[tuple(x) for x in line.get_data()] for line in axis.get_lines()]
         for axis in drawn[0].axes[1:3]
     )
-    assert by_labels == [[(50, 100), (25, 40)], [(50, 100), (20, 30)]]
+    assert by_labels == [[(50, 100), (50, 40)], [(50, 100), (40, 30)]]
     assert by_budget == [[(0.5, 1), (20, 40)], [(1,), (30,)]]
+    assert own_votes._decades(CURVES["wanted"]) == [1, 10, 100]
+    assert own_votes._decades(pd.Series([1, 150])) == [1, 10, 150]
     words = [text.get_text() for text in drawn[0].axes[3].get_legend().get_texts()]
     assert words == ["hard queries (30%)", "easy queries (70%)"]
 

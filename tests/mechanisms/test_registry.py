@@ -95,3 +95,8 @@ def test_noise_on_votes_refuses_teachers_that_share_data():
 def test_unknown_names_are_refused_with_the_allowed_ones():
     with pytest.raises(ValueError, match=r"mechanism = 'gnmx': must be one of gnmax, "):
         load("gnmx")
+
+
+def test_no_label_calls_exact_what_is_a_bound():
+    """What is exact is what the audit finds; an account of several classes or labels bounds it."""
+    assert [entry.label for entry in registry.ENTRIES if "exact" in entry.label] == []

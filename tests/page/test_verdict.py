@@ -38,10 +38,15 @@ def test_counts_are_said_in_words(counts, words):
 @pytest.mark.parametrize(
     ("counts", "words"),
     [
-        ({"match": 2}, "All 2 relations between them were judged: 2 hold."),
+        ({"match": 2}, "All 2 relations between them were judged: 2 match."),
         (
             {"match": 1, "explained": 1, "differs": 1, "not_run": 3},
-            "3 of 6 relations between them were judged: 1 holds, 1 is explained and 1 does not.",
+            "3 of 6 relations between them were judged: 1 matches, 1 is explained and 1 differs.",
+        ),
+        (
+            {"match": 1, "weak": 2},
+            "All 3 relations between them were judged: 1 matches and 2 cannot be told from other "
+            "results.",
         ),
         ({"not_run": 4}, "None of 4 relations between them could be judged in this run."),
     ],

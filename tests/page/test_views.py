@@ -81,13 +81,13 @@ def test_where_fewer_labels_are_wanted_two_sliders_rank_the_planner():
     head, *body = rows(shown[at:])
     assert head == ["mechanism", "ε", "Q\xa0=\xa050", "Q\xa0=\xa0500", "privacy model", "adjacency"]
     assert [row[:4] for row in body] == [
-        ["GNMax", "1", "45.3", "300.0"],
-        ["Exponential mechanism", "1", "47.0", "250.0"],
-        ["GNMax", "8", "", "440.0"],
+        ["GNMax", "1", "90.5", "60.0"],
+        ["Exponential mechanism", "1", "94.0", "50.0"],
+        ["GNMax", "8", "", "88.0"],
     ]
     assert {tuple(row[4:]) for row in body} == {("disjoint shards", "replace one")}
     assert (one_slider.count('type="range"'), shown.count('type="range"')) == (1, 2)
-    assert 'data-unit="labels right"' in shown
+    assert 'data-unit="% of labels right"' in shown
 
 
 def test_two_mechanisms_of_one_name_at_one_budget_keep_their_own_rows():
@@ -112,7 +112,7 @@ def test_shares_of_right_labels_stand_by_number_of_labels(root):
     labels = [int(text.partition("\xa0=\xa0")[2]) for text in head[1:]]
     assert labels == sorted(known["labels"].unique())
     exact = known[(known["mechanism"] == "gnmax_exact") & (known["labels"] == 100)]["right"]
-    (mine,) = [row for row in body if row[0] == "GNMax, exact σ"]
+    (mine,) = [row for row in body if row[0] == "GNMax, σ of the labels"]
     wanted = 100 * exact.iloc[0]
     assert float(mine[1 + labels.index(100)]) == pytest.approx(wanted, abs=0.006)
 

@@ -1,4 +1,4 @@
-"""Costs at the caps, against DESIGN's numbers and dp-accounting's privacy loss distributions."""
+"""Costs at the caps, against PATE's numbers and dp-accounting's privacy loss distributions."""
 
 import math
 

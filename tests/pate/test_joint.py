@@ -155,7 +155,7 @@ def test_an_interactive_step_costs_at_least_the_exact_divergence_in_either_direc
 
 
 def test_a_release_of_300_clear_labels_is_charged_for_the_way_back():
-    """DESIGN 5.15: votes 9-2, sigma = 1, delta = 1e-5; every query passes the threshold."""
+    """docs/gnss.md: votes 9-2, sigma = 1, delta = 1e-5; every query passes the threshold."""
     order = 1.95
     one = confident_round([[9, 2]] * 300, -1000.0, 1.0, 1.0)
     rho = one.curve(order).beta(gnmax_log_q(one.counts, 1.0))

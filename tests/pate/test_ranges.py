@@ -216,6 +216,9 @@ BAD = [
     (lambda: interactive_round([[3, 1]], [[0.5, 0.5, 0.0]], 1.0, 1.0, 1.0), "shape"),
     (lambda: interactive_round([[3, 1]], [[0.9, 0.3]], 1.0, 1.0, 1.0), "add up"),
     (lambda: interactive_round([[3, 1]], [[1.2, -0.2]], 1.0, 1.0, 1.0), ">= 0"),
+    # What the sampler refuses has no account either.
+    (lambda: interactive_round([[3, 1]], [[0.50005, 0.5]], 1.0, 1.0, 1.0), "add up"),
+    (lambda: consensus.check_scores([[0.50005, 0.5]], np.array([[3, 1]])), "add up"),
     (lambda: consensus.check_scores(np.eye(2), COUNTS), r"scores: shape \(2, 2\) must be"),
     # What they cost as the paper has it, and as a guarantee.
     (lambda: compose_rounds([], 1e-5), "rounds"),

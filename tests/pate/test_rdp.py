@@ -183,7 +183,7 @@ def test_cost_is_never_below_the_exact_divergence_to_any_neighbour(
 
 
 def test_300_clear_labels_are_charged_for_the_way_back():
-    """DESIGN 5.15: K = 11, votes 9-2, sigma = 1, delta = 1e-5."""
+    """docs/gnss.md: K = 11, votes 9-2, sigma = 1, delta = 1e-5."""
     orders = np.arange(1.5, 20, 0.5)
 
     def epsilon(cost):

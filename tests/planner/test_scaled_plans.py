@@ -81,7 +81,7 @@ def test_more_budget_or_more_labels_never_give_fewer_right_ones():
     plans = [(task, ranking.plan(task, *votes, names)) for task in tasks]
     table = scaled_plans.fewer_labels(plans, *votes)
     assert set(table["mechanism"]) == {"gnmax_analytic", "permute_and_flip"}
-    assert sorted(set(table["wanted"])) == [8, 16, 40]
+    assert sorted(set(table["wanted"])) == [1, 2, 5, 10, 20, 40]
     assert (table["epsilon"] <= table["budget_epsilon"]).all()
     wide = table.pivot(index=["mechanism", "budget_epsilon"], columns="wanted", values="correct")
     assert wide.notna().all(axis=None)
@@ -99,7 +99,7 @@ def test_around_a_plan_are_fewer_labels_and_other_budgets():
     for plan in plans:
         mine = [row for row in rows if row["mechanism"] == plan.mechanism]
         by_labels = [row for row in mine if row["over"] == "labels"]
-        assert [row["wanted"] for row in by_labels] == [8, 16, 40]
+        assert [row["wanted"] for row in by_labels] == [1, 2, 5, 10, 20, 40]
         assert {row["budget_epsilon"] for row in by_labels} == {1.0}
         by_epsilon = [row for row in mine if row["over"] == "epsilon"]
         assert [row["budget_epsilon"] for row in by_epsilon] == [0.5, 1.0, 2.0]
@@ -107,13 +107,14 @@ def test_around_a_plan_are_fewer_labels_and_other_budgets():
         assert by_labels[-1]["correct"] == by_epsilon[1]["correct"] == plan.correct
 
 
-def test_plans_of_very_many_labels_stand_alone(monkeypatch):
-    monkeypatch.setattr(scaled_plans, "MOST", 39)
+def test_plans_of_very_many_labels_become_fewer_ones_only(monkeypatch):
+    monkeypatch.setattr(scaled_plans, "MOST", 5)
     votes = study.profile_votes(TASK, 0)
     plans = ranking.plan(TASK, *votes, ["gnmax_analytic"])
     rows = scaled_plans.around(plans, TASK, *votes)
-    assert [(row["over"], row["wanted"]) for row in rows] == [("labels", 40), ("epsilon", 40)]
-    assert scaled_plans.fewer_labels([(TASK, plans)], *votes)["wanted"].tolist() == [40]
+    over = {(row["over"], row["wanted"]) for row in rows}
+    assert over == {*(("labels", few) for few in (1, 2, 5, 40)), ("epsilon", 40)}
+    assert scaled_plans.fewer_labels([(TASK, plans)], *votes)["wanted"].tolist() == [40, 5, 2, 1]
 
 
 def test_at_another_budget_thresholds_are_searched_for_anew():
@@ -123,3 +124,18 @@ def test_at_another_budget_thresholds_are_searched_for_anew():
     (row,) = [row for row in rows if row["budget_epsilon"] == 0.5]
     (own,) = ranking.plan(replace(TASK, epsilon=0.5), *votes, ["confident_gnmax"])
     assert row["correct"] == own.correct
+
+
+@pytest.mark.parametrize("name", ["gnmax_analytic", "gnmax_exact"])
+def test_an_estimate_is_close_to_what_a_plan_of_its_own_gives(name):
+    known, votes = planned(name, TASK)
+    for change in ({"labels": 5}, {"labels": 20}, {"epsilon": 2.0}, {"epsilon": 0.5}):
+        wanted = replace(TASK, **change)
+        own = planned(name, wanted)[0].plan.correct
+        assert scaled_plans.estimate(known, wanted, *votes) == pytest.approx(own, rel=0.02)
+
+
+def test_nothing_is_estimated_of_noise_that_does_not_scale():
+    task = replace(TASK, teacher_epsilon=0.1)
+    known, votes = planned("majority_private", task)
+    assert scaled_plans.estimate(known, replace(task, labels=5), *votes) is None

@@ -58,12 +58,14 @@ def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
     assert (row["mechanism"], row["correct"] > row["published"]) == ("gnmax_exact", True)
 
 
-def test_votes_of_the_profile_are_of_the_task_s_size_and_the_seed_s():
+def test_votes_of_the_profile_are_enough_for_the_task_and_the_seed_s():
     task = study.task(SETTINGS, 1.0, 1e-5, n_teachers=7)
     counts, labels = study.profile_votes(task, seed=1)
-    assert counts.shape == (40, 3)
+    assert counts.shape == (500, 3)  # forty alone would say little about forty others
     assert set(counts.sum(axis=1)) == {7}
-    assert labels.shape == (40,)
+    assert labels.shape == (500,)
+    many = study.task(SETTINGS, 1.0, 1e-5, n_teachers=7, queries=800)
+    assert study.profile_votes(many, seed=1)[0].shape == (800, 3)
     again, _ = study.profile_votes(task, seed=1)
     other, _ = study.profile_votes(task, seed=2)
     assert again.tolist() == counts.tolist() != other.tolist()

@@ -26,6 +26,7 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise import secure
 from private_ensembles.planner import ranking
 from private_ensembles.release import own_votes
+from private_ensembles.release.facts import MODELS
 
 QUERIES = 6
 # Teachers and classes: as usual, and all ends of what is accepted.
@@ -74,15 +75,21 @@ def neighbours(tmp_path_factory):
     return of
 
 
+SHARDS = {model: shards for shards, model in MODELS.items()}
+
+
 def settings_for(name, size):
     """The checked configuration in which this mechanism alone serves the votes; None if it none."""
     config = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
     config |= {"votes": "votes.npz", "n_classes": size[1], "epsilon": 2}
     mechanism = load(name)
+    model = sorted(mechanism.entry.privacy_models)[0]
+    # What is of little use is released like the rest.
+    config |= {"shards": SHARDS[model], "unit": "patient", "anyway": True}
     private = mechanism.entry.teachers == "private"
     config["planner"] |= {
         "mechanisms": [name],
-        "privacy_model": sorted(mechanism.entry.privacy_models)[0],
+        "privacy_model": model,
         "adjacency": "add_remove" if private else "replace_one",
         "teacher_epsilon": 0.3 if private else None,
     }
@@ -164,6 +171,7 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
             "code": "",
             "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
+            "facts": settings.pick("shards", "unit", "reach"),
             "settings": settings.planner.plain(),
             "seed": settings.seed,
             "labels_file": own["labels"],
@@ -188,7 +196,8 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         monkeypatch.setattr(own_figure, "draw_own", drawn_once)
         script = root / "workflow" / "scripts" / "apply_votes.py"
         runpy.run_path(str(script), {"snakemake": snakemake})
-        left = [*Path("results/own/release").iterdir(), *Path("results/provenance").rglob("*.json")]
+        left = filter(Path.is_file, Path("results/own/release").rglob("*"))
+        left = [*left, *Path("results/provenance").rglob("*.json")]
         found = {str(path): re.sub(CLOCK, b"", path.read_bytes()) for path in left}
         shutil.rmtree("results/own")  # as in a new folder
         return found, kept[0]

@@ -86,18 +86,22 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
     )
 
     def api(name, counts, noise):
-        return release_labels(counts, **BUDGET, mechanism=name, noise=noise).labels
+        return release_labels(
+            counts, **BUDGET, shards="disjoint", mechanism=name, noise=noise
+        ).labels
 
     def command(name, counts, noise):
         words = [f"--{key}={value}" for key, value in BUDGET.items()]
         words += ["--classes", str(counts.shape[1]), "--mechanism", name, "--noise", noise]
+        words += ["--shards", "disjoint"]
         assert main(["release", "votes.npz", *words, "--out", "command"]) == 0
-        (path,) = Path("command").glob("*/*labels.csv")
+        (path,) = Path("command").glob("re*/**/*labels.csv")
         return _read(path, len(counts))
 
     def workflow(name, counts, noise):
         config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
         config |= {"votes": "votes.npz", "n_classes": counts.shape[1], "noise": noise, **BUDGET}
+        config |= {"shards": "disjoint"}
         config["planner"] |= {"mechanisms": [name]}
         settings = check(config)
         own = files.own_votes(settings)
@@ -105,6 +109,7 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
             "code": "",
             "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
+            "facts": settings.pick("shards", "unit", "reach"),
             "settings": settings.planner.plain(),
             "seed": settings.seed,
             "labels_file": own["labels"],
@@ -161,7 +166,7 @@ def test_labels_drawn_beside_the_door_would_be_seen(ways, monkeypatch):
     monkeypatch.setattr(
         own_votes,
         "serve",
-        lambda plan, votes, seed: releasing.Labels(
+        lambda plan, votes, seed, **_: releasing.Labels(
             releasing.labels_text(own_votes.release(plan, votes, seed))
         ),
     )

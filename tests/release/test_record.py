@@ -1,7 +1,9 @@
 """The record of releases: whole or refused, on the disk before it counts, added up."""
 
 import csv
+import hashlib
 import os
+from dataclasses import asdict, fields
 from fractions import Fraction
 from pathlib import Path
 
@@ -36,8 +38,26 @@ def test_what_was_appended_is_read_back(path):
     with open(path) as file:
         assert next(csv.reader(file)) == [
             *("time", "mechanism", "epsilon", "delta", "privacy_model", "adjacency"),
-            *("labels_sha256", "terms"),
+            *("labels_sha256", "terms", "labels", "file"),
         ]
+
+
+@pytest.mark.parametrize("columns", [7, 8])
+def test_a_record_of_an_older_version_is_read_and_continued(path, columns):
+    names = [field.name for field in fields(Release)]
+    row = ["2026-01-01T00:00:00+00:00", "gnmax", "0.1", "1e-05", *MODEL, "a", ""]
+    path.write_text(f"{','.join(names[:columns])}\n{','.join(row[:columns])}\n")
+    assert read(path) == [ONE]
+    append(TWO, path)
+    assert read(path) == [ONE, TWO]
+
+
+def test_what_was_noted_of_a_release_by_any_version_is_of_it():
+    stated = asdict(ONE)
+    assert ONE.noted_as(stated)
+    assert ONE.noted_as({name: stated[name] for name in ("time", "labels_sha256")})
+    for other in (stated | {"epsilon": 0.2}, {"time": ONE.time}, None, [], stated | {"new": 1}):
+        assert not ONE.noted_as(other)
 
 
 HEADER = "time,mechanism,epsilon,delta,privacy_model,adjacency,labels_sha256\n"
@@ -90,7 +110,7 @@ def test_a_record_is_written_apart_and_the_disk_has_it_before_anybody_sees_the_l
 
 
 @pytest.mark.parametrize(
-    "change", [("0.1", "-0.1"), ("0.1", "nan"), ("0.1", "inf"), ("1e-05", "2"), (",a,\n", "\n")]
+    "change", [("0.1", "-0.1"), ("0.1", "nan"), ("0.1", "inf"), ("1e-05", "2"), (",a,,,\n", "\n")]
 )
 def test_a_row_that_is_no_release_is_named(path, change):
     append(ONE, path)
@@ -117,14 +137,16 @@ def test_releases_for_two_adjacencies_are_added_up_for_the_wider_one():
 
 
 def test_a_release_names_its_file_by_its_hash(tmp_path):
-    (tmp_path / "labels.csv").write_bytes(b"x")
+    (tmp_path / "labels.csv").write_bytes(b"query,label\n0,1\n1,0\n")
     row = {"mechanism": "m", "epsilon": 1, "delta": 1e-5}
     row |= {"privacy_model": "disjoint_shards", "adjacency": "add_remove", "answers": 3}
     row |= {"terms": "{}"}
-    found = record.release_of(row, tmp_path / "labels.csv")
-    assert found.labels_sha256.startswith("2d711642b726b044")
+    found = record.release_of(row, tmp_path / "labels.csv", 3)
+    digest = hashlib.sha256((tmp_path / "labels.csv").read_bytes()).hexdigest()
+    assert found.labels_sha256 == digest
     assert found.time.endswith("+00:00")
     assert (found.mechanism, found.epsilon, found.adjacency) == ("m", 1.0, "add_remove")
+    assert (found.labels, found.file) == (2, "0003/labels.csv")
 
 
 def of_labels(number, sigma=35.0, labels=100, delta=1e-6):

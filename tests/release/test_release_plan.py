@@ -2,13 +2,16 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 from private_ensembles.mechanisms import registry
 from private_ensembles.release import release_plan, session_plan
+from private_ensembles.release.facts import Facts
 
 SIZES = {"teachers": 7, "classes": 2, "labels": 6, "queries": 9, "epsilon": 2.0, "delta": 1e-4}
+FACTS = Facts("disjoint", "patient")
 PRIVATE = {"teacher_epsilon": 0.4, "teacher_delta": 1e-6, "adjacency": "add_remove"}
 
 
@@ -16,7 +19,7 @@ def made(name, **changes):
     entry = registry.entry(name)
     more = PRIVATE if entry.teachers == "private" else {}
     return session_plan.made(
-        mechanisms=[name], profile=None, noise="reproducible", **SIZES | more | changes
+        mechanisms=[name], profile=None, facts=FACTS, noise="reproducible", **SIZES | more | changes
     )
 
 
@@ -66,3 +69,13 @@ def test_a_label_that_was_found_for_one_delta_proves_nothing_at_a_smaller_one(na
         assert law.worst(1e-9).epsilon * (1 - 1e-6) <= smaller < math.inf
     else:
         assert smaller == math.inf
+
+
+def test_facts_stand_in_the_plan_and_plans_from_before_are_read_without():
+    plan = made("gnmax_exact")
+    assert json.loads(plan.text())["facts"] == {"shards": "disjoint", "unit": "patient", "reach": 1}
+    assert release_plan.read(plan.text()).facts == FACTS
+    before = json.loads(plan.text())
+    del before["facts"]
+    assert release_plan.read(json.dumps(before)) == replace(plan, facts=None)
+    assert "facts" not in json.loads(replace(plan, facts=None).text())

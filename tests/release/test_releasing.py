@@ -7,20 +7,21 @@ import re
 import shutil
 import signal
 import tempfile
+from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from private_ensembles.jobs import io
-from private_ensembles.release import record, releasing
+from private_ensembles.release import record, releasing, showing
 from private_ensembles.release.releasing import Labels, Place, Request, labels_text
 
 from .. import ending
 
 PLANNER = {
     "mechanisms": ["gnmax_exact"],
-    "privacy_model": "disjoint_shards",
     "adjacency": "replace_one",
     "teacher_epsilon": None,
     "teacher_Delta": 0,
@@ -34,7 +35,11 @@ CONFIG = {
     "n_classes": 3,
     "votes_kind": "auto",
     "seed": 0,
+    "shards": "disjoint",
+    "unit": "record",
+    "reach": 1,
     "again": False,
+    "total_budget": None,
     "planner": PLANNER,
 }
 CHOSEN = {
@@ -83,8 +88,14 @@ def make(request, place, draws=draw):
     """Release as both ways do: alone, and shown when it is charged."""
     with io.alone(place.lock):
         labels = releasing.release(request, place, CHOSEN, draws)
-        place.labels.write_text(labels.text)
+        showing.show(labels, {})
     return labels
+
+
+def newest(place):
+    """The labels that were released last, in the folder of their release."""
+    number = max(len(record.read(place.record)), 1)
+    return place.folder / f"{number:04}" / "labels.csv"
 
 
 def digest(path):
@@ -94,7 +105,7 @@ def digest(path):
 def seen_is_charged(place):
     """Nothing in the folder that may be published tells of labels that are not on record."""
     charged = {one.labels_sha256 for one in record.read(place.record)}
-    for path in place.folder.glob("*") if place.folder.exists() else ():
+    for path in filter(Path.is_file, place.folder.rglob("*")):
         text = path.read_text()
         assert set(re.findall("[0-9a-f]{64}", text)) <= charged, path
         if text.startswith("query"):
@@ -112,7 +123,7 @@ def charged_can_be_finished(request, place):
     make(request, place, never if before else draw)
     (one,) = record.read(place.record)
     assert before in ([], [one])
-    assert digest(place.labels) == one.labels_sha256
+    assert digest(newest(place)) == one.labels_sha256
     (folder,) = place.private.iterdir()  # and nothing that was not charged is left
     assert folder.name.startswith("charged-")
 
@@ -129,7 +140,9 @@ def test_labels_are_drawn_charged_and_kept_for_their_owner(votes, place):
     modes = {path.stat().st_mode & 0o777 for path in (place.private, folder)}
     assert modes == {0o700}
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
-    assert {path.name for path in place.folder.iterdir()} == {"labels.csv", "releases.csv"}
+    assert {path.name for path in place.folder.iterdir()} == {"0001", "releases.csv"}
+    assert (one.labels, one.file) == (len(labels.table()), "0001/labels.csv")
+    assert newest(place).read_text() == labels.text
 
 
 def test_labels_and_their_text_are_the_same():
@@ -145,13 +158,13 @@ def test_a_release_that_is_ended_at_any_line_is_uncharged_and_unseen_or_can_be_f
     votes, place, number, no_wait
 ):
     request = asking(votes)
-    where = (releasing, record)
+    where = (releasing, record, showing)
     runs = unseen = finished = 0
     for _ in ending.at_every_line(lambda: make(request, place), where, ending.by(number)):
         runs += 1
         seen_is_charged(place)
         unseen += not record.read(place.record)
-        finished += place.labels.exists()
+        finished += newest(place).exists()
         charged_can_be_finished(request, place)
         shutil.rmtree(place.folder.parent)
     assert runs > 100
@@ -173,11 +186,12 @@ def test_a_disk_that_fills_up_at_any_size_leaves_it_uncharged_or_it_can_be_finis
 
 def test_a_further_release_that_is_ended_at_any_line_leaves_the_one_before(votes, place, no_wait):
     make(asking(votes), place)
-    first, again = place.labels.read_text(), asking(votes, again=True, epsilon=2.0)
+    first, again = newest(place).read_text(), asking(votes, again=True, epsilon=2.0)
+    before = newest(place)
     start = place.folder.parent.with_name("start")
     shutil.copytree(place.folder.parent, start)
     work = ending.at_every_line(
-        lambda: make(again, place), (releasing, record), ending.by(signal.SIGKILL)
+        lambda: make(again, place), (releasing, record, showing), ending.by(signal.SIGKILL)
     )
     counts = set()
     for _ in work:
@@ -188,12 +202,11 @@ def test_a_further_release_that_is_ended_at_any_line_leaves_the_one_before(votes
         last = releasing._folder_of(releases[-1], place)
         assert releases[0].labels_sha256 in hashes
         assert last is not None
-        if len(releases) == 1:
-            assert place.labels.read_text() == first
-        else:  # the same request is finished, and not drawn once more
-            if digest(place.labels) != releases[-1].labels_sha256:
+        assert before.read_text() == first
+        if len(releases) == 2:  # the same request is finished, and not drawn once more
+            if not newest(place).exists():
                 make(again, place, never)
-            assert digest(place.labels) == releases[-1].labels_sha256
+            assert digest(newest(place)) == releases[-1].labels_sha256
         shutil.rmtree(place.folder.parent)
         shutil.copytree(start, place.folder.parent)
     assert counts == {1, 2}
@@ -201,9 +214,9 @@ def test_a_further_release_that_is_ended_at_any_line_leaves_the_one_before(votes
 
 def test_labels_that_snakemake_removed_are_put_back_and_not_drawn_again(votes, place):
     labels = make(asking(votes), place)
-    place.labels.unlink()
+    newest(place).unlink()
     back = make(asking(votes, epsilon=1), place, never)
-    assert back.text == labels.text == place.labels.read_text()
+    assert back.text == labels.text == newest(place).read_text()
     assert back.note == "These labels were drawn and charged before: they cost nothing more."
     assert (
         make(asking(votes), place, never).text == labels.text
@@ -237,7 +250,7 @@ def test_another_request_is_refused_until_it_is_allowed(votes, place, change):
             ValueError, match=r"are out already \(1 release, .*: keep those that are"
         ):
             ask()
-    assert place.labels.read_text() == labels.text
+    assert newest(place).read_text() == labels.text
     if votes.exists():
         assert make(asking(votes, **change | {"again": True}), place).text != labels.text
         assert len(record.read(place.record)) == 2
@@ -261,7 +274,7 @@ def test_again_draws_again_but_first_what_was_charged_is_put_into_place(votes, p
     again = asking(votes, again=True)
     second = make(again, place).text
     assert first != second
-    place.labels.write_text(first)  # as if the second had ended after its charge
+    newest(place).write_text(first)  # as if the second had ended after its charge
     assert make(again, place, never).text == second
     assert make(again, place).text != second
     assert len(record.read(place.record)) == 3
@@ -270,7 +283,7 @@ def test_again_draws_again_but_first_what_was_charged_is_put_into_place(votes, p
 
 def test_a_refusal_says_where_labels_are_that_are_not_in_place(votes, place):
     make(asking(votes), place)
-    place.labels.unlink()
+    newest(place).unlink()
     (folder,) = place.private.iterdir()
     with pytest.raises(ValueError, match=rf"keep those in {folder}, which the same request puts"):
         releasing.permission(asking(votes, epsilon=2.0), place)
@@ -300,7 +313,7 @@ def test_labels_without_a_record_are_refused(votes, place, left):
     make(asking(votes), place)
     place.record.unlink()
     if left == "kept":
-        place.labels.unlink()
+        newest(place).unlink()
     name = "labels.csv" if left == "labels" else "charged-"
     for again in (False, True):
         message = rf"releases\.csv: lacks the release of .*{name}.*: restore the record"
@@ -316,8 +329,47 @@ def test_a_record_that_was_cut_is_refused(votes, place):
     make(asking(votes, again=True), place)
     place.record.write_bytes(older)
     for again in (False, True):
-        with pytest.raises(ValueError, match=r"releases\.csv: lacks the release of .*/charged-"):
+        with pytest.raises(ValueError, match=r"releases\.csv: lacks the release of .*/0002/"):
             make(asking(votes, again=again), place, never)
+
+
+def test_each_release_keeps_its_folder(votes, place):
+    texts = [make(asking(votes, again=True), place).text for _ in range(3)]
+    kept = [(place.folder / one.file).read_text() for one in record.read(place.record)]
+    assert kept == texts
+
+
+def test_labels_from_before_releases_had_folders_are_known(votes, place):
+    """They lie beside the record, and the same request costs nothing."""
+    text = make(asking(votes), place).text
+    names = list(asdict(record.read(place.record)[0]))[:-2]
+    rows = [line.split(",") for line in place.record.read_text().splitlines()]
+    place.record.write_text("".join(f"{','.join(row[: len(names)])}\n" for row in rows))
+    newest(place).rename(place.folder / "labels.csv")
+    (folder,) = place.private.iterdir()
+    facts = json.loads((folder / "release.json").read_text())
+    facts["release"] = {name: facts["release"][name] for name in names}
+    (folder / "release.json").write_text(json.dumps(facts))
+    with pytest.raises(ValueError, match=r"out already .* keep those that are there"):
+        make(asking(votes, epsilon=2.0), place, never)
+    assert make(asking(votes), place, never).text == text
+    (place.folder / "labels.csv").unlink()
+    make(asking(votes, again=True), place)
+    assert len(record.read(place.record)) == 2
+
+
+def test_a_total_budget_refuses_what_exceeds_it_before_anything_is_drawn(votes, place):
+    with pytest.raises(ValueError, match=r"must be at most total_budget = 0\.5; epsilon = 0\.5 is"):
+        make(asking(votes, total_budget=0.5), place, never)
+    assert not place.record.exists()
+    first = asking(votes, total_budget=2)
+    make(first, place)  # for 1, of which it costs 0.9
+    make(asking(votes, again=True, total_budget=2), place)
+    message = r"may cost epsilon = 2\.8.* total_budget = 2; epsilon = 0?\.(2|19999) is left$"
+    with pytest.raises(ValueError, match=message):
+        make(asking(votes, again=True, total_budget=2), place, never)
+    assert len(record.read(place.record)) == 2
+    assert make(first, place, never).text  # what was charged is shown for nothing
 
 
 def test_the_disk_has_the_labels_before_they_are_charged(votes, place, monkeypatch):
@@ -337,7 +389,7 @@ def test_the_disk_has_the_labels_before_they_are_charged(votes, place, monkeypat
     monkeypatch.setattr(record, "synced", sync)
     monkeypatch.setattr(record, "append", charge)
     make(asking(votes), place)
-    assert events[-1] == place.folder
+    assert events[-2] == place.folder  # and then the labels are shown
 
 
 def test_a_record_of_nothing_and_one_that_leads_nowhere_are_refused(votes, place):
@@ -361,7 +413,7 @@ def test_a_rehearsal_costs_nothing_and_may_be_repeated(votes, place):
     assert releasing.permission(wanted, rehearsal) is None
     for _ in range(2):
         labels = releasing.release(wanted, rehearsal, CHOSEN, lambda: np.array([1, -1]))
-        assert labels == Labels("query,label\n0,1\n")
+        assert labels == Labels("query,label\n0,1\n", rehearsal.folder)
     assert place.record.read_bytes() == before
     assert len(list(place.private.iterdir())) == 1
 
@@ -400,3 +452,10 @@ def test_snakemake_stops_before_it_removes_anything(monkeypatch, capsys):
         releasing.permission_or_exit(jobs, config)
     assert caught.value.code == 1
     assert capsys.readouterr().err == "error: not again\n"
+
+
+@pytest.mark.parametrize("change", [{"shards": "shared"}, {"unit": "patient"}, {"reach": 2}])
+def test_other_facts_are_another_request(votes, change):
+    """Labels that were charged for one statement are not shown under another."""
+    assert asking(votes, **change).digest("salt") != asking(votes).digest("salt")
+    assert asking(votes, anyway=True).digest("salt") == asking(votes).digest("salt")

@@ -14,16 +14,19 @@ from private_ensembles.audit.histograms import both_counts
 from private_ensembles.noise import secure
 from private_ensembles.release import session as sessions
 from private_ensembles.release import session_file, session_plan
+from private_ensembles.release.facts import Facts
 
 from .. import ending
 from ..accounting.adversaries import exact_value
 
 SMALL = {"teachers": 5, "classes": 2, "labels": 4, "epsilon": 3.0, "delta": 1e-3}
+# Of few teachers, whose labels are as noisy as a test of costs wants them.
+STATED = {"shards": "disjoint", "anyway": True, "say": lambda _: None}
 COUNTS = np.array([[5, 0], [3, 2], [1, 4], [2, 3]])
 
 
 def create(path, **changes):
-    arguments = SMALL | {"mechanisms": ["gnmax_exact"]} | changes
+    arguments = SMALL | STATED | {"mechanisms": ["gnmax_exact"]} | changes
     return Session.create(path / "a.session", **arguments)
 
 
@@ -280,7 +283,9 @@ def test_a_kill_at_any_line_leaves_no_label_uncharged_and_one_command_goes_on(
 
 def test_a_kill_while_a_session_is_made_leaves_it_whole_or_not_there(tmp_path):
     path = tmp_path / "a.session"
-    plan = session_plan.made(queries=None, mechanisms=["gnmax_exact"], profile=None, **SMALL).text()
+    plan = session_plan.made(
+        queries=None, mechanisms=["gnmax_exact"], profile=None, facts=Facts("disjoint"), **SMALL
+    ).text()
 
     def work():
         with sessions.alone(sessions.lock_of(path)):
@@ -442,3 +447,31 @@ def test_neighbouring_votes_leave_the_same_file_if_the_labels_are_the_same(tmp_p
             session.release(counts, key="a")
         files.append((folder / "a.session").read_bytes())
     assert files[0] == files[1]
+
+
+def test_a_session_states_its_shards_or_is_not_made(tmp_path):
+    with pytest.raises(ValueError, match="shards: must be stated"):
+        create(tmp_path, shards=None)
+    assert list(tmp_path.iterdir()) == []
+    with create(tmp_path, unit="patient") as session:
+        assert session.plan.facts == Facts("disjoint", "patient")
+    with Session.open(tmp_path / "a.session", write=False) as session:
+        assert session.plan.facts.unit == "patient"
+        assert session_plan.facts(session.plan)["unit"] == "patient"
+
+
+def test_a_session_of_too_little_use_is_not_made_unless_it_is_allowed(tmp_path):
+    said = []
+    sizes = {"labels": 200, "epsilon": 0.5, "teachers": 40}
+    with pytest.raises(ValueError, match=r"^usefulness = .* allow it with anyway=True$"):
+        create(tmp_path, **sizes, anyway=False, say=said.append)
+    assert list(tmp_path.iterdir()) == []
+    assert said[0].startswith("expected on the stated profile: ")
+    with create(tmp_path, **sizes) as session:
+        assert not session_plan.expected(session.plan).useful
+    with (
+        pytest.warns(UserWarning, match="usefulness") as told,
+        Session.create(tmp_path / "b.session", **SMALL | sizes, noise="reproducible") as session,
+    ):
+        assert session.plan.facts == Facts("disjoint")
+    assert {warning.filename for warning in told} == {__file__}

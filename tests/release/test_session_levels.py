@@ -17,12 +17,14 @@ from private_ensembles.mechanisms import release as door
 from private_ensembles.noise import secure
 from private_ensembles.release import release_plan, session_export
 
+from .test_session import STATED
+
 SMALL = {"teachers": 5, "classes": 2, "labels": 6, "epsilon": 3.0, "delta": 1e-3}
 COUNTS = np.array([[5, 0], [3, 2], [1, 4], [2, 3]])
 
 
 def create(path, **changes):
-    arguments = SMALL | {"levels": (1, 2), "reserve": 1} | changes
+    arguments = SMALL | STATED | {"levels": (1, 2), "reserve": 1} | changes
     return Session.create(path / "a.session", **arguments)
 
 

@@ -134,3 +134,14 @@ def test_numbers_that_are_none_are_refused(glyph, wrong):
         synthetic_counts(glyph, wrong, 10, np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"n_queries = .*: must be an integer >= 1"):
         synthetic_counts(glyph, 10, wrong, np.random.default_rng(0))
+
+
+def test_the_commonest_class_is_as_frequent_as_stated_and_the_others_alike():
+    profile = ConsensusProfile(5, 0.5, (8, 2), (2, 3), 2.0, commonest=0.6)
+    assert profile.frequencies.tolist() == pytest.approx([0.6, 0.1, 0.1, 0.1, 0.1])
+    _, labels = synthetic_counts(profile, 3, 20_000, np.random.default_rng(0))
+    found = np.bincount(labels, minlength=5) / 20_000
+    assert np.abs(found - profile.frequencies).max() < 0.02
+    for wrong, more in ((0.1, {}), (1.0, {}), (0.6, {"imbalance": 2.0})):
+        with pytest.raises(ValueError, match=f"commonest = {wrong}: must be at least 1 / 5"):
+            ConsensusProfile(5, 0.5, (8, 2), (2, 3), 2.0, commonest=wrong, **more)

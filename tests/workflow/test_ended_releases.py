@@ -35,7 +35,7 @@ RELEASE = OWN / "release"
 RECORD = RELEASE / "releases.csv"
 MECHANISMS = ["gnmax_analytic", "permute_and_flip"]
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
-GIVEN = ("votes=votes.npz", "n_classes=3", "delta=1e-5", "epsilon=20")
+GIVEN = ("votes=votes.npz", "n_classes=3", "shards=disjoint", "delta=1e-5", "epsilon=20")
 
 
 def drawn_votes(path):
@@ -73,7 +73,7 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     monkeypatch.chdir(tmp_path)
     drawn_votes("votes.npz")
     config = yaml.safe_load((root / "config.yaml").read_text())
-    config |= {"votes": "votes.npz", "n_classes": 3, "epsilon": 5}
+    config |= {"votes": "votes.npz", "n_classes": 3, "shards": "disjoint", "epsilon": 5}
     config["planner"] |= {"mechanisms": MECHANISMS}
     settings = check(config)
     own = files.own_votes(settings)
@@ -81,6 +81,7 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
         "code": "",
         "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
         "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
+        "facts": settings.pick("shards", "unit", "reach"),
         "settings": settings.planner.plain(),
         "seed": settings.seed,
         "labels_file": own["labels"],
@@ -144,8 +145,9 @@ def finished(run, monkeypatch):
     assert not list(OWN.glob("private/uncharged-*"))
     assert {path.name for path in RELEASE.iterdir()} == {
         *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
-        *("curves.csv", "releases.csv"),
+        *("curves.csv", "releases.csv", "0001"),
     }
+    assert {path.name for path in (RELEASE / "0001").iterdir()} == {"labels.csv", "mechanisms.csv"}
     shutil.rmtree("results")
     return bool(before)
 

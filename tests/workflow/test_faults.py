@@ -90,7 +90,7 @@ def test_full_disk_is_one_line_and_the_run_goes_on_when_there_is_room(
 
 def test_what_a_job_says_is_not_lost_among_what_snakemake_says(folder, run_snakemake):
     (folder / "votes.csv").write_text("a,b\n1,2\n")
-    asked = ("votes=votes.csv", "n_classes=3")
+    asked = ("votes=votes.csv", "n_classes=3", "shards=disjoint", "anyway=yes")
     done = run_snakemake(folder, "--cores", "1", "--config", *asked)
     assert "votes.csv: has a column called 'a'" in error_line(done)
     lines = done.stderr.splitlines()

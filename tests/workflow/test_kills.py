@@ -1,6 +1,6 @@
 """A killed run: nothing half-written counts as finished, and finished work is not done again.
 
-Two rounds of kill and resume by default, in one run of the workflow, ten in .ci/run; twenty by
+Two rounds of kill and resume by default, in one run of the workflow, ten in `.ci/run slow`; twenty:
     PRIVATE_ENSEMBLES_KILL_ROUNDS=20 python -m pytest tests/workflow/test_kills.py
 """
 

@@ -11,11 +11,15 @@ import pytest
 import yaml
 
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
-GIVEN = ("--config", "votes=votes.npz", "n_classes=3", "delta=1e-5")
-PUBLISHED = {
+GIVEN = ("--config", "votes=votes.npz", "n_classes=3", "shards=disjoint", "delta=1e-5")
+STATED = ["shards=disjoint"]
+# Of the newest release, of each release, and the record.
+NEWEST = {
     *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
-    *("curves.csv", "releases.csv"),
+    "curves.csv",
 }
+KEPT = {"0001/labels.csv", "0001/mechanisms.csv", "releases.csv"}
+PUBLISHED = NEWEST | KEPT
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +57,9 @@ def copy(finished, tmp_path):
 
 def contents(folder):
     """What may be published, by name."""
-    return {path.name: path.read_bytes() for path in (folder / "results/own/release").iterdir()}
+    release = folder / "results/own/release"
+    files = [path for path in release.rglob("*") if path.is_file()]
+    return {str(path.relative_to(release)): path.read_bytes() for path in files}
 
 
 def test_the_run_says_what_it_does_and_where_the_page_is(finished):
@@ -80,7 +86,9 @@ def test_labels_are_released_within_the_budget(finished):
 def test_the_release_is_on_record_beside_its_labels(finished):
     folder, _ = finished
     (row,) = pd.read_csv(folder / "results/own/release/releases.csv").to_dict("records")
-    labels = (folder / "results/own/release/labels.csv").read_bytes()
+    labels = (folder / "results/own/release" / row["file"]).read_bytes()
+    assert labels == contents(folder)["labels.csv"]
+    assert row["labels"] == len(labels.splitlines()) - 1
     assert row["labels_sha256"] == hashlib.sha256(labels).hexdigest()
     assert row["epsilon"] <= 20
     assert row["delta"] == 1e-5
@@ -135,7 +143,7 @@ def test_no_hash_of_the_votes_is_among_the_results(finished):
 def test_a_neighbour_publishes_the_same_bytes(finished, run_snakemake):
     """The teachers agree so much that no noise of this budget turns a label: the outcome is one."""
     folder, _ = finished
-    given = ("--config", "votes=neighbour.npz", "n_classes=3", "delta=1e-5", "epsilon=20")
+    given = (*GIVEN[:1], "votes=neighbour.npz", *GIVEN[2:], "epsilon=20")
     done = run_snakemake(folder, *TINY, "--directory", "neighbour", *given)
     assert done.returncode == 0, done.stdout + done.stderr
     one, two = contents(folder), contents(folder / "neighbour")
@@ -192,9 +200,9 @@ def test_deleted_labels_are_put_back_and_drawn_again_only_if_that_is_allowed(cop
     before = contents(copy)
     deleted = run_snakemake(copy, *TINY, *GIVEN, "epsilon=20", "--delete-all-output")
     assert deleted.returncode == 0, deleted.stderr
-    assert set(contents(copy)) == {"releases.csv"}
+    assert set(contents(copy)) == KEPT
     refused(copy, run_snakemake, *GIVEN, "epsilon=10")
-    assert set(contents(copy)) == {"releases.csv"}
+    assert set(contents(copy)) == KEPT
     for forced in ((), ("--forcerun", "apply_votes")):
         back = run_snakemake(copy, *TINY, *GIVEN, "epsilon=20", *forced)
         assert back.returncode == 0, back.stderr
@@ -202,10 +210,15 @@ def test_deleted_labels_are_put_back_and_drawn_again_only_if_that_is_allowed(cop
         assert contents(copy) == before
     done = run_snakemake(copy, *TINY, *GIVEN, "epsilon=10", "again=yes")
     assert done.returncode == 0, done.stderr
-    before = "Releasing again. With the 1 release before: at most epsilon = "
-    (said,) = re.findall(before + r"(\S+) and delta = 2e-05 \(replace_one\) together", done.stderr)
+    words = "Releasing again. With the 1 release before: at most epsilon = "
+    (said,) = re.findall(words + r"(\S+) and delta = 2e-05 \(replace_one\) together", done.stderr)
     record = pd.read_csv(copy / "results/own/release/releases.csv")
-    assert len(record) == 2
+    assert record["file"].tolist() == ["0001/labels.csv", "0002/labels.csv"]
+    after = contents(copy)
+    assert {name: after[name] for name in KEPT - {"releases.csv"}} == {
+        name: before[name] for name in KEPT - {"releases.csv"}
+    }
+    assert after["0002/labels.csv"] == after["labels.csv"]
     total = record["epsilon"].sum()
     assert 29 < total <= 30
     page = contents(copy)["index.html"].decode()
@@ -228,7 +241,7 @@ def test_a_rehearsal_is_told_by_every_name_and_leaves_the_release(finished, run_
     done = run_snakemake(folder, *TINY, *GIVEN, "epsilon=20", "noise=reproducible")
     assert done.returncode == 0, done.stderr
     names = {path.name for path in (folder / "results/own/rehearsal").iterdir()}
-    assert names == {f"rehearsal_{name}" for name in PUBLISHED - {"releases.csv"}}
+    assert names == {f"rehearsal_{name}" for name in NEWEST}
     page = (folder / "results/own/rehearsal/rehearsal_index.html").read_text(encoding="utf-8")
     assert "A rehearsal: the noise is from a seed." in page
     assert contents(folder) == before
@@ -264,8 +277,35 @@ def test_a_rehearsal_is_its_owners_alone_and_its_seed_is_nowhere_beside_a_hash(
     ],
 )
 def test_a_mistake_is_one_line(folder, run_snakemake, given, message):
-    values = dict(each.split("=") for each in ["votes=votes.npz", "n_classes=3", *given])
+    values = dict(each.split("=") for each in ["votes=votes.npz", "n_classes=3", *STATED, *given])
     config = [f"{name}={value}" for name, value in values.items()]
     line = refused(folder, run_snakemake, "--directory", "mistakes", "--config", *config)
     assert message in line
     assert not (folder / "mistakes/results/own/release/releases.csv").exists()
+
+
+def test_what_is_of_little_use_stops_before_the_draw_and_says_what_would_help(
+    folder, run_snakemake
+):
+    where = ("--directory", "useless")
+    words = (*TINY, *where, *GIVEN, "epsilon=0.1", "unit=patient")
+    done = run_snakemake(folder, *words)
+    assert done.returncode != 0
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert re.match(r"error: usefulness = 0\.\d\d: must be at least 0\.5", line)
+    assert line.endswith("or allow it with --config anyway=yes")
+    assert "apply_votes: expected on the stated profile: " in done.stderr
+    own = folder / "useless/results/own"
+    assert [path for path in own.rglob("*") if path.name in PUBLISHED] == []
+    assert list(own.glob("private/*")) == []
+    done = run_snakemake(folder, *words, "anyway=yes")
+    assert done.returncode == 0, done.stderr
+    (row,) = pd.read_csv(own / "release/releases.csv").to_dict("records")
+    assert json.loads(row["terms"])["facts"]["unit"] == "patient"
+
+
+def test_shards_must_be_stated_before_anything_runs(folder, run_snakemake):
+    given = [word for word in GIVEN if word not in STATED]
+    line = refused(folder, run_snakemake, "--directory", "unstated", *given)
+    assert line.startswith("error: config.yaml: shards = null: must be stated for a release: ")
+    assert not (folder / "unstated/results").exists()

@@ -13,7 +13,14 @@ def folder(tmp_path_factory, copy_workflow):
     place = copy_workflow(tmp_path_factory.mktemp("session"))
     votes = np.random.default_rng(0).choice(3, (10, 60), p=[0.8, 0.1, 0.1])
     np.savez(place / "march.npz", votes=votes)
-    sizes = {"teachers": 60, "classes": 3, "labels": 15, "epsilon": 5, "delta": 1e-5}
+    sizes = {
+        "teachers": 60,
+        "classes": 3,
+        "labels": 15,
+        "epsilon": 5,
+        "delta": 1e-5,
+        "shards": "disjoint",
+    }
     Session.create(place / "w.session", mechanisms=["gnmax_analytic"], **sizes).close()
     return place
 
@@ -46,7 +53,14 @@ def test_a_batch_is_released_once_and_its_labels_come_back_for_nothing(folder, r
 
 
 def test_a_batch_has_the_noise_of_its_level(folder, run_snakemake):
-    sizes = {"teachers": 60, "classes": 3, "labels": 30, "epsilon": 5, "delta": 1e-5}
+    sizes = {
+        "teachers": 60,
+        "classes": 3,
+        "labels": 30,
+        "epsilon": 5,
+        "delta": 1e-5,
+        "shards": "disjoint",
+    }
     Session.create(folder / "l.session", levels=(1, 2), reserve=2, **sizes).close()
     given = ("--cores", "1", "--config", "session=l.session", "votes=march.npz", "batch=clear")
     done = run_snakemake(folder, *given, "level=2")

@@ -9,16 +9,42 @@ if (home && decodeURIComponent(location.pathname).endsWith(`/${home}/index.html`
   for (const link of all("a[data-href]")) link.href = link.dataset.href;
 }
 
-// A link into what is folded opens it; the rail says where one is.
-function reveal() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (!target) return;
+// The address says what sliders and filters are set to, behind the anchor:
+// #planner?planner-planner.epsilon=2. Only what is not as at first is in it, by value: another run
+// may have other values.
+let state;
+const controls = []; // What takes its values from the state, one function for each.
+const split = () => location.hash.slice(1).split("?");
+function remember(name, value) {
+  if (value === "") state.delete(name);
+  else state.set(name, value);
+  write();
+}
+function write() {
+  const words = state.toString();
+  history.replaceState(null, "", `#${split()[0]}${words && `?${words}`}`);
+}
+function unfold(target) {
   for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+}
+
+// A link into what is folded opens it, and keeps the state unless it has one of its own.
+function follow() {
+  const [anchor, words] = split();
+  if (state && words === undefined) {
+    write();
+  } else {
+    state = new URLSearchParams(words);
+    for (const restore of controls) restore();
+  }
+  const target = document.getElementById(decodeURIComponent(anchor));
+  if (!target) return;
+  unfold(target);
   target.scrollIntoView();
 }
-addEventListener("hashchange", reveal);
-if (location.hash) reveal();
+addEventListener("hashchange", follow);
 
+// The rail says where one is.
 const railed = all(".rail a").map((link) => [link, document.getElementById(link.hash.slice(1))]);
 function mark() {
   let current = null;
@@ -57,14 +83,42 @@ function sort(table, heading, column) {
   body.append(...rows.map(([, row]) => row));
 }
 
+// Headings are buttons; Tab stops at one of a table's, and arrow keys go to the others.
 for (const table of all("table")) {
-  Array.from(table.tHead.rows[0].cells).forEach((heading, column) => {
+  const headings = table.tHead.rows[0];
+  const buttons = Array.from(headings.cells, (heading, column) => {
     const button = document.createElement("button");
     button.type = "button";
+    button.tabIndex = column ? -1 : 0;
     button.append(...heading.childNodes);
     heading.append(button);
     button.addEventListener("click", () => sort(table, heading, column));
+    return button;
   });
+  headings.addEventListener("focusin", ({ target }) => {
+    for (const button of buttons) button.tabIndex = button === target ? 0 : -1;
+  });
+  headings.addEventListener("keydown", (event) => {
+    const at = buttons.indexOf(event.target);
+    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    buttons[next]?.focus();
+  });
+}
+
+// A box is a stop for Tab only if there is something to scroll in it; what is folded is none.
+const fits = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const box = target.closest(".scroll");
+    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+    if (scrolls) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+});
+for (const box of all(".scroll")) {
+  fits.observe(box);
+  fits.observe(box.firstElementChild);
 }
 
 // A field and a button for every status hide rows; a note below the table counts as its row's.
@@ -78,33 +132,46 @@ for (const filter of all(".filter")) {
   });
   const states = rows.map((row) => row.querySelector("td > .status")?.lastChild.textContent.trim());
   const input = filter.querySelector("input");
-  let chosen = null;
-  function apply() {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    rows.forEach((row, i) => {
-      const wanted = chosen === null || states[i] === chosen;
-      row.hidden = !(wanted && words.every((word) => texts[i].includes(word)));
-      shown += !row.hidden;
-    });
-    filter.querySelector("[role=status]").textContent = `${shown} of ${rows.length} rows`;
-  }
+  const name = filter.closest("[id]").id;
   const known = [...new Set(states.filter(Boolean))];
-  for (const state of known.length > 1 ? known : []) {
+  let chosen = "";
+  const chips = (known.length > 1 ? known : []).map((status) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = state;
-    button.setAttribute("aria-pressed", "false");
     button.addEventListener("click", () => {
-      chosen = chosen === state ? null : state;
-      for (const other of all(".chips button", filter)) {
-        other.setAttribute("aria-pressed", String(other.textContent === chosen));
-      }
+      chosen = chosen === status ? "" : status;
+      remember(`${name}.status`, chosen);
       apply();
     });
     filter.querySelector(".chips").append(button);
+    return [status, button];
+  });
+  function apply() {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = texts.map((text) => words.every((word) => text.includes(word)));
+    let shown = 0;
+    rows.forEach((row, i) => {
+      row.hidden = !(found[i] && (chosen === "" || states[i] === chosen));
+      shown += !row.hidden;
+    });
+    for (const [status, button] of chips) {
+      const count = states.filter((one, i) => one === status && found[i]).length;
+      button.textContent = `${status} ${count}`;
+      button.setAttribute("aria-pressed", String(status === chosen));
+    }
+    filter.querySelector("[role=status]").textContent = `${shown} of ${rows.length} rows`;
   }
-  input.addEventListener("input", apply);
+  input.addEventListener("input", () => {
+    remember(`${name}.words`, input.value.trim());
+    apply();
+  });
+  controls.push(() => {
+    const status = state.get(`${name}.status`) ?? "";
+    chosen = known.includes(status) ? status : "";
+    input.value = state.get(`${name}.words`) ?? "";
+    if (chosen || input.value) unfold(filter);
+    apply();
+  });
   filter.hidden = false;
 }
 
@@ -146,26 +213,34 @@ for (const plot of all(".plot > svg")) {
   });
 }
 
+// A mark for every value of a slider, with the value below it.
+function marks(slider, values) {
+  const short = new Intl.NumberFormat("en", { notation: "compact" });
+  const list = document.createElement("datalist");
+  list.id = `${slider.name}-of-${slider.closest("[id]").id}`;
+  list.setAttribute("aria-hidden", "true");
+  values.forEach((value, i) => list.append(new Option(short.format(value), i)));
+  slider.setAttribute("list", list.id);
+  slider.after(list);
+}
+
 // A slider over the columns of a table ranks its rows by the chosen one; where there are two, the
 // first chooses among the values in the second column.
 for (const chooser of all(".chooser")) {
   const control = chooser.querySelector(".control");
   const sliders = all("input", control);
-  const slider = sliders[sliders.length - 1];
   const table = all("table", chooser).pop();
   const text = (cell) => cell.textContent;
   const value = (row, column) => Number(row.cells[column].dataset.sort ?? text(row.cells[column]));
   const headings = Array.from(table.tHead.rows[0].cells, text);
   const columns = headings.flatMap((heading, i) => (heading.includes("=") ? [i] : []));
   const kinds = sliders.length > 1 ? [...new Set(Array.from(table.tBodies[0].rows, (row) => text(row.cells[1])))] : [];
-  slider.max = columns.length - 1;
-  slider.value = sliders.length > 1 ? columns.length - 1 : Math.floor(columns.length / 2);
-  if (kinds.length) {
-    sliders[0].max = kinds.length - 1;
-    sliders[0].value = Math.floor(kinds.length / 2);
-  }
+  const steps = columns.map((column) => headings[column].split("=")[1].trim());
+  const values = kinds.length ? [kinds, steps] : [steps];
+  const first = values.map((those, i) => (i ? those.length - 1 : Math.floor(those.length / 2)));
+  const names = sliders.map((slider) => `${chooser.closest("[id]").id}.${slider.name}`);
   function rank() {
-    const column = columns[slider.value];
+    const column = columns[sliders[sliders.length - 1].value];
     const kind = kinds[sliders[0].value];
     const rows = Array.from(table.tBodies[0].rows).filter(
       (row) => text(row.cells[column]) && (!kinds.length || text(row.cells[1]) === kind),
@@ -194,10 +269,24 @@ for (const chooser of all(".chooser")) {
       heading.classList.toggle("chosen", chosen.includes(text(heading)));
     }
   }
-  for (const one of sliders) one.addEventListener("input", rank);
+  sliders.forEach((slider, i) => {
+    slider.max = values[i].length - 1;
+    marks(slider, values[i]);
+    slider.addEventListener("input", () => {
+      remember(names[i], Number(slider.value) === first[i] ? "" : values[i][slider.value]);
+      rank();
+    });
+  });
+  controls.push(() => {
+    sliders.forEach((slider, i) => {
+      const place = values[i].indexOf(state.get(names[i]));
+      slider.value = place < 0 ? first[i] : place;
+    });
+    rank();
+  });
   control.hidden = false;
-  rank();
 }
+follow();
 
 // What is folded is printed, too, but not tables that are too long or too wide for paper.
 addEventListener("beforeprint", () => {

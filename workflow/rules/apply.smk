@@ -122,6 +122,7 @@ rule apply_votes:
         ),
         file={"kind": config["votes_kind"], "n_classes": config["n_classes"]},
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
+        facts={name: config[name] for name in ("shards", "unit", "reach")},
         settings=config["planner"],
         seed=config["seed"],
         labels_file=lambda wildcards, output: str(output.labels),

@@ -5,8 +5,9 @@ from pathlib import Path
 from private_ensembles.figures.own_votes import draw_own
 from private_ensembles.jobs import io
 from private_ensembles.page import own_page
+from private_ensembles.release import expectation, releasing, showing
 from private_ensembles.release import own_votes as accounts
-from private_ensembles.release import releasing
+from private_ensembles.release.facts import stated
 from private_ensembles.votes.foreign import read_own_votes
 
 place = releasing.Place(Path(snakemake.params.labels_file).parent)
@@ -15,13 +16,22 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     seed = job.params.seed
     request = releasing.Request(Path(job.input.votes), job.config)
     releasing.permission(request, place)
+    facts = stated(**job.params.facts, secure=request.secure)
     votes = read_own_votes(job.input.votes, **job.params.file)
     job.progress(
         "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
     )
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
-    plan = accounts.plan_for(votes, settings, job.params.budget, seed, meter, job.expect)
+    budget, anyway = job.params.budget, bool(job.config["anyway"])
+    plan = accounts.plan_for(votes, settings, budget, facts, seed, meter, job.expect)
     meter.finish()
+    expectation.tell(
+        plan.expectation,
+        secure=request.secure,
+        anyway=anyway,
+        allow="--config anyway=yes",
+        say=lambda line: job.progress("%s", line),
+    )
     table = accounts.public_table(plan)
     io.write_csv(job.output.table, table)
     curves = accounts.curves_table(plan, seed)
@@ -32,7 +42,10 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     meter.finish()
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing; what fails after it, a rerun makes good for free.
-    labels = accounts.serve(plan, votes, seed, request, place)
+    labels = accounts.serve(plan, votes, seed, request, place, anyway=anyway)
+    if labels.total is not None:
+        rows = accounts.public_rows(plan)
+        showing.show(labels, {"mechanisms.csv": lambda path: io.write_csv(path, rows)})
     job.output.labels.write_text(labels.text, encoding="utf-8")
     page = own_page.build(
         table,

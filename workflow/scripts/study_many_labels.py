@@ -1,4 +1,4 @@
-"""Compare noise laws at equal totals, each by the exact account of the labels that it releases."""
+"""Compare noise laws at equal totals, each by the account of the labels that it releases."""
 
 import pandas as pd
 

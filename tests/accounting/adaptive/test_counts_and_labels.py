@@ -175,16 +175,16 @@ def test_the_least_sigma_beside_labels_keeps_the_budget(lattice):
     family, budget = gnmax(21, 25.0), (1.0, 1e-5)
     alone = labels_alone(family, 30, *budget, width=0.3)
     for start in (1.0, 80.0, 1e4):
-        sigma = alone.least_sigma(200, *budget, start, lattice=lattice)
+        sigma = alone.least_sigma(NoisyCounts(200, start, lattice), *budget)
         assert alone.beside(NoisyCounts(200, sigma, lattice), 1e-5).delta(1.0) <= 1e-5
         less = NoisyCounts(200, 0.999 * sigma, lattice)
         assert alone.beside(less, 1e-5).delta(1.0) > 1e-5
     dear = labels_alone(gnmax(21, 5.0), 30, *budget)
-    assert dear.least_sigma(200, *budget, 80.0) == math.inf
+    assert dear.least_sigma(NoisyCounts(200, 80.0), *budget) == math.inf
 
 
 def test_pates_mnist_row_costs_a_fifth_less_than_its_counts():
-    """640 thresholds of sigma 150 and 283 labels of sigma 40: 2.53 by the counts (DESIGN 5.10)."""
+    """640 thresholds of sigma 150 and 283 labels of sigma 40: 2.53 by the counts."""
     found = joint_epsilon(GaussianMaximum(40.0, 250, 10), 283, NoisyCounts(640, 150.0), 1e-5)
     assert 1.9 < found < 2.05
     by_counts = math.hypot(math.sqrt(640) / 150, math.sqrt(2 * 283) / 40)

@@ -1,5 +1,7 @@
 """Levels that share a budget, against all adaptive strategies in fractions and one level alone."""
 
+import inspect
+import re
 from fractions import Fraction
 
 import pytest
@@ -11,6 +13,18 @@ from private_ensembles.accounting.adaptive.levels import levels_curve, levels_de
 from ..adversaries import power
 from .fractions_of import exact_of_moves, fractions, gain, strategies, table, with_units
 from .labels import gnmax
+
+
+@pytest.mark.parametrize("bounds", [levels_epsilon, levels_delta, levels_curve])
+def test_each_function_says_what_its_arguments_and_bounds_are(bounds):
+    text = inspect.getdoc(bounds)
+    given = re.search(
+        r"^Args:\n(.*?)^Returns:\n.*^Raises:\n.*^Source: ", text, re.DOTALL | re.MULTILINE
+    )
+    named = re.findall(r"^    (\w[\w, ]*):", given[1], re.MULTILINE)
+    assert {name for names in named for name in names.split(", ")} == {
+        *inspect.signature(bounds).parameters
+    }
 
 
 @pytest.mark.parametrize(("units", "total"), [((1, 2), 2), ((1, 1), 2), ((2, 3), 4)])

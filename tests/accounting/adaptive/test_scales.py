@@ -18,7 +18,7 @@ from private_ensembles.accounting.adaptive.scales import (
 from ..adversaries import bounds_at
 from .labels import gnmax, least_gnmax
 
-# Published nowhere: DESIGN 5.12. `analytic` is what the noisy counts need.
+# Published nowhere but in docs/many-labels.md. `analytic` is what the noisy counts need.
 TARGETS = [
     (51, 20, 1.0, 19.55, 23.59),
     (251, 100, 1.0, 42.9, 52.76),

@@ -203,17 +203,24 @@ def log_overtakes(gap: ArrayLike, sigma: float, *, side: str = "upper") -> NDArr
 
 @dataclass(frozen=True)
 class Moves:
-    """Counts that a neighbour moves by 1, each with noise N_Z(0, sigma^2) of its own.
+    """Counts that a neighbour moves by `by`, each with noise N_Z(0, sigma^2) of its own.
 
-    Raises ValueError for counts < 0, or sigma not finite and > 0.
+    by: a whole number >= 1. Raises ValueError for counts < 0, or sigma not finite and > 0.
     """
 
     counts: int
     sigma: float
+    by: int = 1
 
     def __post_init__(self) -> None:
         _check(self.sigma, max(1, self.counts))
         checks.integer(counts=self.counts, at_least=0)
+        checks.integer(by=self.by, at_least=1)
+
+    @property
+    def moved(self) -> int:
+        """By how much the sum of all counts moves."""
+        return self.counts * self.by
 
     @property
     def variance(self) -> float:
@@ -226,21 +233,21 @@ class Moves:
         return law(self.sigma, self.counts)
 
     def losses(self) -> NDArray[np.float64]:
-        """The privacy loss (2 s + n) / (2 sigma^2) at every s of the law of S."""
-        return (2 * self.law.support + self.counts) / (2 * self.sigma**2)
+        """The privacy loss, by (2 s + n by) / (2 sigma^2), at every s of the law of S."""
+        return self.by * (2 * self.law.support + self.moved) / (2 * self.sigma**2)
 
     def delta(self, epsilon: ArrayLike) -> NDArray[np.float64]:
-        """Return Pr[S >= t] - e^epsilon Pr[S >= t + n], rounded up (theorem 2); any reals.
+        """Return Pr[S >= t] - e^epsilon Pr[S >= t + n by], rounded up (theorem 2); any reals.
 
         t: the least number whose loss exceeds epsilon.
         """
         epsilon = np.asarray(epsilon, dtype=np.float64)
-        bound = np.clip(epsilon * self.sigma**2 - self.counts / 2, -1e15, 1e15)
+        bound = np.clip(epsilon * self.sigma**2 / self.by - self.moved / 2, -1e15, 1e15)
         # A number whose loss equals epsilon up to rounding is included: it hardly weighs anything.
-        slack = 2e-15 * (np.abs(bound) + self.counts)
+        slack = 2e-15 * (np.abs(bound) + self.moved)
         start = np.ceil(bound - slack).astype(np.int64)
-        here, there = self.law.upper_tail(start), self.law.lower_tail(start + self.counts)
-        rounding = 2 * slack / self.sigma**2 + 4 * UNIT_ROUNDOFF * (1 + np.abs(epsilon))
+        here, there = self.law.upper_tail(start), self.law.lower_tail(start + self.moved)
+        rounding = 2 * self.by * slack / self.sigma**2 + 4 * UNIT_ROUNDOFF * (1 + np.abs(epsilon))
         growth = np.exp(np.minimum(epsilon, 700.0)) * np.maximum(1 - rounding, 0.0)
         return np.clip(here * (1 + rounding) - growth * there, 0.0, 1.0)
 
@@ -273,11 +280,11 @@ def delta(epsilon: float, moves: Iterable[Moves]) -> float:
 
 
 def _by_sigma(moves: Iterable[Moves]) -> list[Moves]:
-    """Put counts of one sigma into one group, by ascending variance; leave out empty ones."""
+    """Put counts that are alike into one group, by ascending variance; leave out empty ones."""
     counts = Counter()
     for move in moves:
-        counts[move.sigma] += move.counts
-    groups = [Moves(number, sigma) for sigma, number in counts.items() if number]
+        counts[move.sigma, move.by] += move.counts
+    groups = [Moves(number, *kind) for kind, number in counts.items() if number]
     return sorted(groups, key=lambda move: move.variance)
 
 
@@ -285,7 +292,7 @@ def _smooth_delta(epsilon: ArrayLike, groups: list[Moves]) -> NDArray[np.float64
     """Return delta of groups of counts, as rounded Gaussians of less variance (theorem 3)."""
     if any(move.variance <= _ROUNDING for move in groups):
         return np.ones(np.shape(epsilon))
-    mu = math.sqrt(sum(move.counts**2 / (move.variance - _ROUNDING) for move in groups))
+    mu = math.sqrt(sum(move.moved**2 / (move.variance - _ROUNDING) for move in groups))
     # A law is within 1 +- error of a rounded Gaussian's: 1e-18 is what rounding by 1.5 loses.
     error = sum(_shape_error(move.sigma, move.counts) + 1e-18 for move in groups)
     if math.isinf(error):

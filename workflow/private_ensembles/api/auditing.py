@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.audit.finite import FiniteMechanism, audit_function
 
 
@@ -37,6 +38,7 @@ def audit_mechanism(
     classes: int,
     delta: float,
     adjacency: str = "replace_one",
+    neighbours: str = "moved_vote",
 ) -> Audited:
     """Audit a mechanism over every histogram of votes and every move of one.
 
@@ -48,11 +50,20 @@ def audit_mechanism(
 
     probabilities: counts (n, classes) -> (n, labels), the chances of each label; rows add up to 1
     (an outcome without a label is one more column). Errors of its floats up to 1e-12 of a
-    probability are covered. delta: in [0, 1]. adjacency: ``replace_one`` (a vote moves) or
-    ``add_remove`` (one more or less). Raises ValueError for values out of range, for a table that
-    is not one of probabilities, and for too many histograms to list (`audit.vote_neighbours`).
+    probability are covered. delta: in [0, 1]. neighbours: ``moved_vote``, all
+    that a record of disjoint shards can do, or ``missing_vote`` (a teacher comes or goes with its
+    vote). adjacency: of records, as in `plan`: ``replace_one``. Earlier versions called a missing
+    vote ``add_remove``, which is refused: a record that is added or removed moves a vote, too.
+    Raises ValueError for values out of range, for a table that is not one of probabilities, and for
+    too many histograms to list (`audit.vote_neighbours`).
     """
-    audited = audit_function(probabilities, teachers, classes, adjacency=adjacency)
+    if adjacency == "add_remove":
+        raise ValueError(
+            "adjacency = 'add_remove': of records, where it moves a vote as 'replace_one' does; "
+            "for a teacher that comes or goes say neighbours='missing_vote'"
+        )
+    checks.one_of(("replace_one",), adjacency=adjacency)
+    audited = audit_function(probabilities, teachers, classes, neighbours=neighbours)
     worst = audited.worst(delta)
     ends = tuple(
         tuple(int(count) for count in audited.inputs[row]) for row in (worst.first, worst.second)

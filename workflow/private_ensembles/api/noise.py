@@ -26,6 +26,7 @@ def noise_scale(
     teachers: int,
     classes: int = 2,
     analysis: str = "label",
+    reach: int = 1,
 ) -> float:
     """Return the least scale of noise with which all labels together keep the budget.
 
@@ -34,18 +35,22 @@ def noise_scale(
     >>> budget = dict(epsilon=1, delta=1e-5, labels=20, teachers=51, analysis="analytic")
     >>> round(noise_scale("gnmax", **budget), 2)  # charged for the noisy counts
     23.59
+    >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51, reach=2), 2)
+    38.87
 
     mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
     labels together, for replace_one and disjoint shards. analysis: ``label``, charged for labels
     (docs/many-labels.md); for gnmax and lnmax also ``paper``, ``improved`` (a better conversion
-    from Rényi divergence) and ``analytic`` (exact for the noisy counts). The scale is in votes, an
-    upper bound on what is needed, for continuous noise. Raises ValueError for a value out of range.
+    from Rényi divergence) and ``analytic`` (exact for the noisy counts, which tell more than the
+    labels). reach: the most shards that the unit which is protected may be in, so that it may move
+    as many votes of every query (docs/many-labels.md, "Groups"). The scale is in votes, an upper
+    bound on what is needed, for continuous noise. Raises ValueError for a value out of range.
     """
     by_law = registry.analyses_by_law()
     checks.one_of(by_law, mechanism=mechanism)
     checks.one_of(by_law[mechanism], analysis=analysis)
     analysed = load(by_law[mechanism][analysis])
-    task = Task(epsilon, delta, labels, labels, teachers, classes)
+    task = Task(epsilon, delta, labels, labels, teachers, classes, reach=reach)
     if refusal := analysed.refusal(task):
         raise ValueError(f"mechanism = {mechanism!r}: {refusal}")
     _, noise = analysed.law.closed_form(analysed.calibrate(task))
@@ -55,7 +60,14 @@ def noise_scale(
 
 
 def label_epsilon(
-    mechanism: str, scale: float, *, delta: float, labels: int, teachers: int, classes: int = 2
+    mechanism: str,
+    scale: float,
+    *,
+    delta: float,
+    labels: int,
+    teachers: int,
+    classes: int = 2,
+    reach: int = 1,
 ) -> Bounds:
     """Return bounds on the epsilon of all labels together at delta, charged for what they release.
 
@@ -63,14 +75,22 @@ def label_epsilon(
     >>> round(bounds.upper, 2)
     1.0
 
-    mechanism, scale: as in :func:`noise_scale`. upper: holds for replace_one, disjoint shards and
-    queries chosen adaptively, in floating point. lower: what votes for two classes alone cost, so
-    no account of these labels can be below it. Raises ValueError for a value out of range.
+    mechanism, scale, reach: as in :func:`noise_scale`. upper: holds for replace_one, disjoint
+    shards and queries chosen adaptively, in floating point. lower: what votes for two classes alone
+    cost, so no account of these labels can be below it, and 0 for lnmax of more than two classes
+    with reach above 1, which is charged by group privacy. Raises ValueError for a value out of
+    range.
     """
     by_law = registry.analyses_by_law()
     checks.one_of(by_law, mechanism=mechanism)
     checks.finite(scale=scale, above=0)
-    task = Task(1.0, delta, labels, labels, teachers, classes)
-    law = load(by_law[mechanism]["label"]).law
-    family = law.pairs(task, law.at(scale, labels))
-    return adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
+    task = Task(1.0, delta, labels, labels, teachers, classes, reach=reach)
+    charged = load(by_law[mechanism]["label"])
+    law, noise = charged.law, charged.law.at(scale, labels)
+    bounds = Bounds(0.0, math.inf)
+    if law.pairs_known(task):
+        family = law.pairs(task, noise)
+        bounds = adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
+    if reach == 1:
+        return bounds
+    return Bounds(bounds.lower, min(bounds.upper, charged.cost(task, noise).proven))

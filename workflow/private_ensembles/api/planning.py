@@ -30,6 +30,7 @@ def plan(
     adjacency: str = PRIVACY["adjacency"],
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
+    reach: int = 1,
     noise: str = "secure",
     seed: int = 0,
 ) -> list[Plan]:
@@ -44,16 +45,17 @@ def plan(
 
     teachers, classes, queries: sizes, which are taken to be public. epsilon, delta: the budget of
     all labels together. labels: the most that are wanted; None: one for each query. profile: how
-    the teachers agree, stated from public data (keys easy_share, easy, hard, confusion, as in
-    `votes.synthetic.ConsensusProfile`); None: that of config.yaml. mechanisms: names; None: all.
-    privacy_model: ``disjoint_shards`` (a record reaches one teacher) or ``shared_data``. adjacency:
-    ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta: what one teacher costs for
-    add_remove, if teachers are private themselves. noise: ``secure`` (exact samplers; only
-    mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
+    the teachers agree, stated from public data (keys easy_share, easy, hard, confusion,
+    commonest, as in `votes.synthetic.ConsensusProfile`); None: that of config.yaml. mechanisms:
+    names; None: all. privacy_model: ``disjoint_shards`` (a record reaches one teacher) or
+    ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
+    what one teacher costs for add_remove, if teachers are private themselves. reach: the most
+    shards that what is protected may be in. noise: ``secure`` (exact samplers; only mechanisms that
+    have one) or ``reproducible``. seed: of the profile's votes.
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
-    of range or an unknown name, in one line. Source: DESIGN sections 4 and 5; docs/privacy.md.
+    of range or an unknown name, in one line. Source: docs/privacy.md.
     """
     names = registry.offered() if mechanisms is None else list(mechanisms)
     for name in names:
@@ -71,6 +73,7 @@ def plan(
         teacher_epsilon,
         teacher_delta,
         secure=noise == "secure",
+        reach=reach,
     )
     return study.ranked(on_profile(wanted, profile), names, seed)
 

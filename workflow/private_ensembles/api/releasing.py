@@ -17,7 +17,9 @@ from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY
-from private_ensembles.release import own_votes
+from private_ensembles.release import expectation, own_votes
+from private_ensembles.release.expectation import Expectation
+from private_ensembles.release.facts import Facts, stated
 from private_ensembles.votes.cache import Votes
 
 
@@ -27,6 +29,8 @@ class Released:
 
     labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for `adjacency`, an
     upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
+    facts: as they were stated. expectation: what the labels are worth on the profile
+    (`expectation.lines()` says it in words).
     """
 
     labels: NDArray[np.int64]
@@ -37,6 +41,8 @@ class Released:
     privacy_model: str
     adjacency: str
     secure: bool
+    facts: Facts
+    expectation: Expectation
 
 
 def release_labels(
@@ -47,6 +53,13 @@ def release_labels(
     labels: int | None = None,
     mechanism: str | None = None,
     profile: Mapping | None = None,
+    shards: str | None = None,
+    unit: str = "record",
+    reach: int = 1,
+    anyway: bool = False,
+    adjacency: str = PRIVACY["adjacency"],
+    teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
+    teacher_delta: float = PRIVACY["teacher_Delta"],
     noise: str = "secure",
     seed: int | None = None,
 ) -> Released:
@@ -57,17 +70,21 @@ def release_labels(
     >>> released.labels.tolist() == [0, 1] * 10, released.epsilon <= 2
     (True, True)
 
-    counts: integers (queries, classes); each row adds up to the number of teachers, two at least,
-    whose shards of the records are disjoint. epsilon, delta: the budget of all labels together,
-    for replace_one. labels: the most that are wanted, for the first queries; None: all. mechanism:
-    its name; None: the best on the profile. profile: as in :func:`plan`; never from these votes.
-    noise: ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with
-    `seed` (default 0).
+    counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
+    epsilon, delta: the budget of all labels together. labels: the most that are wanted, for the
+    first queries; None: all. mechanism: its name; None: the best on the profile. profile,
+    adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the profile never from these
+    votes. shards: ``disjoint`` if no record is in the data of two teachers, or ``shared``; must be
+    stated but for a rehearsal. unit, reach: what one record is, such as "patient", and the most
+    shards that one may be in. anyway: release labels of which, on the profile, too few would be
+    right to be of use. noise: ``secure`` (the system's entropy; then no seed) or ``reproducible``:
+    a rehearsal, with `seed` (default 0).
 
     Each call spends its budget again and keeps no record: two calls cost the sum.
-    `private-ensembles release` keeps one. Raises ValueError, in one line, for counts that are not
-    such a table, for values out of range, and if no mechanism applies. Source:
-    docs/your-own-votes.md.
+    `private-ensembles release` keeps one. What must not be missed about labels and budget is a
+    warning (`warnings.warn`). Raises ValueError, in one line, for counts that are not such a table,
+    for values out of range, if no mechanism applies, and if the labels would be of too little use.
+    Source: docs/your-own-votes.md.
     """
     counts = _checked(counts)
     checks.one_of(NOISES, noise=noise)
@@ -77,6 +94,7 @@ def release_labels(
     if mechanism is not None and mechanism not in registry.offered():
         offered = ", ".join(registry.offered())
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
+    facts = stated(shards, unit, reach, secure=secure)
     queries, classes = counts.shape
     task = Task(
         epsilon,
@@ -85,14 +103,19 @@ def release_labels(
         queries if labels is None else labels,
         int(counts[0].sum()),
         classes,
-        **PRIVACY,
+        facts.privacy_model,
+        adjacency,
+        teacher_epsilon,
+        teacher_delta,
         secure=secure,
         counts_only=True,
+        reach=reach,
     )
     names = None if mechanism is None else [mechanism]
-    application = own_votes.planned(on_profile(task, profile), names, 0)
+    application = own_votes.planned(on_profile(task, profile), names, facts, 0)
+    expectation.tell(application.expectation, secure=secure, anyway=anyway)
     votes = Votes(classes, np.full(queries, -1), counts=counts)
-    drawn = own_votes.serve(application, votes, 0 if seed is None else seed)
+    drawn = own_votes.serve(application, votes, 0 if seed is None else seed, anyway=anyway)
     best = application.chosen
     return Released(
         drawn.by_query(queries),
@@ -103,6 +126,8 @@ def release_labels(
         task.privacy_model,
         task.adjacency,
         secure,
+        facts,
+        application.expectation,
     )
 
 

@@ -13,7 +13,6 @@ entry q satisfy |p - q| <= relative_error * q + absolute_error.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -171,19 +170,22 @@ def renyi_curve(
     return curve
 
 
-def coins_delta(table: NDArray[np.float64], epsilon: float) -> Decimal:
+def coins_delta(table: NDArray[np.float64], epsilon: float, moved: int = 1) -> Decimal:
     """Return the delta of one label drawn by coins, to some fifty digits.
 
     table: (K + 1, 2), of which a coin has the smaller float of each row as its probability.
-    Neighbours are rows next to each other, in both orders. As e^epsilon >= 1, at most one of the
-    two labels is likelier than the neighbour allows.
+    Neighbours are rows up to `moved` apart, >= 1, in both orders. As e^epsilon >= 1, at most one of
+    the two labels is likelier than the neighbour allows.
 
     >>> coins_delta(np.array([[0.75, 0.25], [0.25, 0.75]]), 1.0).quantize(Decimal("1e-6"))
     Decimal('0.070430')
     """
     least, likelier = table.min(axis=1), table.argmax(axis=1)
-    # Equal rows next to each other tell nothing: of a million teachers, nearly all.
+    # Equal rows next to each other tell nothing: of a million teachers, nearly all. Beside those
+    # that differ as many stay as may be passed over, so that rows come no nearer to each other.
     different = np.append(True, (np.diff(least) != 0) | (np.diff(likelier) != 0))
+    if moved > 1:
+        different = np.convolve(different, np.ones(2 * moved + 1))[moved:-moved] > 0
     with sixty_digits():
         growth = Decimal(epsilon).exp()
         ones = [
@@ -192,7 +194,12 @@ def coins_delta(table: NDArray[np.float64], epsilon: float) -> Decimal:
                 least[different].tolist(), likelier[different].tolist(), strict=True
             )
         ]
-        pairs = [*itertools.pairwise(ones), *itertools.pairwise(ones[::-1])]
+        pairs = [
+            pair
+            for step in range(1, moved + 1)
+            for rows in (ones, ones[::-1])
+            for pair in zip(rows, rows[step:], strict=False)
+        ]
         excesses = [
             excess for p, q in pairs for excess in (p - growth * q, 1 - p - growth * (1 - q))
         ]

@@ -43,14 +43,14 @@ class FiniteMechanism:
     inputs: (H, ...) what each row of the matrix was computed for. matrix: (H, L), Pr[label |
     input]. pairs: (P, 2), neighbouring rows, each pair meant in both orders. relative_error,
     absolute_error: each true probability p and its entry q satisfy |p - q| <= relative_error q +
-    absolute_error. adjacency: what a neighbour is, in one word. Methods raise ValueError if the
+    absolute_error. neighbours: what a neighbour is, in one word. Methods raise ValueError if the
     table is not one of probabilities (`audit.exact_delta`).
     """
 
     inputs: NDArray
     matrix: NDArray[np.float64]
     pairs: NDArray[np.int64]
-    adjacency: str = "replace_one"
+    neighbours: str = "moved_vote"
     relative_error: float = 0.0
     absolute_error: float = 0.0
 
@@ -118,7 +118,7 @@ def audit_function(
     n_teachers: int,
     n_classes: int,
     *,
-    adjacency: str = "replace_one",
+    neighbours: str = "moved_vote",
     relative_error: float = 1e-12,
     absolute_error: float = 0.0,
 ) -> FiniteMechanism:
@@ -126,7 +126,7 @@ def audit_function(
 
     probabilities: counts (n, C) -> (n, L), the chances of L outcomes (labels, and no answer if
     there can be none) on each; rows add up to 1. It is called once for each number of votes.
-    adjacency: as `vote_neighbours`. relative_error, absolute_error: of the function's own floats.
+    neighbours: as `vote_neighbours`. relative_error, absolute_error: of the function's own floats.
 
     Raises ValueError like `vote_neighbours`, and if what comes back is not such a table.
 
@@ -136,14 +136,14 @@ def audit_function(
     >>> round(audited.epsilon(0.0), 4), round(audited.mu(), 4)  # ln 3, 2 Phi^-1(3 / 4)
     (1.0986, 1.349)
     """
-    rows, pairs = vote_neighbours(n_teachers, n_classes, adjacency)
+    rows, pairs = vote_neighbours(n_teachers, n_classes, neighbours)
     totals = rows.sum(axis=1)
     parts = [_asked(probabilities, rows[totals == total]) for total in np.unique(totals)]
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:
         raise ValueError(f"probabilities: {widths} outcomes: must be as many for any votes")
     return FiniteMechanism(
-        rows, np.concatenate(parts), pairs, adjacency, relative_error, absolute_error
+        rows, np.concatenate(parts), pairs, neighbours, relative_error, absolute_error
     )
 
 
@@ -166,7 +166,7 @@ def audit_shared_data(
     :func:`audit_function`.
     """
     if not 1 <= n_teachers <= LARGEST_K:
-        raise ValueError(f"n_teachers = {n_teachers}: must be at most {LARGEST_K} for shared_data")
+        raise ValueError(f"n_teachers = {n_teachers}: must be at most {LARGEST_K} for shared data")
     values = _asked(probabilities, both_counts(n_teachers))
     first, second = corner_pmfs(n_teachers, teacher_epsilon, teacher_Delta)
     # What sums and products of this many factors are off by (`shared_data`).
@@ -175,7 +175,7 @@ def audit_shared_data(
     teachers = teacher_corners(teacher_epsilon, teacher_Delta)[corner_multisets(n_teachers)]
     inputs = np.concatenate([teachers[..., 0], teachers[..., 1]])
     matrix = np.concatenate([first @ values, second @ values])
-    return FiniteMechanism(inputs, matrix, pairs, "shared_data", error)
+    return FiniteMechanism(inputs, matrix, pairs, "private_teachers", error)
 
 
 def _asked(probabilities: Callable, rows: NDArray) -> NDArray[np.float64]:

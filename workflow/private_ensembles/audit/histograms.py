@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, triu
 
 from private_ensembles import checks
 
@@ -33,10 +34,11 @@ def enumerate_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
     return _extend(n_teachers, n_classes, descending=False)
 
 
-def neighbour_pairs(histograms: ArrayLike) -> NDArray[np.int64]:
+def neighbour_pairs(histograms: ArrayLike, moved: int = 1) -> NDArray[np.int64]:
     """Pairs (P, 2) of rows of `enumerate_histograms` between which one vote moves, each pair once.
 
-    Raises ValueError if the rows are not all histograms in lexicographic order.
+    moved: how many votes may move at most, >= 1, from any classes to any. Raises ValueError if the
+    rows are not all histograms in lexicographic order.
     """
     rows = np.asarray(histograms)
     if rows.ndim != 2 or not np.array_equal(
@@ -48,33 +50,50 @@ def neighbour_pairs(histograms: ArrayLike) -> NDArray[np.int64]:
     for source in range(n_classes):
         for target in range(source + 1, n_classes):
             first = np.nonzero(rows[:, source] > 0)[0]
-            moved = rows[first]
-            moved[:, source] -= 1
-            moved[:, target] += 1
-            pairs.append(np.stack([first, _rank(moved)], axis=1))
-    return np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
+            after = rows[first]
+            after[:, source] -= 1
+            after[:, target] += 1
+            pairs.append(np.stack([first, _rank(after)], axis=1))
+    one = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
+    return one if moved == 1 else _within(one, len(rows), moved)
+
+
+def _within(pairs: NDArray, count: int, steps: int) -> NDArray[np.int64]:
+    """Pairs of places between 0 and count that up to `steps` of the given pairs join, each once."""
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
+    near = csr_array((np.ones(len(ends), dtype=bool), tuple(ends.T)), shape=(count, count))
+    reached = near
+    for _ in range(steps - 1):
+        reached = reached + reached @ near
+    return np.stack(triu(reached, 1).nonzero(), axis=1).astype(np.int64)
+
+
+# Which histograms are neighbours. An adjacency is of records: docs/privacy.md.
+NEIGHBOURS = ("moved_vote", "missing_vote")
 
 
 def vote_neighbours(
-    n_teachers: int, n_classes: int, adjacency: str = "replace_one"
+    n_teachers: int, n_classes: int, neighbours: str = "moved_vote"
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """All inputs (H, C) of K teachers over C classes, and all pairs (P, 2) of neighbours.
 
-    replace_one: histograms of K votes, of which one moves. add_remove: histograms of K votes beside
-    those of K - 1 and of K + 1, between which one vote is removed or added. Raises ValueError like
-    `enumerate_histograms`, for another adjacency, and for add_remove with one teacher.
+    moved_vote: histograms of K votes, of which one moves. A record of disjoint shards that is
+    replaced, added or removed can do no more, as a teacher always votes. missing_vote: histograms
+    of K votes beside those of K - 1 and of K + 1: a teacher comes or goes with its vote. Raises
+    ValueError like `enumerate_histograms`, for other neighbours, and for missing_vote with one
+    teacher.
 
-    >>> rows, pairs = vote_neighbours(2, 2, "add_remove")
+    >>> rows, pairs = vote_neighbours(2, 2, "missing_vote")
     >>> [(rows[a].tolist(), rows[b].tolist()) for a, b in pairs[:2]]
     [([0, 1], [1, 1]), ([1, 0], [2, 0])]
     """
-    checks.one_of(("add_remove", "replace_one"), adjacency=adjacency)
-    if adjacency == "replace_one":
+    checks.one_of(NEIGHBOURS, neighbours=neighbours)
+    if neighbours == "moved_vote":
         rows = enumerate_histograms(n_teachers, n_classes)
         return rows, neighbour_pairs(rows)
     _check(n_teachers, n_classes)
     if n_teachers < 2:
-        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 2 for add_remove")
+        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 2 for missing_vote")
     sizes = [enumerate_histograms(n_teachers + i, n_classes) for i in (-1, 0, 1)]
     start, pairs = 0, []
     for fewer in sizes[:2]:
@@ -156,10 +175,18 @@ def two_class_matrix(probability_of_one: ArrayLike) -> NDArray[np.float64]:
     return np.stack([1 - ones, ones], axis=1)
 
 
-def two_class_pairs(n_teachers: int) -> NDArray[np.int64]:
-    """Pairs (K, 2) of neighbouring numbers of ones: (0, 1), (1, 2), ..., (K - 1, K)."""
+def two_class_pairs(n_teachers: int, moved: int = 1) -> NDArray[np.int64]:
+    """Pairs (P, 2) of neighbouring numbers of ones: (0, 1), (1, 2), ..., (K - 1, K).
+
+    moved: how many votes may move at most, 1 to K: then (0, 2), ..., (K - 2, K) are added, and so
+    on.
+    """
     _check(n_teachers, 2)
-    return np.stack([np.arange(n_teachers), np.arange(1, n_teachers + 1)], axis=1)
+    steps = [
+        np.stack([np.arange(n_teachers + 1 - step), np.arange(step, n_teachers + 1)], axis=1)
+        for step in range(1, moved + 1)
+    ]
+    return np.concatenate(steps)
 
 
 def check_two_class(probability_of_one: ArrayLike) -> NDArray[np.float64]:

@@ -192,7 +192,7 @@ def audit_sampler(
     delta: float,
     generator: np.random.Generator,
     *,
-    adjacency: str = "replace_one",
+    neighbours: str = "moved_vote",
     runs: int = 1_000_000,
     confidence: float = 0.999,
 ) -> SamplerBound:
@@ -201,7 +201,7 @@ def audit_sampler(
     sample: counts (n, C) and a generator -> (n,) independent labels, 0..C-1, -1 for no answer. A
     sampler that takes its noise from elsewhere may leave the generator alone. runs: labels drawn in
     all, four at least for every histogram. Of more than 2,000 histograms the first round looks at
-    those of `leading_pairs` (replace_one). A bound above a claim refutes it, at the confidence; one
+    those of `leading_pairs` (moved_vote). A bound above a claim refutes it, at the confidence; one
     below proves nothing. Raises ValueError like `epsilon_lower_bound` and `vote_neighbours`.
 
     >>> def respond(counts, generator):  # one teacher's vote, told rightly 3 times in 4
@@ -210,7 +210,7 @@ def audit_sampler(
     >>> 1.0 < bound.epsilon < 1.0986  # ln 3
     True
     """
-    rows, pairs, complete = _candidates(n_teachers, n_classes, adjacency)
+    rows, pairs, complete = _candidates(n_teachers, n_classes, neighbours)
     least = _LEAST_RUNS * len(rows)
     if isinstance(runs, bool) or int(runs) != runs or not least <= runs <= _MOST_RUNS:
         raise ValueError(
@@ -256,16 +256,16 @@ def audit_sampler(
     )
 
 
-def _candidates(n_teachers, n_classes, adjacency) -> tuple[NDArray, NDArray, bool]:
-    votes = n_teachers + (adjacency == "add_remove")
+def _candidates(n_teachers, n_classes, neighbours) -> tuple[NDArray, NDArray, bool]:
+    votes = n_teachers + (neighbours == "missing_vote")
     if math.comb(votes + n_classes - 1, n_classes - 1) > _MOST_HISTOGRAMS:
-        if adjacency != "replace_one":
+        if neighbours != "moved_vote":
             raise ValueError(
                 f"n_teachers, n_classes = {n_teachers}, {n_classes}: must give at most "
-                f"{_MOST_HISTOGRAMS:,} histograms for a sampler and {adjacency}"
+                f"{_MOST_HISTOGRAMS:,} histograms for a sampler and {neighbours}"
             )
         return *leading_pairs(n_teachers, n_classes), False
-    return *vote_neighbours(n_teachers, n_classes, adjacency), True
+    return *vote_neighbours(n_teachers, n_classes, neighbours), True
 
 
 def _shares(draw, rows, each, labels, generator) -> NDArray[np.float64]:

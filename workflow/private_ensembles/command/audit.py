@@ -32,10 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
     parser.add_argument("--delta", type=real, default=1e-5, help="default 1e-5")
     parser.add_argument(
-        "--adjacency",
-        default="replace_one",
-        help="replace_one: a vote moves (default); add_remove: one is added or removed; "
-        "shared_data: all teachers see all data and are private themselves (two classes)",
+        "--neighbours",
+        default="moved_vote",
+        help="moved_vote (default): all that a record of disjoint shards can do; missing_vote: a "
+        "teacher comes or goes; private_teachers: all see all data, each is private (two classes)",
     )
     parser.add_argument(
         "--claims",
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--relative-error", type=real, default=1e-12, help="of a probability; default 1e-12"
     )
     exact.add_argument("--absolute-error", type=real, default=0.0, help="default 0")
-    exact.add_argument("--teacher-epsilon", type=real, help="one teacher's, for shared_data")
+    exact.add_argument("--teacher-epsilon", type=real, help="one teacher's, for private_teachers")
     exact.add_argument("--teacher-delta", type=real, default=0.0, help="one teacher's; default 0")
     runs = parser.add_argument_group("samplers")
     runs.add_argument(
@@ -65,10 +65,10 @@ def run(options: argparse.Namespace) -> int:
     """Print the audit; return 1 if a claim fails."""
     checks.integer(seed=options.seed, at_least=0)
     alone = options.teacher_epsilon is not None or options.teacher_delta != 0
-    if alone and options.adjacency != "shared_data":
+    if alone and options.neighbours != "private_teachers":
         raise ValueError(
-            f"adjacency = {options.adjacency}: takes no --teacher-epsilon or --teacher-delta; only "
-            "shared_data does"
+            f"neighbours = {options.neighbours}: takes no --teacher-epsilon or --teacher-delta; "
+            "only private_teachers does"
         )
     function = functions.load(options.mechanism)
     exact = functions.kind_of(function, options.kind) == "probabilities"
@@ -108,17 +108,17 @@ def _exactly(function, options) -> tuple[dict, list[str]]:
 def _finite(function, options):
     from private_ensembles.audit.finite import audit_function, audit_shared_data
 
-    if options.adjacency != "shared_data":
+    if options.neighbours != "private_teachers":
         return audit_function(
             function,
             options.teachers,
             options.classes,
-            adjacency=options.adjacency,
+            neighbours=options.neighbours,
             relative_error=options.relative_error,
             absolute_error=options.absolute_error,
         )
     if options.teacher_epsilon is None or options.classes != 2:
-        raise ValueError("adjacency = shared_data: needs --teacher-epsilon and --classes 2")
+        raise ValueError("neighbours = private_teachers: needs --teacher-epsilon and --classes 2")
     return audit_shared_data(
         function,
         options.teachers,
@@ -131,10 +131,11 @@ def _finite(function, options):
 def _exact_text(report: dict) -> list[str]:
     pair = report["worst_pair"]
     first, second, labels = pair["first"], pair["second"], pair["labels"]
-    what = "teachers that say 1 with chances" if report["adjacency"] == "shared_data" else "counts"
+    private = report["neighbours"] == "private_teachers"
+    what = "teachers that say 1 with chances" if private else "counts"
     return [
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
-        f"{report['adjacency']}: all {report['inputs']} inputs, all {report['pairs']} pairs",
+        f"{report['neighbours']}: all {report['inputs']} inputs, all {report['pairs']} pairs",
         f"epsilon at delta = {report['delta']:g}   {high(report['epsilon'])} "
         f"(not below {low(report['epsilon_lower'])})",
         f"epsilon at delta = 0       {high(report['pure_epsilon'])}",
@@ -159,7 +160,7 @@ def _from_below(function, options) -> tuple[dict, list[str]]:
         options.classes,
         options.delta,
         np.random.default_rng(options.seed),
-        adjacency=options.adjacency,
+        neighbours=options.neighbours,
         runs=options.runs,
         confidence=options.confidence,
     )
@@ -188,7 +189,7 @@ def _from_below(function, options) -> tuple[dict, list[str]]:
     which = "all" if audited.complete else "the most fragile"
     return report, [
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
-        f"{report['adjacency']}: {which} {audited.histograms} inputs, {audited.pairs} pairs, "
+        f"{report['neighbours']}: {which} {audited.histograms} inputs, {audited.pairs} pairs, "
         "a sampler",
         f"epsilon at delta = {report['delta']:g} is at least {low(audited.epsilon)}, at confidence "
         f"{audited.confidence:g}",
@@ -208,7 +209,7 @@ def _asked(options, kind: str) -> dict:
         "kind": kind,
         "teachers": options.teachers,
         "classes": options.classes,
-        "adjacency": options.adjacency,
+        "neighbours": options.neighbours,
         "delta": options.delta,
     }
 

@@ -8,10 +8,9 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from decimal import ROUND_FLOOR, Context
 from numbers import Real
 
-from private_ensembles.configuration.naming import at_most, number
+from private_ensembles.configuration.naming import at_least, at_most
 from private_ensembles.jobs.progress import about
 
 _LONG = 15.0
@@ -56,10 +55,16 @@ def _discard() -> None:
     os.close(nowhere)
 
 
+def say(line: str) -> None:
+    """Say on standard error what to know before the work is done; nobody has to listen."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+
+
 def warn_of(seconds: float) -> None:
     """Say on standard error that work takes long, before it starts; nothing of less than 15 s."""
     if seconds >= _LONG:
-        print(f"this takes about {about(seconds)} of one core", file=sys.stderr, flush=True)
+        say(f"this takes about {about(seconds)} of one core")
 
 
 def plain(value):
@@ -94,6 +99,4 @@ def low(value: Real) -> str:
     >>> low(0.9999999999979928)
     '0.99999'
     """
-    if not math.isfinite(value):
-        return "inf"
-    return number(float(Context(prec=5, rounding=ROUND_FLOOR).create_decimal(number(value))))
+    return at_least(value) if math.isfinite(value) else "inf"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 from private_ensembles.command import settings
 from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
+from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
     "private-ensembles plan --epsilon 2 --teachers 50 --classes 3 --queries 40 --labels 20"
@@ -20,38 +22,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
     parser.add_argument("--queries", type=whole, required=True, help="in the pool")
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
-    settings.add_arguments(parser)
+    seed = "of the profile's votes, on which mechanisms are ranked"
+    settings.add_arguments(parser, seed=seed, draws=False)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
     from private_ensembles.planner import ranking, study
+    from private_ensembles.release import expectation
 
     labels = options.queries if options.labels is None else options.labels
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
     chosen = settings.of(options, queries=options.queries, labels=labels, **sizes)
-    wanted = study.task(chosen, options.epsilon, options.delta, secure=options.noise == "secure")
+    facts = Facts(options.shards, options.unit, options.reach)
+    secure = options.noise == "secure"
+    wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, reach=facts.reach)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
+    applies = plans[0].refusal is None
     rows = study.plan_rows(wanted, plans)
-    emit({"noise": options.noise, "plans": rows}, ranking_text(rows), as_json=options.json)
-    return 0 if plans[0].refusal is None else 1
+    text, expected = ranking_text(rows, facts), None
+    if applies:
+        of_best = expectation.of(wanted, plans[0], options.seed, facts)
+        text += of_best.lines()
+        text += [f"warning: {caution}" for caution in of_best.cautions()]
+        expected = of_best.report()
+    report = {"noise": options.noise, **asdict(facts), "plans": rows, "expectation": expected}
+    emit(report, text, as_json=options.json)
+    return 0 if applies else 1
 
 
-def ranking_text(rows: list[dict]) -> list[str]:
-    """Return rows of `study.plan_rows` as lines of text, the best first."""
+def ranking_text(rows: list[dict], facts: Facts) -> list[str]:
+    """Return rows of `study.plan_rows` as lines of text, the best first.
+
+    Mechanisms that do not apply for the same reason share a line.
+    """
     first = rows[0]
+    shards = f"{facts.shards} shards" + f", reach {facts.reach}" * (facts.reach > 1)
     lines = [
         f"{first['wanted']} labels, all for epsilon = {first['budget_epsilon']:g} at delta = "
-        f"{first['delta']:g} ({first['privacy_model']}, {first['adjacency']}); expected on the "
-        "profile:"
+        f"{first['delta']:g} ({shards}, {first['adjacency']}); expected on the profile:"
     ]
+    refused: dict[str, list[str]] = {}
+    width = max(len(row["mechanism"]) for row in rows)
     for row in rows:
         if row["not_applicable"]:
-            lines.append(f"  {row['mechanism']:18} {row['not_applicable']}")
+            refused.setdefault(row["not_applicable"], []).append(row["mechanism"])
             continue
         lines.append(
-            f"  {row['mechanism']:18} {row['correct']:8.1f} right of {row['answers']:.1f} answers, "
-            f"epsilon {high(row['epsilon'])}; {row['parameters']}"
+            f"  {row['mechanism']:{width}} {row['correct']:8.1f} right of {row['answers']:.1f} "
+            f"answers, epsilon {high(row['epsilon'])}; {row['parameters']}"
         )
+    for reason, names in refused.items():
+        lines.append(f"  not applicable: {', '.join(names)}: {reason}")
     return lines

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
-import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 from private_ensembles import docs_address
 from private_ensembles.command import settings
-from private_ensembles.command.numbers import whole
-from private_ensembles.command.output import emit, high, warn_of
+from private_ensembles.command.numbers import real, whole
+from private_ensembles.command.output import emit, high, say, warn_of
+from private_ensembles.configuration.naming import at_least
+from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
     "private-ensembles release votes.csv --classes 3 --epsilon 2 --delta 1e-5"
-    " --mechanism gnmax_analytic --mechanism permute_and_flip",
+    " --shards disjoint --mechanism gnmax_analytic --mechanism permute_and_flip",
 )
 RESULTS = Path("results/own")
 
@@ -33,19 +32,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--again", action="store_true", help="allow another release; all costs add up"
     )
     parser.add_argument(
+        "--total-budget",
+        type=real,
+        metavar="EPSILON",
+        help="refuse a release with which all on record may cost more; default: no limit",
+    )
+    parser.add_argument(
         "--out",
         type=Path,
         default=RESULTS,
         metavar="FOLDER",
         help="holds release/ and its record, or rehearsal/; default results/own, as the workflow's",
     )
-    settings.add_arguments(parser)
+    seed = "of the profile's votes, on which mechanisms are ranked, and of a rehearsal's noise"
+    settings.add_arguments(parser, seed=seed)
 
 
 def run(options: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
-    from private_ensembles.jobs.io import alone, describe
-    from private_ensembles.release import own_votes, releasing
+    from private_ensembles.jobs.io import alone, describe, write_csv
+    from private_ensembles.release import expectation, own_votes, releasing, showing
     from private_ensembles.votes.foreign import read_own_votes
 
     budget = {
@@ -57,21 +63,31 @@ def run(options: argparse.Namespace) -> int:
     request = releasing.Request(
         Path(options.votes), _configuration(options, budget), allow="--again"
     )
+    facts = settings.facts_of(options)
     place = releasing.Place(options.out / ("release" if request.secure else "rehearsal"))
     releasing.permission(request, place)  # before any work
     votes = read_own_votes(options.votes, n_classes=options.classes, kind=options.votes_kind)
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
     chosen = settings.of(options, queries=votes.n_queries, labels=votes.n_queries, **sizes)
-    application = own_votes.plan_for(votes, chosen, budget, options.seed, expect=warn_of)
+    application = own_votes.plan_for(votes, chosen, budget, facts, options.seed, expect=warn_of)
+    expectation.tell(
+        application.expectation,
+        secure=request.secure,
+        anyway=options.anyway,
+        allow="--anyway",
+        say=say,
+    )
     rows, row = own_votes.public_rows(application), own_votes.chosen_row(application)
     # A release at the same time waits here, and is then asked about what was drawn before.
     with alone(place.lock):
-        labels = own_votes.serve(application, votes, options.seed, request, place)
+        labels = own_votes.serve(
+            application, votes, options.seed, request, place, anyway=options.anyway
+        )
         try:
-            files = _show(place.folder, labels.text, rows, secure=request.secure)
+            files = showing.show(labels, {"mechanisms.csv": lambda path: write_csv(path, rows)})
         except OSError as error:
             remedy = "the labels are charged, and the same command puts them in place"
-            raise OSError(f"{place.folder}: {describe(error)}: {remedy}") from None
+            raise OSError(f"{labels.folder}: {describe(error)}: {remedy}") from None
     total = labels.total
     report = {
         "mechanism": application.chosen.mechanism,
@@ -79,8 +95,10 @@ def run(options: argparse.Namespace) -> int:
         "epsilon": float(row["epsilon"]),
         "delta": options.delta,
         "asked": own_votes.public_facts(application),
-        "files": {name: str(path) for name, path in files.items()},
+        "expectation": application.expectation.report(),
+        "files": {path.stem.removeprefix(showing.MARK): str(path) for path in files.values()},
         "all_releases": None if total is None else asdict(total),
+        "left_of_total_budget": labels.left,
         "if_planned_together": None if labels.joint is None else asdict(labels.joint),
     }
     emit(report, _text(report, labels), as_json=options.json)
@@ -94,55 +112,31 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
         "n_classes": options.classes,
         "votes_kind": options.votes_kind,
         "seed": options.seed,
+        "shards": options.shards,
+        "unit": options.unit,
+        "reach": options.reach,
         "planner": settings.of(options),
         "again": options.again,
+        "total_budget": options.total_budget,
     }
-
-
-def _show(folder: Path, labels: str, rows: list[dict], *, secure: bool) -> dict[str, Path]:
-    """Put the labels and the table of mechanisms in place; return where they are."""
-    from private_ensembles.jobs import io
-
-    mark = "" if secure else "rehearsal_"
-    files = {"labels": folder / f"{mark}labels.csv", "mechanisms": folder / f"{mark}mechanisms.csv"}
-    folder.mkdir(parents=True, exist_ok=True)
-    if not secure:
-        folder.chmod(0o700)  # whoever has the seed can take a rehearsal's noise away
-    mode = folder.stat().st_mode & 0o666
-    now = int(time.time())  # one time for both: how long the draw took is nobody's business
-    _put(files["labels"], lambda path: path.write_text(labels, encoding="utf-8"), mode, now)
-    _put(files["mechanisms"], lambda path: io.write_csv(path, rows), mode, now)
-    return files
-
-
-def _put(path: Path, write: Callable[[Path], object], mode: int, now: int) -> None:
-    """Let a file appear whole, with these permissions and this time, or leave the one before."""
-    unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
-    unfinished.unlink(missing_ok=True)
-    try:
-        unfinished.touch(mode=0o600)
-        write(unfinished)
-        unfinished.chmod(mode)
-        os.utime(unfinished, (now, now))
-        with open(unfinished, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _text(report: dict, labels) -> list[str]:
     lines, asked = [] if labels.note is None else [labels.note], report["asked"]
+    facts = Facts(asked["shards"], asked["unit"], asked["reach"])
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
         f"{asked['queries']} queries, {asked['teachers']} teachers, {asked['classes']} classes",
-        f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}",
+        f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}, "
+        f"for {facts.words}",
         f"labels: {report['files']['labels']}",
     ]
     if labels.total is None:
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
     else:
         lines.append(f"with all releases on record in this folder: at most {labels.total}")
+    if labels.left is not None:
+        lines.append(f"of the total budget, epsilon = {at_least(labels.left)} is left")
     if labels.joint is not None:
         lines.append(
             f"by the account of all their labels: at most {labels.joint}, unless labels that were "

@@ -8,12 +8,13 @@ from pathlib import Path
 from private_ensembles import checks
 from private_ensembles.command import settings
 from private_ensembles.command.numbers import real, whole
-from private_ensembles.command.output import emit, high, warn_of
+from private_ensembles.command.output import emit, high, say, warn_of
 from private_ensembles.planner import defaults
+from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
     "private-ensembles session create ward.session --teachers 40 --classes 7 --labels 200"
-    " --epsilon 2 --delta 1e-6 --mechanism gnmax_analytic",
+    " --epsilon 8 --delta 1e-6 --shards disjoint --unit patient --mechanism gnmax_analytic",
 )
 
 
@@ -57,7 +58,8 @@ def _create(parser: argparse.ArgumentParser) -> None:
         help="a label of such a level has to leave units for so many more of it; default "
         f"{defaults.RESERVE}",
     )
-    settings.add_arguments(parser)
+    seed = "of a rehearsal's noise; secure noise has none, and the profile's votes have seed 0"
+    settings.add_arguments(parser, seed=seed)
     parser.set_defaults(act=create)
 
 
@@ -127,33 +129,45 @@ def create(options: argparse.Namespace) -> int:
 
     checks.integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
+    facts = settings.facts_of(options)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
     chosen = settings.of(options, queries=queries, labels=options.labels, **sizes)
-    task = study.task(chosen, options.epsilon, options.delta, secure=options.noise == "secure")
+    secure = options.noise == "secure"
+    task = study.task(chosen, options.epsilon, options.delta, secure=secure, reach=facts.reach)
     warn_of(ranking.about_seconds(task))
-    with Session.create(
-        options.session,
-        teachers=options.teachers,
-        classes=options.classes,
-        labels=options.labels,
-        queries=queries,
-        epsilon=options.epsilon,
-        delta=options.delta,
-        mechanisms=options.mechanism,
-        profile=chosen["profile"],
-        privacy_model=options.privacy_model,
-        adjacency=options.adjacency,
-        teacher_epsilon=options.teacher_epsilon,
-        teacher_delta=options.teacher_delta,
-        noise=options.noise,
-        seed=None if options.noise == "secure" else options.seed,
-        levels=[1, *sorted(options.level)] if options.level else (),
-        reserve=options.reserve,
-    ) as session:
+    try:
+        session = Session.create(
+            options.session,
+            teachers=options.teachers,
+            classes=options.classes,
+            labels=options.labels,
+            queries=queries,
+            epsilon=options.epsilon,
+            delta=options.delta,
+            mechanisms=options.mechanism,
+            profile=chosen["profile"],
+            shards=facts.shards,
+            unit=facts.unit,
+            reach=facts.reach,
+            anyway=options.anyway,
+            adjacency=options.adjacency,
+            teacher_epsilon=options.teacher_epsilon,
+            teacher_delta=options.teacher_delta,
+            noise=options.noise,
+            seed=None if options.noise == "secure" else options.seed,
+            levels=[1, *sorted(options.level)] if options.level else (),
+            reserve=options.reserve,
+            say=say,
+        )
+    except ValueError as error:
+        raise ValueError(str(error).replace("anyway=True", "--anyway")) from None
+    with session:
         report = session_export.status(session)
         caps = session_plan.at_caps(session.plan)
+        expected = session_plan.expected(session.plan).report()
     text = _text(report, options.session)
-    emit(report | {"caps": caps}, [*text, *_caps_text(caps)], as_json=options.json)
+    report |= {"caps": caps, "expectation": expected}
+    emit(report, [*text, *_caps_text(caps)], as_json=options.json)
     return 0
 
 
@@ -244,7 +258,7 @@ def _text(report: dict, file: Path) -> list[str]:
     what = "units" if "levels" in plan else "labels"
     lines = [
         f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers, "
-        f"{plan['n_classes']} classes, {plan['privacy_model']}, {plan['adjacency']}",
+        f"{plan['n_classes']} classes, {plan['adjacency']}, {_protected(plan)}",
         f"{what}: {report['labels']} charged in {_batches(report['batches'])}, "
         f"{report['remaining']} remain",
         f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {high(spent['delta'])}; "
@@ -262,6 +276,13 @@ def _text(report: dict, file: Path) -> list[str]:
     if plan["noise"] != "secure":
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
     return lines
+
+
+def _protected(plan: dict) -> str:
+    """Say who is protected: as it was stated, or in sessions from before, the privacy model."""
+    if "shards" not in plan:
+        return plan["privacy_model"]
+    return f"protects {Facts(plan['shards'], plan['unit'], plan['reach']).words}"
 
 
 def _batches(number: int) -> str:

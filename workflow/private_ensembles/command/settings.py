@@ -8,10 +8,16 @@ from private_ensembles import checks
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.mechanisms import registry
 from private_ensembles.planner import defaults
+from private_ensembles.release.facts import MODELS, Facts, stated
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the budget, the privacy model and the stated profile."""
+def add_arguments(parser: argparse.ArgumentParser, *, seed: str, draws: bool = True) -> None:
+    """Add the budget, the facts on which it rests, and the stated profile.
+
+    seed: what the option of this name does, in words. draws: whether labels may come of it: then
+    facts must be stated, and what is of little use has to be allowed.
+    """
+    shards = None if draws else "disjoint"
     budget, privacy, profile = defaults.BUDGET, defaults.PRIVACY, defaults.PROFILE
     for name, value in budget.items():
         said = f"of all labels; default {value:g}"
@@ -20,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=whole,
         default=0,
-        help="of the profile's votes and of a rehearsal's noise; default 0",
+        help=f"{seed}; default 0",
     )
     parser.add_argument(
         "--noise",
@@ -28,12 +34,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="secure",
         help="secure: exact samplers, the system's entropy (default); reproducible: a rehearsal",
     )
-    model = parser.add_argument_group("privacy model")
+    model = parser.add_argument_group("what is protected: facts that nothing in the votes shows")
     model.add_argument(
-        "--privacy-model",
-        default=privacy["privacy_model"],
-        metavar="MODEL",
-        help="disjoint_shards (default) or shared_data",
+        "--shards",
+        choices=tuple(MODELS),
+        default=shards,
+        help="disjoint: no record is in the data of two teachers; shared: one may be; "
+        + (f"default {shards}" if shards else "must be stated but for a rehearsal"),
+    )
+    model.add_argument(
+        "--unit", default="record", help="what one record is, such as patient; default record"
+    )
+    model.add_argument(
+        "--reach",
+        type=whole,
+        default=1,
+        metavar="N",
+        help="the most shards that the data of one unit may be in; default 1",
     )
     model.add_argument(
         "--adjacency",
@@ -58,6 +75,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     stated.add_argument("--easy", type=real, nargs=2, default=profile["easy"], metavar=("A", "B"))
     stated.add_argument("--hard", type=real, nargs=2, default=profile["hard"], metavar=("A", "B"))
     stated.add_argument("--confusion", type=real, default=profile["confusion"], metavar="C")
+    stated.add_argument(
+        "--commonest",
+        type=real,
+        metavar="SHARE",
+        help="of the commonest class, to compare with; default: all classes are alike likely",
+    )
+    if draws:
+        parser.add_argument(
+            "--anyway",
+            action="store_true",
+            help="go on if too few labels are expected to be right to be of use",
+        )
 
 
 def of(options: argparse.Namespace, **sizes: int) -> dict:
@@ -70,10 +99,19 @@ def of(options: argparse.Namespace, **sizes: int) -> dict:
         checks.one_of(offered, mechanism=name)
     return defaults.settings(
         mechanisms=options.mechanism or offered,
-        privacy_model=options.privacy_model,
+        privacy_model=MODELS[options.shards or "disjoint"],
         adjacency=options.adjacency,
         teacher_epsilon=options.teacher_epsilon,
         teacher_Delta=options.teacher_delta,
         profile={key: getattr(options, key) for key in defaults.PROFILE},
         **sizes,
     )
+
+
+def facts_of(options: argparse.Namespace) -> Facts:
+    """Return the facts that the options state; ValueError if those of a release are not stated."""
+    secure = options.noise == "secure"
+    try:
+        return stated(options.shards, options.unit, options.reach, secure=secure)
+    except ValueError as error:
+        raise ValueError(str(error).replace("shards: must", "--shards: must")) from None

@@ -2,7 +2,7 @@
 
 import math
 import re
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from numbers import Integral, Real
 from pathlib import Path
 from urllib.parse import quote
@@ -56,6 +56,15 @@ def at_most(x: Real) -> str:
     ('0.98766', '1e-05', '2')
     """
     return number(float(Context(prec=5, rounding=ROUND_CEILING).create_decimal(number(x))))
+
+
+def at_least(x: Real, digits: int = 5) -> str:
+    """Write a number >= 0 to a few digits, rounded down.
+
+    >>> at_least(0.9999999999979928), at_least(2.6894e-6, 3)
+    ('0.99999', '2.68e-06')
+    """
+    return number(float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(number(x))))
 
 
 def instance(**parameters: Real | str) -> str:

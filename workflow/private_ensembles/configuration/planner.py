@@ -22,6 +22,14 @@ class Profile(types.Section):
     )
 
 
+class PlannedProfile(Profile):
+    """The same for a plan, which is compared with guessing."""
+
+    commonest: types.Maybe[types.number(gt=0, lt=1)] = about(
+        "Share of the commonest class; null if all are alike likely."
+    )
+
+
 class Pool(types.Section):
     """How many queries there are, of how many classes."""
 
@@ -103,7 +111,7 @@ class Planner(types.MainSection):
     labels: types.Count = about("Labels wanted at most.")
     epsilons: types.Distinct[types.TotalEpsilon] = about("Budgets of table and figure.")
     delta: types.SmallDelta = about("Of all labels together.")
-    profile: Profile
+    profile: PlannedProfile
     many_labels: types.Maybe[ManyLabels] = about("The study of many labels; null leaves it out.")
     best_label: types.Maybe[BestLabel] = about("The study of the best label; null leaves it out.")
     active_learning: types.Maybe[ActiveLearning] = about(

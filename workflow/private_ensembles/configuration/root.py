@@ -51,6 +51,17 @@ class Configuration(types.Section):
     epsilon: types.TotalEpsilon = about("Budget of all labels of your own votes together.")
     delta: types.SmallDelta = about("Budget of all labels of your own votes together.")
     again: types.YesNo = about("Whether labels of your own votes may be released a second time.")
+    total_budget: types.Maybe[types.TotalEpsilon] = about(
+        "What all releases of your own votes may cost together, as epsilon; null for no limit."
+    )
+    shards: types.Maybe[Literal["disjoint", "shared"]] = about(
+        "Whether a record may be in the data of several teachers; stated for a release."
+    )
+    unit: Annotated[str, Field(min_length=1, max_length=100)] = about(
+        "What one record is, such as patient: what your own votes' labels protect."
+    )
+    reach: types.Count = about("The most teachers whose data one unit may be in.")
+    anyway: types.YesNo = about("Whether labels may be released that are of little use.")
     session: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "File of a session, of which your own votes are a batch."
     )
@@ -139,10 +150,29 @@ class Configuration(types.Section):
             # The largest vote would reveal something about the votes, without noise.
             allowed = "the number of classes of your votes, as in --config n_classes=10"
             yield "n_classes", None, allowed
+        yield from self._facts_conflicts()
         for name in self.synthetic_votes:
             if name in self.datasets:  # their votes would be one folder
                 allowed = "another name than those under datasets"
                 yield f"synthetic_votes.{name}", name, allowed
+
+    def _facts_conflicts(self) -> Iterator[types.Mistake]:
+        """Yield what is wrong with the facts on which a release of own votes rests."""
+        if not self.unit.isprintable():
+            yield "unit", self.unit, "printable text"
+        if self.session is not None:
+            for name, default in (("shards", None), ("unit", "record"), ("reach", 1)):
+                if (value := getattr(self, name)) != default:
+                    yield name, value, f"{default or 'null'}, as the session states its own"
+        elif self.votes is not None and self.noise == "secure" and self.shards is None:
+            # Nothing in the votes shows it, and everything rests on it.
+            allowed = (
+                "stated for a release: shards=disjoint (no record is in the data of two teachers) "
+                "or shards=shared"
+            )
+            yield "shards", None, allowed
+        if self.shards == "shared" and self.reach > 1:
+            yield "reach", self.reach, "1, as shards = shared may have a record in all of them"
 
     # What rules ask that concerns several sections ---------------------------------------------
 

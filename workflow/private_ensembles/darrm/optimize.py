@@ -51,7 +51,7 @@ class GammaSolution:
     assignments: list[tuple[int, ...]]
 
     def to_dict(self) -> dict:
-        """Plain types in the order of DESIGN 4, for JSON."""
+        """Plain types for JSON, in the order of the file in results/darrm/gamma/."""
         return asdict(self.problem) | {
             "prior": self.prior,
             "gamma": [float(value) for value in self.gamma],

@@ -69,7 +69,8 @@ def three_corner_costs(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArr
     Returns an array (K+1, K+1) indexed [teachers at H, teachers at (1,1-D)]; the rest are at
     (D,0); -inf if the counts exceed K. If gamma is non-decreasing in |l - K/2|, G is
     non-decreasing in each p_i, so f is largest on the lower-right frontier of the feasible
-    region, whose vertices are these three: their maximum is then exact (DESIGN 5.2).
+    region, whose vertices are these three: their maximum is then exact
+    (docs/method.md, section 2).
     """
     up, down = triangle(g, problem.high), triangle(g, problem.low)
     f = np.full_like(up, -np.inf)

@@ -2,7 +2,8 @@
 
 The paper's surrogate objective is E[sum_{l > K/2} (alpha_l - alpha_{K-l}) gamma_l] = sum c_l
 gamma_l with p_i in the upper half; the pmf is multilinear in the p_i, so for independent p_i of
-mean mu E[alpha_l] is exactly the Binomial(K, mu) pmf and c_l needs no sampling (DESIGN 5.1).
+mean mu E[alpha_l] is exactly the Binomial(K, mu) pmf and c_l needs no sampling
+(docs/method.md, section 1).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Cut a data set into disjoint shards, one per teacher; DPBag does so several times over.
 
-Which assignment is used decides which neighbouring relation a claim may speak of (DESIGN 5.6).
-Replacing one record changes one shard under either. Adding or removing one changes one shard only
-if no other record moves, which a permutation does not give and a keyed hash of the record does.
+Which assignment is used decides which adjacency a claim may speak of (docs/privacy.md, "Where a
+claim holds"). Replacing one record changes one shard under either. Adding or removing one changes
+one shard only if no other record moves, which a permutation does not give and a keyed hash of the
+record does.
 """
 
 import hashlib

@@ -26,9 +26,9 @@ def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths
         rank(top, table)
         for axis, (over, (column, words)) in zip(both, _OVER.items(), strict=True):
             _curve(axis, curves[curves["over"] == over], column, words)
-        both[1].set_xscale("log")
+        style.plain_ticks(both[0].xaxis, _decades(curves["wanted"]))
+        both[0].legend(loc="lower left")
         style.plain_ticks(both[1].xaxis, sorted(set(curves["budget_epsilon"])))
-        both[0].legend(loc="upper left")
         _profile(below, profile)
         style.save(drawn, *paths)
 
@@ -41,14 +41,21 @@ _OVER = {
 
 
 def _curve(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
-    """Draw right labels, a line for each mechanism; the chosen one's is the thicker one."""
+    """Draw shares of right labels, a line for each mechanism; the chosen one's is the thicker."""
     rows = rows.assign(label=names.short(rows["mechanism"]))
     for name, part in rows.groupby("mechanism", sort=False):
         part = part.sort_values(column)
         width = 2.4 if part["chosen"].iloc[0] else 1.2
         line = style.look(name) | {"linewidth": width}
-        axis.plot(part[column], part["correct"], label=part["label"].iloc[0], **line)
-    axis.set(xlabel=words, ylabel="right labels", ylim=(0, None))
+        share = 100 * part["correct"] / part["wanted"]
+        axis.plot(part[column], share, label=part["label"].iloc[0], **line)
+    axis.set(xscale="log", xlabel=words, ylabel="right labels, %", ylim=(0, 100))
+
+
+def _decades(values: pd.Series) -> list[int]:
+    """Return 1, 10, 100 and so on up to the largest value, and that itself."""
+    most = int(values.max())
+    return [*(10**k for k in range(len(str(most))) if 2 * 10**k <= most), most]
 
 
 def _profile(axis: Axes, profile: Mapping) -> None:

@@ -9,6 +9,7 @@ from importlib import import_module
 from private_ensembles.audit.divergence import coins_delta
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import Account, NothingProven
 from private_ensembles.mechanisms.checks.checked import Checked
 from private_ensembles.mechanisms.laws.law import Law
@@ -54,8 +55,8 @@ class Mechanism:
             return "needs teachers that are private themselves (teacher_epsilon)"
         if self.law.n_classes == 2 and task.n_classes != 2:
             return "for two classes only"
-        if task.reach > 1:
-            return "charged for one vote that moves, not for several"
+        if entry.hides_votes and (reason := groups.refusal(task)):
+            return reason
         if reason := self.account.refusal(self.law, task):
             return reason
         return unproven(entry, task.labels, task.n_classes) if task.secure else None
@@ -93,7 +94,7 @@ class Mechanism:
         """
         if self.law.coins and task.secure and parameters.labels == 1 and task.n_classes == 2:
             table = self.law.distribution(both_counts(task.n_teachers), parameters)
-            spent = coins_delta(table, task.epsilon)
+            spent = coins_delta(table, task.epsilon, task.reach)
             if spent > Decimal(task.delta):
                 raise ValueError(f"delta = {task.delta}: coins of {self.name} cost {spent:.17g}")
 

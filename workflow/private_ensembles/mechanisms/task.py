@@ -6,10 +6,10 @@ from private_ensembles import checks
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import Composition
 from private_ensembles.accounting.limits import MOST_EPSILON, check_budget, check_size
+from private_ensembles.mechanisms.registry import ADJACENCIES
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
-ADJACENCIES = frozenset({"add_remove", "replace_one"})
 
 
 @dataclass(frozen=True)

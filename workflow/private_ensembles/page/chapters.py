@@ -93,7 +93,8 @@ def items(section: Section, results: Results) -> list[Shown]:
             title += _only_m(by_name[item.name])
         view = None
         if item.view and tables:
-            view = VIEWS[item.view](by_name, printed[printed["item"].isin(list(by_name))])
+            settings = (results.config or {}).get(section.paper)
+            view = VIEWS[item.view](by_name, printed[printed["item"].isin(list(by_name))], settings)
         drawn = next((path for path in files if path.suffix == ".png"), None)
         same_as = first_with.get(item.caption)
         first_with.setdefault(item.caption, (anchor, title.partition(":")[0]))

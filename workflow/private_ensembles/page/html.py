@@ -37,6 +37,8 @@ _BOUNDS = re.compile(
 _PLAIN = 1e7
 # Columns that tell one row from another: their texts stay in them, however long.
 _TELLING = ["setting", "claim", "case", "name", "method"]
+# Columns that say what became of a row; the first of them that a table has stays in sight.
+_JUDGED = ("status", "verdict")
 # Columns that may say why a mechanism is left out.
 _REASONS = ("not_applicable", "verdict")
 # CSS pixels to a figure's pixel: all figures' text is as large as on the page.
@@ -209,8 +211,11 @@ def html_table(
     (``page.js``); cells carry ``data-sort`` where their text does not sort as their value does.
     Long texts that occur twice stand below the table once. filterable: put a field above that
     hides the rows without a text, and a button for every status. decimals: of the numbers in all
-    columns of a setting ("ε = 2"), so that they can be compared at a glance.
+    columns of a setting ("ε = 2"), so that they can be compared at a glance. What became of each
+    row is the last column, which stays in sight if the others scroll.
     """
+    judged = next((name for name in _JUDGED if name in table), None)
+    table = table[[*table.columns.drop(judged or []), *([judged] if judged else [])]]
     told = [name for name in _REASONS if name in table and table[name].notna().any()]
     table = table.assign(**{name: table[name].map(names.reason, "ignore") for name in told})
     numeric = {
@@ -230,7 +235,8 @@ def html_table(
         for row in table.to_dict("records")
     ]
     headings = [_heading(str(name), numeric[name]) for name in table]
-    return pieces.table(title, headings, rows, list(notes), filterable)
+    judged = table.columns[-1] in _JUDGED
+    return pieces.table(title, headings, rows, list(notes), filterable, judged)
 
 
 def _heading(name: str, numeric: bool) -> Cell:

@@ -69,12 +69,7 @@ def sentence(counts: pd.Series) -> str:
         if number["match"] == compared:
             head += "every one matches."
         else:
-            parts = [
-                f"{number[name]} {status.verbs[number[name] != 1]}"
-                for name, status in STATUSES.items()
-                if status.verbs and (number[name] or name == "match")
-            ]
-            head += f"{listed(parts)}."
+            head += _fared(number)
     if number["not_comparable"]:
         head += f" {number['not_comparable']} rest on votes that are not the authors'."
     if number["not_run"]:
@@ -89,14 +84,17 @@ def relations_sentence(counts: pd.Series) -> str:
     if not judged:
         return f"None of {total} relations between them could be judged in this run."
     head = f"{'All' if judged == total else f'{judged} of'} {total} relations between them"
-    verbs = {"match": ("holds", "hold"), "explained": ("is explained", "are explained")}
-    verbs["differs"] = ("does not", "do not")
-    parts = []
-    for status, (of_one, of_more) in verbs.items():
-        number = int(counts.get(status, 0))
-        if number or status == "match":
-            parts.append(f"{number} {of_one if number == 1 else of_more}")
-    return f"{head} were judged: {listed(parts)}."
+    number = {status: int(counts.get(status, 0)) for status in STATUSES}
+    return f"{head} were judged: {_fared(number)}"
+
+
+def _fared(number: Mapping[str, int]) -> str:
+    parts = [
+        f"{number[name]} {status.verbs[number[name] != 1]}"
+        for name, status in STATUSES.items()
+        if status.verbs and (number[name] or name == "match")
+    ]
+    return f"{listed(parts)}."
 
 
 @dataclass(frozen=True)

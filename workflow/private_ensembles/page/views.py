@@ -2,6 +2,7 @@
 
 Long tables are turned so that what their rows say stands side by side; DaRRM's accuracies and
 privacy losses are charts of dots. tables: the item's, by name. printed: rows of ``fidelity.csv``.
+settings: the section of the run's configuration that is named as the paper; None if not known.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from private_ensembles.figures import names
 from private_ensembles.page.beside import beside_printed, has_stars
 from private_ensembles.page.charts import Mark, Scale, dot_chart, legend
 from private_ensembles.page.html import format_bound, format_number, html_table, of_column
+from private_ensembles.page.own_page import profile_words
 from private_ensembles.page.page import TEMPLATES
 from private_ensembles.published.reproduced import stand_ins
 from private_ensembles.published.statuses import STATUSES
@@ -46,11 +48,14 @@ _TOTALS = {
 }
 
 
-def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+def planner(
+    tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
+) -> Markup:
     """Return expected right labels, mechanism by budget, with a control that ranks them at one.
 
     tables: the planner's, and perhaps `fewer_labels`, over which the control then ranks as well;
-    printed: not looked at. What does not apply is said in one sentence.
+    printed: not looked at; settings: the ensemble that is planned for. What does not apply is
+    said in one sentence.
     """
     table = tables["planner"]
     offered = table[table["correct"] > 0]
@@ -63,6 +68,7 @@ def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup
     return _VIEWS.planner(
         wanted=format_number(float(table["wanted"].iloc[0])),
         delta=names.powers(format_number(float(table["delta"].iloc[0]))),
+        whose=_whose(settings) if settings else None,
         table=html_table(
             last(wide.reset_index(), _KEPT[1:]),
             "Expected right labels by mechanism and budget",
@@ -73,18 +79,27 @@ def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup
     )
 
 
+def _whose(settings: Mapping) -> tuple[str, str]:
+    """Return the size of the ensemble that is planned for, and its profile, in words."""
+    size = f"{settings['teachers']:,} teachers, {settings['n_classes']:,} classes"
+    return size, profile_words(settings["profile"]).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 def _by_labels(fewer: pd.DataFrame) -> Markup:
-    """Return expected right labels, mechanism and budget by number of labels wanted."""
+    """Return the share of right labels, mechanism and budget by number of labels wanted."""
     rows = fewer[fewer["correct"] > 0]
-    rows = rows.assign(mechanism=names.short(rows["mechanism"], _places(rows)))
+    rows = rows.assign(
+        mechanism=names.short(rows["mechanism"], _places(rows)),
+        right=100 * rows["correct"] / rows["wanted"],
+    )
     rows = rows.rename(columns={"budget_epsilon": "ε"})
-    wide = rows.pivot_table(index=[*_KEPT, "ε"], columns="wanted", values="correct", aggfunc="max")
+    wide = rows.pivot_table(index=[*_KEPT, "ε"], columns="wanted", values="right", aggfunc="max")
     wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
     wide = wide.reset_index().sort_values(["ε", wide.columns[-1]], ascending=[True, False])
     wide = last(
         wide[["mechanism", "ε", *(name for name in wide if name[0] == "Q"), *_KEPT[1:]]], []
     )
-    title = "Expected right labels by mechanism, budget and labels wanted"
+    title = "Share of right labels by mechanism, budget and labels wanted"
     return html_table(wide, title, decimals=1)
 
 
@@ -119,7 +134,9 @@ def _places(rows: pd.DataFrame) -> list[tuple]:
     return list(zip(rows["budget_epsilon"], rows["wanted"], strict=True))
 
 
-def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+def many_labels(
+    tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
+) -> Markup:
     """Return how often a label is right, mechanism by number of labels, with the same control."""
     (table,) = tables.values()
     rows = table[table["right"].notna()].drop_duplicates(["mechanism", "labels"])
@@ -152,7 +169,9 @@ def _without(table: pd.DataFrame) -> Markup:
     return _VIEWS.without(reasons, len(rows))
 
 
-def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+def equal_budget(
+    tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
+) -> Markup:
     """Return the accuracy of answers, mechanism by task, queries and total ε."""
     (table,) = tables.values()
     table = table[table["accuracy"].notna()]
@@ -166,7 +185,9 @@ def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> M
     return html_table(wide, "Accuracy at equal totals", decimals=4)
 
 
-def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+def leads(
+    tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
+) -> Markup:
     """Return the largest delta of one NZC label by its lead, a row per number of teachers, classes.
 
     The rules for ties are put together: the largest of them counts.
@@ -185,7 +206,9 @@ def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
     return html_table(pd.DataFrame(rows), "Largest delta of one label by its lead")
 
 
-def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+def table2(
+    tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
+) -> Markup:
     """Return PATE's Table 2 turned: aggregators side by side, what is known of them in rows.
 
     The printed number is beside ours if the paper has one.
@@ -218,7 +241,9 @@ def _with_printed(row: Mapping, name: str) -> str:
     return f"{ours} ({digits} {STATUSES[status or 'match'].sign})"
 
 
-def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+def accuracy(
+    tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
+) -> Markup:
     """Return mechanisms by exact accuracy, one chart per number m of labels' worth, and a pivot.
 
     tables: DaRRM's tables 1, 6, 8 and 10, one value of m each; printed: rows of ``fidelity.csv``.
@@ -256,7 +281,9 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Marku
     )
 
 
-def privacy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
+def privacy(
+    tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
+) -> Markup:
     """Return the totals of Q labels by every account, on one logarithmic axis per data set.
 
     tables: DaRRM's tables 2, 5, 7 and 9; printed: not looked at, as the totals repeat the paper's.

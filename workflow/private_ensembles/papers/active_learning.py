@@ -120,6 +120,7 @@ def _rounds(
                 mechanisms=[MECHANISM],
                 noise="reproducible",
                 seed=number * rounds + place,
+                say=lambda _: None,  # how right the labels are is what the study shows
             )
         queries = _least_certain(images["pool"], known, student, each, asked)
         labels = np.append(labels, session.release(images["counts"][queries]))

@@ -23,12 +23,15 @@ def student_excess(
 
 
 def check_scores(scores: ArrayLike, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """scores as float64; ValueError unless they are distributions, one per query of counts."""
+    """scores as float64; ValueError unless they are distributions, one per query of counts.
+
+    A row may be off by 1e-5 in all, as single precision leaves it.
+    """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.shape != counts.shape:
         raise ValueError(f"scores: shape {scores.shape} must be that of counts, {counts.shape}")
     if not ((scores >= 0).all() and (np.abs(scores.sum(axis=1) - 1) <= 1e-5).all()):
-        raise ValueError("scores: every row must be >= 0 and sum to 1")
+        raise ValueError("scores: must be >= 0 and add up to 1 for every query")
     return scores
 
 

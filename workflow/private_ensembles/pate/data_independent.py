@@ -1,4 +1,4 @@
-"""What Confident-GNMax costs whatever the votes, at the caps on queries and answers (DESIGN 5.10).
+"""What Confident-GNMax costs whatever the votes, at the caps on queries and answers.
 
 Every query tried pays the threshold, every label given pays GNMax: the largest count moves by at
 most 1 when one teacher changes its vote, the vector of counts by sqrt(2). Both are Gaussian

@@ -8,9 +8,9 @@ these are Q0 = Phi(-t - h s), Q1 = Phi(t + h s), h = 1 / sigma1, so that the ste
                    ln(P0^lambda Q0^(1-lambda) + P1^lambda Q1^(1-lambda) e^((lambda-1) rho)) /
                    (lambda - 1)
 
-(DESIGN 5.11; Phi is log-concave, hence the sum convex in s, and -1 and 1 are its worst values among
-all |s| <= 1). J bounds the divergence from these votes to a neighbour's. J at the neighbour bounds
-the divergence back, so a guarantee charges
+(Phi is log-concave, hence the sum convex in s, and -1 and 1 are its worst values among all
+|s| <= 1). J bounds the divergence from these votes to a neighbour's. J at the neighbour bounds the
+divergence back, so a guarantee charges
 
     sym = max over s = -1, 0, 1 of J(lead + s, the largest rho within one vote)
 

@@ -1,7 +1,8 @@
 """GNMax's data-dependent Rényi privacy (PATE, Appendix A), as array code over a vote matrix.
 
 Data-dependent costs are themselves private data: not for release before sanitisation (PATE,
-Appendix B; DESIGN 5.8). Everything runs in log space, so that no vote gap overflows or underflows.
+Appendix B; docs/privacy.md). Everything runs in log space, so that no vote gap overflows or
+underflows.
 
 The paper's costs are forward ones: its f bounds D_lambda(M(D) || M(D')) at the votes D for every
 neighbour D'. Nothing in it bounds D_lambda(M(D') || M(D)), which (epsilon, delta) at D needs as
@@ -9,7 +10,7 @@ well. f at D' does. So a guarantee charges
 
     sym(D) = max of f(D1) over all D1 within one vote of D, D itself among them.
 
-Its sensitivity is that of f one step further out (docs/gnss.md, which has the proofs; DESIGN 5.15).
+Its sensitivity is that of f one step further out (docs/gnss.md, which has the proofs).
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ looks at: nothing, the largest count max_j n_j, or max_j (n_j - K p_j) for a stu
 p. One teacher's vote moves each of these by at most 1, so their costs are alike.
 
 The expectation over the threshold's outcome is the paper's (Table 2). It is not a guarantee, being
-an expectation and of one direction, and what depends on the votes is not for release (DESIGN 5.11).
+an expectation and of one direction, and what depends on the votes is not for release
+(docs/privacy.md, "What a data-dependent guarantee is").
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.pate.consensus import check_threshold, student_excess
+from private_ensembles.pate.consensus import check_scores, check_threshold, student_excess
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.data_independent import Releases, exact_data_independent_epsilon
 from private_ensembles.pate.rdp import check_counts, check_orders, gnmax_log_q, gnmax_rdp_of_log_q
@@ -189,16 +190,12 @@ def interactive_round(
 ) -> Round:
     """Algorithm 2: answered if max_j (n_j - K p_j) + noise of scale sigma1 >= threshold.
 
-    scores: the student's p, (queries, classes), each in [0, 1], rows adding up to 1; public, as the
-    student was trained on released labels only. K p_j is rounded with `secure` noise, as the
-    sampler does. What a confident student reinforces costs nothing more. Raises ValueError like
-    :func:`confident_round`, and for other scores.
+    scores: the student's p, (queries, classes), each in [0, 1], rows adding up to 1 within 1e-5;
+    public, as the student was trained on released labels only. K p_j is rounded with `secure`
+    noise, as the sampler does. What a confident student reinforces costs nothing more. Raises
+    ValueError like :func:`confident_round`, and for other scores.
     """
     confident = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
-    counts, scores = confident.counts, np.asarray(scores, dtype=np.float64)
-    if scores.shape != counts.shape:
-        raise ValueError(f"scores: shape {scores.shape} must be that of counts, {counts.shape}")
-    if not ((scores >= 0).all() and np.allclose(scores.sum(axis=1), 1, atol=1e-4)):
-        raise ValueError("scores: must be >= 0 and add up to 1 for every query")
-    leads = student_excess(counts, scores, whole=noise == "secure").astype(float)
+    scores = check_scores(scores, confident.counts)
+    leads = student_excess(confident.counts, scores, whole=noise == "secure").astype(float)
     return replace(confident, leads=leads)

@@ -1,7 +1,7 @@
 """Tails of the noise on votes: all that PATE's data-dependent accounts ask of it.
 
 `noise` is "reproducible" (floating-point Gaussians, accounted for as continuous ones) or "secure"
-(discrete Gaussians N_Z(0, sigma^2), ties decided by fair dice; DESIGN 5.16). Both are symmetric and
+(discrete Gaussians N_Z(0, sigma^2), ties decided by fair dice). Both are symmetric and
 log-concave, and both cost lambda / (2 sigma^2) at order lambda if a count moves by 1, which is
 what the proofs use (docs/gnss.md). The tails differ.
 """

@@ -16,8 +16,15 @@ PRIVACY = {
     "teacher_Delta": 0.0,
 }
 # 7 of 10 queries are easy; shares of right votes are Beta(20, 2) there, else Beta(2, 2); wrong
-# votes are spread over the other classes by a Dirichlet of parameter 1 (`votes.synthetic`).
-PROFILE = {"easy_share": 0.7, "easy": (20.0, 2.0), "hard": (2.0, 2.0), "confusion": 1.0}
+# votes are spread over the other classes by a Dirichlet of parameter 1 (`votes.synthetic`); all
+# classes are alike likely.
+PROFILE = {
+    "easy_share": 0.7,
+    "easy": (20.0, 2.0),
+    "hard": (2.0, 2.0),
+    "confusion": 1.0,
+    "commonest": None,
+}
 # Of a session with levels: for so many of its labels a level leaves units, with which the choice
 # between levels costs next to no noise (docs/sessions.md).
 RESERVE = 8

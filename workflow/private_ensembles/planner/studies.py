@@ -96,7 +96,7 @@ def many_labels(settings: Mapping, meter=None, *, noise: str = "reproducible") -
     """Noise laws at equal totals: a row per number of labels and mechanism that answers everything.
 
     Two classes, one lead: how often is a label right if Q of them together cost (epsilon, delta)?
-    By the exact account of the labels, and by the published accounts of the noisy counts.
+    By the account of the labels, and by the published accounts of the noisy counts.
 
     settings: the section ``planner``, with many_labels. Columns: mechanism, name, analysis, labels,
     epsilon, delta, teachers, lead, parameters, sigma (GNMax's; NaN elsewhere), right (Pr[a label is

@@ -25,6 +25,8 @@ from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 if TYPE_CHECKING:  # pandas comes with an extra, and `plan_rows` needs none
     import pandas as pd
 
+# Queries of the profile that stand for a pool of fewer: five alone would say little about five.
+_FEWEST = 500
 # An ensemble small enough for all of its histograms.
 _AUDITED_TEACHERS, _AUDITED_CLASSES = 7, (2, 3)
 
@@ -44,8 +46,8 @@ def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
 
 
 def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
-    """Votes of the stated profile, of the task's size: counts (queries, classes), labels."""
-    queries = ranking.sample_size(wanted.queries, wanted.n_classes)
+    """Votes of the stated profile, for the task's sizes: counts (queries, classes), labels."""
+    queries = ranking.sample_size(max(wanted.queries, _FEWEST), wanted.n_classes)
     generator = randomness.generator(seed, "planner", "profile")
     return synthetic_counts(wanted.profile, wanted.n_teachers, queries, generator)
 
@@ -106,10 +108,24 @@ def plan_rows(wanted: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
     ]
 
 
+def refusals(plans: Sequence[ranking.Plan]) -> dict[str, list[str]]:
+    """Return the mechanisms that do not apply, by the reason, in their order."""
+    by_reason: dict[str, list[str]] = {}
+    for plan in plans:
+        if plan.refusal is not None:
+            by_reason.setdefault(plan.refusal, []).append(plan.mechanism)
+    return by_reason
+
+
 def words(parameters: Parameters | None) -> str:
     """Return parameters as text of four significant digits: "sigma = 40, labels = 286"."""
-    shown = {} if parameters is None else parameters.shown()
-    return ", ".join(f"{name} = {_short(value)}" for name, value in shown.items())
+    if parameters is None:
+        return ""
+    said = {name: f"{name} = {_short(value)}" for name, value in parameters.shown().items()}
+    teachers = parameters.n_teachers
+    if teachers is not None and getattr(parameters, "threshold", 0) > teachers:
+        said["threshold"] += f" (of {teachers} teachers: few pass it, by their noise)"
+    return ", ".join(said.values())
 
 
 def _short(value: float) -> str:

@@ -43,7 +43,7 @@ def only_twelve_thousand_images_cost_the_printed_epsilon(cell: Mapping[str, str]
     from private_ensembles.teachers.training import poisson_schedule
 
     def epsilon(n_train: int) -> float:
-        # 11 teachers, batches of 32, 5 epochs, noise multiplier 12 (DESIGN, section 7).
+        # 11 teachers, batches of 32, 5 epochs, noise multiplier 12.
         schedule = poisson_schedule(n_train // 11, 32, 5)
         return epsilon_prv(12, schedule.sample_rate, schedule.steps, 1e-4)
 

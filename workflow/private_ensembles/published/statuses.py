@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Status(NamedTuple):
-    """sign: beside the word, as colour alone tells too little. meaning: in plain words.
+    """sign: beside the word, as colour alone tells too little. meaning: in docs, too.
 
     verbs: what follows the number of one, and of several ("3 match"), for those that were compared;
     else empty.
@@ -17,16 +17,19 @@ class Status(NamedTuple):
 
 STATUSES = {
     "match": Status(
-        "✓", "equal to the printed digits, or within the tolerance", ("matches", "match")
+        "✓",
+        "equal to the printed digits, or within the tolerance where no other result of the table "
+        "is",
+        ("matches", "match"),
     ),
     "explained": Status(
         "≈",
-        "not equal as printed; the cause is named, and a test recomputes it",
+        "not equal as printed; the cause is named, and a test shows that it is the cause",
         ("is explained", "are explained"),
     ),
     "weak": Status(
         "~",
-        "within a tolerance that other results would be within, too",
+        "within the tolerance, but so are other results of the table",
         ("cannot be told from other results",) * 2,
     ),
     "bounded": Status(
@@ -38,6 +41,6 @@ STATUSES = {
         "=", "a parameter of the run, printed again", ("repeats a parameter", "repeat a parameter")
     ),
     "differs": Status("✗", "not equal, and nobody knows why", ("differs", "differ")),
-    "not_comparable": Status("○", "same parameters, but votes or data of our own"),
+    "not_comparable": Status("○", "same parameters, but votes, students or data of our own"),
     "not_run": Status("–", "not computed in this run"),
 }

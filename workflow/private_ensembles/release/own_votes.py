@@ -10,7 +10,7 @@ The workflow, the command and the API all go from the plan (`planned`) to the la
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,9 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study
-from private_ensembles.release import release_plan, releasing
+from private_ensembles.release import expectation, release_plan, releasing
+from private_ensembles.release.expectation import Expectation
+from private_ensembles.release.facts import Facts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
@@ -33,26 +35,33 @@ if TYPE_CHECKING:  # pandas comes with an extra, and a release needs none
 
 @dataclass(frozen=True)
 class Application:
-    """What to do with an ensemble: the task, the plans ranked on the profile, the one chosen."""
+    """What to do with an ensemble: the task, the plans ranked on the profile, the one chosen.
+
+    facts: on which the guarantee rests, as they were stated. expectation: what the labels are worth
+    on the profile.
+    """
 
     task: Task
     plans: list[ranking.Plan]
     chosen: ranking.Plan
+    facts: Facts
+    expectation: Expectation
 
 
 def plan_for(
     votes: Votes,
     settings: Mapping,
     budget: Mapping,
+    facts: Facts,
     seed: int,
     meter: Meter | None = None,
     expect: Callable[[float], None] | None = None,
 ) -> Application:
     """Plan the release of labels for votes of this size; nothing else about them is used.
 
-    settings: the section ``planner``. budget: epsilon, delta, labels_wanted (None: every query),
-    noise. meter, expect: as in `planned`. Raises ValueError for values out of range, or if no
-    mechanism applies.
+    settings: the section ``planner``, in which `facts` take the place of the privacy model. budget:
+    epsilon, delta, labels_wanted (None: every query), noise. meter, expect: as in `planned`. Raises
+    ValueError for values out of range, or if no mechanism applies.
     """
     wanted = votes.n_queries if budget["labels_wanted"] is None else budget["labels_wanted"]
     if not 1 <= wanted <= votes.n_queries:
@@ -70,30 +79,42 @@ def plan_for(
         n_classes=votes.n_classes,
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
+        privacy_model=facts.privacy_model,
+        reach=facts.reach,
     )
-    return planned(task, settings["mechanisms"], seed, meter, expect)
+    return planned(task, settings["mechanisms"], facts, seed, meter, expect)
 
 
 def planned(
     task: Task,
     names: Sequence[str] | None,
+    facts: Facts,
     seed: int,
     meter: Meter | None = None,
     expect: Callable[[float], None] | None = None,
 ) -> Application:
     """Rank the mechanisms on the task's profile, drawn from the seed, and choose the best.
 
-    names: of mechanisms; None: all that are offered. meter: counts mechanisms. expect: told, before
-    the work starts, about how many seconds it takes to plan and to draw. Raises ValueError if no
-    mechanism applies.
+    names: of mechanisms; None: all that are offered. facts: those that the task rests on. meter:
+    counts mechanisms. expect: told, before the work starts, about how many seconds it takes to plan
+    and to draw. Raises ValueError if no mechanism applies.
     """
+    if facts.shards == "shared" and task.teacher_epsilon is None:
+        raise ValueError(
+            "shards = shared: no mechanism applies to teachers that share data and are not private "
+            "themselves: noise on votes hides one teacher's, and a record may move them all; train "
+            "the teachers with DP-SGD and say what one costs (teacher_epsilon = ...)"
+        )
     if expect is not None:
         expect(ranking.about_seconds(task, release=True))
     plans = study.ranked(task, names, seed, meter)
     if plans[0].refusal is not None:
-        reasons = "; ".join(f"{plan.mechanism}: {plan.refusal}" for plan in plans)
+        reasons = "; ".join(
+            f"{', '.join(names)}: {reason}" for reason, names in study.refusals(plans).items()
+        )
         raise ValueError(f"no mechanism applies: {reasons}")
-    return Application(task, plans, plans[0])
+    expected = expectation.of(task, plans[0], seed, facts)
+    return Application(task, plans, plans[0], facts, expected)
 
 
 def public_rows(application: Application) -> list[dict]:
@@ -105,7 +126,7 @@ def public_rows(application: Application) -> list[dict]:
 def chosen_row(application: Application) -> dict:
     """The row of `public_rows` that is released, and its plan as text, ``terms``."""
     row = next(row for row in public_rows(application) if row["chosen"])
-    plan = release_plan.of(application.task, application.chosen, None)
+    plan = release_plan.of(application.task, application.chosen, None, application.facts)
     return row | {"terms": plan.text()}
 
 
@@ -142,6 +163,7 @@ def public_facts(application: Application) -> dict[str, object]:
         "epsilon": task.epsilon,
         "delta": task.delta,
         "noise": "secure" if task.secure else "reproducible",
+        **asdict(application.facts),
     }
 
 
@@ -151,13 +173,19 @@ def serve(
     seed: int,
     request: releasing.Request | None = None,
     place: releasing.Place | None = None,
+    *,
+    anyway: bool = False,
 ) -> releasing.Labels:
     """Draw the labels of a plan, charge them, and return what may be shown: the only way to them.
 
-    The workflow, the command and the API do it here. seed: of a rehearsal's noise. request, place:
-    what is asked for and the place whose record it is charged on, as in `releasing.release`, which
-    says what is raised; None for who keeps no record, who pays for each call anew.
+    The workflow, the command and the API do it here, after `expectation.tell`. seed: of a
+    rehearsal's noise. request, place: what is asked for and the place whose record it is charged
+    on, as in `releasing.release`, which says what else is raised; None for who keeps no record, who
+    pays for each call anew. anyway: release labels of too little use, too; else they raise
+    ValueError, before anything is drawn, charged or written.
     """
+    if application.task.secure and not anyway:
+        application.expectation.require(allow="anyway=True")
     row = chosen_row(application)
     return releasing.release(request, place, row, lambda: release(application, votes, seed))
 

@@ -38,7 +38,9 @@ class Release:
     """One release: what its labels cost together, and the hash of their file.
 
     time: when it was drawn, UTC. epsilon, delta: upper bounds for the adjacency. terms: the plan,
-    as `release_plan.ReleasePlan.text`; "" for releases from before it was noted.
+    as `release_plan.ReleasePlan.text`. labels: how many there are. file: theirs, as seen from the
+    record's folder. A release from before they were noted has "" for terms and file, and None for
+    labels.
     """
 
     time: str
@@ -49,10 +51,19 @@ class Release:
     adjacency: str
     labels_sha256: str
     terms: str = ""
+    labels: int | None = None
+    file: str = ""
+
+    def noted_as(self, stated: object) -> bool:
+        """Return whether what was noted of a release, by this version or an older, is of this."""
+        if not isinstance(stated, dict) or "labels_sha256" not in stated:
+            return False
+        return asdict(self).items() >= stated.items()
 
 
 _COLUMNS = [field.name for field in fields(Release)]
-_WITHOUT_TERMS = _COLUMNS[:-1]
+# Records from before releases had folders of their own, and from before plans were noted.
+_KNOWN = (_COLUMNS, _COLUMNS[:-2], _COLUMNS[:-3])
 
 
 @dataclass(frozen=True)
@@ -69,10 +80,19 @@ class Total:
         return f"epsilon = {epsilon} and delta = {delta} ({self.adjacency})"
 
 
-def release_of(chosen: Mapping, labels: Path) -> Release:
+def numbered(number: int) -> str:
+    """Return the name of the folder of a release; the first one is number 1.
+
+    >>> numbered(12)
+    '0012'
+    """
+    return f"{number:04}"
+
+
+def release_of(chosen: Mapping, labels: Path, number: int) -> Release:
     """Return the release of a file of labels, now.
 
-    chosen: the row of `own_votes.public_rows` that was chosen.
+    chosen: the row of `own_votes.public_rows` that was chosen. number: of releases, with this one.
     """
     return Release(
         time=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -83,6 +103,8 @@ def release_of(chosen: Mapping, labels: Path) -> Release:
         adjacency=chosen["adjacency"],
         labels_sha256=provenance.sha256_of(labels),
         terms=chosen["terms"],
+        labels=len(labels.read_text(encoding="utf-8").splitlines()) - 1,
+        file=f"{numbered(number)}/{labels.name}",
     )
 
 
@@ -97,7 +119,7 @@ def read(path: str | Path = RELEASES) -> list[Release]:
     try:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, strict=True)
-            known = reader.fieldnames in (_COLUMNS, _WITHOUT_TERMS)
+            known = reader.fieldnames in _KNOWN
             rows = list(reader)
     except FileNotFoundError:
         return []
@@ -110,11 +132,13 @@ def read(path: str | Path = RELEASES) -> list[Release]:
         try:
             row["epsilon"] = float(row["epsilon"])
             row["delta"] = float(row["delta"])
+            complete = None not in row.values()
+            row["labels"] = int(row["labels"]) if row.get("labels") else None
             release = Release(**row)
-            good = 0 <= release.epsilon < inf and 0 <= release.delta <= 1
+            good = complete and 0 <= release.epsilon < inf and 0 <= release.delta <= 1
         except (KeyError, TypeError, ValueError):
             good = False
-        if not good or None in row.values():
+        if not good:
             raise ValueError(f"{path}: line {line} is not a release: restore the file")
         releases.append(release)
     if not releases:

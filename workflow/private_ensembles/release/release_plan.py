@@ -22,6 +22,7 @@ from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner.ranking import Plan
+from private_ensembles.release.facts import Facts
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 
@@ -48,7 +49,8 @@ class ReleasePlan:
     noise; None for secure noise. version: of the program that made the plan. levels: among which
     the noise of each query may be chosen, in the order of their units; empty if there is one noise.
     Then `parameters` is the noise of the first, a label of which costs one unit, and wherever a
-    number of labels is charged, it is one of units.
+    number of labels is charged, it is one of units. facts: on which the guarantee rests, as they
+    were stated; None for plans from before they had to be.
     """
 
     task: Task
@@ -58,6 +60,7 @@ class ReleasePlan:
     seed: int | None
     version: str
     levels: tuple[Level, ...] = ()
+    facts: Facts | None = None
 
     @property
     def mechanism(self) -> Mechanism:
@@ -187,7 +190,7 @@ class ReleasePlan:
         account, law = mechanism.account, mechanism.law
         task = replace(self.task, queries=queries, labels=labels, delta=delta)
         covered = isinstance(account, LabelAccount) and labels <= MOST_LABELS
-        if not covered or not (task.n_classes == 2 or law.pairs_of_many):
+        if not covered or not law.pairs_known(task):
             return Bounds(0.0, math.inf)
         family = law.pairs(task, self.noise(queries, labels))
         fineness = grid_fineness(task.n_classes, labels)
@@ -232,6 +235,8 @@ class ReleasePlan:
         """Return the plan as JSON, from which `read` makes it again, float for float."""
         plan = asdict(self) | {"parameters": _stated(self.parameters)}
         del plan["levels"]
+        if self.facts is None:
+            del plan["facts"]
         if self.levels:  # others are as they were before there were levels
             plan["levels"] = [
                 asdict(level) | {"parameters": _stated(level.parameters)} for level in self.levels
@@ -258,6 +263,7 @@ def read(text: str) -> ReleasePlan:
             seed=stated["seed"],
             version=str(stated["version"]),
             levels=tuple(levels),
+            facts=None if stated.get("facts") is None else Facts(**stated["facts"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"the plan of the labels cannot be read: {error}") from None
@@ -285,7 +291,7 @@ def _kinds(of: type) -> dict[str, type]:
     return kinds
 
 
-def of(task: Task, chosen: Plan, seed: int | None) -> ReleasePlan:
+def of(task: Task, chosen: Plan, seed: int | None, facts: Facts | None = None) -> ReleasePlan:
     """Return a plan that the planner has chosen for a task. seed: of a rehearsal, else None."""
     return ReleasePlan(
         task=task,
@@ -294,4 +300,5 @@ def of(task: Task, chosen: Plan, seed: int | None) -> ReleasePlan:
         correct=chosen.correct,
         seed=seed,
         version=__version__,
+        facts=facts,
     )

@@ -19,6 +19,7 @@ import contextlib
 import hashlib
 import io as text_io
 import json
+import math
 import os
 import secrets
 import shutil
@@ -26,9 +27,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from private_ensembles.configuration.naming import at_least
 from private_ensembles.jobs import io, provenance
 from private_ensembles.release import record
 from private_ensembles.release.record import RELEASES, Release, Total
@@ -42,13 +45,13 @@ LABELS = ("query", "label")
 # Of the planner's settings, those that a plan rests on.
 _PLANNED = (
     "mechanisms",
-    "privacy_model",
     "adjacency",
     "teacher_epsilon",
     "teacher_Delta",
     "profile",
 )
 _ASKED = ("noise", "epsilon", "delta", "labels_wanted", "n_classes", "votes_kind", "seed")
+_ASKED += ("shards", "unit", "reach")
 _UNCHARGED, _CHARGED, _FACTS = "uncharged-", "charged-", "release.json"
 
 
@@ -56,7 +59,8 @@ _UNCHARGED, _CHARGED, _FACTS = "uncharged-", "charged-", "release.json"
 class Place:
     """Where labels of somebody's votes go, and what stands beside.
 
-    folder: ``release`` or, for what is drawn with noise from a seed, ``rehearsal``.
+    folder: ``release``, in which each release has a folder of its own, by its number on the record;
+    or, for what is drawn with noise from a seed, ``rehearsal``.
     """
 
     folder: Path = Path(RELEASES).parent
@@ -74,10 +78,14 @@ class Place:
         """Return the record of releases; a rehearsal is not on it."""
         return self.folder.with_name("release") / Path(RELEASES).name
 
-    @property
-    def labels(self) -> Path:
-        """Return the file of the labels that were released last."""
-        return self.record.with_name("labels.csv")
+    def shown(self, number: int, release: Release) -> list[Path]:
+        """Return where the labels of a release may be shown.
+
+        Those from before releases had folders of their own are in the record's.
+        """
+        root = self.record.parent
+        own = root / record.numbered(number) / "labels.csv"
+        return [own, root / (release.file or "labels.csv")]
 
     @property
     def private(self) -> Path:
@@ -93,8 +101,8 @@ class Place:
 class Request:
     """What is asked for: votes, and all that the plan and the draw depend on.
 
-    votes: their file. config: the checked configuration, of which `again` is no part of it. allow:
-    the option that sets `again`, for messages.
+    votes: their file. config: the checked configuration, of which `again` and `anyway` are no part
+    of it. allow: the option that sets `again`, for messages.
     """
 
     votes: Path
@@ -110,6 +118,11 @@ class Request:
     def again(self) -> bool:
         """Whether one more release is allowed."""
         return bool(self.config["again"])
+
+    @property
+    def total_budget(self) -> float | None:
+        """What all releases on record may cost together, as epsilon; None for no limit."""
+        return self.config["total_budget"]
 
     def budget(self) -> Total:
         """Return what the labels may cost at most."""
@@ -145,15 +158,18 @@ def _canonical(value):
 class Labels:
     """Labels that may be shown, for they are charged; or those of a rehearsal, which cost nothing.
 
-    text: their CSV, as it is charged. total: what all releases on record cost together, None if
-    they are on no record. note: what to say about it, None for a first release. joint: what they
-    cost if as many had been planned from the start (`record.jointly`), None if that is no less.
+    text: their CSV, as it is charged. folder: where to show them, None if nobody asked. total: what
+    all releases on record cost together, None if they are on no record. note: what to say about it,
+    None for a first release. joint: what they cost if as many had been planned from the start
+    (`record.jointly`), None if that is no less. left: of the total budget, None if there is none.
     """
 
     text: str
+    folder: Path | None = None
     total: Total | None = None
     note: str | None = None
     joint: Total | None = None
+    left: float | None = None
 
     def table(self) -> pd.DataFrame:
         """Return a row for each label: query (from 0), label.
@@ -216,7 +232,7 @@ def release(
     this request; OSError if something cannot be written, before the charge.
     """
     if request is None or not request.secure:
-        return Labels(labels_text(draw()))
+        return Labels(labels_text(draw()), None if place is None else place.folder)
     _tidy(place)  # what an earlier try left
     kept, note = _standing(request, place)
     if kept is None:
@@ -229,7 +245,15 @@ def release(
         )
     text = (_folder_of(kept, place) / "labels.csv").read_text(encoding="utf-8")
     releases = record.read(place.record)
-    return Labels(text, record.together(releases), note, record.jointly(releases))
+    folder = place.record.with_name(record.numbered(len(releases)))
+    return Labels(
+        text,
+        folder,
+        record.together(releases),
+        note,
+        record.jointly(releases),
+        None if request.total_budget is None else _left(request.total_budget, releases),
+    )
 
 
 def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
@@ -256,12 +280,14 @@ def _standing(request: Request, place: Place) -> tuple[Release | None, str | Non
     earlier = record.read(place.record)
     _all_on_record(place, earlier)
     if not earlier:
+        _within_total_budget(request, place, earlier)
         return None, None
-    last, shown = earlier[-1], _shows(place, earlier[-1])
+    last, shown = earlier[-1], _shows(place, len(earlier), earlier[-1])
     if _answers(last, request, place) and not (request.again and shown):
         return last, "These labels were drawn and charged before: they cost nothing more."
     before = record.together(earlier)
     after = record.together([*earlier, request.budget()])
+    _within_total_budget(request, place, earlier)
     number = f"{len(earlier)} release{'s' * (len(earlier) > 1)}"
     if request.again:
         return None, f"Releasing again. With the {number} before: at most {after} together."
@@ -276,12 +302,38 @@ def _standing(request: Request, place: Place) -> tuple[Release | None, str | Non
     )
 
 
+def _within_total_budget(request: Request, place: Place, earlier: list[Release]) -> None:
+    """Refuse a release with which all on record may cost more than they may together."""
+    if request.total_budget is None:
+        return
+    after = record.together([*earlier, request.budget()])
+    if after.epsilon > request.total_budget:
+        raise ValueError(
+            f"{place.record}: with this release all on record may cost {after}: must be at most "
+            f"total_budget = {request.total_budget:g}; epsilon = "
+            f"{at_least(_left(request.total_budget, earlier))} is left"
+        )
+
+
+def _left(total_budget: float, releases: list[Release]) -> float:
+    """Return what is left of a total budget, rounded down."""
+    spent = record.together(releases).epsilon if releases else 0.0
+    left = Fraction(total_budget) - Fraction(spent)
+    below = float(left)
+    return max(0.0, below if Fraction(below) <= left else math.nextafter(below, 0.0))
+
+
 def _all_on_record(place: Place, earlier: list[Release]) -> None:
     """Refuse a record that was lost, cut or replaced by an older copy of it."""
-    rows = [asdict(release) for release in earlier]
-    lacking = [path for path in place.kept(_CHARGED) if _facts(path).get("release") not in rows]
-    if not earlier and os.path.lexists(place.labels):
-        lacking = [place.labels]
+    root = place.record.parent
+    unknown = [path for path in root.glob("[0-9]*/labels.csv") if path.parent.name.isdecimal()]
+    lacking = [path for path in unknown if int(path.parent.name) > len(earlier)]
+    if not earlier and os.path.lexists(root / "labels.csv"):
+        lacking.append(root / "labels.csv")
+    for path in place.kept(_CHARGED):
+        stated = _facts(path).get("release")
+        if not any(release.noted_as(stated) for release in earlier):
+            lacking.append(path)
     if lacking:
         raise ValueError(
             f"{place.record}: lacks the release of {lacking[0]}: restore the record of what was "
@@ -289,9 +341,11 @@ def _all_on_record(place: Place, earlier: list[Release]) -> None:
         )
 
 
-def _shows(place: Place, last: Release) -> bool:
-    with contextlib.suppress(OSError):
-        return provenance.sha256_of(place.labels) == last.labels_sha256
+def _shows(place: Place, number: int, last: Release) -> bool:
+    for path in place.shown(number, last):
+        with contextlib.suppress(OSError):
+            if provenance.sha256_of(path) == last.labels_sha256:
+                return True
     return False
 
 
@@ -308,7 +362,7 @@ def _folder_of(release: Release, place: Place) -> Path | None:
     """The folder that holds a release's labels, undamaged; None if there is none."""
     for folder in place.kept(_CHARGED, _UNCHARGED):
         with contextlib.suppress(OSError):
-            same = _facts(folder).get("release") == asdict(release)
+            same = release.noted_as(_facts(folder).get("release"))
             labels = folder / "labels.csv"
             if same and provenance.sha256_of(labels) == release.labels_sha256:
                 return folder
@@ -345,7 +399,8 @@ def _charge(
     try:
         folder = Path(tempfile.mkdtemp(prefix=_UNCHARGED, dir=place.private))
         _write(folder / "labels.csv", labels_text(draw()))
-        drawn = record.release_of(chosen, folder / "labels.csv")
+        number = len(record.read(place.record)) + 1
+        drawn = record.release_of(chosen, folder / "labels.csv", number)
         salt = secrets.token_hex(16)
         facts = {"release": asdict(drawn), "salt": salt, "request": request.digest(salt)}
         _write(folder / _FACTS, json.dumps(facts, indent=2) + "\n")
@@ -370,9 +425,10 @@ def _write(path: Path, text: str) -> None:
 def _tidy(place: Place) -> None:
     """Mark draws that are on record as charged; remove the others, which nobody has seen."""
     with contextlib.suppress(OSError, ValueError):  # without the record nobody knows: it stays
-        charged = [asdict(release) for release in record.read(place.record)]
+        charged = record.read(place.record)
         for folder in place.kept(_UNCHARGED):
-            if _facts(folder).get("release") in charged:
+            stated = _facts(folder).get("release")
+            if any(release.noted_as(stated) for release in charged):
                 folder.rename(folder.with_name(folder.name.replace(_UNCHARGED, _CHARGED)))
             else:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -7,7 +7,7 @@ seeing all labels so far, until the labels are used up. docs/sessions.md has the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,8 @@ from private_ensembles.mechanisms.parameters import require_counts
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY, RESERVE
-from private_ensembles.release import release_plan, session_plan
+from private_ensembles.release import expectation, release_plan, session_plan
+from private_ensembles.release.facts import stated
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_file import Batch, SessionFile, State
 
@@ -87,7 +88,10 @@ class Session:
         queries: int | None = None,
         mechanisms: Sequence[str] | None = None,
         profile: Mapping | None = None,
-        privacy_model: str = PRIVACY["privacy_model"],
+        shards: str | None = None,
+        unit: str = "record",
+        reach: int = 1,
+        anyway: bool = False,
         adjacency: str = PRIVACY["adjacency"],
         teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
         teacher_delta: float = PRIVACY["teacher_Delta"],
@@ -95,6 +99,7 @@ class Session:
         seed: int | None = None,
         levels: Sequence[int] = (),
         reserve: int = RESERVE,
+        say: Callable[[str], None] | None = None,
     ) -> Session:
         """Plan a session and make its file.
 
@@ -102,22 +107,29 @@ class Session:
         public. labels: the most that will ever be released. epsilon, delta: what all of them may
         cost together. queries: the most that will ever be asked, if some may get no label because
         a threshold is asked first; None: as many as labels. mechanisms: names, of which the best on
-        the profile is taken; None: all. profile, privacy_model, adjacency, teacher_epsilon,
-        teacher_delta: as in :func:`private_ensembles.plan`. noise: ``secure`` (the system's
+        the profile is taken; None: all. profile, adjacency, teacher_epsilon, teacher_delta: as in
+        :func:`private_ensembles.plan`. shards: ``disjoint`` if no record is in the data of two
+        teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record
+        is, such as "patient", and the most shards that one may be in (`release.facts`). anyway:
+        make a session of whose labels, on the profile, too few would be right to be of use; a
+        rehearsal is made in any case. noise: ``secure`` (the system's
         entropy) or ``reproducible``: a rehearsal, whose labels must not be released, with `seed`
         (default 0). levels: among which the noise of each batch may be chosen, after seeing all
         labels so far, by the whole units that a label costs, such as (1, 2, 4): the dearer, the
         less noise. `labels` are then units of the budget, and there is one mechanism, gnmax_exact
         unless another is named. Empty: all labels have the same noise. reserve: a label of every
         level but the first has to leave units for so many more of it, without which the choice
-        would cost more noise.
+        would cost more noise. say: is told, line by line, what to expect before the file is made;
+        None: what must not be missed becomes a warning.
 
-        Raises ValueError, in one line, for a value out of range, if no mechanism applies, or if
-        there is something at `path`; OSError if the file cannot be written.
+        Raises ValueError, in one line, for a value out of range, if no mechanism applies, if the
+        labels would be of too little use (`release.expectation`), or if there is something at
+        `path`; OSError if the file cannot be written.
         """
         path = Path(path).resolve()
         if path.exists():  # before a plan that may take seconds
             raise ValueError(f"{path}: is there already: a session is created once")
+        facts = stated(shards, unit, reach, secure=noise == "secure")
         plan = session_plan.made(
             teachers=teachers,
             classes=classes,
@@ -127,7 +139,7 @@ class Session:
             delta=delta,
             mechanisms=mechanisms,
             profile=profile,
-            privacy_model=privacy_model,
+            facts=facts,
             adjacency=adjacency,
             teacher_epsilon=teacher_epsilon,
             teacher_delta=teacher_delta,
@@ -138,6 +150,8 @@ class Session:
         )
         if not path.parent.is_dir():
             raise ValueError(f"{path}: the folder {path.parent} must be there")
+        expected = session_plan.expected(plan)
+        expectation.tell(expected, secure=plan.seed is None, anyway=anyway, say=say)
         with alone(lock_of(path)):
             return cls(SessionFile.create(path, plan.text()))
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 from private_ensembles.jobs import io
-from private_ensembles.release import record, session_plan
+from private_ensembles.release import session_plan
 from private_ensembles.release.session import Session
 from private_ensembles.release.session_file import Batch
+from private_ensembles.release.showing import put
 
 # Shares of the session's delta at which its cost is told.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
@@ -81,6 +80,7 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     rehearsal = session.plan.seed is not None
+    mode = 0o600 if rehearsal else None
     if rehearsal:
         folder.chmod(0o700)
     batches = session.batches()
@@ -99,7 +99,7 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
         "session.json": lambda path: path.write_text(f"{report}\n", encoding="utf-8"),
     }
     for name, write in written.items():
-        _put(files[name], write, int(time.time()), rehearsal=rehearsal)
+        put(files[name], write, int(time.time()), mode)
     return files
 
 
@@ -113,7 +113,7 @@ def put_batch(path: Path, batch: Batch, *, rehearsal: bool) -> None:
     def write(unfinished: Path) -> None:
         unfinished.write_text(batch_text(batch), encoding="utf-8")
 
-    _put(path, write, batch.time, rehearsal=rehearsal)
+    put(path, write, batch.time, 0o600 if rehearsal else None)
 
 
 def batch_text(batch: Batch) -> str:
@@ -138,18 +138,3 @@ def _row(batch: Batch) -> dict:
         "level": batch.level,
         "labels_sha256": "" if batch.labels is None else digest,
     }
-
-
-def _put(path: Path, write: Callable[[Path], object], when: int, *, rehearsal: bool) -> None:
-    """Let a file appear whole, with a time in whole seconds, or leave the one before."""
-    unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
-    unfinished.unlink(missing_ok=True)
-    try:
-        if rehearsal:
-            unfinished.touch(mode=0o600)
-        write(unfinished)
-        os.utime(unfinished, (when, when))
-        record.synced(unfinished)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)

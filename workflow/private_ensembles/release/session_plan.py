@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 
 from private_ensembles import __version__, checks
 from private_ensembles.mechanisms import registry
@@ -14,7 +14,9 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE, RESERVE
-from private_ensembles.release import own_votes, release_plan
+from private_ensembles.release import expectation, own_votes, release_plan
+from private_ensembles.release.expectation import Expectation
+from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import Level, ReleasePlan
 from private_ensembles.votes.synthetic import ConsensusProfile
 
@@ -33,7 +35,7 @@ def made(
     delta: float,
     mechanisms: Sequence[str] | None,
     profile: Mapping | None,
-    privacy_model: str = PRIVACY["privacy_model"],
+    facts: Facts,
     adjacency: str = PRIVACY["adjacency"],
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
@@ -65,22 +67,42 @@ def made(
         labels,
         teachers,
         classes,
-        privacy_model,
+        facts.privacy_model,
         adjacency,
         teacher_epsilon,
         teacher_delta,
         secure=noise == "secure",
         counts_only=True,
         profile=ConsensusProfile(classes, **stated),
+        reach=facts.reach,
     )
     source = None if task.secure else (0 if seed is None else seed)
     if levels:
-        return _levelled(task, names, source, levels, reserve)
-    return release_plan.of(task, own_votes.planned(task, names, 0).chosen, source)
+        return _levelled(task, names, facts, source, levels, reserve)
+    return release_plan.of(task, own_votes.planned(task, names, facts, 0).chosen, source, facts)
+
+
+def expected(plan: ReleasePlan) -> Expectation:
+    """Return what the session's labels are worth on its profile, if all of them are used.
+
+    With levels: if all are of the first. Raises ValueError for a plan without stated facts.
+    """
+    if plan.facts is None:
+        raise ValueError("facts: must be stated in the plan")
+    task, parameters = plan.task, plan.parameters
+    votes = study.profile_votes(task, 0)
+    answers, correct = plan.mechanism.law.expected(*votes, task, parameters)
+    chosen = ranking.Plan(plan.name, None, parameters, task.epsilon, answers, correct, math.nan)
+    return expectation.of(task, chosen, 0, plan.facts)
 
 
 def _levelled(
-    task: Task, names: Sequence[str], seed: int | None, levels: Sequence[int], reserve: int
+    task: Task,
+    names: Sequence[str],
+    facts: Facts,
+    seed: int | None,
+    levels: Sequence[int],
+    reserve: int,
 ) -> ReleasePlan:
     """Return the plan of a session with levels: the least noise for each by their joint account."""
     checks.integer(**{f"levels[{place}]": cost for place, cost in enumerate(levels)})
@@ -109,12 +131,12 @@ def _levelled(
         )
     votes, truth = study.profile_votes(task, 0)
     # As `calibrate` does: what the noise is for, and that of many classes is not on a lattice.
-    facts = {
+    sizes = {
         "continuous": task.n_classes > 2 and not task.secure,
         "n_teachers": task.n_teachers,
         "n_classes": task.n_classes,
     }
-    noise = [replace(found, **facts) for found in level_noise(mechanism, task, units, kept)]
+    noise = [replace(found, **sizes) for found in level_noise(mechanism, task, units, kept)]
     _, correct = law.expected(votes, truth, task, noise[0])
     return ReleasePlan(
         task=task,
@@ -124,6 +146,7 @@ def _levelled(
         seed=seed,
         version=__version__,
         levels=tuple(map(Level, units, kept, noise)),
+        facts=facts,
     )
 
 
@@ -204,6 +227,7 @@ def facts(plan: ReleasePlan) -> dict:
         "mechanism": plan.name,
         "parameters": study.words(plan.parameters),
         **stated,
+        **({} if plan.facts is None else asdict(plan.facts)),
         "noise": "secure" if task.secure else "reproducible",
         "version": plan.version,
     }

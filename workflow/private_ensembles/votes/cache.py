@@ -1,7 +1,7 @@
 """The vote cache: what each teacher voted on each query, one npz file, checked on reading.
 
-The waist of the workflow (DESIGN 3 and 4): everything that makes votes is expensive and runs once,
-everything that uses them is cheap. The file holds arrays only, and bytes that depend on its
+The waist of the workflow (docs/architecture.md): everything that makes votes is expensive and runs
+once, everything that uses them is cheap. The file holds arrays only, and bytes that depend on its
 contents alone.
 """
 
@@ -115,7 +115,7 @@ def counts(votes, n_classes):
 
 
 def write_votes(path, votes):
-    """Write a Votes as npz in the format of DESIGN section 4; equal contents give equal bytes."""
+    """Write a Votes as npz, with its fields' names; equal contents give equal bytes."""
     cast = {"votes": votes.votes} if votes.counts is None else {"counts": votes.counts}
     io.write_npz(
         path,

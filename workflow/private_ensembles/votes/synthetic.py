@@ -24,6 +24,7 @@ class ConsensusProfile:
     larger the consensus is. True classes have geometrically falling frequencies, the first
     `imbalance` times the last. A share `mislabelled` of the queries carries another label than the
     true class, any with the same probability; teachers vote for the true class all the same.
+    commonest: the frequency of the first class, if it is known; all others are then alike likely.
 
     easy, hard: two positive numbers each. Raises ValueError naming the field that is out of range.
     """
@@ -35,6 +36,7 @@ class ConsensusProfile:
     confusion: float
     imbalance: float = 1.0
     mislabelled: float = 0.0
+    commonest: float | None = None
 
     def __post_init__(self):
         """Raises ValueError for a field out of range."""
@@ -47,6 +49,20 @@ class ConsensusProfile:
             if len(pair) != 2 or not all(0 < value < np.inf for value in pair):
                 raise ValueError(f"{field} = {pair}: must be two positive numbers")
             object.__setattr__(self, field, pair)
+        if self.commonest is None:
+            return
+        if self.imbalance != 1 or not 1 / self.n_classes <= self.commonest < 1:
+            least = f"at least 1 / {self.n_classes} and below 1, beside imbalance = 1"
+            raise ValueError(f"commonest = {self.commonest}: must be {least}")
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Return how frequent each class is, float64 (n_classes,), the commonest first."""
+        if self.commonest is not None:
+            others = (1 - self.commonest) / (self.n_classes - 1)
+            return np.array([self.commonest, *[others] * (self.n_classes - 1)])
+        frequencies = np.geomspace(self.imbalance, 1, self.n_classes)
+        return frequencies / frequencies.sum()
 
 
 def synthetic_queries(profile, n_queries, generator):
@@ -59,8 +75,7 @@ def synthetic_queries(profile, n_queries, generator):
     """
     checks.integer(n_queries=n_queries, at_least=1)
     C = profile.n_classes
-    frequencies = np.geomspace(profile.imbalance, 1, C)
-    true = generator.choice(C, size=n_queries, p=frequencies / frequencies.sum())
+    true = generator.choice(C, size=n_queries, p=profile.frequencies)
     easy = generator.random(n_queries) < profile.easy_share
     right = np.where(
         easy, generator.beta(*profile.easy, n_queries), generator.beta(*profile.hard, n_queries)

@@ -1,4 +1,4 @@
-"""What many labels cost together, exactly: fully adaptive composition of one mechanism.
+"""What many labels cost together, between two bounds: fully adaptive composition of one mechanism.
 
 A mechanism answers Q queries with fresh noise, and the record at stake moves each query's votes to
 a neighbour that an adversary chooses after seeing the labels so far. Backward induction over that
@@ -131,7 +131,7 @@ def adaptive_epsilon(
 
     family: `two_classes`, `Pairs` or another one. labels: >= 1. delta: in (0, 1). fineness: of the
     grid. `upper` is an upper bound in floating point, infinite if losses without bound use delta
-    up. Raises ValueError for numbers out of range. Source: DESIGN 5.12, docs/many-labels.md.
+    up. Raises ValueError for numbers out of range. Source: docs/many-labels.md.
     """
     check_labels(labels, delta)
     width = largest_spread(family) * math.sqrt(labels)

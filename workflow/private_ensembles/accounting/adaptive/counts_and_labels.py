@@ -1,6 +1,6 @@
 """What labels cost together with noisy counts that are looked at between them, adaptively.
 
-A noisy count that a neighbour moves by 1 is charged as it stands, by the one pair of laws that
+A noisy count that a neighbour moves is charged as it stands, by the one pair of laws that
 dominates whatever is done with it; labels are charged by `accounting.adaptive`, for what they
 release. However the two alternate, they cost no more than if all counts were seen first and all
 labels asked for afterwards. So one backward pass over the labels serves, and one more step for all
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,33 +45,35 @@ _TRIES = 40
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """Counts that a neighbour moves by 1 each, with noise N(0, sigma^2) of their own.
+    """Counts that a neighbour moves by up to `moved`, with noise N(0, sigma^2) of their own.
 
     >>> f"{float(NoisyCounts(100, 40.0).deltas(1.0)):.3g}"
     '2.92e-06'
 
     counts: >= 1. sigma: in the counts' unit, > 0. lattice: whether noise is drawn from the discrete
-    Gaussian on whole numbers. Raises ValueError for numbers out of range.
+    Gaussian on whole numbers. moved: a whole number >= 1. Raises ValueError for numbers out of
+    range.
     """
 
     counts: int
     sigma: float
     lattice: bool = False
+    moved: int = 1
 
     def __post_init__(self) -> None:
-        checks.integer(counts=self.counts, at_least=1)
+        checks.integer(counts=self.counts, moved=self.moved, at_least=1)
         checks.finite(sigma=self.sigma, above=0)
 
     @property
     def mu(self) -> float:
         """How far all counts together move, in standard deviations, rounded up."""
-        return above(math.sqrt(self.counts) / self.sigma, 3)
+        return above(self.moved * math.sqrt(self.counts) / self.sigma, 3 + (self.moved > 1))
 
     def deltas(self, epsilon: ArrayLike) -> NDArray[np.float64]:
         """Return upper bounds on delta at each epsilon, any real numbers, of the counts alone."""
         if not self.lattice:
             return gaussian_delta(self.mu, epsilon)
-        moves = [Moves(int(self.counts), self.sigma)]
+        moves = [Moves(int(self.counts), self.sigma, int(self.moved))]
         return np.vectorize(lambda at: discrete_gaussian.delta(at, moves), otypes=[float])(epsilon)
 
 
@@ -104,20 +106,18 @@ class LabelsAlone:
         nothing = np.zeros(last - first)
         return Curve(logs[first:last], bounds, nothing, nothing)
 
-    def least_sigma(
-        self, counts: int, epsilon: float, delta: float, start: float, *, lattice: bool = False
-    ) -> float:
-        """Return a sigma with which that many counts beside the labels keep (epsilon, delta).
+    def least_sigma(self, counts: NoisyCounts, epsilon: float, delta: float) -> float:
+        """Return a sigma with which such counts beside the labels keep (epsilon, delta).
 
         It was itself checked, and for continuous noise is within _SLACK of one that the grid cannot
-        prove. start: a sigma near it. Infinite if the labels leave too little.
+        prove. The search starts at that of the counts. Infinite if the labels leave too little.
         """
 
         def holds(sigma: float, lattice: bool = False) -> bool:
-            both = self.beside(NoisyCounts(counts, sigma, lattice), delta, epsilon)
-            return both.delta(epsilon) <= delta
+            tried = replace(counts, sigma=sigma, lattice=lattice)
+            return self.beside(tried, delta, epsilon).delta(epsilon) <= delta
 
-        fails_at, holds_at = 0.0, start
+        fails_at, holds_at = 0.0, counts.sigma
         for _ in range(_TRIES):
             if holds(holds_at):
                 break
@@ -128,7 +128,9 @@ class LabelsAlone:
             lower = holds_at / 2
             fails_at, holds_at = (0.0, lower) if holds(lower) else (lower, holds_at)
         sigma_of_grid = bisect(holds, fails_at, holds_at, relative=_SLACK)
-        return _first(lambda sigma: holds(sigma, True), sigma_of_grid) if lattice else sigma_of_grid
+        if not counts.lattice:
+            return sigma_of_grid
+        return _first(lambda sigma: holds(sigma, True), sigma_of_grid)
 
 
 def labels_alone(

@@ -122,9 +122,14 @@ class Joined:
 
 
 def of_table(
-    table: NDArray[np.float64], error: float, spare: float, *, negligible: float = 0.0
+    table: NDArray[np.float64],
+    error: float,
+    spare: float,
+    *,
+    negligible: float = 0.0,
+    moved: int = 1,
 ) -> Family:
-    """Return the family of a label of two classes, of any number of teachers: one vote moves.
+    """Return the family of a label of two classes, of any number of teachers: votes move.
 
     >>> few = of_table(np.array([[0.75, 0.25], [0.25, 0.75]]), 0.0, 0.0)
     >>> many = of_table(np.linspace([1, 0], [0, 1], 100_001), 0.0, 0.0)
@@ -134,14 +139,18 @@ def of_table(
     table: (K + 1, 2) Pr[label] at 0, ..., K votes for 1. error, spare: of its entries, as in
     `Pairs`. negligible: with more than MANY_TEACHERS, a label that has at most this probability
     before and after the move counts as one pair with the others of this kind; 2 Q times it is added
-    to the delta of Q labels. If many pairs are left, runs of neighbours are joined.
-    Source: docs/many-labels.md, "Very many teachers".
+    to the delta of Q labels. If many pairs are left, runs of neighbours are joined. moved: how many
+    votes may move at most, 1 to K. What is exact must rise with the votes; of a table that does
+    not, every number of votes that may move is listed.
+    Source: docs/many-labels.md, "Very many teachers" and "Groups".
     """
-    first, second = table[:-1], table[1:]
+    rises = bool((np.diff(table[:, 1]) >= 0).all() and (np.diff(table[:, 0]) <= 0).all())
+    steps = [moved] if rises else range(1, moved + 1)
+    first = np.concatenate([table[:-step] for step in steps])
+    second = np.concatenate([table[step:] for step in steps])
     if len(first) <= MANY_TEACHERS:
         return Pairs(first, second, error, spare)
-    rare = table <= negligible
-    far = (rare[:-1] & rare[1:]).any(axis=1)
+    far = ((first <= negligible) & (second <= negligible)).any(axis=1)
     first, second = first[~far], second[~far]
     run = max(1, math.ceil(len(first) / _MOST_LISTED))
     played = Pairs(first[::run], second[::run], error, spare)  # near a tie none is far

@@ -1,10 +1,11 @@
 """GNMax in any number of classes as a family of pairs, for `adaptive.account`.
 
-One vote moves from class a to class b. Given the largest of all other noisy counts, M, three
-outcomes are left: a, b, another. In units of sigma two numbers say all: the lead w of a over b and
-how far M lies above their middle, c. The vote takes w to w - 2 / sigma and leaves c. All w and c
-are covered by nodes of a grid: what a label does between nodes is a mixture of what it does at
-them, and as much more as the curvature allows. Proof: docs/many-labels.md.
+One vote moves from class a to class b, or g votes do. Given the largest of all other noisy counts,
+M, three outcomes are left: a, b, another. In units of sigma two numbers say all: the lead w of a
+over b and how far M lies above their middle, c. The votes take w to w - 2 g / sigma and leave c.
+All w and c are covered by nodes of a grid: what a label does between nodes is a mixture of what it
+does at them, and as much more as the curvature allows. Votes that move between more classes are
+covered by `several_classes`. Proof: docs/many-labels.md.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from private_ensembles import checks
+from private_ensembles.accounting.adaptive import several_classes
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Widths of the grid's cells, in sigma.
@@ -50,22 +52,30 @@ class GaussianMaximum:
 
     scale: sigma, in votes, > 0. teachers: K >= 1. classes: C >= 2; the upper bounds hold for any.
     spare: how far in total variation each label's law may be from that of Gaussian noise, >= 0.
-    Raises ValueError for numbers out of range.
+    moved: how many votes may move at most, 1 to K, from any classes to any. Raises ValueError for
+    numbers out of range.
     """
 
     scale: float
     teachers: int
     classes: int
     spare: float = 0.0
+    moved: int = 1
 
     def __post_init__(self) -> None:
         checks.finite(scale=self.scale, above=0)
         checks.integer(teachers=self.teachers, at_least=1)
         checks.integer(classes=self.classes, at_least=2)
         checks.probability(spare=self.spare, one=False)
+        checks.integer(moved=self.moved, at_least=1, at_most=self.teachers)
+
+    @property
+    def move(self) -> float:
+        """By how much a lead changes, in sigma."""
+        return 2 * self.moved / self.scale
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `Family`: a row for each node, (nodes, n)."""
+        """See `Family`: a row for each node, (nodes, n), and for votes of more than two classes."""
         leads, middles = self._tables[0].shape[:2]
         at, place = _reflected(t)
         low, high = np.flatnonzero(t < 1), np.flatnonzero(t >= 1)
@@ -81,25 +91,30 @@ class GaussianMaximum:
             # Below 1 a curve is t times that of the reflected lead at 1 / t.
             best = best[:, :, place[low]] * t[low] + more[low]
             curves[::-1][rows, :, low] = best
-        return np.minimum(curves, 1.0, out=curves).reshape(-1, t.size)
+        rows = np.minimum(curves, 1.0, out=curves).reshape(-1, t.size)
+        if self.moved == 1:
+            return rows
+        spread = several_classes.excesses(self.moved, self.classes, self.scale, t)
+        return np.concatenate([rows, np.minimum(spread + self.spare * (1 + t), 1.0)])
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`: a and b have all votes between them, the other classes none.
 
         Leads beyond those of `excesses` are left out: no bound rests on which pairs are listed.
         """
-        # All of a's votes, as they are and with one of them moved to b.
-        lead = (_LEAD + 2 / self.scale) * self.scale
-        least = max(1, math.floor((self.teachers - lead) / 2))
+        # All of a's votes, as they are and with those that move given to b.
+        lead = (_LEAD + self.move) * self.scale
+        least = max(self.moved, math.floor((self.teachers - lead) / 2))
         most = min(self.teachers, math.ceil((self.teachers + lead) / 2))
         votes = np.unique(np.linspace(least, most, _MOST_PAIRS).astype(np.int64))
         if most - least >= _MOST_PAIRS:  # near a tie each number counts
-            tie = self.teachers // 2 + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
-            votes = np.union1d(votes[::2], tie)
-        counts = np.union1d(votes, votes - 1)
+            tie = (self.teachers + self.moved - 1) // 2
+            tie = tie + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
+            votes = np.union1d(votes[::2], np.clip(tie, least, most))
+        counts = np.union1d(votes, votes - self.moved)
         laws = _three_outcomes(counts, self.teachers, self.classes, self.scale)
         unmoved = laws[np.searchsorted(counts, votes)]
-        moved = laws[np.searchsorted(counts, votes - 1)]
+        moved = laws[np.searchsorted(counts, votes - self.moved)]
         first = np.concatenate([unmoved, moved])
         second = np.concatenate([moved, unmoved])
         return first * (1 - _ERROR), second * (1 + _ERROR) + OUTSIDE
@@ -111,10 +126,9 @@ class GaussianMaximum:
         Reflected about half a move, leads after are those before with a and b exchanged.
         """
         leads, middles, between = self._nodes()
-        move = 2 / self.scale
         before = _outcomes(leads, middles)
         apart, _ = _curvatures(leads, middles, 0.0, between)
-        level, tilt = _curvatures(leads, middles, move, between)
+        level, tilt = _curvatures(leads, middles, self.move, between)
         after = before[::-1, :, _EXCHANGED]
         apart_after = apart[::-1, :, _EXCHANGED]
         return before, after, level, tilt, apart, apart_after
@@ -122,10 +136,10 @@ class GaussianMaximum:
     def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Leads, middles, and whether leads lie between nodes (else each has its own)."""
         most = self.teachers / self.scale
-        move = 2 / self.scale
+        move = self.move
         if 1 / self.scale >= _CELL:
             most_votes = min(self.teachers, math.floor((_LEAD + move) * self.scale) + 1)
-            leads = np.arange(2 - most_votes, most_votes + 1) / self.scale
+            leads = np.arange(2 * self.moved - most_votes, most_votes + 1) / self.scale
         else:
             first, last = max(move - most, -_LEAD), min(most, _LEAD + move)
             leads = np.linspace(first, last, math.ceil((last - first) / _CELL) + 1)

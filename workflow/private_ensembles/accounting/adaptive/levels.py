@@ -2,7 +2,8 @@
 
 Level i has noise of its own, fixed in advance, and a label of it costs u_i whole units of a budget
 of U. The analyst chooses the level of each query after seeing all labels so far. Backward induction
-over what is left of the budget is the exact cost. Theorems and proofs: docs/sessions.md.
+over what is left of the budget gives the cost between two bounds. Theorems and proofs:
+docs/sessions.md.
 """
 
 from __future__ import annotations
@@ -110,12 +111,24 @@ def levels_delta(
     reserves: Sequence[int] | None = None,
     fineness: float = FINE,
 ) -> Bounds:
-    """Return bounds on the delta at `epsilon`; as :func:`levels_epsilon`.
+    """Return bounds on the delta at `epsilon` of labels whose levels are chosen adaptively.
 
     >>> from private_ensembles.accounting.adaptive.families import two_classes
     >>> coin = two_classes([0.25, 0.75])
     >>> levels_delta([coin, coin], [1, 2], 2, 0.0).upper >= 0.5
     True
+
+    Args:
+        families, units, total, reserves, fineness: as in :func:`levels_epsilon`.
+        epsilon: >= 0.
+
+    Returns:
+        Bounds, on delta, that hold as those of :func:`levels_epsilon` do.
+
+    Raises:
+        ValueError: for numbers out of range.
+
+    Source: docs/sessions.md, theorem 1.
     """
     checks.finite(epsilon=epsilon, at_least=0)
     given = families, units, total, epsilon
@@ -153,8 +166,13 @@ def levels_curve(
         least: the least epsilon at which bounds are wanted, `epsilon` being the largest, which
             saves time: upper bounds elsewhere are 1. All of the grid unless given.
 
+    Returns:
+        Curve, of bounds on delta that hold as those of :func:`levels_epsilon` do.
+
     Raises:
         ValueError: for numbers out of range.
+
+    Source: docs/sessions.md, theorem 1.
     """
     levels = _affordable(families, units, total, reserves)
     runs = [level.alone for level in levels]

@@ -79,6 +79,21 @@ def exponential_cover(rate: float) -> Pairs:
     return Pairs(first, first * np.stack([low, high], axis=1), _ERROR)
 
 
+def pure_cover(rate: float) -> Pairs:
+    """Return the pair that dominates all that is (2 rate, 0)-differentially private.
+
+    >>> pure_cover(math.log(3) / 2).first.round(12)
+    array([[0.75, 0.25]])
+
+    rate: > 0. Randomised response. Raises ValueError like `exponential_cover`. Source: Kairouz, Oh
+    and Viswanath 2015.
+    """
+    checks.within(0, _LARGEST_RATE, rate=rate, low_allowed=False)
+    least = 1 / (1 + math.exp(2 * rate))
+    first = np.array([[math.exp(2 * rate) * least, least]])
+    return Pairs(first, first[:, ::-1], _ERROR)
+
+
 def permute_and_flip_cover(rate: float) -> Pairs:
     """Return pairs that dominate permute-and-flip's, in any number of classes.
 

@@ -5,14 +5,20 @@ sigma2^2 of zero-concentrated differential privacy (`pate.data_independent`). Th
 discrete noise as well (Canonne, Kamath & Steinke 2020, Proposition 5). The exact condition for
 Gaussians (Balle and Wang 2018) does not: secure noise has a condition of its own
 (`accounting.discrete_gaussian`).
+
+If g votes move, counts move by g sqrt(2) at most in place of sqrt(2), which g times the noise makes
+up for: exactly if it is continuous, and in rho if it is discrete. The exact condition of discrete
+noise is for one vote, from which group privacy follows (docs/many-labels.md, "Groups").
 """
 
 import math
 from dataclasses import dataclass, replace
 
 from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import CAP, Account
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.pate.data_independent import discrete_cost, rho_cost, rho_within
@@ -50,6 +56,11 @@ class GaussianCounts(Account):
         return f"sigma_{self.method}"
 
     def find(self, law, task, labels, **free):
+        if task.reach > 1:
+            if task.secure and self.conversion == "exact":
+                return self.find(law, groups.of_one_vote(task), labels)
+            known = self.find(law, replace(task, reach=1), labels)
+            return law.less_noise(known, groups.more_noise(task.reach))
         if labels > 1:
             sigma = sigma_of_many(task, labels, self.conversion)
         else:
@@ -67,6 +78,8 @@ class GaussianCounts(Account):
 
     def cost(self, law, task, parameters):
         """Return the cost by the analysis, and exactly for the noise, by which labels compose."""
+        if task.reach > 1:
+            return self._cost_of_groups(law, task, parameters)
         if task.secure:
             exact = discrete_cost(parameters.moves, task.epsilon, task.delta)
             if self.conversion == "exact":
@@ -79,6 +92,17 @@ class GaussianCounts(Account):
             least = sigma_of_one(task.epsilon, task.delta, self.method, 1)
             claimed = min(claimed, task.epsilon) if parameters.sigma >= least else claimed
         return Cost(claimed, min(claimed, exact))
+
+    def _cost_of_groups(self, law: Law, task: Task, parameters: GaussianNoise) -> Cost:
+        """Return the cost of several votes that move: at a share of the noise, or as a group."""
+        divided = law.less_noise(parameters, groups.less_noise(task.reach))
+        share = self.cost(law, replace(task, reach=1, secure=False), divided)
+        if not task.secure:
+            return share
+        exact = groups.cost_of_all(lambda one: self.cost(law, one, parameters).proven, task)
+        if self.conversion == "exact":
+            return Cost(exact, exact)
+        return Cost(share.claimed, min(share.claimed, exact))
 
 
 paper = GaussianCounts("rdp", "classic")

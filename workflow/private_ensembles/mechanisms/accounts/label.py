@@ -19,7 +19,7 @@ from private_ensembles.accounting.adaptive.scales import (
 from private_ensembles.accounting.labels import composed, label_epsilon
 from private_ensembles.audit.histograms import sorted_histograms
 from private_ensembles.audit.rates import selection_rate
-from private_ensembles.mechanisms.accounts import laplace_counts
+from private_ensembles.mechanisms.accounts import groups, laplace_counts
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels, sigma_of_many
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
@@ -52,6 +52,10 @@ class Start(Account):
 
     free = CAP
     of_coins = False
+
+    def plain(self, noise: Parameters) -> Parameters:
+        """Return the same noise, of which no more is claimed than follows from its scale."""
+        return noise
 
     def settles(self, task: Task, labels: int) -> bool:
         """Return whether this proof is the whole account of so many labels."""
@@ -124,6 +128,10 @@ class SelectionStart(Start):
     """
 
     bounded_range: bool = False
+
+    def plain(self, noise):
+        """Return the rate alone, without what an audit found of it."""
+        return SelectionRate(2 * noise.used_rate, noise.labels)
 
     def find(self, law, task, labels, **free):
         if labels == 1 and task.n_classes == 2:
@@ -231,6 +239,10 @@ class LabelAccount(Account):
     private, however many. composes: more than `MOST_LABELS`, which take too long together, are left
     to the start. refuses: a task for which the account proves nothing is refused, not left to the
     start.
+
+    If the unit that is protected may move several votes (`Task.reach`), the start is what this very
+    account finds for one of them, by group privacy, and it shrinks to what all labels together need
+    if all of these votes move: so claims are never above group privacy.
     """
 
     start: Start
@@ -252,9 +264,10 @@ class LabelAccount(Account):
 
     def together(self, law: Law, task: Task, labels: int) -> bool:
         """Return whether that many labels are charged together; else the start is all there is."""
-        if self.start.settles(task, labels) or (self.composes and labels > MOST_LABELS):
+        settled = task.reach == 1 and self.start.settles(task, labels)
+        if settled or (self.composes and labels > MOST_LABELS):
             return False
-        return task.n_classes == 2 or law.pairs_of_many
+        return law.pairs_known(task)
 
     def refusal(self, law, task):
         """Refuse very many labels, which take too long, and what rounding leaves nothing of."""
@@ -262,11 +275,13 @@ class LabelAccount(Account):
             return reason
         if not self.composes and task.labels > MOST_LABELS:
             return f"for at most {MOST_LABELS:,} labels"
-        if self.refuses and self.together(law, task, task.labels):
+        if self.refuses and self.together(law, replace(task, reach=1), task.labels):
             return nothing_left(task.n_classes, task.labels, task.delta)
         return None
 
     def find(self, law, task, labels, **free):
+        if task.reach > 1:
+            return self._of_groups(law, task, labels, **free)
         start = self.start.find(law, task, labels, **free)
         if not self.together(law, task, labels):
             return start
@@ -280,8 +295,27 @@ class LabelAccount(Account):
             raise NothingProven
         return replace(start, continuous=True)
 
+    def _of_groups(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
+        """Return noise for several votes that move: by group privacy, or their own pairs."""
+        one = groups.of_one_vote(task)
+        try:
+            proven = known = self.find(law, one, labels, **free)
+        except NothingProven:
+            proven, known = None, self.find(law, replace(one, secure=False), labels, **free)
+        if self.together(law, task, labels):
+            start = self.start.plain(known)
+            share = least_share(self, law, task, start)
+            if share < 1 or (proven is None and math.isfinite(share)):
+                continuous = task.n_classes > 2 and not task.secure
+                return replace(law.less_noise(start, share), continuous=continuous)
+        if proven is None:
+            raise NothingProven
+        return proven
+
     def guess(self, law, task, labels, **free):
         """Guess by the share of noise that all labels wanted need: a search asks often."""
+        if task.reach > 1:  # by group privacy, which is near
+            return self.guess(law, groups.of_one_vote(task), labels, **free)
         start = self.start.find(law, task, labels, **free)
         if not self.together(law, task, labels):
             return start
@@ -290,10 +324,24 @@ class LabelAccount(Account):
 
     def cost(self, law, task, parameters):
         """Return the least that is proven."""
+        if task.reach > 1:
+            proven = self._cost_of_groups(law, task, parameters)
+            return Cost(proven, proven)
         proven = self.start.cost(law, task, parameters).proven
         if self.together(law, task, int(parameters.labels)):
             proven = min(proven, cost_together(law, task, parameters))
         return Cost(proven, proven)
+
+    def _cost_of_groups(self, law: Law, task: Task, parameters: Parameters) -> float:
+        """Return the lesser of what the pairs of several votes prove, and group privacy."""
+        proven = math.inf
+        if self.together(law, task, int(parameters.labels)):
+            proven = cost_together(law, task, parameters)
+
+        def of_one(one: Task) -> float:
+            return self.cost(law, one, parameters).proven
+
+        return min(proven, groups.cost_of_all(of_one, task))
 
 
 @lru_cache(maxsize=512)

@@ -2,15 +2,20 @@
 
 Rényi divergences are converted by Canonne, Kamath and Steinke 2020, Proposition 12; the delta of
 noisy counts is `pate.lnmax`'s.
+
+If g votes move, g times the noise costs the same (docs/many-labels.md, "Groups").
 """
 
 import math
 from abc import abstractmethod
+from dataclasses import replace
 from functools import lru_cache
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.accounting.labels import ORDERS, composed, label_epsilon, largest_within
 from private_ensembles.accounting.root import bisect
+from private_ensembles.accounting.rounding import above
+from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import CAP, Account
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise, PureScale
 from private_ensembles.mechanisms.parameters import Cost, Parameters
@@ -37,6 +42,9 @@ class LaplaceCounts(Account):
 
     def find(self, law, task, labels, **free):
         """Find the scale of one label by the method, of many as they compose."""
+        if task.reach > 1:
+            known = self.find(law, replace(task, reach=1), labels)
+            return self.by_scale(law.less_noise(known, groups.more_noise(task.reach)))
         if labels == 1:
             return self.of_one(task)
         return self.of_many(task, labels)
@@ -45,12 +53,19 @@ class LaplaceCounts(Account):
         """Return the noise of one label."""
         return LaplaceNoise(scale_of_one(task.epsilon, task.delta, method=self.method))
 
+    def by_scale(self, noise: Parameters) -> Parameters:
+        """Return the same noise, of which no more is claimed than follows from its scale."""
+        return noise
+
     @abstractmethod
     def of_many(self, task: Task, labels: int) -> Parameters:
         """Return the noise of several labels that keep the budget together."""
 
     def cost(self, law, task, parameters):
         """Return the budget if the method allows this noise for one label, else the composition."""
+        if task.reach > 1:
+            divided = law.less_noise(parameters, groups.less_noise(task.reach))
+            return self.cost(law, replace(task, reach=1), self.by_scale(divided))
         one = parameters.labels == 1
         if one and parameters.scale >= scale_of_one(task.epsilon, task.delta, method=self.method):
             return Cost(task.epsilon, task.epsilon)
@@ -76,6 +91,9 @@ class PureLaplace(LaplaceCounts):
 
     def of_many(self, task, labels):
         return PureScale(label_epsilon(task.epsilon, labels, task.delta), labels)
+
+    def by_scale(self, noise):
+        return PureScale(above(2 / noise.scale), noise.labels, noise.scale)
 
     def composition(self, task, parameters):
         return composed(parameters.label_epsilon, parameters.labels, task.delta)

@@ -6,8 +6,13 @@ every query with the same randomness, so these guarantees do not compose over qu
 (docs/privacy.md). Many labels: they are post-processing of all K teachers, whose composition covers
 any number of them; if the budget has room for it, no noise is needed at all.
 
-One teacher's cost is that of `majority_cost` for the task's adjacency: for replace_one by group
-privacy of two, which also holds if every teacher sees every record.
+Whoever reaches several shards (`Task.reach`) is in the data of several teachers. What is proven of
+teachers that share all data holds for whichever of them see a record, all of them included, so that
+it covers any number of shards. On disjoint shards as many teachers compose.
+
+One teacher's cost, for all that it sees of the unit that is protected, is that of `majority_cost`
+for the task's adjacency: for replace_one by group privacy of two, which also holds if every teacher
+sees every record.
 """
 
 import math
@@ -154,18 +159,27 @@ class Together(Account):
 
 
 class OneTeacher(Account):
-    """Disjoint shards: one teacher's cost covers any number of labels, by parallel composition."""
+    """Disjoint shards: one teacher's cost covers any number of labels, by parallel composition.
+
+    Of a unit that reaches several shards, the composition of as many teachers.
+    """
 
     def refusal(self, law, task):
-        """Require that the teachers keep the budget by themselves."""
-        return task.teacher_refusal()
+        """Require that the teachers whom the unit reaches keep the budget by themselves."""
+        if task.reach == 1:
+            return task.teacher_refusal()
+        spent = together(task, task.reach)
+        if spent <= task.epsilon:
+            return None
+        return f"{task.reach} teachers cost {spent:.4g} together, more than the budget"
 
     def find(self, law, task, labels, **free):
         return Answers(labels)
 
     def cost(self, law, task, parameters):
-        """Return one teacher's cost, which covers any number of labels."""
-        proven = task.teacher_cost().epsilon
+        """Return the cost of the teachers whom the unit reaches, for any number of labels."""
+        one = task.reach == 1
+        proven = task.teacher_cost().epsilon if one else together(task, task.reach)
         return Cost(proven, proven)
 
 

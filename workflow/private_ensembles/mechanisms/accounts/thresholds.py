@@ -12,12 +12,14 @@ from private_ensembles.accounting.adaptive.counts_and_labels import (
 )
 from private_ensembles.accounting.adaptive.scales import grid_fineness, loses_all, nothing_left
 from private_ensembles.accounting.discrete_gaussian import sufficient_factor
+from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
 from private_ensembles.mechanisms.accounts.given import Given
 from private_ensembles.mechanisms.accounts.label import MOST_LABELS
 from private_ensembles.mechanisms.checks.checked import Checked, CheckedNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.pate.data_independent import (
@@ -38,19 +40,27 @@ class CheckedCounts(Account):
     """Both are functions of Gaussian noise on counts that move by 1 and by sqrt(2).
 
     These compose exactly; with secure noise it is discrete noise on three counts that move by 1
-    each. free: share of the budget that thresholds take; threshold as a share of the teachers; cap:
-    labels that are paid for, as a share of those wanted.
+    each. If g votes move, counts move by g times as much at most, which g times the noise makes up
+    for; of discrete noise, group privacy says what they cost. free: share of the budget that
+    thresholds take; threshold as a share of the teachers; cap: labels that are paid for, as a share
+    of those wanted.
     """
 
     free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2)} | CAP
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
         """Find both noises, in votes; without `free`, those that suit a pool that mostly agrees."""
+        if task.secure and task.reach > 1:
+            return self.find(law, groups.of_one_vote(task), labels, share, threshold)
         noise = self.continuous(task, labels, share, threshold)
         if not task.secure:
             return replace(noise, continuous=True)
         factor = sufficient_factor(noise.moves, task.epsilon, task.delta)
         return law.less_noise(noise, factor)  # more noise, as the factor is at least 1
+
+    def by_groups(self, law: Law, task: Task, parameters: CheckedNoise) -> float:
+        """Return what several votes that move cost by what one of them does."""
+        return groups.cost_of_all(lambda one: self.cost(law, one, parameters).proven, task)
 
     def continuous(
         self, task: Task, labels: int, share: float = 0.3, threshold: float = 0.6
@@ -59,7 +69,7 @@ class CheckedCounts(Account):
         if share == 0:
             raise ValueError("share = 0: must be above 0, because thresholds have noise")
         rho = rho_within(task.epsilon, task.delta, "exact")
-        slack = 1 + 1e-12
+        slack = (1 + 1e-12) * groups.more_noise(task.reach)
         return CheckedNoise(
             threshold=threshold * task.n_teachers,
             sigma1=math.sqrt(task.queries / (2 * share * rho)) * slack,
@@ -70,10 +80,12 @@ class CheckedCounts(Account):
 
     def cost(self, law, task, parameters):
         """Return the cost at the caps."""
-        if task.secure:
-            proven = discrete_cost(parameters.moves, task.epsilon, task.delta)
+        if not task.secure:
+            proven = _of_noisy_counts(task, parameters)
+        elif task.reach > 1:
+            proven = self.by_groups(law, task, parameters)
         else:
-            proven = rho_cost(parameters.rho * (1 + 1e-14), task.delta, "exact")
+            proven = discrete_cost(parameters.moves, task.epsilon, task.delta)
         return Cost(proven, proven)
 
 
@@ -91,14 +103,28 @@ class CheckedLabels(CheckedCounts):
         return nothing_left(task.n_classes, task.labels, task.delta)
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
-        """Start from what the noisy counts need; find less sigma2, and the sigma1 it leaves."""
+        """Start from what the noisy counts need; find less sigma2, and the sigma1 it leaves.
+
+        If several votes move, group privacy may find less than their own pairs do.
+        """
+        noises = [self._least(law, task, labels, share, threshold)]
+        if task.reach > 1:
+            one = groups.of_one_vote(task)
+            noises.append(self._least(law, one, labels, share, threshold))
+        known = [noise for noise in noises if noise is not None]
+        if not known:
+            raise NothingProven
+        return max(known, key=lambda noise: noise.rho)
+
+    def _least(
+        self, law: Checked, task: Task, labels: int, share: float, threshold: float
+    ) -> CheckedNoise | None:
+        """Return the noise by the task's own pairs; None if nothing is proven of secure noise."""
         start = replace(self.continuous(task, labels, share, threshold), continuous=True)
         sigma1, sigma2 = _least_noise(law, task, replace(start, threshold=0.0), share)
         if math.isfinite(sigma1) and (task.secure or sigma2 < start.sigma2):
             return replace(start, sigma1=sigma1, sigma2=sigma2, continuous=not task.secure)
-        if task.secure:
-            raise NothingProven
-        return start
+        return None if task.secure else start
 
     def guess(self, law, task, labels, **free):
         """Guess by about what share of the noise the labels need: a search asks often."""
@@ -109,7 +135,9 @@ class CheckedLabels(CheckedCounts):
         """Return the least proven cost: of thresholds and labels, or of continuous noisy counts."""
         proven = _cost_together(law, task, replace(parameters, threshold=0.0))
         if not task.secure:
-            proven = min(proven, rho_cost(parameters.rho * (1 + 1e-14), task.delta, "exact"))
+            proven = min(proven, _of_noisy_counts(task, parameters))
+        if task.reach > 1:
+            proven = min(proven, self.by_groups(law, task, parameters))
         return Cost(proven, proven)
 
 
@@ -128,6 +156,12 @@ class GivenThresholds(Given):
         return Cost(paper_epsilon(rho, task.delta), proven)
 
 
+def _of_noisy_counts(task: Task, parameters: CheckedNoise) -> float:
+    """What continuous noise on all counts costs at the caps."""
+    rho = task.reach**2 * parameters.rho * (1 + 1e-14)
+    return rho_cost(rho, task.delta, "exact")
+
+
 @lru_cache(maxsize=512)
 def _least_noise(
     law: Checked, task: Task, start: CheckedNoise, share: float
@@ -137,7 +171,7 @@ def _least_noise(
     start: what the noisy counts need. sigma1 is infinite if nothing is found.
     """
     epsilon, delta, labels = task.epsilon, task.delta, start.labels
-    rho = rho_within(epsilon, delta, "exact")
+    rho = rho_within(epsilon, delta, "exact") / task.reach**2
     family = law.law.pairs(task, start.of_label)
     if loses_all(family, labels, epsilon, delta, task.n_classes):
         return math.inf, math.inf
@@ -145,7 +179,8 @@ def _least_noise(
     proven = (math.inf, math.inf)
     for count in range(_TRIES):
         alone = _labels_alone(law, task, GaussianNoise(sigma2, labels))
-        sigma1 = alone.least_sigma(start.queries, epsilon, delta, start.sigma1, lattice=task.secure)
+        counts = NoisyCounts(start.queries, start.sigma1, task.secure, task.reach)
+        sigma1 = alone.least_sigma(counts, epsilon, delta)
         if math.isinf(sigma1):
             sigma2 *= _MORE
             continue
@@ -176,7 +211,7 @@ def _labels_alone(law: Checked, task: Task, noise: GaussianNoise) -> LabelsAlone
 def _cost_together(law: Checked, task: Task, parameters: CheckedNoise) -> float:
     """Return what thresholds and labels cost at the task's delta; at most epsilon if it is kept."""
     labels = parameters.labels
-    counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure)
+    counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure, task.reach)
     bounds = _labels_alone(law, task, parameters.of_label).beside(counts, task.delta)
     if bounds.delta(task.epsilon) <= task.delta:
         return min(task.epsilon, bounds.epsilon(task.delta))

@@ -7,7 +7,10 @@ the exponential mechanism.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.selection_covers import permute_and_flip_cover
+from private_ensembles.accounting.adaptive.selection_covers import (
+    permute_and_flip_cover,
+    pure_cover,
+)
 from private_ensembles.mechanisms.laws.selection import Selection, preferences
 
 
@@ -40,4 +43,4 @@ def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> ND
     return np.argmin(np.where(accepted, arrival, np.inf), axis=1)
 
 
-LAW = Selection("permute_and_flip", weigh, choose, permute_and_flip_cover)
+LAW = Selection("permute_and_flip", weigh, choose, permute_and_flip_cover, pure_cover)

@@ -58,6 +58,7 @@ class Gaussian(Law):
 
     drawn: str
     pairs_of_many = True
+    groups_of_many = True
 
     @property
     def coins(self) -> bool:
@@ -129,7 +130,7 @@ class Gaussian(Law):
             raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
         spare = fine_distance(sigma, C) if self._fine(C, task.secure) else 0.0
         if C > 2:
-            return GaussianMaximum(sigma, K, C, spare)
+            return GaussianMaximum(sigma, K, C, spare, task.reach)
         error = self.error(K, C, parameters)
         table = self.distribution(both_counts(K), parameters)
         spare += error["absolute_error"]

@@ -25,4 +25,4 @@ def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> ND
     return np.argmax(scores + generator.gumbel(size=scores.shape), axis=1)
 
 
-LAW = Selection("exponential", weigh, choose, exponential_cover)
+LAW = Selection("exponential", weigh, choose, exponential_cover, exponential_cover)

@@ -20,7 +20,8 @@ class Law(ABC):
     secure: whether labels are drawn from secure noise, which is discrete. n_classes: 2 if the law
     serves two classes only. silent: an outcome may be no answer, -1. of_counts: the counts are all
     that a label depends on. coins: secure labels of two classes are coins of the distribution's own
-    floats. pairs_of_many: `pairs` are known for more than two classes.
+    floats. pairs_of_many: `pairs` are known for more than two classes. groups_of_many: also where
+    several votes move.
     """
 
     n_classes: int | None = None
@@ -28,6 +29,7 @@ class Law(ABC):
     of_counts = True
     coins = False
     pairs_of_many = False
+    groups_of_many = False
 
     @abstractmethod
     def distribution(
@@ -91,8 +93,17 @@ class Law(ABC):
         return labels
 
     def pairs(self, task: Task, parameters: Parameters) -> Family:
-        """Return what a moved vote does to one label; ValueError where that is not known."""
+        """Return what the votes that the task's unit may move do to one label.
+
+        Raises ValueError where that is not known (`pairs_known`).
+        """
         raise ValueError(f"n_classes = {task.n_classes}: no pairs of neighbours are known")
+
+    def pairs_known(self, task: Task) -> bool:
+        """Return whether `pairs` are known for the task."""
+        if task.n_classes == 2:
+            return True
+        return self.pairs_of_many and (task.reach == 1 or self.groups_of_many)
 
     def closed_form(self, parameters: Parameters) -> tuple[str, float | Fraction] | None:
         """Return the law of two classes as certificates name it, and its scale; None: it has none.
@@ -103,7 +114,9 @@ class Law(ABC):
 
     def audited(self, task: Task, parameters: Parameters) -> Audited:
         """Return one label as the exact audit sees it."""
-        return OnCounts(self, parameters, task.n_teachers, task.n_classes, secure=task.secure)
+        return OnCounts(
+            self, parameters, task.n_teachers, task.n_classes, secure=task.secure, reach=task.reach
+        )
 
 
 def entries(distribution: NDArray[np.float64], labels: NDArray) -> NDArray[np.float64]:

@@ -1,8 +1,8 @@
 """Laws that choose a class with a preference for large vote counts; exact for C classes.
 
-Class j of count n_j is chosen with one parameter, the rate r. Moving one vote changes every count
-by at most 1, so a label is (2 r, 0)-DP (McSherry & Talwar 2007, Theorem 6; McKenna & Sheldon 2020,
-Theorem 1). `gumbel` and `exponential` hold the two laws.
+Class j of count n_j is chosen with one parameter, the rate r. Moving g votes changes every count
+by at most g, so a label is (2 g r, 0)-DP (McSherry & Talwar 2007, Theorem 6; McKenna & Sheldon
+2020, Theorem 1). `gumbel` and `exponential` hold the two laws.
 """
 
 import math
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
 from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.accounting.rounding import above
 from private_ensembles.audit.rates import ABSOLUTE_ERROR, RELATIVE_ERROR
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
@@ -60,14 +61,17 @@ class Selection(TableLaw):
     """name: as certificates call it. weigh: Pr[label] of counts at a rate, (queries, classes).
 
     choose: a label per query, of counts, a generator and a rate. dominating: pairs at a rate that
-    dominate one label's, in any number of classes.
+    dominate one label's, in any number of classes; of_groups: the same if several votes move, at
+    the rate times their number.
     """
 
     name: str
     weigh: Callable[[ArrayLike, float], NDArray[np.float64]]
     choose: Callable[[ArrayLike, np.random.Generator, float], NDArray[np.int64]]
     dominating: Callable[[float], Pairs]
+    of_groups: Callable[[float], Pairs]
     pairs_of_many = True
+    groups_of_many = True
 
     def chances(self, counts, parameters):
         return self.weigh(counts, parameters.used_rate)
@@ -85,7 +89,9 @@ class Selection(TableLaw):
         return replace(parameters, rate=parameters.rate / factor)
 
     def cover(self, task, parameters):
-        return self.dominating(parameters.used_rate)
+        if task.reach == 1:
+            return self.dominating(parameters.used_rate)
+        return self.of_groups(above(task.reach * parameters.used_rate))
 
     def closed_form(self, parameters):
         return self.name, 1 / Fraction(parameters.used_rate)

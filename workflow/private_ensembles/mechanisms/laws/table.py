@@ -37,7 +37,7 @@ class TableLaw(Law):
         """Draw one label per query from a seeded stream."""
 
     def cover(self, task: Task, parameters: Parameters) -> Pairs:
-        """Return pairs whose mixtures dominate all that a moved vote does to one label."""
+        """Return pairs whose mixtures dominate all that moved votes do to one label."""
         raise ValueError(f"n_classes = {task.n_classes}: no pairs of neighbours are known")
 
     def distribution(self, counts, parameters, secure=False):
@@ -58,27 +58,31 @@ class TableLaw(Law):
         return draw_coins(self.distribution(counts, parameters))
 
     def pairs(self, task, parameters):
-        """Return the table of two classes; for more, what dominates, and votes for two alone."""
-        K, C = task.n_teachers, task.n_classes
+        """Return the table of two classes; for more, what dominates, and votes for two alone.
+
+        Raises ValueError for more than two classes if no pairs are known of so many votes moved.
+        """
+        K, C, moves = task.n_teachers, task.n_classes, task.reach
         errors = self.error(K, C, parameters)
         error, spare = errors["relative_error"], errors["absolute_error"]
         if C == 2:
             table = self.chances(both_counts(K), parameters)
             return two_class_pairs(table, error, spare, task)
-        moved = np.unique(np.linspace(1, K, _MOST_PLAYED).astype(np.int64))
+        cover = self.cover(task, parameters)
+        moved = np.unique(np.linspace(moves, K, _MOST_PLAYED).astype(np.int64))
         counts = np.zeros((2, moved.size, C), dtype=np.int64)
-        counts[0, :, 0], counts[1, :, 0] = moved, moved - 1
+        counts[0, :, 0], counts[1, :, 0] = moved, moved - moves
         counts[:, :, 1] = K - counts[:, :, 0]
         before = self.chances(counts[0], parameters)
         after = self.chances(counts[1], parameters)
         played = Pairs(before, after, error, spare)
-        return Covered(self.cover(task, parameters), played)
+        return Covered(cover, played)
 
 
 def two_class_pairs(table: NDArray, error: float, spare: float, task: Task) -> Family:
     """Return the family of a table of two classes; what is negligible takes 2e-9 of delta."""
     negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
-    return of_table(table, error, spare, negligible=negligible)
+    return of_table(table, error, spare, negligible=negligible, moved=task.reach)
 
 
 def draw_coins(chances: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """The accuracy of DaRRM's released labels, from the rows of each release to its tables.
 
-Averages only, so that no edit of a proof reruns them. Columns are only added, never renamed
-(DESIGN, section 4); accuracies are fractions.
+Averages only, so that no edit of a proof reruns them. Columns are only added, never renamed, as
+tools read them; accuracies are fractions.
 """
 
 import math

@@ -41,7 +41,8 @@ def terms(entry: Entry, budget: Budget) -> Task:
 
     Noise on the votes gets the whole budget. DaRRM claims that all teachers see all data, in their
     accountant's adjacency; so does a committee of m teachers. Without noise on disjoint shards the
-    label costs one teacher, for any number of queries (DESIGN 5.6): shards that are cut from a
+    label costs one teacher, for any number of queries
+    (docs/audit.md, "Private teachers"): shards that are cut from a
     permutation serve replace_one, so that cost is one teacher's by group privacy; a keyed hash
     serves add_remove, at the accountant's own cost.
     """

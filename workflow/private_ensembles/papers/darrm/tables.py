@@ -1,7 +1,7 @@
 """The paper's tables of what labels cost, from privacy parameters and noise scales.
 
 Every function takes data frames or plain mappings and returns a data frame; columns are only added,
-never renamed (DESIGN, section 4). epsilon in nats.
+never renamed, as tools read them. epsilon in nats.
 """
 
 import math

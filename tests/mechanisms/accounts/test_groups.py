@@ -1,0 +1,214 @@
+"""Several votes that move together: every account that says what they cost, against exact truth."""
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts import groups
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+
+from ...accounting.adversaries import exact_value, power
+from ...audit.oracle import all_histograms
+
+# The teachers' own privacy, not noise on the votes, keeps the budget of these.
+OF_TEACHERS = ("majority_private", "darrm_sub", "darrm_opt", "committee")
+ON_COUNTS = [name for name in registry.offered() if name not in OF_TEACHERS]
+OF_TWO = ["gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip", "ladder"]
+SIZES = [(2, 5, 1), (2, 4, 2), (2, 5, 3), (3, 5, 1), (3, 3, 2), (3, 2, 3), (4, 4, 1), (4, 2, 2)]
+
+
+def task_of(C, K, Q, **others):
+    return Task(1.0, 1e-3, queries=Q, labels=Q, n_teachers=K, n_classes=C, **others)
+
+
+def exact_delta(law, parameters, task, moved=None):
+    """The delta of all labels at the task's epsilon, in fractions: over every adaptive adversary.
+
+    Any votes move, up to `moved` of each query, from any classes to any: found by comparing all
+    histograms with all. Classes that are renamed alike change nothing.
+    """
+    moved = task.reach if moved is None else moved
+    rows = all_histograms(task.n_teachers, task.n_classes)
+    laws = law.outcomes(rows, parameters)
+    named = [[Fraction(float(p)) for p in row] for row in laws]
+    pairs = set()
+    for one, other in itertools.permutations(range(len(rows)), 2):
+        if np.abs(rows[one] - rows[other]).sum() <= 2 * moved:
+            pairs.add(tuple(sorted(zip(named[one], named[other], strict=True))))
+    listed = [tuple(zip(*pair, strict=True)) for pair in pairs]
+    _, growth = power(task.epsilon)
+    return exact_value(listed, task.labels, growth)
+
+
+def mechanisms_for(task, names=ON_COUNTS):
+    return [load(name) for name in names if load(name).refusal(task) is None]
+
+
+@pytest.mark.parametrize(("C", "K", "Q"), SIZES)
+@pytest.mark.parametrize("name", ON_COUNTS)
+def test_no_adversary_who_moves_two_votes_reaches_delta(name, C, K, Q):
+    """The true delta of the noise that is found, in fractions, and that of claims at this noise."""
+    mechanism, task = load(name), task_of(C, K, Q, reach=2)
+    if reason := mechanism.refusal(task):
+        assert C > mechanism.law.n_classes == 2, reason
+        return
+    parameters = mechanism.calibrate(task)
+    cost = mechanism.cost(task, parameters)
+    assert cost.proven <= cost.claimed <= task.epsilon
+    assert exact_delta(mechanism.law, parameters, task) <= task.delta
+    at_cost = replace(task, epsilon=cost.proven)
+    assert exact_delta(mechanism.law, parameters, at_cost) <= task.delta * (1 + 1e-9)
+    # What one vote may do was found too little by the same account.
+    assert mechanism.cost(task, mechanism.calibrate(replace(task, reach=1))).proven > task.epsilon
+
+
+@pytest.mark.parametrize(("K", "Q"), [(5, 1), (4, 2), (5, 3)])
+@pytest.mark.parametrize("name", OF_TWO)
+def test_five_per_cent_less_noise_is_caught(name, K, Q):
+    """Of two classes accounts are tight, so that an adversary who exists gains more than delta."""
+    mechanism, task = load(name), task_of(2, K, Q, reach=2)
+    twin = mechanism.law.less_noise(mechanism.calibrate(task), 0.95)
+    assert exact_delta(mechanism.law, twin, task) > task.delta
+    assert mechanism.cost(task, twin).proven > task.epsilon
+
+
+@pytest.mark.parametrize("C", [2, 5])
+@pytest.mark.parametrize("name", ON_COUNTS)
+def test_every_account_notices_less_noise(name, C):
+    task = Task(1.0, 1e-5, 20, 20, 12, C, reach=3)
+    for mechanism in mechanisms_for(task, [name]):
+        parameters = mechanism.calibrate(task)
+        assert 0.98 < mechanism.cost(task, parameters).claimed <= 1
+        twin = mechanism.law.less_noise(parameters, 0.95)
+        assert mechanism.cost(task, twin).claimed > 1
+
+
+@pytest.mark.parametrize("C", [2, 6])
+@pytest.mark.parametrize("epsilon", [0.3, 4.0])
+@pytest.mark.parametrize("name", ON_COUNTS)
+def test_claims_lie_between_one_vote_and_group_privacy(name, epsilon, C):
+    """At one noise: what g votes cost is more than one, no more than groups, and rises with g."""
+    size = {"queries": 30, "labels": 30, "n_teachers": 20, "n_classes": C}
+    task = Task(epsilon, 1e-5, reach=4, **size)
+    for mechanism in mechanisms_for(task, [name]):
+        parameters = mechanism.calibrate(task)
+        last = 0.0
+        for reach in (1, 2, 4):
+            of = replace(task, reach=reach)
+            claimed = mechanism.cost(of, parameters).proven
+
+            def of_one(one, parameters=parameters, mechanism=mechanism):
+                return mechanism.cost(one, parameters).proven
+
+            assert last <= claimed * (1 + 1e-3)
+            if reach > 1:
+                assert last < claimed <= groups.cost_of_all(of_one, of)
+            last = claimed
+
+
+def test_the_budget_of_one_vote_is_that_of_group_privacy():
+    task = task_of(2, 9, 4, reach=3)
+    one = groups.of_one_vote(task)
+    assert one.reach == 1
+    assert one.epsilon == pytest.approx(1 / 3)
+    whole = one.delta * (1 + math.exp(one.epsilon) + math.exp(2 * one.epsilon))
+    assert whole == pytest.approx(task.delta)
+    assert whole <= task.delta
+    assert 3 * one.epsilon <= task.epsilon
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(100.0, 1e-70), (2e-6, 1e-5)])
+def test_a_budget_too_little_to_be_shared_is_refused(epsilon, delta):
+    task = Task(epsilon, delta, 1, 1, 9, 2, reach=9)
+    for name in ON_COUNTS:
+        begins = "one of 9 votes has too little of the budget: ("
+        assert load(name).refusal(task).startswith(begins)
+        assert begins not in (load(name).refusal(replace(task, reach=1)) or "")
+    assert groups.cost_of_all(lambda one: 0.0, task) == math.inf
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_group_privacy_of_randomised_response_is_what_it_is(epsilon):
+    """(e, d) of one vote by a formula of its own, and of a chain of three by the definition."""
+    ones = np.array([1 / (1 + math.exp(epsilon * (1.5 - n))) for n in range(4)])
+    task = replace(task_of(2, 3, 1, reach=3), delta=0.2)
+
+    def of_one(one):
+        """The least epsilon of neighbours of the chain at this delta."""
+        found = 0.0
+        for p, q in itertools.chain(itertools.pairwise(ones), itertools.pairwise(ones[::-1])):
+            for mine, theirs in ((p, q), (1 - p, 1 - q)):
+                if mine > one.delta:
+                    found = max(found, math.log((mine - one.delta) / theirs))
+        return found
+
+    spent = groups.cost_of_all(of_one, task)
+    assert ones[3] - math.exp(spent) * ones[0] <= task.delta
+    assert ones[3] - math.exp(spent / 2) * ones[0] > task.delta or spent == 0
+
+
+def test_a_cost_that_no_share_of_delta_pays_for_is_infinite():
+    task = task_of(2, 9, 4, reach=3)
+    assert groups.cost_of_all(lambda one: math.inf, task) == math.inf
+    assert groups.cost_of_all(lambda one: one.epsilon + 300, task) == math.inf
+    assert groups.cost_of_all(lambda one: 0.0, task) == 0
+
+
+def test_noise_is_multiplied_up_and_divided_down():
+    for reach in (1, 2, 3, 7, 1000):
+        more, less = (Fraction(f(reach)) for f in (groups.more_noise, groups.less_noise))
+        assert more >= reach
+        assert less <= Fraction(1, reach)
+        assert more * less >= 1
+
+
+@pytest.mark.parametrize("name", ["gnmax", "gnmax_improved", "gnmax_analytic", "confident_gnmax"])
+def test_secure_noise_of_several_votes_is_that_of_one_by_group_privacy(name):
+    mechanism = load(name)
+    for C in (2, 4):
+        task = Task(1.0, 1e-5, 20, 20, 12, C, secure=True, reach=2)
+        parameters = mechanism.calibrate(task)
+        assert not parameters.continuous
+        assert mechanism.cost(task, parameters).proven <= 1
+        continuous = mechanism.calibrate(replace(task, secure=False))
+        more = mechanism.law.less_noise(continuous, 1.02)
+        assert mechanism.cost(task, more).proven <= 1
+
+
+@pytest.mark.parametrize("name", OF_TWO)
+def test_coins_of_one_label_are_audited_for_all_votes_that_move(name):
+    mechanism = load(name)
+    task = Task(1.0, 1e-5, 1, 1, 12, 2, secure=True, reach=3)
+    parameters = mechanism.calibrate(task)
+    mechanism.require_coins(task, parameters)
+    assert exact_delta(mechanism.law, parameters, task) <= task.delta
+    of_one = mechanism.calibrate(replace(task, reach=1))
+    if mechanism.law.coins:
+        with pytest.raises(ValueError, match="coins of"):
+            mechanism.require_coins(task, of_one)
+
+
+def test_what_private_teachers_cost_by_how_many_of_them_see_the_unit():
+    facts = {"teacher_epsilon": 0.1, "adjacency": "add_remove"}
+    majority = load("majority_private")
+    spent = [
+        majority.cost(task, majority.calibrate(task)).proven
+        for task in (task_of(3, 11, 5, reach=reach, **facts) for reach in (1, 2, 3))
+    ]
+    assert spent[0] == 0.1
+    assert spent[1:] == pytest.approx([0.2, 0.3], abs=0.01)
+    refusal = majority.refusal(task_of(3, 40, 5, reach=30, **facts))
+    assert refusal.startswith("30 teachers cost")
+    # Teachers that share all data: the guarantee is for any of them, so for any number.
+    for name in ("committee", "darrm_sub"):
+        shared = task_of(2, 11, 1, privacy_model="shared_data", **facts)
+        mechanism, several = load(name), replace(shared, reach=4)
+        assert mechanism.calibrate(several) == mechanism.calibrate(shared)
+        parameters = mechanism.calibrate(shared)
+        assert mechanism.cost(several, parameters) == mechanism.cost(shared, parameters)

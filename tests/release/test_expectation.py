@@ -1,0 +1,238 @@
+"""What labels are worth, before one is drawn: from plan and profile, and never from the votes."""
+
+import math
+import time
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.api.releasing import release_labels
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.planner import study
+from private_ensembles.planner.defaults import PROFILE
+from private_ensembles.release import expectation, own_votes
+from private_ensembles.release.expectation import LEAST, right_at_most
+from private_ensembles.release.facts import Facts
+from private_ensembles.votes.synthetic import ConsensusProfile
+
+FACTS = Facts("disjoint", "patient")
+# Forty hospitals and seven diagnoses.
+HOSPITAL = Task(2.0, 1e-5, 300, 300, 40, 7, secure=True, profile=ConsensusProfile(7, **PROFILE))
+
+
+def of(task, name="gnmax_exact", facts=FACTS):
+    (plan,) = study.ranked(task, [name], 0)
+    assert plan.refusal is None
+    return expectation.of(task, plan, 0, facts)
+
+
+def labels(number, **more):
+    return replace(HOSPITAL, queries=number, labels=number, **more)
+
+
+@pytest.mark.parametrize(
+    ("task", "right"),
+    [(labels(2000), 0.207), (labels(300), 0.335), (labels(300, epsilon=0.001), 0.143)],
+    ids=["2,000 labels", "300 labels", "epsilon 0.001"],
+)
+def test_labels_of_which_less_than_half_is_left_stop(task, right):
+    expected = of(task)
+    assert expected.share == pytest.approx(right, abs=0.02)
+    assert not expected.useful
+    with pytest.raises(ValueError, match=r"^usefulness = 0\.\d\d: must be at least 0\.5") as stop:
+        expected.require(allow="--anyway")
+    assert "\n" not in str(stop.value)
+    assert str(stop.value).endswith("or allow it with --anyway")
+
+
+@pytest.mark.parametrize("number", [5, 10, 20])
+def test_few_labels_of_the_same_ensemble_are_useful(number):
+    expected = of(labels(number))
+    assert expected.useful
+    assert expected.share > expected.teacher
+    assert expected.cautions() == []
+    expected.require(allow="never asked for")
+
+
+def test_what_is_expected_is_what_comes_out():
+    """Labels drawn from votes of the profile, against the truth: five standard errors."""
+    task = labels(2000, epsilon=8.0, secure=False)
+    (plan,) = study.ranked(task, ["gnmax_exact"], 0)
+    expected = expectation.of(task, plan, 0, FACTS)
+    counts, truth = study.profile_votes(task, 1)  # others than those it was planned on
+    given = {"mechanism": "gnmax_exact", "noise": "reproducible", "seed": 1, "unit": "patient"}
+    with pytest.warns(UserWarning, match="usefulness"):
+        found = release_labels(counts, epsilon=8.0, delta=1e-5, **given)
+    right = (found.labels == truth).mean()
+    assert abs(right - expected.share) < 5 * math.sqrt(2 * 0.25 / 2000)
+    assert abs((counts.argmax(axis=1) == truth).mean() - expected.plurality) < 0.06
+    assert found.expectation == expected
+
+
+def test_usefulness_is_1_without_noise_and_0_if_noise_drowns_all():
+    assert of(labels(5, epsilon=50.0)).usefulness == pytest.approx(1, abs=0.02)
+    assert of(labels(300, epsilon=0.001)).usefulness == pytest.approx(0, abs=0.02)
+
+
+def test_teachers_that_know_nothing_are_of_no_use():
+    profile = ConsensusProfile(7, **PROFILE | {"commonest": 0.97})
+    expected = of(labels(5, profile=profile))
+    assert expected.guessing == 0.97
+    assert not expected.useful
+    assert "no better than guessing" in expected.cautions()[-1]
+
+
+def test_a_stated_commonest_class_is_harder_to_beat():
+    """Sixty labels are right 70 % of the time: more than 1 in 7, and hardly more than 67 %."""
+    stated = of(labels(60, profile=ConsensusProfile(7, **PROFILE | {"commonest": 0.67})))
+    alike = of(labels(60))
+    assert abs(stated.share - alike.share) < 0.03
+    assert alike.useful
+    assert not stated.useful
+    assert "the commonest class alone 40 times" in stated.lines()[0]
+    assert "guessing 9 times" in alike.lines()[0]
+
+
+def test_the_most_labels_that_stay_right_are_found():
+    expected = of(labels(300))
+    best = of(labels(expected.good))
+    more = of(labels(round(1.3 * expected.good)))
+    assert best.share == pytest.approx(0.8, abs=0.025)
+    assert more.share < best.share
+    assert of(labels(5)).good == 5
+    assert of(labels(300, epsilon=0.001)).good == 0
+    assert of(labels(300), "confident_gnmax").good > 0
+
+
+def test_advice_is_what_it_says_and_the_best_comes_first():
+    task = labels(300)
+    expected = of(task)
+    private, twice = expected.advice
+    assert private.right > twice.right > expected.right
+    assert len(expected.lines()) == 4
+    # Twice the budget, planned in full.
+    assert twice.right == pytest.approx(of(labels(300, epsilon=4.0)).right, rel=0.02)
+    # Teachers that cost so much keep the budget without noise.
+    epsilon, delta = (
+        float(part.partition(" = ")[2].split(" ")[0].rstrip(","))
+        for part in private.what.split("at ")[1].split(", ")[:2]
+    )
+    cost = majority_cost(epsilon, delta, "replace_one")
+    assert 1.9 < cost.epsilon <= 2
+    assert cost.delta <= 1e-5
+    given = {"teacher_epsilon": epsilon, "teacher_Delta": delta}
+    assert of(labels(300, **given), "majority_private").right == pytest.approx(private.right)
+
+
+def test_no_private_teachers_are_offered_to_who_has_them_or_could_not_use_them():
+    for facts, more in (
+        (Facts("disjoint", reach=2), {}),
+        (FACTS, {"teacher_epsilon": 0.5, "teacher_Delta": 1e-8}),
+    ):
+        found = of(labels(300, **more), facts=facts)
+        assert [advice.what for advice in found.advice if "DP-SGD" in advice.what] == []
+
+
+def test_what_helps_nothing_is_no_advice():
+    assert of(labels(5, epsilon=50.0)).advice == ()
+
+
+def test_it_takes_a_fraction_of_a_second():
+    (plan,) = study.ranked(labels(1000), ["gnmax_exact"], 0)
+    started = time.process_time()
+    expectation.of(labels(1000), plan, 0, FACTS)
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"epsilon": 10.0}, []),
+        ({"epsilon": 11.0}, ["whoever suspects something of one patient 50:50 may be right more"]),
+        ({"delta": 1e-4}, []),
+        ({"delta": 1e-3}, ["publishing all data of one patient in 1,000"]),
+        ({"delta": 0.1}, ["is above 1/40: publishing all data of one of the 40 teachers"]),
+        ({"epsilon": 100.0, "delta": 0.1}, ["odds of 2.6882e+43 : 1", "is above 1/40"]),
+    ],
+)
+def test_a_budget_that_promises_little_is_put_in_words(change, says):
+    found = expectation.budget_warnings(replace(HOSPITAL, **change), FACTS)
+    assert len(found) == len(says)
+    assert all(text in one for text, one in zip(says, found, strict=True))
+
+
+def test_nobody_is_right_more_often_than_is_said():
+    """Randomised response with a leak reaches the bound, and the best test of it no more."""
+    for epsilon, delta in ((0.5, 0.0), (2.0, 1e-5), (3.0, 0.2)):
+        truth, lie = math.exp(epsilon) / (1 + math.exp(epsilon)), 1 / (1 + math.exp(epsilon))
+        one = np.array([delta, (1 - delta) * truth, (1 - delta) * lie, 0])
+        other = one[::-1]
+        assert (one - math.exp(epsilon) * other).clip(0).sum() == pytest.approx(delta)
+        best = np.maximum(one, other).sum() / 2
+        assert right_at_most(epsilon, delta) == pytest.approx(best)
+    assert right_at_most(1000.0, 0.0) == 1
+
+
+def test_that_a_release_stops_says_nothing_about_the_votes(monkeypatch):
+    """Whatever the votes, the same words; and nobody has drawn."""
+    monkeypatch.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+    said = set()
+    for counts in (np.tile([40, 0, 0], (100, 1)), np.tile([13, 13, 14], (100, 1))):
+        with pytest.raises(ValueError, match=r"^usefulness = ") as stop:
+            release_labels(counts, epsilon=0.5, delta=1e-5, shards="disjoint")
+        said.add(str(stop.value))
+    assert len(said) == 1
+    assert said.pop().endswith("or allow it with anyway=True")
+
+
+def test_the_door_itself_is_closed_to_what_is_of_no_use():
+    """Also for a caller that did not ask what to expect."""
+    counts = np.tile([20, 20], (100, 1))
+    task = Task(0.1, 1e-5, 100, 100, 40, 2, secure=True, counts_only=True)
+    task = replace(task, profile=ConsensusProfile(2, **PROFILE))
+    application = own_votes.planned(task, ["gnmax_exact"], FACTS, 0)
+    votes = own_votes.Votes(2, np.full(100, -1), counts=counts)
+    with pytest.raises(ValueError, match=r"^usefulness = "):
+        own_votes.serve(application, votes, 0)
+    assert len(own_votes.serve(application, votes, 0, anyway=True).by_query(100)) == 100
+
+
+def test_anyway_and_a_rehearsal_go_on_with_a_warning():
+    counts = np.tile([13, 13, 14], (100, 1))
+    budget = {"epsilon": 0.5, "delta": 1e-5, "mechanism": "gnmax_analytic"}
+    for more in ({"shards": "disjoint", "anyway": True}, {"noise": "reproducible"}):
+        with pytest.warns(UserWarning, match=r"^usefulness = ") as told:
+            found = release_labels(counts, **budget, **more)
+        assert told[0].filename == __file__
+        assert not found.expectation.useful
+        assert found.facts == Facts("disjoint")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release_labels(counts, epsilon=9.0, delta=1e-5, shards="disjoint")
+
+
+def test_a_report_holds_what_is_said():
+    found = of(labels(300))
+    report = found.report()
+    assert report["right"] == found.right
+    assert report["usefulness"] < report["least_usefulness"] == LEAST
+    assert report["labels_80_percent_right"] == found.good
+    assert report["one_teacher_right"] == pytest.approx(300 * found.teacher)
+    assert [advice["right"] for advice in report["advice"]] == [a.right for a in found.advice]
+    assert report["warnings"] == found.cautions()
+
+
+@pytest.mark.parametrize(
+    "name", ["permute_and_flip", "lnmax_exact", "ladder", "confident_gnmax_exact", "committee"]
+)
+def test_every_kind_of_mechanism_has_an_expectation(name):
+    shared = name == "committee"
+    task = replace(HOSPITAL, n_classes=2, secure=False, profile=ConsensusProfile(2, **PROFILE))
+    if shared:
+        task = replace(task, privacy_model="shared_data", teacher_epsilon=0.3)
+    found = of(task, name, Facts("shared" if shared else "disjoint"))
+    assert 0 <= found.usefulness <= 1.05
+    assert len(found.lines()) <= 4

@@ -1,0 +1,53 @@
+"""What a release shows appears whole, with one time for all of it, for those who may read it."""
+
+import os
+import time
+
+import pytest
+
+from private_ensembles.release.record import Total
+from private_ensembles.release.releasing import Labels
+from private_ensembles.release.showing import put, show
+
+TEXT = "query,label\n0,1\n"
+TOTAL = Total(1.0, 1e-5, "replace_one")
+
+
+def test_all_files_of_a_release_have_one_time_in_whole_seconds(tmp_path):
+    folder = tmp_path / "0001"
+    others = {"mechanisms.csv": lambda path: (path.write_text("a\n"), time.sleep(0.01))}
+    files = show(Labels(TEXT, folder, TOTAL), others)
+    assert files == {name: folder / name for name in ("labels.csv", "mechanisms.csv")}
+    assert files["labels.csv"].read_text() == TEXT
+    times = {path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert len(times) == 1
+    assert times.pop() % 10**9 == 0
+    modes = {path.stat().st_mode & 0o777 for path in folder.iterdir()}
+    assert modes == {folder.stat().st_mode & 0o666}
+
+
+def test_a_rehearsal_is_called_one_and_only_its_owner_may_read_it(tmp_path):
+    files = show(Labels(TEXT, tmp_path), {"mechanisms.csv": lambda path: path.write_text("a\n")})
+    assert [path.name for path in files.values()] == [
+        "rehearsal_labels.csv",
+        "rehearsal_mechanisms.csv",
+    ]
+    assert tmp_path.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize("mode", [None, 0o600])
+def test_a_file_that_cannot_be_written_leaves_the_one_before(tmp_path, mode):
+    path = tmp_path / "labels.csv"
+    put(path, lambda unfinished: unfinished.write_text("before"), 1000, mode)
+    assert path.stat().st_mtime == 1000
+
+    def full(unfinished):
+        unfinished.write_text("half")
+        assert mode is None or unfinished.stat().st_mode & 0o777 == 0o600
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        put(path, full, 2000, mode)
+    assert path.read_text() == "before"
+    assert os.listdir(tmp_path) == ["labels.csv"]

@@ -1,0 +1,82 @@
+"""Several votes that move together: what one of them may cost, and what all of them cost.
+
+Group privacy: if labels are (e, d)-DP for one vote of every query that moves, they are (g e, d
+(exp(g e) - 1) / (exp(e) - 1))-DP for g votes. It holds for every mechanism and every adversary;
+accounts that know more say less. Theorem and proof: docs/many-labels.md, "Groups".
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from private_ensembles.accounting.limits import LEAST_DELTA, LEAST_EPSILON, MOST_EPSILON
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.mechanisms.task import Task
+
+# Of exponentials and a few products.
+_ROUNDING = 64 * UNIT_ROUNDOFF
+_TRIES = 60
+_FURTHEST = 700.0
+
+
+def of_one_vote(task: Task) -> Task:
+    """Return the task whose budget one moved vote may cost, so that all of them keep the task's.
+
+    >>> task = Task(1.0, 1e-5, queries=10, labels=10, n_teachers=50, n_classes=2, reach=2)
+    >>> one = of_one_vote(task)
+    >>> one.reach, round(one.epsilon, 6), f"{one.delta:.3g}"
+    (1, 0.5, '3.78e-06')
+
+    Raises ValueError if that is too little for a budget (`refusal`).
+    """
+    epsilon = task.epsilon / task.reach * (1 - _ROUNDING)
+    return replace(task, reach=1, epsilon=epsilon, delta=delta_of_one(epsilon, task))
+
+
+def refusal(task: Task) -> str | None:
+    """Return that one vote's share of the budget is below what is accounted for, or None."""
+    epsilon = task.epsilon / task.reach * (1 - _ROUNDING)
+    delta = delta_of_one(epsilon, task)
+    if task.reach == 1 or (epsilon >= LEAST_EPSILON and delta >= LEAST_DELTA):
+        return None
+    return f"one of {task.reach} votes has too little of the budget: ({epsilon:.3g}, {delta:.3g})"
+
+
+def delta_of_one(epsilon: float, task: Task) -> float:
+    """Return the delta of one vote at its `epsilon` with which all votes keep the task's delta."""
+    if task.reach * epsilon > _FURTHEST:
+        return 0.0  # the exponential would overflow
+    growth = math.expm1(task.reach * epsilon) / math.expm1(epsilon)
+    return task.delta / growth * (1 - _ROUNDING * (1 + task.reach * epsilon))
+
+
+def cost_of_all(cost_of_one: Callable[[Task], float], task: Task) -> float:
+    """Return an upper bound on what all votes that move together cost, at the task's delta.
+
+    cost_of_one: the epsilon of a task of one vote, at its delta. Infinite if none is found. The
+    budget of one vote is tried first, so that what was found for it is known to keep the task's.
+    """
+    if refusal(task):
+        return math.inf
+    at = of_one_vote(task)
+    for _ in range(_TRIES):
+        spent = cost_of_one(at)
+        if spent <= at.epsilon:
+            return task.reach * spent * (1 + _ROUNDING)
+        # A larger epsilon of one vote leaves less delta for it, so that it costs a little more.
+        spent *= 1 + 1e-3
+        delta = delta_of_one(spent, task) if spent <= MOST_EPSILON else 0.0
+        if delta < LEAST_DELTA:
+            return math.inf
+        at = replace(at, epsilon=spent, delta=delta)
+    return math.inf
+
+
+def more_noise(reach: int) -> float:
+    """Return the factor of noise with which that many votes cost what one did, rounded up."""
+    return 1.0 if reach == 1 else reach * (1 + _ROUNDING)
+
+
+def less_noise(reach: int) -> float:
+    """Return the factor of noise with which one vote costs what that many did, rounded down."""
+    return 1.0 if reach == 1 else (1 - _ROUNDING / 4) / reach

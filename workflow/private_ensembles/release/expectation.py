@@ -1,0 +1,350 @@
+"""What to expect of labels before one is drawn, and whether it is of use.
+
+All of it is a function of the plan and of the stated profile, which are public: that a release is
+stopped, and what is said of it, tells nothing about the votes.
+
+How useful labels are is how much is left of what the teachers know: their plurality without noise
+is right on some share of the profile's queries, guessing on another, and the labels come somewhere
+in between. *Usefulness* is where, from 0 (no better than guessing) to 1 (as good as without noise).
+Below `LEAST`, less than half is left, and the release stops unless it is allowed anyway. Labels
+that are right less often than one teacher alone get a warning: the ensemble has not paid.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.configuration.naming import at_least, at_most
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.planner import scaled_plans, study
+from private_ensembles.planner.ranking import Plan
+from private_ensembles.planner.scaled_plans import Scaled
+from private_ensembles.release.facts import Facts
+
+# Of the usefulness of labels that are released without being asked again.
+LEAST = 0.5
+# Share of labels that are right, at which the number of labels is told.
+GOOD = 0.8
+# What adds less than this share of right labels is no advice.
+_WORTH = 0.05
+# Pieces of advice that are told.
+_MOST = 3
+# Above these a budget promises little.
+_LARGE_EPSILON, _LARGE_DELTA = 10.0, 1e-4
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Something that would give more right labels: what, in words, and about how many."""
+
+    what: str
+    right: float
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What labels are worth on the stated profile.
+
+    wanted: labels asked for. answers: labels that are expected. right: of them, those that are
+    right. guessing, teacher, plurality: shares of queries on which guessing the commonest class,
+    one teacher and the teachers' plurality without noise are right. stated: whether the commonest
+    class was stated. good: the most labels, up to those wanted, of which 80 % would be right; 0 if
+    not even one would, None if it is not known. advice: the best first. warnings: what the budget
+    does not promise.
+    """
+
+    wanted: int
+    answers: float
+    right: float
+    guessing: float
+    teacher: float
+    plurality: float
+    stated: bool
+    good: int | None
+    advice: tuple[Advice, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """Return the share of the labels that is right; that of guessing if there are none."""
+        return self.right / self.answers if self.answers > 0 else self.guessing
+
+    @property
+    def usefulness(self) -> float:
+        """Return how much is left of what the plurality knows beyond guessing, at least 0.
+
+        0 if the plurality itself is no better than guessing.
+        """
+        known = self.plurality - self.guessing
+        return max(0.0, (self.share - self.guessing) / known) if known > 0 else 0.0
+
+    @property
+    def useful(self) -> bool:
+        """Whether at least half of it is left."""
+        return self.usefulness >= LEAST
+
+    def lines(self) -> list[str]:
+        """Return what to expect, and what would help: four lines at most."""
+        return [self._headline(), *self._advice_text()]
+
+    def cautions(self, *, stops: bool = False) -> list[str]:
+        """Return what must not be missed, a text each.
+
+        stops: whether labels of too little use are refused, which says so by itself.
+        """
+        texts = list(self.warnings)
+        if not self.useful and not stops:
+            texts.append(self._too_few())
+        elif self.useful and self.share < self.teacher:
+            texts.append("one teacher alone would be right more often than these labels")
+        return texts
+
+    def require(self, *, allow: str) -> None:
+        """Raise ValueError, in one line, if the labels are of too little use.
+
+        allow: how to go on all the same, for the message.
+        """
+        if self.useful:
+            return
+        fewer = f"ask for at most {self.good} labels" if self.good else "ask for fewer labels"
+        raise ValueError(
+            f"{self._too_few()}: nothing was drawn or charged; {fewer}, change the budget, or "
+            f"allow it with {allow}"
+        )
+
+    def report(self) -> dict:
+        """Return it for JSON."""
+        return {
+            "wanted": self.wanted,
+            "answers": self.answers,
+            "right": self.right,
+            "guessing_right": self.guessing * self.answers,
+            "one_teacher_right": self.teacher * self.answers,
+            "plurality_right": self.plurality * self.answers,
+            "usefulness": self.usefulness,
+            "least_usefulness": LEAST,
+            "useful": self.useful,
+            "labels_80_percent_right": self.good,
+            "advice": [{"what": advice.what, "right": advice.right} for advice in self.advice],
+            "warnings": self.cautions(),
+        }
+
+    def _headline(self) -> str:
+        asked = "" if round(self.answers) == self.wanted else f", of {self.wanted:,} wanted"
+        return (
+            f"expected on the stated profile: {self._right()}{asked} ({_percent(self.share)}; one "
+            f"teacher alone would be right {_times(self.teacher * self.answers)}, "
+            f"{self._guess()} {_times(self.guessing * self.answers)})"
+        )
+
+    def _right(self) -> str:
+        return f"{self.right:,.0f} of {self.answers:,.0f} labels right"
+
+    def _guess(self) -> str:
+        return "the commonest class alone" if self.stated else "guessing"
+
+    def _too_few(self) -> str:
+        if self.plurality <= self.guessing:
+            return "the teachers are no better than guessing on the stated profile"
+        return (
+            f"usefulness = {self.usefulness:.2f}: must be at least {LEAST}, or less than half is "
+            f"left of what the teachers know ({_percent(self.share)} of the labels would be right, "
+            f"{_percent(self.plurality)} without noise, {_percent(self.guessing)} by guessing)"
+        )
+
+    def _advice_text(self) -> list[str]:
+        texts = []
+        if self.good == 0:
+            texts.append(f"not even a single label would be right {_percent(GOOD)} of the time")
+        elif self.good == 1 < self.wanted:
+            texts.append(f"a single label would be right {_percent(GOOD)} of the time")
+        elif self.good is not None and self.good < self.wanted:
+            texts.append(f"of up to {self.good:,} labels {_percent(GOOD)} would be right")
+        texts += [f"{advice.what}: about {advice.right:,.0f} right" for advice in self.advice]
+        return texts[:_MOST]
+
+
+def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
+    """Return what to expect of a plan that applies; takes a fraction of a second.
+
+    task: with its profile. seed: of the profile's votes, as the plan had it. What fewer labels or
+    another budget would give is about right: the noise is scaled, not proven.
+
+    >>> from private_ensembles.planner.defaults import PROFILE
+    >>> from private_ensembles.votes.synthetic import ConsensusProfile
+    >>> task = Task(2, 1e-5, 300, 300, 40, 7, profile=ConsensusProfile(7, **PROFILE))
+    >>> (plan,) = study.ranked(task, ["gnmax_analytic"], 0)
+    >>> expected = of(task, plan, 0, Facts("disjoint"))
+    >>> round(expected.right), expected.good, round(expected.usefulness, 2), expected.useful
+    (0, 0, 0, False)
+    """
+    votes, truth = study.profile_votes(task, seed)
+    known, answers = Scaled(task, plan), max(plan.answers, 0.0)
+    plurality = float((votes.argmax(axis=1) == truth).mean())
+    good = _most_good(known, votes, truth)
+    return Expectation(
+        wanted=task.labels,
+        answers=answers,
+        right=plan.correct,
+        guessing=float(task.profile.frequencies.max()),
+        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.n_teachers),
+        plurality=plurality,
+        stated=task.profile.commonest is not None,
+        good=good,
+        advice=tuple(_advice(known, votes, truth, plurality, seed, facts)),
+        warnings=tuple(budget_warnings(task, facts)),
+    )
+
+
+def tell(
+    expectation: Expectation,
+    *,
+    secure: bool,
+    anyway: bool,
+    allow: str = "anyway=True",
+    say: Callable[[str], None] | None = None,
+) -> None:
+    """Say what to expect, and stop what is of too little use: before a label is drawn.
+
+    secure: whether labels are for release; of a rehearsal it is only said. anyway: go on all the
+    same. allow: how to say so. say: is told each line; None: warnings become Python's. Raises
+    ValueError as `Expectation.require`.
+    """
+    stops = secure and not anyway
+    cautions = expectation.cautions(stops=stops)
+    if say is None:
+        for text in cautions:
+            warnings.warn(text, stacklevel=3)
+    else:
+        for text in [*expectation.lines(), *(f"warning: {text}" for text in cautions)]:
+            say(text)
+    if stops:
+        expectation.require(allow=allow)
+
+
+def right_at_most(epsilon: float, delta: float) -> float:
+    """Return how often whoever suspects something 50:50 is right at most, after seeing the labels.
+
+    With (epsilon, delta)-DP no test of two neighbours is right more often than
+    (e^epsilon + delta) / (1 + e^epsilon) if both are alike likely (Kairouz, Oh and Viswanath 2015,
+    Theorem 2.1: misses and false alarms add up to 2 (1 - delta) / (1 + e^epsilon) at least).
+
+    >>> round(right_at_most(2.0, 1e-5), 4), right_at_most(0.0, 0.0)
+    (0.8808, 0.5)
+    """
+    return 1 - (1 - delta) / (1 + math.exp(epsilon)) if epsilon < 700 else 1.0
+
+
+def budget_warnings(task: Task, facts: Facts) -> list[str]:
+    """Return what a large epsilon or delta means, a text each."""
+    epsilon, delta, unit, texts = task.epsilon, task.delta, facts.unit, []
+    if epsilon > _LARGE_EPSILON:
+        odds = float(at_most(math.exp(min(epsilon, 700.0))))
+        shown = f"{odds:,.0f}" if odds < 1e15 else f"{odds:g}"
+        sure = 100 * right_at_most(_LARGE_EPSILON, 0)
+        texts.append(
+            f"epsilon = {epsilon:g}: whoever suspects something of one {unit} 50:50 may be right "
+            f"more than {sure:.2f} % of the time after seeing the labels (odds of {shown} : 1)"
+        )
+    if delta > 1 / task.n_teachers:
+        texts.append(
+            f"delta = {delta:g}: is above 1/{task.n_teachers}: publishing all data of one of the "
+            f"{task.n_teachers} teachers, drawn by lot, would keep it"
+        )
+    elif delta > _LARGE_DELTA:
+        texts.append(
+            f"delta = {delta:g}: publishing all data of one {unit} in {1 / delta:,.0f}, drawn by "
+            f"lot, would keep it; usual is below {_LARGE_DELTA:g} and below 1 / number of {unit}s"
+        )
+    return texts
+
+
+def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
+    """Return the most labels, up to those wanted, of which 80 % are right; 0, if not even one is.
+
+    None if the noise does not depend on how many there are in a way that is known.
+    """
+    plan = known.plan
+    if plan.answers and plan.correct >= GOOD * plan.answers:
+        return known.task.labels
+
+    def enough(labels: int) -> bool | None:
+        right = scaled_plans.estimate(known, replace(known.task, labels=labels), votes, truth)
+        return None if right is None else right >= GOOD * labels
+
+    least = enough(1)
+    if not least:
+        return None if least is None else 0
+    low, high = 1, known.task.labels
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if enough(middle) else (low, middle)
+    return low
+
+
+def _advice(
+    known: Scaled, votes: NDArray, truth: NDArray, plurality: float, seed: int, facts: Facts
+) -> list[Advice]:
+    """Return what would give more right labels, the best first."""
+    task, plan = known.task, known.plan
+    offered = [
+        _private_teachers(task, plurality, facts),
+        _twice(known, votes, truth),
+        _one_more(known, seed),
+    ]
+    worth = (1 + _WORTH) * plan.correct
+    best = [advice for advice in offered if advice is not None and advice.right > worth]
+    return sorted(best, key=lambda advice: -advice.right)
+
+
+def _private_teachers(task: Task, plurality: float, facts: Facts) -> Advice | None:
+    """Teachers that are private themselves: their plurality needs no noise (majority_private)."""
+    if task.teacher_epsilon is not None or facts.shards != "disjoint" or facts.reach > 1:
+        return None
+    epsilon, delta = task.epsilon, task.delta
+    if task.adjacency == "replace_one":  # which costs twice what a record that comes or goes does
+        epsilon = epsilon / 2
+        delta = delta / (1 + math.exp(min(epsilon, 700.0)))
+    epsilon, delta = (float(at_least(value, 3)) for value in (epsilon, delta))
+    cost = majority_cost(epsilon, delta, task.adjacency)
+    if cost.epsilon > task.epsilon or cost.delta > task.delta:
+        return None
+    return Advice(
+        f"teachers trained with DP-SGD at epsilon = {epsilon:g}, delta = {delta:g} for adding or "
+        f"removing one {facts.unit}, if they are as good as these",
+        plurality * task.labels,
+    )
+
+
+def _twice(known: Scaled, votes: NDArray, truth: NDArray) -> Advice | None:
+    epsilon = 2 * known.task.epsilon
+    right = scaled_plans.estimate(known, replace(known.task, epsilon=epsilon), votes, truth)
+    return None if right is None else Advice(f"twice the budget, epsilon = {epsilon:g}", right)
+
+
+def _one_more(known: Scaled, seed: int) -> Advice | None:
+    """One more teacher as good as these, with the same noise, if it is noise on the counts."""
+    task, plan = known.task, known.plan
+    mechanism = load(plan.mechanism)
+    if not (mechanism.entry.hides_votes and "cap" in mechanism.account.free):
+        return None
+    more = replace(task, n_teachers=task.n_teachers + 1)
+    votes, truth = study.profile_votes(more, seed)
+    _, right = mechanism.law.expected(votes, truth, more, plan.parameters)
+    return Advice("one more teacher as good as these", right)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _times(number: float) -> str:
+    return "once" if round(number) == 1 else f"{number:,.0f} times"
