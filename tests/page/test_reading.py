@@ -57,7 +57,7 @@ def test_nothing_is_written_where_the_site_is_deployed(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium")
 def test_a_page_opens_from_a_disk_with_its_pictures_and_fits_a_telephone(folder, tmp_path):
-    with browser.open_page(folder / "index.html", tmp_path) as page:
+    with browser.open_page(folder / "docs" / "architecture.html", tmp_path) as page:
         assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
         assert page.evaluate("document.images.length") > 0
         for scheme in ("light", "dark"):

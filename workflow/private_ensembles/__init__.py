@@ -60,8 +60,8 @@ def docs_address(page: str) -> str:
 
     page: its path from the root of the repository, perhaps with an anchor.
 
-    >>> docs_address("docs/sessions.md#theorems")
-    'docs/sessions.md#theorems'
+    >>> docs_address("docs/nzc.md#the-claim-fails")
+    'docs/nzc.md#the-claim-fails'
     """
     name, hash_sign, anchor = page.partition("#")
     return f"{SITE}{on_site(name)}{hash_sign}{anchor}" if SITE else page
