@@ -68,8 +68,8 @@ def section(data: pd.DataFrame) -> str:
         f"labels and ε of all labels together, at δ = 10⁻⁵ and with {CLASSES} classes: the share "
         "of labels that are right on the profile of [config.yaml](../../config.yaml). There one "
         f"teacher alone is right on {100 * one_teacher():.0f} % of the queries, and a guess on "
-        f"{100 / CLASSES:.0f} %. **Bold**: more than one teacher alone. Each case "
-        "draws as many queries as it has labels, so shares of 20 are off by a few points.",
+        f"{100 / CLASSES:.0f} %. **Bold**: more than one teacher alone. Shares are "
+        "means over 500 queries of the profile or more, and off by a point or two.",
         data,
         shown(data),
     )

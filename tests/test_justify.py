@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import brentq
 
+from private_ensembles import plan
 from private_ensembles.accounting.gaussian import gaussian_delta
 
 DELTA = 1e-5
@@ -56,3 +57,13 @@ def test_right_labels_are_those_of_the_published_plans(rows, root):
     assert set(table) == set(published["teachers"])
     for teachers, right in published.groupby("teachers")["right"]:
         assert [str(round(labels)) for labels in right] == table[teachers]
+
+
+@pytest.mark.parametrize("reach", [1, 2, 3])
+def test_what_a_stated_reach_costs_in_right_labels_is_what_the_planner_expects(reach, root):
+    text = " ".join((root / "docs" / "justify.md").read_text(encoding="utf-8").split())
+    said = re.search(r"(\d+) are right with a reach of 1, (\d+) with 2 and (\d+) with 3", text)
+    sizes = {"teachers": 250, "classes": 10, "queries": 100, "labels": 100}
+    budget = {"epsilon": 2, "delta": DELTA, "reach": reach}
+    best, *_ = plan(**sizes, **budget, mechanisms=["gnmax_exact"])
+    assert int(said[reach]) == round(best.correct)
