@@ -117,7 +117,10 @@ def proof_or_reason(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
     try:
         return prove(plan, epsilon)
     except NoCertificate as reason:
-        return Proof({"kind": "ledger_row", "theorem": "none", "why": str(reason)})
+        why = str(reason)
+    except ArithmeticError:  # of a budget far beyond any use
+        why = "its numbers are beyond what floats hold"
+    return Proof({"kind": "ledger_row", "theorem": "none", "why": why})
 
 
 def of_release(

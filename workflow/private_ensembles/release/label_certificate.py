@@ -21,6 +21,8 @@ from private_ensembles.darrm.certificate_file import exactly, stated
 # Up to so many labels there are so many points of the grid per standard deviation of a label's
 # loss, or without labels of an eighth of all: a grid costs what its chords do, in each label.
 _POINTS = ((0, 8), (1, 64), (10, 16), (50, 10), (125, 6), (math.inf, 4))
+# Of so many labels of coins.
+_FEW = 50
 # To how many standard deviations all thresholds are used, and how far a curve is followed.
 _NEAR, _WIDTH = 4, 7.5
 # Labels that are taken one by one before a kernel stands for all of them.
@@ -96,6 +98,8 @@ def adaptive(
     for times, scale, _ in counts:
         width = math.hypot(width, math.sqrt(times) / scale)
     points = next(points for most, points in _POINTS if units <= most)
+    if units <= _FEW and all(level.law["name"] == "coins" for level in levels):
+        points *= 4  # a few hundred pairs are quickly worked out at many thresholds
     step = min((level.spread for level in levels), default=width / 8) / points
     places = _places(levels, step, delta / max(units, 1))
     kernels, rows = [], []
