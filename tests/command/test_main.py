@@ -337,4 +337,4 @@ def test_a_reader_who_closes_standard_error_too_changes_nothing(root, here, tmp_
     done = subprocess.run(command, stdout=writer, stderr=writer, env=env, check=False)
     os.close(writer)
     assert done.returncode == 0
-    assert (tmp_path / "release" / "labels.csv").is_file()
+    assert (tmp_path / "release" / "0001" / "labels.csv").is_file()

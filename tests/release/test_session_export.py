@@ -64,7 +64,7 @@ def test_a_later_export_takes_the_place_of_an_earlier_one(session, tmp_path):
 def test_an_export_has_a_statement_and_a_certificate_that_is_accepted(tmp_path, capsys):
     file = tmp_path / "w.session"
     sizes = {"teachers": 21, "classes": 2, "labels": 10, "epsilon": 2, "delta": 1e-5}
-    with Session.create(file, **sizes, mechanisms=["permute_and_flip"]) as session:
+    with Session.create(file, **sizes, shards="disjoint", mechanisms=["permute_and_flip"]) as session:
         session.release(np.array([[20, 1], [2, 19]]), key="one")
         files = export(session, tmp_path / "out")
     assert verify.main([files["certificate.json"]]) == 0
@@ -78,7 +78,7 @@ def test_an_export_has_a_statement_and_a_certificate_that_is_accepted(tmp_path, 
 def test_a_rehearsal_and_a_session_without_labels_have_none(tmp_path):
     sizes = {"teachers": 21, "classes": 2, "labels": 10, "epsilon": 2, "delta": 1e-5}
     names = ["permute_and_flip"]
-    with Session.create(tmp_path / "a", **sizes, mechanisms=names) as session:
+    with Session.create(tmp_path / "a", **sizes, shards="disjoint", mechanisms=names) as session:
         assert "statement.html" not in export(session, tmp_path / "out_a")
     rehearsal = {"noise": "reproducible", "seed": 1}
     with Session.create(tmp_path / "b", **sizes, mechanisms=names, **rehearsal) as session:
