@@ -64,7 +64,8 @@ def test_a_later_export_takes_the_place_of_an_earlier_one(session, tmp_path):
 def test_an_export_has_a_statement_and_a_certificate_that_is_accepted(tmp_path, capsys):
     file = tmp_path / "w.session"
     sizes = {"teachers": 21, "classes": 2, "labels": 10, "epsilon": 2, "delta": 1e-5}
-    with Session.create(file, **sizes, shards="disjoint", mechanisms=["permute_and_flip"]) as session:
+    sizes |= {"shards": "disjoint", "mechanisms": ["permute_and_flip"]}
+    with Session.create(file, **sizes) as session:
         session.release(np.array([[20, 1], [2, 19]]), key="one")
         files = export(session, tmp_path / "out")
     assert verify.main([files["certificate.json"]]) == 0
