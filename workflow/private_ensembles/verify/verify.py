@@ -858,8 +858,8 @@ def adaptive_labels(body, epsilon):
     need(alone, "a label of the only level costs a unit and leaves none")
     blocks = [fields(row, {"times": count, "units": count}) for row in several(blocks, anything)]
     need(all(times and units for times, units in blocks), "a block has a label")
-    right = len(known) == 1 or [times for times, _ in blocks] == [1]
-    need(right or (not known and not blocks), "levels are in one block")
+    right = len(known) < 2 or [times for times, _ in blocks] == [1]
+    need(right and bool(known) == bool(blocks), "there is one block, or more of one level")
     spent = sum(times * units for times, units in blocks)
     total = None
     curves = induction(known, {units for _, units in blocks}, step, places[-1], width)
