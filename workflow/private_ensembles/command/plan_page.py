@@ -46,7 +46,8 @@ def write(
         "one teacher alone": curves.teacher,
         "one class for every query": curves.commonest,
     }
-    stated = ", ".join(f"{key} = {value}" for key, value in profile.items())
+    given = {key: value for key, value in profile.items() if value is not None}
+    stated = ", ".join(f"{key} = {value}" for key, value in given.items())
     noise = "secure (exact samplers)" if task.secure else "reproducible (rehearsals only)"
     notes = [
         f"Expected right labels on a profile of how the teachers agree, not on votes: {source} "
