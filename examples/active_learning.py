@@ -36,6 +36,7 @@ session = Session.create(
     labels=200,
     epsilon=4,
     delta=1e-5,
+    shards="disjoint",
     mechanisms=["gnmax_exact"],
     noise="reproducible",
     seed=1,

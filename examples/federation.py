@@ -23,7 +23,9 @@ path = tempfile.mkdtemp() + "/federation.session"
 stated = {"easy_share": 0.8, "easy": (20, 1), "hard": (2, 2), "confusion": 1.0}
 sizes = {"teachers": 40, "classes": 3, "labels": 60}
 budget = {"epsilon": 6, "delta": 1e-6}
-Session.create(path, **sizes, **budget, profile=stated, noise="reproducible", seed=3).close()
+facts = {"shards": "disjoint", "unit": "patient"}  # no patient is in the data of two clients
+plan = {"profile": stated, "noise": "reproducible", "seed": 3}
+Session.create(path, **sizes, **budget, **facts, **plan).close()
 
 # 3. Rounds: clients send ten queries, chosen by lot. The server may be stopped between rounds,
 #    since the session's file knows what was spent.

@@ -114,6 +114,10 @@ class Page:
     def reload_without_script(self) -> None:
         """Load the page once more as a browser does that runs no script."""
         self.call("Emulation.setScriptExecutionDisabled", value=True)
+        self.reload()
+
+    def reload(self) -> None:
+        """Load the page once more, at the address that it has now."""
         self._loaded = False
         self.call("Page.reload")
         deadline = time.monotonic() + _DEADLINE

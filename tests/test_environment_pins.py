@@ -17,20 +17,34 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+LOCKS = ("requirements", "docs")
 
-def _lock(root):
-    lines = (root / "envs" / "requirements.lock").read_text().splitlines()
+
+def _lock(root, name="requirements"):
+    lines = (root / "envs" / f"{name}.lock").read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def test_lock_pins_every_package_to_one_public_version(root):
-    for line in _lock(root):
+def _pins(root, name="requirements"):
+    pins = dict(line.split("==") for line in _lock(root, name))
+    return {canonicalize_name(package): version for package, version in pins.items()}
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_pins_every_package_to_one_public_version(root, name):
+    for line in _lock(root, name):
         assert re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][0-9A-Za-z.]*", line), line
 
 
-def test_lock_is_sorted_and_names_each_package_once(root):
-    names = [canonicalize_name(line.split("==")[0]) for line in _lock(root)]
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_is_sorted_and_names_each_package_once(root, name):
+    names = [canonicalize_name(line.split("==")[0]) for line in _lock(root, name)]
     assert names == sorted(set(names))
+
+
+def test_both_locks_fit_into_one_environment(root):
+    pins, docs = _pins(root), _pins(root, "docs")
+    assert {name: pins.get(name, version) for name, version in docs.items()} == docs
 
 
 def test_conda_environment_has_the_pins_of_the_lock(root):
@@ -39,21 +53,26 @@ def test_conda_environment_has_the_pins_of_the_lock(root):
     assert pip == _lock(root)
 
 
+def _name(requirement):
+    return canonicalize_name(Requirement(requirement).name)
+
+
 def test_lock_satisfies_the_ranges_of_pyproject(root):
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    pins = dict(line.split("==") for line in _lock(root))
-    pins = {canonicalize_name(name): version for name, version in pins.items()}
-    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    extras, pins = project["optional-dependencies"], _pins(root)
+    pins |= {name: _pins(root, "docs")[name] for name in map(_name, extras["docs"])}
+    wanted = [*project["dependencies"], *chain(*extras.values())]
     for requirement in map(Requirement, wanted):
         if canonicalize_name(requirement.name) == project["name"]:
             continue  # the extra that stands for all others
         assert pins[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
-def test_lock_holds_all_that_its_packages_require(root):
+@pytest.mark.parametrize("lock", LOCKS)
+def test_lock_holds_all_that_its_packages_require(root, lock):
     from importlib.metadata import PackageNotFoundError, requires
 
-    pins = {canonicalize_name(line.split("==")[0]) for line in _lock(root)}
+    pins = _pins(root, lock)
     for name in pins:
         try:
             required = requires(name) or []
@@ -82,8 +101,7 @@ def _hashed(root, name):
 
 @pytest.mark.parametrize("name", ["cpu", "cuda"])
 def test_locks_with_hashes_have_the_pins_of_the_lock_and_a_hash_for_each(root, name):
-    pins = dict(line.split("==") for line in _lock(root))
-    pins = {canonicalize_name(package): version for package, version in pins.items()}
+    pins = _pins(root)
     hashed = _hashed(root, name)
     for package, version in pins.items():
         line = hashed.pop(package)

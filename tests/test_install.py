@@ -146,6 +146,7 @@ def _works(python, cwd):
         (["audit", "mine.py:uniform", *sizes, "--claims", "0.1,1e-5"], 1),
         (["release", "votes.csv", "--classes", "3", "--epsilon", "9", *stated, *names], 0),
         (["gamma", "-K", "11", "-m", "3", "--epsilon", "0.1", "--out", "gamma.json"], 0),
+        (["verify", "gamma.json", "results/own/release/0001/certificate.json"], 0),
     ):
         done = python("-m", "private_ensembles", *arguments, cwd=cwd)
         assert done.returncode == status, (arguments, done.stdout, done.stderr)
@@ -179,12 +180,12 @@ def test_the_wheel_works_in_an_empty_virtual_environment(distributions, tmp_path
 def test_every_extra_that_a_message_names_brings_the_module(root):
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     other_names = {"sklearn": "scikit-learn", "dp_accounting": "dp-accounting", "yaml": "pyyaml"}
-    other_names["pydantic_core"] = "pydantic"
+    other_names |= {"pydantic_core": "pydantic", "markdown_it": "markdown-it-py"}
     for module, extra in private_ensembles.EXTRAS.items():
         brought = map(Requirement, project["optional-dependencies"][extra])
         wanted = canonicalize_name(other_names.get(module, module))
         assert wanted in {canonicalize_name(one.name) for one in brought}, module
-    names = {extra for extra in project["optional-dependencies"] if extra != "all"}
+    names = {extra for extra in project["optional-dependencies"] if extra not in ("all", "docs")}
     (everything,) = map(Requirement, project["optional-dependencies"]["all"])
     assert everything.extras == names
 

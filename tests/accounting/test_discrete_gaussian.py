@@ -125,6 +125,36 @@ def test_delta_is_the_sum_over_all_outcomes(groups, reach, epsilon):
     assert found <= exact * (1 + 1e-8) + 1e-30
 
 
+@pytest.mark.parametrize("by", [2, 3])
+@pytest.mark.parametrize(("sigma", "reach"), [(0.5, 14), (1.2, 24), (3.0, 60)])
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 4.0])
+def test_one_count_that_moves_by_more_is_no_cheaper(sigma, reach, by, epsilon):
+    """By the sum over all numbers; and what moves by less, in either direction, costs less."""
+    weights = {
+        z: mpmath.exp(-(mpmath.mpf(z) ** 2) / (2 * mpmath.mpf(sigma) ** 2))
+        for z in range(-2 * reach, 2 * reach + 1)
+    }
+    whole, growth = mpmath.fsum(weights.values()), mpmath.exp(mpmath.mpf(epsilon))
+    exact = [
+        mpmath.fsum(
+            max(mpmath.mpf(0), weights[z] - growth * weights[z + step]) / whole
+            for z in range(-reach, reach + 1)
+        )
+        for step in range(-by, by + 1)
+    ]
+    found = dg.delta(epsilon, [dg.Moves(1, sigma, by)])
+    assert found >= max(exact) * (1 - mpmath.mpf(10) ** -20)
+    assert found <= exact[-1] * (1 + 1e-8) + 1e-30
+
+
+def test_counts_that_move_by_more_cost_about_what_less_noise_does():
+    for counts in (1, 40, 10_000):
+        more = dg.delta(1.0, [dg.Moves(counts, 300.0, 3)])
+        assert more == pytest.approx(dg.delta(1.0, [dg.Moves(counts, 100.0)]), rel=1e-2, abs=1e-30)
+    both = [dg.Moves(30, 50.0, 2), dg.Moves(30, 50.0)]
+    assert dg.delta(1.0, both) > dg.delta(1.0, [dg.Moves(60, 50.0)])
+
+
 def test_order_and_splitting_of_groups_do_not_matter():
     moves = [dg.Moves(4, 3.0), dg.Moves(2, 5.0)]
     split = [dg.Moves(2, 5.0), dg.Moves(1, 3.0), dg.Moves(3, 3.0), dg.Moves(0, 9.0)]

@@ -74,3 +74,25 @@ def test_bad_values_of_noise_scale(change, says):
 def test_bad_scales(scale):
     with pytest.raises(ValueError, match=r"scale = .*: must be a finite number > 0"):
         label_epsilon("gnmax", scale, delta=1e-4, labels=5, teachers=9)
+
+
+@pytest.mark.parametrize(("law", "classes"), [*itertools.product(LAWS, (2, 3))])
+def test_units_of_several_shards_need_more_noise(law, classes):
+    size = {"delta": 1e-4, "labels": 5, "teachers": 9, "classes": classes}
+    scales = [noise_scale(law, **BUDGET, classes=classes, reach=reach) for reach in (1, 2, 3)]
+    assert scales[0] == noise_scale(law, **BUDGET, classes=classes)
+    # Of few teachers, votes that move soon are most of those that there are.
+    assert scales[0] < scales[1] <= 2.02 * scales[0]
+    assert scales[1] < scales[2] <= 3.02 * scales[0]
+    for reach, scale in zip((1, 2, 3), scales, strict=True):
+        found = label_epsilon(law, scale, **size, reach=reach)
+        assert found.upper <= 1.001
+        if classes == 2:
+            assert found.lower > 0.95
+    assert label_epsilon(law, scales[0], **size, reach=2).upper > 1.5
+
+
+@pytest.mark.parametrize("reach", [0, 10, 1.5])
+def test_a_reach_that_no_unit_has_is_refused(reach):
+    with pytest.raises(ValueError, match="reach"):
+        noise_scale("gnmax", **BUDGET, reach=reach)

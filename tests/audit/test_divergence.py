@@ -242,3 +242,22 @@ def test_neither_order_of_neighbours_is_overlooked():
     exact = Fraction(0.4) - Fraction(math.e) * Fraction(0.01)
     for rows in (table, table[::-1]):
         assert float(coins_delta(rows, 1.0)) == pytest.approx(float(exact), rel=1e-12)
+
+
+@pytest.mark.parametrize("moved", [1, 2, 3, 7])
+def test_coins_of_several_votes_are_those_of_all_rows_that_near(moved):
+    """By all pairs of rows, where many next to each other are equal, as in a long table."""
+    rng = np.random.default_rng(moved)
+    for _ in range(20):
+        ones = np.repeat(np.sort(rng.random(6)), rng.integers(1, 9, 6))
+        coins = np.stack([1 - ones, ones], axis=1)
+        exact = [Fraction(p) if p <= 0.5 else 1 - Fraction(1 - p) for p in ones.tolist()]
+        growth = Fraction(math.exp(0.1))
+        worst = max(
+            max(p - growth * q, 1 - p - growth * (1 - q))
+            for i, p in enumerate(exact)
+            for j, q in enumerate(exact)
+            if abs(i - j) <= moved
+        )
+        found = float(coins_delta(coins, 0.1, moved))
+        assert found == pytest.approx(float(max(worst, 0)), rel=1e-12)

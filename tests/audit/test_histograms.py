@@ -1,5 +1,6 @@
 """Histograms and their neighbours against trying everything."""
 
+import itertools
 import math
 
 import numpy as np
@@ -35,6 +36,23 @@ def test_all_histograms_and_all_neighbours_are_there_once(n_teachers, n_classes)
     found = {tuple(sorted(pair)) for pair in neighbour_pairs(histograms).tolist()}
     assert found == set(oracle.all_pairs(histograms))
     assert len(found) == len(neighbour_pairs(histograms))
+
+
+@pytest.mark.parametrize("moved", [2, 3])
+@pytest.mark.parametrize(("n_teachers", "n_classes"), SIZES)
+def test_all_pairs_of_several_moved_votes_are_there_once(n_teachers, n_classes, moved):
+    histograms = enumerate_histograms(n_teachers, n_classes)
+    pairs = neighbour_pairs(histograms, moved)
+    wanted = {
+        (i, j)
+        for i, j in itertools.combinations(range(len(histograms)), 2)
+        if np.abs(histograms[i] - histograms[j]).sum() <= 2 * moved
+    }
+    assert {tuple(sorted(pair)) for pair in pairs.tolist()} == wanted
+    assert len(pairs) == len(wanted)
+    if n_classes == 2 and moved <= n_teachers:
+        ones = two_class_pairs(n_teachers, moved)
+        assert {tuple(pair) for pair in ones.tolist()} == wanted
 
 
 @pytest.mark.parametrize(("n_teachers", "n_classes"), SIZES)

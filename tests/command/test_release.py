@@ -33,7 +33,7 @@ WORDS = [
 ]
 
 
-SHOWN = {"labels.csv", "mechanisms.csv"}
+SHOWN = {"labels.csv", "mechanisms.csv", "statement.html", "certificate.json"}
 
 
 @pytest.fixture

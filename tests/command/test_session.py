@@ -81,7 +81,8 @@ def test_status_says_what_was_spent_and_refuses_an_older_copy(folder, capsys):
 def test_export_writes_what_may_be_published(folder, capsys):
     told(capsys, *RELEASE)
     files = told(capsys, "session", "export", "w.session", "--out", "out")["files"]
-    assert sorted(files) == ["batches.csv", "labels.csv", "session.json"]
+    papers = {"certificate.json", "statement.html"}
+    assert set(files) == {"batches.csv", "labels.csv", "session.json"} | papers
     assert all((folder / path).stat().st_size for path in files.values())
 
 

@@ -5,8 +5,10 @@ import re
 import pandas as pd
 import pytest
 
+from private_ensembles.figures import style
 from private_ensembles.page.own_page import build, profile_words
 from private_ensembles.release.record import Total
+from tests import browser
 
 TABLE = pd.DataFrame(
     {
@@ -40,6 +42,7 @@ LABELS = pd.DataFrame({"query": [0, 1, 2], "label": [1, 0, 1]})
 
 PROFILE = {"easy_share": 0.25, "easy": (9, 1), "hard": (1, 3), "confusion": 1.0}
 FACTS = {"queries": 5, "teachers": 7, "classes": 2, "wanted": 4, "epsilon": 1.0, "delta": 1e-5}
+FACTS |= {"answered": "queries are answered in the order of the file"}
 TOTAL = Total(1.98765, 2e-5, "replace_one")
 
 
@@ -55,6 +58,7 @@ def made(tmp_path):
         figure=tmp_path / "a.png",
         labels_file=f"results/own/release/{name}",
         total=TOTAL,
+        statement="0003/statement.html" if noise == "secure" else "",
     )
 
 
@@ -71,6 +75,7 @@ def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
         "5 queries of 7 teachers, 2 classes; a budget of ε = 1, δ = 10⁻⁵; noise from the " in page
     )
     assert '<a href="labels.csv">' in page
+    assert '<a href="0003/statement.html">' in page
 
 
 def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(made):
@@ -92,14 +97,26 @@ def test_what_does_not_apply_is_told_by_its_reason_and_has_no_row(made):
     assert "Not applicable" not in made("secure", "labels.csv")
 
 
-def test_the_figure_is_no_wider_than_a_telephone(made):
-    page = made("secure", "labels.csv")
-    assert '<img style="width: 100%; min-width: 0; max-height: none" alt="Above, bars' in page
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
+def test_the_figure_is_as_wide_as_a_telephone_and_printed_below_what_it_is_of(made, tmp_path):
+    with style.figure(size=(4.4, 9)) as (drawn, _):
+        style.save(drawn, tmp_path / "a.png")
+    path = tmp_path / "own.html"
+    path.write_text(made("secure", "labels.csv"), encoding="utf-8")
+    side = "document.images[0].getBoundingClientRect()"
+    with browser.open_page(path, tmp_path / "profile") as page:
+        page.resize(400)
+        assert 340 < page.evaluate(f"{side}.width") < 400
+        page.call("Emulation.setEmulatedMedia", media="print")
+        page.resize(688)
+        # Half a sheet of A4 is 507 CSS pixels high: the rest of the first page holds the figure.
+        assert 400 < page.evaluate(f"{side}.height") < 560
+        assert page.complaints == []
 
 
-def test_of_too_many_labels_no_other_choice_is_told(made):
+def test_where_there_is_no_other_choice_none_is_told(made):
     page = made("secure", "labels.csv", CURVES[CURVES["budget_epsilon"] == 1.0].iloc[1:])
-    assert "Not computed for this many labels" in page
+    assert "There is none: this is one label" in page
     assert "The lines in numbers" not in page
 
 

@@ -41,7 +41,10 @@ def reached(name):
 # Those that Python calls are beside the page's own.
 @pytest.mark.parametrize(
     ("rules", "pages"),
-    [("report.smk", ["index.html", "views.html", "charts.html"]), ("apply.smk", ["own.html"])],
+    [
+        ("report.smk", ["index.html", "views.html", "charts.html", "reading.html"]),
+        ("apply.smk", ["own.html"]),
+    ],
 )
 def test_the_rule_of_a_page_counts_every_template_that_it_needs(root, rules, pages):
     text = (root / "workflow" / "rules" / rules).read_text(encoding="utf-8")

@@ -3,9 +3,10 @@
 import pandas as pd
 import pytest
 
+import private_ensembles
 from private_ensembles.page import verdict
 from private_ensembles.page.findings import Finding, read_findings
-from private_ensembles.page.page import pieces
+from private_ensembles.page.page import inline_html, pieces
 from private_ensembles.page.verdict import headline
 
 
@@ -77,12 +78,14 @@ def test_a_card_says_two_findings_and_first_what_the_first_sentence_counts():
     assert card.said == ["2", "0"]
 
 
-def test_a_page_of_docs_is_linked_where_it_is(tmp_path):
-    assert pieces.docs("docs/a.md#b", tmp_path / "results") == "<code>docs/a.md</code>"
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "a.md").touch()
-    linked = pieces.docs("docs/a.md#b", tmp_path / "results")
-    assert linked == '<a class="file" data-href="../docs/a.md#b">docs/a.md</a>'
+def test_a_page_of_docs_is_linked_on_the_site_or_beside_the_page(monkeypatch):
+    assert pieces.docs("docs/gone.md#b") == "<code>docs/gone.md</code>"
+    beside = '<a class="file" data-href="site/docs/nzc.html#the-claim-fails">docs/nzc.md</a>'
+    assert pieces.docs("docs/nzc.md#the-claim-fails") == beside
+    assert beside.split("#")[0] in inline_html("see ``docs/nzc.md``")
+    monkeypatch.setattr(private_ensembles, "SITE", "https://example.org/")
+    there = '<a href="https://example.org/docs/nzc.html#the-claim-fails">docs/nzc.md</a>'
+    assert pieces.docs("docs/nzc.md#the-claim-fails") == there
 
 
 def found(*kinds, paper="p"):

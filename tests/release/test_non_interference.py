@@ -170,6 +170,7 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         params = {
             "code": "",
             "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+            "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
             "facts": settings.pick("shards", "unit", "reach"),
             "settings": settings.planner.plain(),
@@ -213,7 +214,8 @@ def check_published(publish, name, size=USUAL):
         assert one != two
         two, _ = publish(name, "two", outcome, size=size)
     names = {Path(path).name for path in one}
-    assert {"index.html", "labels.csv", "mechanisms.csv", "mechanisms.png", "releases.csv"} < names
+    told = {"statement.html", "certificate.json", "releases.csv"}
+    assert {"index.html", "labels.csv", "mechanisms.csv", "mechanisms.png"} | told < names
     assert set(one) == set(two)
     assert [path for path in one if one[path] != two[path]] == []
 

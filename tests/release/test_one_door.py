@@ -18,13 +18,15 @@ from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.figures import own_votes as own_figure
 from private_ensembles.mechanisms import release as door
-from private_ensembles.release import own_votes, record, releasing
+from private_ensembles.release import own_votes, pool, record, releasing
 
 HOUSE = Path(own_votes.__file__).parents[1]
 ROOMS = tuple(str(HOUSE / room) for room in ("release", "mechanisms"))
 # What reads and keeps the record, which the API does not: all there, but for these.
 RECORD = (record.__file__, releasing.__file__)
-OF_NO_RECORD = {"release", "release.<locals>.<lambda>", "labels_text"}
+OF_NO_RECORD = {"release", "release.<locals>.<lambda>"}
+# Of the pool, what only a record asks for.
+BY_CONTENT = (pool.__file__, "stated")
 # What else is made of a plan: tables and facts for the page, on which no label depends.
 BESIDE = {"public_rows", "chosen_row", "public_table", "curves_table", "private_table"}
 BESIDE |= {"public_facts", "plan_for", "_sample"}
@@ -67,7 +69,11 @@ class Trace:
     def of_no_record(self):
         """Return the parts without what reads and keeps the record."""
         return {
-            part: [call for call in calls if call[0] not in RECORD or call[1] in OF_NO_RECORD]
+            part: [
+                call
+                for call in calls
+                if (call[0] not in RECORD or call[1] in OF_NO_RECORD) and call != BY_CONTENT
+            ]
             for part, calls in self.parts.items()
         }
 
@@ -108,6 +114,7 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
         params = {
             "code": "",
             "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+            "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
             "facts": settings.pick("shards", "unit", "reach"),
             "settings": settings.planner.plain(),

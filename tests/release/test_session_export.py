@@ -9,6 +9,9 @@ import pytest
 
 from private_ensembles import Session
 from private_ensembles.release import session_export
+from private_ensembles.release.pool import labels_text
+from private_ensembles.release.session_export import export
+from verify import verify
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ def test_an_export_holds_labels_batches_and_costs(session, tmp_path):
     ]
     with open(files["batches.csv"], encoding="utf-8") as file:
         first, second = csv.DictReader(file)
-    text = session_export.batch_text(session.batch("one"))
+    text = labels_text(session.batch("one").labels)
     assert first["labels_sha256"] == hashlib.sha256(text.encode()).hexdigest()
     assert (first["queries"], second["labels"]) == ("2", "1")
     report = json.loads(files["session.json"].read_text())
@@ -56,3 +59,28 @@ def test_a_later_export_takes_the_place_of_an_earlier_one(session, tmp_path):
     files = session_export.export(session, tmp_path / "out")
     assert len(files["labels.csv"].read_text().splitlines()) == 5
     assert len(list((tmp_path / "out").iterdir())) == 3
+
+
+def test_an_export_has_a_statement_and_a_certificate_that_is_accepted(tmp_path, capsys):
+    file = tmp_path / "w.session"
+    sizes = {"teachers": 21, "classes": 2, "labels": 10, "epsilon": 2, "delta": 1e-5}
+    with Session.create(file, **sizes, shards="disjoint", mechanisms=["permute_and_flip"]) as session:
+        session.release(np.array([[20, 1], [2, 19]]), key="one")
+        files = export(session, tmp_path / "out")
+    assert verify.main([files["certificate.json"]]) == 0
+    said = capsys.readouterr().out
+    assert "10 labels, asked adaptively, of 21 teachers" in said
+    page = files["statement.html"].read_text()
+    assert "2, of 2 classes, for 10 queries" in page
+    assert "These are labels of a session" in page
+
+
+def test_a_rehearsal_and_a_session_without_labels_have_none(tmp_path):
+    sizes = {"teachers": 21, "classes": 2, "labels": 10, "epsilon": 2, "delta": 1e-5}
+    names = ["permute_and_flip"]
+    with Session.create(tmp_path / "a", **sizes, shards="disjoint", mechanisms=names) as session:
+        assert "statement.html" not in export(session, tmp_path / "out_a")
+    rehearsal = {"noise": "reproducible", "seed": 1}
+    with Session.create(tmp_path / "b", **sizes, mechanisms=names, **rehearsal) as session:
+        session.release(np.array([[20, 1], [2, 19]]), key="one")
+        assert "statement.html" not in export(session, tmp_path / "out_b")

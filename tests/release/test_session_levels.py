@@ -1,5 +1,6 @@
 """Sessions with levels of noise: whatever is chosen after seeing labels costs what is claimed."""
 
+import dataclasses
 import itertools
 import json
 import math
@@ -14,6 +15,9 @@ from private_ensembles.accounting.adaptive.levels import levels_epsilon
 from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import release as door
+from private_ensembles.mechanisms.accounts.levels import level_noise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import secure
 from private_ensembles.release import release_plan, session_export
 
@@ -55,14 +59,19 @@ def dearest_choice(levels, total, unused, y):
     return Fraction(most(total, y.denominator, y.numerator), y.denominator * unit**total)
 
 
-def coins(plan, parameters):
-    """Laws of the labels of two classes by their counts: of the very floats that are tossed."""
+def coins(plan, parameters, moved=1):
+    """Neighbouring laws of labels of two classes: of the very floats that are tossed.
+
+    moved: how many votes may move at most.
+    """
     table = plan.mechanism.law.distribution(both_counts(plan.task.n_teachers), parameters)
     laws = []
     for row in table.tolist():
         smaller = Fraction(min(row))
         laws.append((smaller, 1 - smaller) if row[0] < row[1] else (1 - smaller, smaller))
-    neighbours = list(itertools.pairwise(laws))
+    neighbours = []
+    for step in range(1, moved + 1):
+        neighbours += zip(laws[:-step], laws[step:], strict=True)
     return neighbours + [(after, before) for before, after in neighbours]
 
 
@@ -98,6 +107,33 @@ def test_no_choice_of_queries_and_levels_exceeds_what_is_claimed_of_any_part_of_
         y = Fraction(math.nextafter(math.exp(epsilon), 0))  # a little less: more is charged
         exact = dearest_choice(laws, units, units - used, y)
         assert exact <= delta * (1 + Fraction(1, 10**12))
+
+
+@pytest.mark.parametrize("mechanism", ["gnmax_exact", "permute_and_flip"])
+def test_a_unit_that_moves_two_votes_reaches_no_more_than_is_claimed_of_it(mechanism):
+    """Every choice of levels and queries, and so every plan without levels, in fractions."""
+    task = Task(3.0, 1e-3, 6, 6, 5, 2, secure=True, reach=2)
+    found, units, kept = load(mechanism), (1, 2), (0, 1)
+    noise = level_noise(found, task, units, kept)
+    levels = tuple(map(release_plan.Level, units, kept, noise))
+    plan = release_plan.ReleasePlan(task, mechanism, noise[0], 0.0, None, "test", levels)
+    assert release_plan.read(plan.text()) == plan
+    alone = dataclasses.replace(plan, parameters=found.calibrate(task), levels=())
+    delta = Fraction(task.delta)
+    for used in range(1, 7):
+        for whole, laws in (
+            (plan, [(at.units, at.reserve, coins(plan, at.parameters, 2)) for at in levels]),
+            (alone, [(1, 0, coins(alone, alone.parameters, 2))]),
+        ):
+            epsilon = whole.epsilon(used, used)
+            assert epsilon <= task.epsilon
+            y = Fraction(math.nextafter(math.exp(epsilon), 0))
+            total = 6 if whole.levels else used
+            exact = dearest_choice(laws, total, total - used, y)
+            assert exact <= delta * (1 + Fraction(1, 10**12))
+    one = found.calibrate(dataclasses.replace(task, reach=1))
+    laws = [(1, 0, coins(alone, one, 2))]
+    assert dearest_choice(laws, 6, 0, Fraction(math.exp(3.0))) > delta
 
 
 @pytest.mark.parametrize("wrong", [0, 1])

@@ -1,11 +1,15 @@
 """What a release shows appears whole, with one time for all of it, for those who may read it."""
 
+import json
 import os
 import time
 
 import pytest
 
-from private_ensembles.release.record import Total
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.release.record import Release, Total
+from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.releasing import Labels
 from private_ensembles.release.showing import put, show
 
@@ -51,3 +55,24 @@ def test_a_file_that_cannot_be_written_leaves_the_one_before(tmp_path, mode):
         put(path, full, 2000, mode)
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == ["labels.csv"]
+
+
+def _release(terms):
+    model = "disjoint_shards", "replace_one"
+    return Release("2026-01-01T00:00:00+00:00", "gnmax", 1.0, 1e-5, *model, "00", terms, 1, "")
+
+
+def test_a_release_has_its_statement_and_its_certificate_beside_it(tmp_path):
+    task = Task(1.0, 1e-5, 2, 2, 9, 3, secure=True)
+    plan = ReleasePlan(task, "gnmax", load("gnmax").calibrate(task), 1.0, None, "0")
+    files = show(Labels(TEXT, tmp_path, TOTAL, release=_release(plan.text())), {})
+    assert list(files) == ["labels.csv", "certificate.json", "statement.html"]
+    facts = json.loads(files["certificate.json"].read_text())["release"]
+    assert json.loads(facts["terms"])["name"] == "gnmax"
+    assert "2026-01-01T00:00:00+00:00" in files["statement.html"].read_text()
+    assert len({path.stat().st_mtime_ns for path in tmp_path.iterdir()}) == 1
+
+
+def test_a_release_whose_plan_was_not_noted_has_its_labels_alone(tmp_path):
+    files = show(Labels(TEXT, tmp_path, TOTAL, release=_release("")), {})
+    assert list(files) == ["labels.csv"]

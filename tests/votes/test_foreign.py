@@ -108,7 +108,7 @@ def test_a_large_matrix_is_counted_in_pieces(tmp_path, monkeypatch):
 
 def test_the_number_of_classes_is_stated_and_not_read_off_the_votes(tmp_path):
     np.save(tmp_path / "v.npy", VOTES)
-    with pytest.raises(TypeError, match="n_classes"):
+    with pytest.raises(ValueError, match="n_classes = None: must be an integer >= 2"):
         read_own_votes(tmp_path / "v.npy")
     assert read_own_votes(tmp_path / "v.npy", n_classes=5).histogram().shape == (3, 5)
 
@@ -228,7 +228,19 @@ BAD = {
     ),
     "empty file": ("v.csv", b"", {}, "is empty"),
     "header alone": ("v.csv", b"teacher0,teacher1\n", {}, "has a header and no rows"),
-    "odd header": ("v.csv", b"a,b\n1,2\n", {}, "a column called 'a': a header must name every"),
+    "odd header": (
+        "v.csv",
+        b"teacher0,teacher1,age\n1,2,30\n",
+        {},
+        "a column called 'age' among those called teacher...: a header must name every",
+    ),
+    "a column of text": (
+        "v.csv",
+        b"anna,ben,ward\n1,2,west\n",
+        {"n_classes": 4},
+        "line 2, column 'ward': 'west' is not a whole number: if these are names of classes, say "
+        "class_names=NAME,NAME,...",
+    ),
     "mixed header": ("v.csv", b"teacher0,class1\n1,2\n", {}, "must name every column"),
     "ragged rows": ("v.csv", b"1,2\n1\n", {}, "line 2 has 1 values and the first one 2"),
     "word in a row": ("v.csv", b"0,1\n0,x\n", {}, "line 2: 'x' is not a whole number"),
@@ -239,7 +251,12 @@ BAD = {
     "two signs": ("v.csv", b"0,1\n0,-+1\n", {}, "line 2: '-+1' is not a whole number"),
     "NaN in a row": ("v.csv", b"0,1\n0,nan\n", {}, "line 2: 'nan' is not a whole number"),
     "NaN in the first row": ("v.csv", b"0,nan\n0,1\n", {}, "line 1: 'nan' is not a whole number"),
-    "fraction in a row": ("v.csv", b"teacher0,teacher1\n0,1\n0.5,1\n", {}, "line 3: '0.5' is not"),
+    "fraction in a row": (
+        "v.csv",
+        b"teacher0,teacher1\n0,1\n0.5,1\n",
+        {},
+        "line 3, column 'teacher0': '0.5' is not",
+    ),
     "gap in a row": ("v.csv", b"0,1\n,1\n", {}, "line 2: '' is not a whole number"),
     "huge number": ("v.csv", b"0,1\n0,99999999999999999999999\n", {}, "a number is too large"),
     "more digits than Python reads": (
@@ -270,7 +287,7 @@ BAD = {
         "is not text in UTF-8 (",
     ),
     "gzip": ("v.csv", gzip.compress(b"0,1\n"), {}, "is compressed by gzip: unpack it"),
-    "Parquet": ("v.csv", b"PAR1\x15\x04", {}, "is a Parquet file by its content: save it as"),
+    "Parquet": ("v.csv", b"PAR1\x15\x04", {}, "is a Parquet file by its content: call it .parquet"),
     "spreadsheet": ("v.csv", b"PK\x03\x04\x14\0", {}, "is a spreadsheet or an archive by its con"),
     "columns that are numbered": (
         "v.csv",
@@ -284,11 +301,11 @@ BAD = {
         {},
         "column 1 numbers the rows 0, 1, 2, ...: leave it out, or if these are votes name",
     ),
-    "a row's number under no name": (
+    "a column without a name": (
         "v.csv",
-        b",teacher0,teacher1\n0,1,2\n",
+        b"teacher0,,teacher1\n0,1,2\n",
         {},
-        "has a column called '': a header must name every",
+        "has no name for column 2: only a first column of identifiers needs none",
     ),
     "a teacher twice": (
         "v.csv",
@@ -308,7 +325,7 @@ BAD = {
         {},
         "has columns for classes 0 to 2: must be 0 to 2, each once",
     ),
-    "other suffix": ("v.pkl", b"", {}, "must end in .npz, .npy, .csv"),
+    "other suffix": ("v.pkl", b"", {}, "must end in .npz, .npy, .csv, .parquet"),
 }
 
 
@@ -521,3 +538,83 @@ def test_members_of_other_names_are_never_unpacked(tmp_path):
     with zipfile.ZipFile(path) as archive, pytest.raises(zipfile.BadZipFile):
         archive.open("notes.npy")
     assert read_own_votes(path, n_classes=3).histogram().tolist() == [[2, 0, 0], [2, 0, 0]]
+
+
+# What else is stated of a file -----------------------------------------------------------------
+
+CLASSES = ("cat", "dog", "bird")
+IDS = ("x", "y", "z")
+
+
+@pytest.fixture
+def stated_votes(tmp_path):
+    """VOTES, LABELS and IDS by name, from one, or with both: path and keyword arguments."""
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as parquet
+
+    words = np.array(CLASSES)[VOTES]
+    truth = np.array(["bird", "dog", ""])
+    np.savez(tmp_path / "w.npz", votes=words, labels=truth, ids=np.array(IDS))
+    np.savez(tmp_path / "one.npz", votes=VOTES + 1, labels=[3, 2, -1], ids=np.array(IDS))
+    header = ["id", "a", "b", "c", "d", "label"]
+    write_csv(tmp_path / "w.csv", np.column_stack([IDS, words, truth]), header)
+    write_csv(tmp_path / "one.csv", np.column_stack([IDS, VOTES + 1, [3, 2, -1]]), header)
+    names = {"class_names": CLASSES}
+    from_one = {"n_classes": 3, "first_class": 1}
+    columns = {"id": IDS} | {name: words[:, at] for at, name in enumerate("abcd")}
+    numbers = {"image": IDS} | {name: VOTES[:, at] + 1.0 for at, name in enumerate("abcd")}
+    parquet.write_table(
+        pyarrow.table(columns | {"label": ["bird", "dog", None]}), tmp_path / "w.parquet"
+    )
+    parquet.write_table(pyarrow.table(numbers | {"label": [3, 2, None]}), tmp_path / "one.parquet")
+    return [
+        (tmp_path / "w.npz", names),
+        (tmp_path / "one.npz", from_one),
+        (tmp_path / "w.csv", names),
+        (tmp_path / "one.csv", from_one),
+        (tmp_path / "one.csv", from_one | names),
+        (tmp_path / "w.parquet", names),
+        (tmp_path / "one.parquet", from_one | {"id_column": "image"}),
+    ]
+
+
+def test_names_identifiers_and_a_first_class_give_the_same_votes(stated_votes):
+    for path, options in stated_votes:
+        found = read_own_votes(path, **options)
+        assert found.votes.tolist() == VOTES.tolist(), path
+        assert found.labels.tolist() == LABELS.tolist(), path
+        assert found.ids == IDS, path
+
+
+def test_votes_that_count_from_one_are_noticed(tmp_path):
+    write_csv(tmp_path / "v.csv", VOTES + 1, list("abcd"))
+    with pytest.raises(
+        ValueError, match=r"votes are 1 to 3, and classes count from 0, to 2: say f"
+    ):
+        read_own_votes(tmp_path / "v.csv", n_classes=3)
+    write_csv(tmp_path / "v.csv", VOTES, list("abcd"))
+    with pytest.raises(ValueError, match=r"vote in line 2, column 'a', is 0: must be 1 to 3"):
+        read_own_votes(tmp_path / "v.csv", n_classes=3, first_class=1)
+    np.savez(tmp_path / "v.npz", votes=VOTES + 1, labels=np.array([0, 1, 2]))
+    with pytest.raises(ValueError, match=r"labels\[0\] = 0: must be 1 to 3, or -1 if unknown"):
+        read_own_votes(tmp_path / "v.npz", n_classes=3, first_class=1)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "options", "message"),
+    [
+        ({"votes": np.array([["cat", "cow"]])}, {"class_names": CLASSES}, "entry [0, 1] is 'cow'"),
+        ({"votes": np.array([["cat", "dog"]])}, {"n_classes": 3}, "or say class_names=NAME,NAME"),
+        ({"votes": VOTES}, {"n_classes": 4, "class_names": CLASSES}, "n_classes = 4: must be 3"),
+        ({"votes": VOTES}, {"n_classes": 3, "first_class": 2}, "first_class = 2: must be one of"),
+        ({"votes": VOTES}, {"n_classes": 3, "id_column": "x"}, "has no columns with names"),
+        ({"votes": VOTES, "ids": np.array([1, 1, 2])}, {"n_classes": 3}, "rows 0 and 1 have"),
+        ({"votes": VOTES, "ids": np.array([1.5])}, {"n_classes": 3}, "ids is float64 (1,): must"),
+        ({"votes": VOTES, "ids": np.array([1, 2])}, {"n_classes": 3}, "ids: must be 3 different"),
+    ],
+)
+def test_what_is_stated_and_does_not_fit_is_refused(tmp_path, arrays, options, message):
+    np.savez(tmp_path / "v.npz", **arrays)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        read_own_votes(tmp_path / "v.npz", **options)
+    assert message in str(caught.value)

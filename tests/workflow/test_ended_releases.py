@@ -80,6 +80,7 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     params = {
         "code": "",
         "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+        "answer": settings.answer,
         "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
         "facts": settings.pick("shards", "unit", "reach"),
         "settings": settings.planner.plain(),
@@ -147,7 +148,8 @@ def finished(run, monkeypatch):
         *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
         *("curves.csv", "releases.csv", "0001"),
     }
-    assert {path.name for path in (RELEASE / "0001").iterdir()} == {"labels.csv", "mechanisms.csv"}
+    shown = {"labels.csv", "mechanisms.csv", "statement.html", "certificate.json"}
+    assert {path.name for path in (RELEASE / "0001").iterdir()} == shown
     shutil.rmtree("results")
     return bool(before)
 

@@ -18,7 +18,10 @@ NEWEST = {
     *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
     "curves.csv",
 }
-KEPT = {"0001/labels.csv", "0001/mechanisms.csv", "releases.csv"}
+KEPT = {
+    *("0001/labels.csv", "0001/mechanisms.csv", "0001/statement.html", "0001/certificate.json"),
+    "releases.csv",
+}
 PUBLISHED = NEWEST | KEPT
 
 
@@ -309,3 +312,27 @@ def test_shards_must_be_stated_before_anything_runs(folder, run_snakemake):
     line = refused(folder, run_snakemake, "--directory", "unstated", *given)
     assert line.startswith("error: config.yaml: shards = null: must be stated for a release: ")
     assert not (folder / "unstated/results").exists()
+
+
+def test_words_identifiers_and_a_list_of_queries_are_read(folder, run_snakemake, planned):
+    """Another list is another request; the names and the identifiers stand beside the labels."""
+    names, votes = np.array(["cat", "dog", "bird"]), np.load(folder / "votes.npz")["votes"]
+    table = pd.DataFrame(names[votes], columns=[f"model {at}" for at in range(votes.shape[1])])
+    table.insert(0, "image", [f"x{at}.png" for at in range(len(votes))])
+    table.to_parquet(folder / "words.parquet")
+    (folder / "list.txt").write_text("x7.png\nx2.png\n", encoding="utf-8")
+    given = ("--config", "votes=words.parquet", "class_names=cat,dog,bird", "id_column=image")
+    given += ("answer=list.txt", "epsilon=20", "delta=1e-5", "noise=reproducible")
+    words = (*TINY, "--directory", "worded", *given)
+    done = run_snakemake(folder, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    own = folder / "worded/results/own/rehearsal"
+    labels = pd.read_csv(own / "rehearsal_labels.csv")
+    assert list(labels) == ["query", "id", "label", "class_name"]
+    assert set(labels["query"]) <= {2, 7}
+    assert (labels["id"] == [f"x{query}.png" for query in labels["query"]]).all()
+    assert (labels["class_name"] == names[labels["label"]]).all()
+    page = (own / "rehearsal_index.html").read_text(encoding="utf-8")
+    assert "the queries of a stated list are answered, in its order" in page
+    line = refused(folder, run_snakemake, "--directory", "worded", *given, "answer=gone.txt")
+    assert "answer = 'gone.txt': must be first, random or an existing file" in line

@@ -1,6 +1,7 @@
 """What dry runs plan: sizes of the runs, named targets, and one line for each kind of bad input."""
 
 import csv
+import re
 
 import pytest
 
@@ -116,6 +117,15 @@ def test_darrm_target_leaves_the_comparison_out(folder, planned):
 
 
 SIMULATIONS = {"tabulate_composition", "tabulate_amplification", "draw_prior_shapes"}
+
+
+def test_one_allowance_more_is_one_gamma_and_one_set_of_labels(folder, root, planned, default):
+    """As docs/vary.md says."""
+    (mine,) = re.findall(r"```yaml\n(.*?)```", (root / "docs/vary.md").read_text(), re.DOTALL)
+    (folder / "my.yaml").write_text(mine, encoding="utf-8")
+    plan = planned(folder, "--configfile", "my.yaml")
+    assert plan["optimize_gamma"] == default["optimize_gamma"] + 1
+    assert plan["release_labels"] == default["release_labels"] + 1
 
 
 def test_simulations_share_grid_points_and_null_leaves_them_out(folder, planned, default):

@@ -11,6 +11,10 @@ SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
 
 __version__ = "0.2.0"
 
+# Where the site (`.ci/mkdocs.yml`) is deployed, with a slash at its end. Links from the page of
+# results and from messages then lead there; while it is empty, to files beside the results.
+SITE = ""
+
 # Modules of other projects, and the extra of pyproject.toml that brings them.
 EXTRAS = {
     "torch": "teachers",
@@ -20,9 +24,11 @@ EXTRAS = {
     "lightgbm": "trees",
     "gurobipy": "gurobi",
     "jinja2": "workflow",
+    "markdown_it": "workflow",
     "markupsafe": "workflow",
     "pandas": "workflow",
     "matplotlib": "workflow",
+    "pyarrow": "workflow",
     "pydantic": "workflow",
     "pydantic_core": "workflow",
     "yaml": "workflow",
@@ -49,10 +55,33 @@ def missing_extra(error: ModuleNotFoundError) -> str:
     )
 
 
+def docs_address(page: str) -> str:
+    """Return where a page of docs/ is read: on the site, or in the repository without one.
+
+    page: its path from the root of the repository, perhaps with an anchor.
+
+    >>> docs_address("docs/nzc.md#the-claim-fails")
+    'docs/nzc.md#the-claim-fails'
+    """
+    name, hash_sign, anchor = page.partition("#")
+    return f"{SITE}{on_site(name)}{hash_sign}{anchor}" if SITE else page
+
+
+def on_site(name: str) -> str:
+    """Return the path on the site of a page that is at `name` in the repository.
+
+    >>> on_site("docs/nzc.md"), on_site("docs/darrm/README.md")
+    ('docs/nzc.html', 'docs/darrm/index.html')
+    """
+    stem = name.removesuffix(".md")
+    return f"{stem.removesuffix('README')}index.html" if stem.endswith("README") else f"{stem}.html"
+
+
 # Name: the module that has it, and what it is called there.
 _PUBLIC = {
     "plan": ("api.planning", "plan"),
     "release_labels": ("api.releasing", "release_labels"),
+    "release_statement": ("api.releasing", "release_statement"),
     "noise_scale": ("api.noise", "noise_scale"),
     "label_epsilon": ("api.noise", "label_epsilon"),
     "audit_mechanism": ("api.auditing", "audit_mechanism"),

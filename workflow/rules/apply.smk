@@ -99,6 +99,9 @@ rule study_active_learning:
 # it took may tell something about the votes.
 OWN = files.own_votes(settings)
 BATCH = files.session_batch(settings)
+READING = {name: config[name] for name in ("class_names", "first_class", "id_column")}
+READING["kind"] = config["votes_kind"]
+STATED = files.stated(settings)
 PAID = update if settings.noise == "secure" else str
 
 
@@ -107,6 +110,7 @@ rule apply_votes:
         "Releasing labels for your own votes"
     input:
         votes=config["votes"] or [],
+        stated=STATED,
     output:
         page=PAID(OWN["page"]),
         table=PAID(OWN["table"]),
@@ -120,7 +124,8 @@ rule apply_votes:
             "apply_votes.py",
             also=["../report/page.css", "../report/page.js", *templates("page", "pieces", "own")],
         ),
-        file={"kind": config["votes_kind"], "n_classes": config["n_classes"]},
+        file=READING | {"n_classes": config["n_classes"]},
+        answer=config["answer"],
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         facts={name: config[name] for name in ("shards", "unit", "reach")},
         settings=config["planner"],
@@ -142,6 +147,7 @@ rule release_batch:
         "Releasing a batch of your session"
     input:
         votes=config["votes"] or [],
+        stated=STATED,
     output:
         labels=BATCH["labels"],
         status=BATCH["status"],
@@ -150,7 +156,7 @@ rule release_batch:
         session=config["session"],
         batch=config["batch"],
         level=config["level"] or 1,
-        votes_kind=config["votes_kind"],
+        file=READING,
     log:
         "logs/release_batch/batch.log",
     resources:

@@ -63,14 +63,16 @@ rule build_index:
         teachers=targets.teachers_cost(settings),
         ledger=targets.ledger(settings)["ledger"],
     output:
-        "results/index.html",
+        page="results/index.html",
+        site=directory("results/site"),
     params:
         code=fingerprint(
             "build_index.py",
             also=[
                 "../report/*",
                 "../published/*.yaml",
-                *templates("page", "pieces", "index", "starred", "charts", "views"),
+                *[f"../../{name}" for name in files.pages_of_docs(ROOT)],
+                *templates("page", "pieces", "index", "starred", "charts", "views", "reading"),
             ],
         ),
         data=config["data"],

@@ -5,7 +5,7 @@ from pathlib import Path
 from private_ensembles.figures.own_votes import draw_own
 from private_ensembles.jobs import io
 from private_ensembles.page import own_page
-from private_ensembles.release import expectation, releasing, showing
+from private_ensembles.release import expectation, pool, releasing, showing
 from private_ensembles.release import own_votes as accounts
 from private_ensembles.release.facts import stated
 from private_ensembles.votes.foreign import read_own_votes
@@ -18,6 +18,9 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     releasing.permission(request, place)
     facts = stated(**job.params.facts, secure=request.secure)
     votes = read_own_votes(job.input.votes, **job.params.file)
+    names = job.params.file.get("class_names")
+    asked = pool.pool_of(votes, job.params.answer, names, None if request.secure else seed)
+    votes = asked.votes
     job.progress(
         "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
     )
@@ -42,19 +45,22 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     meter.finish()
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing; what fails after it, a rerun makes good for free.
-    labels = accounts.serve(plan, votes, seed, request, place, anyway=anyway)
+    labels = accounts.serve(plan, votes, seed, request, place, text=asked.text, anyway=anyway)
+    statement = None
     if labels.total is not None:
         rows = accounts.public_rows(plan)
-        showing.show(labels, {"mechanisms.csv": lambda path: io.write_csv(path, rows)})
+        files = showing.show(labels, {"mechanisms.csv": lambda path: io.write_csv(path, rows)})
+        statement = files.get("statement.html")
     job.output.labels.write_text(labels.text, encoding="utf-8")
     page = own_page.build(
         table,
         curves,
         labels.table(),
-        accounts.public_facts(plan),
+        accounts.public_facts(plan) | {"answered": pool.words(job.params.answer)},
         settings["profile"],
         figure=job.output.png,
         labels_file=job.params.labels_file,
         total=labels.total,
+        statement="" if statement is None else f"{statement.parent.name}/{statement.name}",
     )
     job.output.page.write_text(page, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from private_ensembles.jobs import io
 from private_ensembles.release import session_export
+from private_ensembles.release.pool import pool_of
 from private_ensembles.release.session import Session
 from private_ensembles.votes.foreign import read_own_votes
 
@@ -9,12 +10,13 @@ with io.job(snakemake, confidential=True) as job:
     key = job.params.batch
     with Session.open(job.params.session) as session:
         classes = session.plan.task.n_classes
-        votes = read_own_votes(job.input.votes, n_classes=classes, kind=job.params.votes_kind)
+        votes = read_own_votes(job.input.votes, n_classes=classes, **job.params.file)
         job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
         level, again = job.params.level, bool(job.config["again"])
         session.release(votes.histogram(), key=key, again=again, level=level)
         if session.plan.seed is not None:  # whoever has the seed can take a rehearsal's noise away
             job.output.labels.parent.chmod(0o700)
-        text = session_export.batch_text(session.batch(key))
+        asked = pool_of(votes, class_names=job.params.file["class_names"])
+        text = asked.text(session.batch(key).labels or [])
         job.output.labels.write_text(text, encoding="utf-8")
         io.write_json(job.output.status, session_export.status(session))

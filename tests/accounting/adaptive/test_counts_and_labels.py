@@ -183,6 +183,18 @@ def test_the_least_sigma_beside_labels_keeps_the_budget(lattice):
     assert dear.least_sigma(NoisyCounts(200, 80.0), *budget) == math.inf
 
 
+@pytest.mark.parametrize("lattice", [False, True])
+def test_counts_that_move_by_more_need_as_much_more_noise(lattice):
+    few, many = NoisyCounts(200, 80.0, lattice), NoisyCounts(200, 240.0, lattice, moved=3)
+    assert many.mu == pytest.approx(few.mu)
+    assert float(many.deltas(0.5)) == pytest.approx(float(few.deltas(0.5)), rel=1e-2)
+    alone = labels_alone(gnmax(21, 25.0), 30, 1.0, 1e-5, width=0.3)
+    sigma = alone.least_sigma(few, 1.0, 1e-5)
+    assert alone.least_sigma(many, 1.0, 1e-5) == pytest.approx(3 * sigma, rel=1e-3)
+    with pytest.raises(ValueError, match="moved = 0"):
+        NoisyCounts(200, 80.0, moved=0)
+
+
 def test_pates_mnist_row_costs_a_fifth_less_than_its_counts():
     """640 thresholds of sigma 150 and 283 labels of sigma 40: 2.53 by the counts."""
     found = joint_epsilon(GaussianMaximum(40.0, 250, 10), 283, NoisyCounts(640, 150.0), 1e-5)

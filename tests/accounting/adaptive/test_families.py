@@ -80,3 +80,22 @@ def test_a_million_teachers_take_little_memory():
     tracemalloc.stop()
     assert peak < 256 << 20
     assert len(found) < 4000
+
+
+@pytest.mark.parametrize("many", [2000, 10])
+@pytest.mark.parametrize("rises", [True, False])
+def test_all_votes_up_to_those_that_move_lie_below_one_row(monkeypatch, rises, many):
+    """Of a table that falls somewhere, too, where fewer votes may tell more."""
+    monkeypatch.setattr(families, "MANY_TEACHERS", many)
+    table, moved = _normal_table(40, 9.0), 3
+    if not rises:
+        table[17] = table[25]
+    t = np.exp(np.linspace(-8, 8, 65))
+    found = of_table(table, 1e-12, 1e-300, moved=moved).excesses(t)
+    for step in range(1, moved + 1):
+        before, after = table[:-step], table[step:]
+        for pair in ((before, after), (after, before)):
+            for row in hockey_sticks.excesses(*pair, t):
+                assert (found >= row * (1 - 1e-11)).all(axis=1).any()
+    fewer = of_table(table, 1e-12, 1e-300, moved=moved - 1).excesses(t)
+    assert fewer.max(axis=0).max() < found.max(axis=0).max()

@@ -20,6 +20,7 @@ from private_ensembles.accounting.adaptive.gaussian_maximum import (
     _outcomes,
 )
 from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
 from ..adversaries import bounds_at, check_small_adversaries
 
@@ -50,15 +51,17 @@ def excess(first, second):
 
 
 @functools.cache
-def rows(scale, teachers):
-    family = GaussianMaximum(scale, teachers, 10)
+def rows(scale, teachers, moved=1):
+    family = GaussianMaximum(scale, teachers, 10, moved=moved)
     leads, middles, between = family._nodes()
-    return family.excesses(T).reshape(leads.size, middles.size, T.size), leads, middles, between
+    # Those of votes that move between more classes come last.
+    found = family.excesses(T)[: leads.size * middles.size]
+    return found.reshape(leads.size, middles.size, T.size), leads, middles, between
 
 
-def mixture(scale, teachers, lead, middle):
+def mixture(scale, teachers, lead, middle, moved=1):
     """The rows' bound at a point, and beyond the edges that at the edge."""
-    found, leads, middles, between = rows(scale, teachers)
+    found, leads, middles, between = rows(scale, teachers, moved)
     inside = np.clip(lead, leads[0], leads[-1])
     # Far ahead, only how far the leading count lies above M tells.
     middle = middle + (abs(inside) - abs(lead)) / 2
@@ -74,21 +77,39 @@ def mixture(scale, teachers, lead, middle):
 
 # scale, teachers: leads between nodes, cut off at the edge, and each with nodes of its own.
 @pytest.mark.parametrize(
-    ("scale", "teachers"), [(20.0, 51), (70.0, 250), (12.0, 250), (6.0, 9), (1.5, 30)]
+    ("scale", "teachers", "moved"),
+    [
+        (20.0, 51, 1),
+        (70.0, 250, 1),
+        (12.0, 250, 1),
+        (6.0, 9, 1),
+        (1.5, 30, 1),
+        (40.0, 51, 2),
+        (70.0, 250, 5),
+        (6.0, 9, 3),
+        (1.5, 30, 2),
+    ],
 )
-def test_what_lies_between_nodes_is_below_their_mixture(scale, teachers):
+def test_what_lies_between_nodes_is_below_their_mixture(scale, teachers, moved):
+    """Of all numbers of votes that move from one class to another, up to `moved`."""
     rng = np.random.default_rng(teachers)
     # Ties of two counts and of all, where curves bend most, and anywhere.
     for n in range(24):
-        votes = int(rng.integers(2 - teachers, teachers + 1))
+        votes = int(rng.integers(2 * moved - teachers, teachers + 1))
         if n % 2:
-            votes = int(np.clip(round(rng.normal(0, 1.5) * scale), 2 - teachers, teachers))
+            votes = round(rng.normal(0, 1.5) * scale)
+            votes = int(np.clip(votes, 2 * moved - teachers, teachers))
         lead = votes / scale
         middle = rng.normal(abs(lead) / 2 * rng.choice([0, 1]), 2.5)
         if n % 6 == 5:
             middle = rng.uniform(-9, 20)
-        exact = excess(law(lead, middle), law(lead - 2 / scale, middle))
-        assert (exact <= mixture(scale, teachers, lead, middle) + 1e-15).all()
+        bound = mixture(scale, teachers, lead, middle, moved) + 1e-15
+        for fewer in {moved, 1 + n % moved}:
+            exact = excess(law(lead, middle), law(lead - 2 * fewer / scale, middle))
+            assert (exact <= bound).all()
+            # Or the last of them, instead of the first.
+            after, start = law(lead - 2 * moved / scale, middle), lead - 2 * (moved - fewer) / scale
+            assert (excess(law(start, middle), after) <= bound).all()
 
 
 @pytest.mark.parametrize("scale", [10.5, 20.0, 300.0])
@@ -237,3 +258,31 @@ def test_what_is_granted_between_nodes_is_what_probabilities_bend(lead, cells, m
     elif abs(lead) < 1:  # what b gains of the others a loses, nearly
         closest[1, 2] = 1
     assert (closest <= 1.3).all()
+
+
+@pytest.mark.parametrize(("moved", "classes"), [(2, 3), (3, 4)])
+def test_votes_of_several_classes_stay_below_the_bound(moved, classes):
+    """Histograms of a few hundred votes, near ties: one label of each move, by quadrature."""
+    rng, teachers, scale = np.random.default_rng(moved), 200, 12.0
+    family = GaussianMaximum(scale, teachers, classes, moved=moved)
+    bounds = [(epsilon, bounds_at(family, 1, epsilon).upper) for epsilon in (0.0, 0.2, 0.6)]
+    most = 0.0
+    for _ in range(60):
+        votes = np.full(classes, teachers // classes) + rng.integers(-4, 5, classes)
+        votes[0] += teachers - votes.sum()
+        move = np.bincount(rng.integers(classes, size=moved), minlength=classes)
+        move -= np.bincount(rng.integers(classes, size=moved), minlength=classes)
+        first, second = gnmax_distribution(np.array([votes, votes + move]), scale)
+        for epsilon, bound in bounds:
+            for p, q in ((first, second), (second, first)):
+                delta = np.maximum(p - math.exp(epsilon) * q, 0).sum()
+                assert delta <= bound
+                most = max(most, delta / bound)
+    assert most > 0.7
+
+
+def test_more_votes_that_move_cost_more():
+    few, many = (GaussianMaximum(20.0, 51, 10, moved=moved) for moved in (1, 2))
+    assert adaptive_epsilon(few, 10, 1e-5).upper < adaptive_epsilon(many, 10, 1e-5).lower
+    with pytest.raises(ValueError, match="moved = 52"):
+        GaussianMaximum(20.0, 51, 10, moved=52)

@@ -10,6 +10,7 @@ import pytest
 
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts import groups
+from private_ensembles.mechanisms.accounts.account import Account
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 
@@ -158,6 +159,32 @@ def test_a_cost_that_no_share_of_delta_pays_for_is_infinite():
     assert groups.cost_of_all(lambda one: math.inf, task) == math.inf
     assert groups.cost_of_all(lambda one: one.epsilon + 300, task) == math.inf
     assert groups.cost_of_all(lambda one: 0.0, task) == 0
+
+
+def test_an_account_of_one_vote_refuses_several():
+    """As every account does that says nothing of groups."""
+    gnmax = load("gnmax_analytic")
+
+    class OfOneVote(Account):
+        def find(self, law, task, labels, **free):
+            return gnmax.account.find(law, replace(task, reach=1), labels)
+
+        def cost(self, law, task, parameters):
+            return gnmax.account.cost(law, replace(task, reach=1), parameters)
+
+    mechanism, task = replace(gnmax, account=OfOneVote()), task_of(3, 9, 4)
+    assert mechanism.refusal(task) is None
+    refusal = mechanism.refusal(replace(task, reach=2))
+    assert refusal == "charged for one vote that moves, not for several"
+
+
+@pytest.mark.parametrize("name", ["lnmax_exact", "optimal_label"])
+def test_pairs_that_are_not_known_are_not_guessed(name):
+    mechanism, task = load(name), task_of(3, 4, 2, reach=2)
+    parameters = mechanism.calibrate(task)
+    assert not mechanism.law.pairs_known(task)
+    with pytest.raises(ValueError, match="n_classes = 3, reach = 2: no pairs of neighbours"):
+        mechanism.law.pairs(task, parameters)
 
 
 def test_noise_is_multiplied_up_and_divided_down():

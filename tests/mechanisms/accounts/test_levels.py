@@ -1,5 +1,7 @@
 """Levels of noise of a mechanism: any choice between them keeps the task's budget."""
 
+from dataclasses import replace
+
 import pytest
 
 from private_ensembles.accounting.adaptive.levels import levels_curve
@@ -35,3 +37,17 @@ def test_reserves_leave_less_noise():
     free = level_noise(mechanism, task, (1, 4))
     late = level_noise(mechanism, task, (1, 4), reserves=(0, 24))
     assert all(less.sigma < more.sigma for less, more in zip(late, free, strict=True))
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_levels_of_several_votes_have_as_much_more_noise(n_classes):
+    mechanism, units = load("gnmax_exact"), (1, 2)
+    task = Task(1.0, 1e-5, 40, 40, 41, n_classes, reach=2)
+    noise = level_noise(mechanism, task, units)
+    one = level_noise(mechanism, replace(task, reach=1), units)
+    for level, of_one in zip(noise, one, strict=True):
+        assert 1.9 < level.sigma / of_one.sigma < 2.1
+    families = [mechanism.law.pairs(task, level) for level in noise]
+    fineness = grid_fineness(n_classes, 40)
+    found = levels_curve(families, units, 40, 1.0, 1e-5, fineness=fineness, least=1.0)
+    assert found.delta(1.0) <= 1e-5

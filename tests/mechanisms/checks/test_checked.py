@@ -116,3 +116,15 @@ def test_a_student_expects_the_same_of_every_query():
 def test_a_students_score_is_of_two_classes():
     with pytest.raises(ValueError, match=r"^counts of 3 classes: a student's score is of two$"):
         student(np.array([[3, 2, 2]]), NOISE, False)
+
+
+@pytest.mark.parametrize("labels", [7, 10, 11])
+def test_no_more_answers_are_expected_than_the_cap_if_a_sample_stands_for_the_pool(labels):
+    """A cap of 10 of 300 queries is 6.67 of 200, which a sample cannot have."""
+    counts = np.tile([[40, 0, 0]], (200, 1))
+    task = Task(1.0, 1e-5, queries=300, labels=labels, n_teachers=40, n_classes=3)
+    noise = CheckedNoise(threshold=10.0, sigma1=1.0, sigma2=1.0, queries=300, labels=labels)
+    law = load("confident_gnmax").law
+    answers, right = law.expected(counts, np.zeros(200, dtype=int), task, noise)
+    assert labels - 1 <= answers <= labels
+    assert right <= answers * (1 + 1e-9)

@@ -36,7 +36,7 @@ def noise_scale(
     >>> round(noise_scale("gnmax", **budget), 2)  # charged for the noisy counts
     23.59
     >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51, reach=2), 2)
-    38.87
+    38.85
 
     mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
     labels together, for replace_one and disjoint shards. analysis: ``label``, charged for labels

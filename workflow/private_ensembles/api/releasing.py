@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,16 @@ from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY
-from private_ensembles.release import expectation, own_votes
+from private_ensembles.release import (
+    certificate,
+    expectation,
+    own_votes,
+    release_plan,
+    statement,
+)
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
+from private_ensembles.release.pool import pool_of
 from private_ensembles.votes.cache import Votes
 
 
@@ -31,6 +38,7 @@ class Released:
     upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
     facts: as they were stated. expectation: what the labels are worth on the profile
     (`expectation.lines()` says it in words).
+    terms: the plan, as text, from which `release_statement` tells what was released.
     """
 
     labels: NDArray[np.int64]
@@ -43,6 +51,7 @@ class Released:
     secure: bool
     facts: Facts
     expectation: Expectation
+    terms: str = ""
 
 
 def release_labels(
@@ -51,6 +60,7 @@ def release_labels(
     epsilon: float,
     delta: float,
     labels: int | None = None,
+    answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
     shards: str | None = None,
@@ -66,19 +76,21 @@ def release_labels(
     """Draw labels for vote counts within a budget, once.
 
     >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))  # 20 queries, 100 teachers, 2 classes
-    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=2)
     >>> released.labels.tolist() == [0, 1] * 10, released.epsilon <= 2
     (True, True)
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
-    epsilon, delta: the budget of all labels together. labels: the most that are wanted, for the
-    first queries; None: all. mechanism: its name; None: the best on the profile. profile,
-    adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the profile never from these
-    votes. shards: ``disjoint`` if no record is in the data of two teachers, or ``shared``; must be
-    stated but for a rehearsal. unit, reach: what one record is, such as "patient", and the most
-    shards that one may be in. anyway: release labels of which, on the profile, too few would be
-    right to be of use. noise: ``secure`` (the system's entropy; then no seed) or ``reproducible``:
-    a rehearsal, with `seed` (default 0).
+    epsilon, delta: the budget of all labels together. labels: the most that are wanted; None: all.
+    answer: for which queries: ``first``, those at the top; ``random``, drawn whatever the votes; or
+    the numbers, from 0, of the only queries to answer, which must not be chosen by looking at
+    votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
+    teacher_delta: as in :func:`plan`; the profile never from these votes. shards: ``disjoint`` if
+    no record is in the data of two teachers, or ``shared``; must be stated but for a rehearsal.
+    unit, reach: what one record is, such as "patient", and the most shards that one may be in.
+    anyway: release labels of which, on the profile, too few would be right to be of use. noise:
+    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
+    (default 0).
 
     Each call spends its budget again and keeps no record: two calls cost the sum.
     `private-ensembles release` keeps one. What must not be missed about labels and budget is a
@@ -96,11 +108,13 @@ def release_labels(
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     facts = stated(shards, unit, reach, secure=secure)
     queries, classes = counts.shape
+    votes = Votes(classes, np.full(queries, -1), counts=counts)
+    asked = pool_of(votes, answer, seed=None if secure else seed or 0)
     task = Task(
         epsilon,
         delta,
-        queries,
-        queries if labels is None else labels,
+        asked.votes.n_queries,
+        asked.votes.n_queries if labels is None else labels,
         int(counts[0].sum()),
         classes,
         facts.privacy_model,
@@ -114,8 +128,7 @@ def release_labels(
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, facts, 0)
     expectation.tell(application.expectation, secure=secure, anyway=anyway)
-    votes = Votes(classes, np.full(queries, -1), counts=counts)
-    drawn = own_votes.serve(application, votes, 0 if seed is None else seed, anyway=anyway)
+    drawn = own_votes.serve(application, asked.votes, seed or 0, text=asked.text, anyway=anyway)
     best = application.chosen
     return Released(
         drawn.by_query(queries),
@@ -128,7 +141,29 @@ def release_labels(
         secure,
         facts,
         application.expectation,
+        own_votes.chosen_row(application)["terms"],
     )
+
+
+def release_statement(released: Released) -> str:
+    """Return a statement on released labels to hand over, as one self-contained page of HTML.
+
+    >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))
+    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    >>> "This is a rehearsal" in release_statement(released)
+    True
+
+    released: what :func:`release_labels` returned. The page says what was released, who is
+    protected, what that means in odds, by which theorem, and what is not protected: a function of
+    the plan and of how many labels there are. Labels that `private-ensembles release` or a session
+    releases have it beside them, with a certificate, what all releases cost together, and the time.
+    Raises ValueError for terms that another version of this program wrote.
+    """
+    plan = release_plan.read(released.terms)
+    proof = certificate.proof_or_reason(plan, released.epsilon)
+    number = int((released.labels >= 0).sum())
+    charged = statement.Charged(released.epsilon, released.delta, labels=number)
+    return statement.statement(plan, proof, charged)
 
 
 def release_darrm(

@@ -19,6 +19,7 @@ _OTHER_NAMES = {
     "n_queries": "queries",
     "labels_wanted": "labels",
     "teacher_Delta": "teacher_delta",
+    "id_column": "id",
 }
 # A name with its value: what is wrong, at the start of a message, or further on one that is no
 # word, as in "say votes_kind=counts"; not in a path, nor what a file has.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
 
-from private_ensembles.command import settings
+from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
 from private_ensembles.release.facts import Facts
@@ -22,12 +23,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
     parser.add_argument("--queries", type=whole, required=True, help="in the pool")
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write a page, such as plan.html: curves over labels, from one label on, and epsilon",
+    )
+    votes_options.add_arguments(parser)
     seed = "of the profile's votes, on which mechanisms are ranked"
     settings.add_arguments(parser, seed=seed, draws=False)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
+    from private_ensembles.command import plan_page
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import expectation
 
@@ -41,13 +50,21 @@ def run(options: argparse.Namespace) -> int:
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
     applies = plans[0].refusal is None
     rows = study.plan_rows(wanted, plans)
-    text, expected = ranking_text(rows, facts), None
+    profile = chosen["profile"]
+    said = votes_options.profile_text(options, profile)
+    text, expected = said + ranking_text(rows, facts), None
     if applies:
         of_best = expectation.of(wanted, plans[0], options.seed, facts)
         text += of_best.lines()
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
-    report = {"noise": options.noise, **asdict(facts), "plans": rows, "expectation": expected}
+    report = {"noise": options.noise, **asdict(facts), "plans": rows, "profile": profile}
+    report |= {"expectation": expected}
+    if options.page is not None and applies:
+        source = votes_options.profile_source(options)
+        words = plan_page.write(options.page, wanted, plans, options.seed, profile, source)
+        report |= {"page": str(options.page), "page_lines": words}
+        text += [*words, f"page: {options.page}"]
     emit(report, text, as_json=options.json)
     return 0 if applies else 1
 

@@ -6,7 +6,8 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from private_ensembles.command import settings
+from private_ensembles import docs_address
+from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, say, warn_of
 from private_ensembles.configuration.naming import at_least
@@ -21,12 +22,14 @@ RESULTS = Path("results/own")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `release` takes."""
-    parser.add_argument("votes", metavar="VOTES", help="a file .npz, .npy or .csv; stays private")
+    parser.add_argument("votes", metavar="VOTES", help=votes_options.FILE)
     parser.add_argument(
-        "--classes", type=whole, required=True, help="their number, never read off the votes"
+        "--classes",
+        type=whole,
+        help="their number, never read off the votes; default: that of --class-names",
     )
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
-    parser.add_argument("--votes-kind", choices=("auto", "votes", "counts"), default="auto")
+    votes_options.add_answer(parser)
     parser.add_argument(
         "--again", action="store_true", help="allow another release; all costs add up"
     )
@@ -43,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="holds release/ and its record, or rehearsal/; default results/own, as the workflow's",
     )
+    votes_options.add_arguments(parser)
     seed = "of the profile's votes, on which mechanisms are ranked, and of a rehearsal's noise"
     settings.add_arguments(parser, seed=seed)
 
@@ -51,8 +55,9 @@ def run(options: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
     from private_ensembles.jobs.io import alone, describe, write_csv
     from private_ensembles.release import expectation, own_votes, releasing, showing
-    from private_ensembles.votes.foreign import read_own_votes
+    from private_ensembles.release.pool import words
 
+    options.classes = votes_options.classes(options)
     budget = {
         "epsilon": options.epsilon,
         "delta": options.delta,
@@ -65,7 +70,8 @@ def run(options: argparse.Namespace) -> int:
     facts = settings.facts_of(options)
     place = releasing.Place(options.out / ("release" if request.secure else "rehearsal"))
     releasing.permission(request, place)  # before any work
-    votes = read_own_votes(options.votes, n_classes=options.classes, kind=options.votes_kind)
+    pool = votes_options.pool(options, seed=None if request.secure else options.seed)
+    votes = pool.votes
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
     chosen = settings.of(options, queries=votes.n_queries, labels=votes.n_queries, **sizes)
     application = own_votes.plan_for(votes, chosen, budget, facts, options.seed, expect=warn_of)
@@ -80,7 +86,13 @@ def run(options: argparse.Namespace) -> int:
     # A release at the same time waits here, and is then asked about what was drawn before.
     with alone(place.lock):
         labels = own_votes.serve(
-            application, votes, options.seed, request, place, anyway=options.anyway
+            application,
+            votes,
+            options.seed,
+            request,
+            place,
+            text=pool.text,
+            anyway=options.anyway,
         )
         try:
             files = showing.show(labels, {"mechanisms.csv": lambda path: write_csv(path, rows)})
@@ -93,14 +105,16 @@ def run(options: argparse.Namespace) -> int:
         "parameters": row["parameters"],
         "epsilon": float(row["epsilon"]),
         "delta": options.delta,
-        "asked": own_votes.public_facts(application),
+        "asked": own_votes.public_facts(application) | {"answered": words(options.answer)},
+        "profile": chosen["profile"],
         "expectation": application.expectation.report(),
         "files": {path.stem.removeprefix(showing.MARK): str(path) for path in files.values()},
         "all_releases": None if total is None else asdict(total),
         "left_of_total_budget": labels.left,
         "if_planned_together": None if labels.joint is None else asdict(labels.joint),
     }
-    emit(report, _text(report, labels), as_json=options.json)
+    text = votes_options.profile_text(options, chosen["profile"]) + _text(report, labels)
+    emit(report, text, as_json=options.json)
     return 0
 
 
@@ -109,7 +123,7 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
     return {
         **budget,
         "n_classes": options.classes,
-        "votes_kind": options.votes_kind,
+        **votes_options.asked(options),
         "seed": options.seed,
         "shards": options.shards,
         "unit": options.unit,
@@ -121,24 +135,30 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
 
 
 def _text(report: dict, labels) -> list[str]:
+    from private_ensembles.release.pool import FIRST, words
+
     lines, asked = [] if labels.note is None else [labels.note], report["asked"]
     facts = Facts(asked["shards"], asked["unit"], asked["reach"])
+    usual = asked["wanted"] == asked["queries"] and asked["answered"] == words(FIRST)
+    order = "" if usual else f"; {asked['answered']}"
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
         f"{asked['queries']} queries, {asked['teachers']} teachers, {asked['classes']} classes",
         f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}, "
         f"for {facts.words}",
-        f"labels: {report['files']['labels']}",
+        f"labels: {report['files']['labels']}{order}",
     ]
     if labels.total is None:
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
     else:
         lines.append(f"with all releases on record in this folder: at most {labels.total}")
+        if "statement" in report["files"]:
+            lines.append(f"to hand over: {report['files']['statement']}")
     if labels.left is not None:
         lines.append(f"of the total budget, epsilon = {at_least(labels.left)} is left")
     if labels.joint is not None:
         lines.append(
             f"by the account of all their labels: at most {labels.joint}, unless labels that were "
-            "seen decided how many there would be (docs/sessions.md)"
+            f"seen decided how many there would be ({docs_address('docs/sessions.md')})"
         )
     return lines

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from private_ensembles import checks
-from private_ensembles.command import settings
+from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, say, warn_of
 from private_ensembles.planner import defaults
@@ -58,6 +58,7 @@ def _create(parser: argparse.ArgumentParser) -> None:
         help="a label of such a level has to leave units for so many more of it; default "
         f"{defaults.RESERVE}",
     )
+    votes_options.add_arguments(parser)
     seed = "of a rehearsal's noise; secure noise has none, and the profile's votes have seed 0"
     settings.add_arguments(parser, seed=seed)
     parser.set_defaults(act=create)
@@ -65,7 +66,7 @@ def _create(parser: argparse.ArgumentParser) -> None:
 
 def _release(parser: argparse.ArgumentParser) -> None:
     """Release the labels of one batch of queries."""
-    parser.add_argument("votes", metavar="VOTES", help="a file .npz, .npy or .csv; stays private")
+    parser.add_argument("votes", metavar="VOTES", help=votes_options.FILE)
     parser.add_argument(
         "--key",
         required=True,
@@ -74,7 +75,7 @@ def _release(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level", type=whole, default=1, help="of the noise, if the session has levels; default 1"
     )
-    parser.add_argument("--votes-kind", choices=("auto", "votes", "counts"), default="auto")
+    votes_options.add_arguments(parser, profile=False)
     parser.add_argument(
         "--again",
         action="store_true",
@@ -165,7 +166,7 @@ def create(options: argparse.Namespace) -> int:
         report = session_export.status(session)
         caps = session_plan.at_caps(session.plan)
         expected = session_plan.expected(session.plan).report()
-    text = _text(report, options.session)
+    text = votes_options.profile_text(options, chosen["profile"]) + _text(report, options.session)
     report |= {"caps": caps, "expectation": expected}
     emit(report, [*text, *_caps_text(caps)], as_json=options.json)
     return 0
@@ -175,8 +176,8 @@ def release(options: argparse.Namespace) -> int:
     """Release a batch, or show again what was released, and write its labels."""
     from private_ensembles.jobs.io import describe
     from private_ensembles.release import session_export
+    from private_ensembles.release.pool import pool_of
     from private_ensembles.release.session import Session
-    from private_ensembles.votes.foreign import read_own_votes
 
     if options.out is None and "/" in options.key:
         raise ValueError(f"key = {options.key!r}: names no file: say with --out where labels go")
@@ -184,13 +185,15 @@ def release(options: argparse.Namespace) -> int:
     out = default if options.out is None else options.out
     with Session.open(options.session, head=options.head) as session:
         classes = session.plan.task.n_classes
-        votes = read_own_votes(options.votes, n_classes=classes, kind=options.votes_kind)
+        votes = votes_options.read(options, options.votes, classes)
+        text = pool_of(votes, class_names=options.class_names).text
         before = session.state.batches
         counts = votes.histogram()
         session.release(counts, key=options.key, again=options.again, level=options.level)
         batch = session.batch(options.key)
         try:
-            session_export.put_batch(out, batch, rehearsal=session.plan.seed is not None)
+            rehearsal = session.plan.seed is not None
+            session_export.put_batch(out, batch, rehearsal=rehearsal, text=text)
         except OSError as error:
             remedy = "the labels are charged, and the same command writes them"
             raise OSError(f"{out}: {describe(error)}: {remedy}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from private_ensembles import checks
+from private_ensembles.command import votes_options
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.mechanisms import registry
 from private_ensembles.planner import defaults
@@ -103,7 +104,7 @@ def of(options: argparse.Namespace, **sizes: int) -> dict:
         adjacency=options.adjacency,
         teacher_epsilon=options.teacher_epsilon,
         teacher_Delta=options.teacher_delta,
-        profile={key: getattr(options, key) for key in defaults.PROFILE},
+        profile=votes_options.profile(options),
         **sizes,
     )
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from private_ensembles.command.output import emit
 
 EXAMPLES = ("private-ensembles verify gamma.json",)
-_HOME = Path(__file__).resolve().parents[2]
-# The repository's own; beside an installed package is whatever somebody else put there.
-VERIFIER = _HOME.parent / "verify" / "verify.py" if _HOME.name == "workflow" else None
+# The repository's verify/verify.py leads to it. It is in no package, so that it imports nothing.
+VERIFIER = Path(__file__).resolve().parents[1] / "verify" / "verify.py"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="verify.py",
         type=Path,
         default=VERIFIER,
-        help="the program, if it is not in the folder verify/ beside the package",
+        help="the program, if it is not the one that comes with the package",
     )
 
 
@@ -38,16 +37,12 @@ def run(options: argparse.Namespace) -> int:
     """Run the verifier and return its status.
 
     0: it accepts every file. 1: something does not hold. 2: something could not be checked.
-    It runs apart, without this package or any other (`python -I`). Raises ValueError if it is not
-    there: an installed package does not include it, so that nobody has to trust the package.
+    It runs apart, without this package or any other (`python -I`). Whoever does not trust this
+    package gives a copy of the program that they have read. Raises ValueError if it is not there.
     """
     verifier = options.verifier
-    if verifier is None or not verifier.is_file():
-        raise ValueError(
-            f"{verifier or 'verify.py'}: is not there; it is the file verify/verify.py of the "
-            "repository, needs only Python, and runs by itself: python verify.py FILE.json (or "
-            "give --verifier)"
-        )
+    if not verifier.is_file():
+        raise ValueError(f"{verifier}: is not there; it is verify/verify.py in the repository")
     for file in options.files:
         with open(file, "rb"):
             pass  # one line that names it, if it cannot be read

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from private_ensembles.configuration.naming import delta_of, instance, parse_instance
@@ -223,6 +225,12 @@ def bagged_students(settings: Configuration, model: str) -> list[str]:
     return [f"results/dpbag/students/{settings.dpbag.used.dataset}/{name}.csv" for name in names]
 
 
+def stated(settings: Configuration) -> list[str]:
+    """The files that say what classes of own votes are called and which queries are answered."""
+    named = settings.class_names, settings.answer
+    return [text for text in named if text and os.path.isfile(text)]
+
+
 def own_votes(settings: Configuration) -> dict[str, str]:
     """What is made of somebody's own votes, by what it is: a release, which may be shown.
 
@@ -255,3 +263,14 @@ def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:
             _, *folders, name = path.split("/")
             copies[kind].append("/".join(["docs", *folders[:1], name]))
     return copies
+
+
+def pages_of_docs(repository: str | Path) -> list[str]:
+    """Return the pages that a reader has beside the results, by their paths from the root.
+
+    An imported workflow may have come without them.
+    """
+    patterns = ("*.md", "docs/*.md", "docs/*/*.md", "config/README.md", "results/README.md")
+    root = Path(repository)
+    found = [path for pattern in patterns for path in sorted(root.glob(pattern))]
+    return [path.relative_to(root).as_posix() for path in found]

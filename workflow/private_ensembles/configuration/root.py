@@ -10,6 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from private_ensembles.configuration import types
 from private_ensembles.configuration.audit import PATE, Audit
 from private_ensembles.configuration.changes import automatic_noise
+from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.configuration.darrm import Darrm
 from private_ensembles.configuration.datasets import ADDRESS, Datasets
 from private_ensembles.configuration.dpbag import Dpbag
@@ -36,14 +37,24 @@ class Configuration(types.Section):
     noise: Literal["auto", "reproducible", "secure"] = about(
         "Origin of the noise; `auto` is `secure` for your own votes and `reproducible` otherwise."
     )
-    votes: types.Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv)$")]] = about(
+    votes: types.Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv|parquet)$")]] = about(
         "File of your own votes, on which everything runs in place of the papers."
     )
     votes_kind: Literal["auto", "votes", "counts"] = about(
         "What the file holds; `auto` reads it off the file."
     )
     n_classes: types.Maybe[types.Classes] = about(
-        "Classes of your own votes, which must be stated with them."
+        "Classes of your own votes, which must be stated with them, or `class_names`."
+    )
+    class_names: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Names of the classes, separated by commas, or a file with one on each line."
+    )
+    first_class: types.integer(ge=0, le=1) = about("What your own votes call the first class.")
+    id_column: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Column of your own votes that holds identifiers of the queries; null looks for `id`."
+    )
+    answer: Annotated[str, Field(min_length=1)] = about(
+        "Queries to answer: `first`, `random`, or a file that names one on each line."
     )
     labels_wanted: types.Maybe[types.Count] = about(
         "The most labels to release; null asks for one for every query."
@@ -117,6 +128,18 @@ class Configuration(types.Section):
             raise types.wrong("", path, f"an existing file (looked at {' and '.join(paths)})")
         return file
 
+    @field_validator("class_names", "answer")
+    @classmethod
+    def _may_be_a_file(cls, text: str | None, info: ValidationInfo) -> str | None:
+        words = text in ("first", "random") if info.field_name == "answer" else "," in (text or ",")
+        file = next(filter(os.path.isfile, _places(text or "", info)), None)
+        if info.field_name == "answer" and words:
+            return text
+        if file is None and not words:
+            other = "first, random" if info.field_name == "answer" else "names with commas"
+            raise types.wrong("", text, f"{other} or an existing file")
+        return file or text
+
     @field_validator("batch", mode="before")
     @classmethod
     def _batch_is_a_text(cls, batch: object) -> object:
@@ -127,6 +150,8 @@ class Configuration(types.Section):
     def _sections_fit(self):
         if self.noise == "auto":
             self.noise = automatic_noise(self.votes)
+        if self.class_names is not None and self.n_classes is None and self.session is None:
+            self.n_classes = self._named_classes()
         sections = [part for _, part in self if isinstance(part, types.MainSection)]
         for section in sections:
             section._settings = self
@@ -135,8 +160,18 @@ class Configuration(types.Section):
                 raise types.wrong(*mistake)
         return self
 
+    def _named_classes(self) -> int:
+        """Return how many classes have names."""
+        try:
+            return len(read_class_names(self.class_names))
+        except (ValueError, OSError) as error:
+            reason = str(error).removeprefix("class_names: ")
+            raise types.wrong("class_names", self.class_names, f"right: {reason}") from None
+
     def conflicts(self) -> Iterator[types.Mistake]:
         """Yield what is wrong between parts that are no sections of their own."""
+        if self.session is not None and self.answer != "first":
+            yield "answer", self.answer, "first, as a session answers the queries of its batches"
         if self.session is not None:
             if self.votes is None:
                 yield "votes", None, "the file of a batch of votes, as a session is given"

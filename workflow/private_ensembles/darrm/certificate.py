@@ -63,15 +63,10 @@ def certify(
     >>> certify([0.3, 0.1, 0.1, 0.3], m=1, epsilon=0.1).holds
     True
 
-    Parameters
-    ----------
-    gamma : (K + 1,), values in [0, 1], exactly symmetric around K/2, K odd
-    m, epsilon, Delta, delta : as in `privacy_cost.PrivacyProblem`; delta=None means 1-(1-Delta)^m
-
-    Raises
-    ------
-    ValueError : gamma of a wrong shape, range or asymmetric (the lemma does not cover it), or a
-        parameter out of range.
+    gamma: shape (K + 1,), values in [0, 1], exactly symmetric around K/2, K odd. m, epsilon, Delta,
+    delta: as in `privacy_cost.PrivacyProblem`; delta=None means 1 - (1 - Delta)^m. Raises
+    ValueError for gamma of a wrong shape, range or asymmetric (the lemma does not cover it), and
+    for a parameter out of range.
     """
     gamma = check_gamma(gamma)
     problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))

@@ -82,12 +82,10 @@ def optimize_gamma(
     >>> round(solution.utility, 4), solution.certificate.holds
     (0.8488, True)
 
-    Parameters
-    ----------
-    K : odd number of (epsilon, Delta)-DP teachers; m : privacy allowance in [1, K]
-    delta : total failure probability, >= Delta; None means 1 - (1 - Delta)^m
-    prior : see `prior.parse_prior`; solver : auto, highs or gurobi
-    monotone : restrict to gamma non-decreasing in |l - K/2|, provable by three corners alone
+    K: odd number of (epsilon, Delta)-DP teachers. m: privacy allowance in [1, K]. delta: total
+    failure probability, >= Delta; None means 1 - (1 - Delta)^m. prior: see `prior.parse_prior`.
+    solver: auto, highs or gurobi. monotone: restrict to gamma non-decreasing in |l - K/2|,
+    provable by three corners alone.
 
     Returns a `GammaSolution` whose certificate holds and whose utility is at least that of the
     best monotone gamma. If the utility leaves gamma undetermined, sum(gamma) is maximised

@@ -55,6 +55,8 @@ class Mechanism:
             return "needs teachers that are private themselves (teacher_epsilon)"
         if self.law.n_classes == 2 and task.n_classes != 2:
             return "for two classes only"
+        if task.reach > 1 and not self.account.groups:
+            return "charged for one vote that moves, not for several"
         if entry.hides_votes and (reason := groups.refusal(task)):
             return reason
         if reason := self.account.refusal(self.law, task):

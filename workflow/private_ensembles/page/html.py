@@ -158,6 +158,8 @@ def _text_cell(name: str, value: str, numeric: bool, notes: Mapping[str, int]) -
     if name == "verdict" and value in VERDICTS:
         status = VERDICTS[value]
         return Cell(pieces.status(status, word=value), {"class": status, "data-sort": value})
+    if name == "proof":
+        return Cell(pieces.docs(f"docs/{value}"), {"title": value})
     if name in ("privacy_model", "adjacency"):
         return Cell(names.relation(value), {"title": value})
     if name == "setting":

@@ -27,18 +27,21 @@ def build(
     figure: Path,
     labels_file: str,
     total: object,
+    statement: str = "",
 ) -> str:
     """Return the page as HTML.
 
     table, curves, facts: `public_table`, `curves_table` and `public_facts` of
     `release.own_votes`. labels: `releasing.Labels.table`. profile: on which the
     plan was made. figure: a PNG. labels_file: where the labels are, beside the page. total: a
-    `releases.Total`, what these labels and all released before cost together.
+    `releases.Total`, what these labels and all released before cost together. statement: where the
+    statement to hand over is, beside the page.
     """
     chosen = table[table["chosen"]].iloc[0].to_dict()
     applies = table["not_applicable"] == ""
     rest = table[~applies].groupby("not_applicable", sort=False)["name"]
-    per_class = labels["label"].value_counts().sort_index().rename_axis("class")
+    called = labels["class_name" if "class_name" in labels else "label"]
+    per_class = called.value_counts().sort_index().rename_axis("class")
     rehearsal = facts["noise"] != "secure"
     return page(
         "own.html",
@@ -55,6 +58,7 @@ def build(
         mechanisms=_mechanisms(table[applies]),
         refused=[(names.reason(str(reason)), list(who)) for reason, who in rest],
         labels_file=Path(labels_file).name,
+        statement=statement,
         by_class=html_table(per_class.reset_index(name="labels"), "Released labels by class"),
     )
 

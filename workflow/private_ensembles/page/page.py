@@ -15,6 +15,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+import private_ensembles
+from private_ensembles import docs_address, on_site
 from private_ensembles.configuration.naming import link
 from private_ensembles.figures import names
 from private_ensembles.published.statuses import STATUSES
@@ -32,6 +34,7 @@ def inline_html(text: str) -> Markup:
     Markup('<em>ε total</em> &lt; <code>2</code>')
     """
     text = str(escape(" ".join(text.split())))
+    text = re.sub(r"``(docs/[\w.-]+\.md)``", lambda match: str(pieces.docs(match[1])), text)
     text = re.sub(r"``(.+?)``", r"<code>\1</code>", text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
     return Markup(re.sub(r"(?<![\w*])\*([^*]+)\*(?![\w*])", _emphasis, text))
@@ -55,6 +58,10 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 TEMPLATES.globals["statuses"] = STATUSES
+TEMPLATES.globals |= {"site": lambda: private_ensembles.SITE, "on_site": on_site}
+TEMPLATES.globals["docs_address"] = docs_address
+# Of an imported workflow the pages may be elsewhere.
+TEMPLATES.tests["readable"] = lambda name: (ASSETS.parents[1] / name).is_file()
 TEMPLATES.filters |= {"inline": inline_html, "link": link, "unbroken": _unbroken}
 # The macros of pieces.html, which Python may call, too: they return markup.
 pieces = TEMPLATES.get_template("pieces.html").module

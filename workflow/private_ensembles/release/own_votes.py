@@ -174,6 +174,7 @@ def serve(
     request: releasing.Request | None = None,
     place: releasing.Place | None = None,
     *,
+    text: Callable[[NDArray[np.int64]], str] = releasing.labels_text,
     anyway: bool = False,
 ) -> releasing.Labels:
     """Draw the labels of a plan, charge them, and return what may be shown: the only way to them.
@@ -181,13 +182,13 @@ def serve(
     The workflow, the command and the API do it here, after `expectation.tell`. seed: of a
     rehearsal's noise. request, place: what is asked for and the place whose record it is charged
     on, as in `releasing.release`, which says what else is raised; None for who keeps no record, who
-    pays for each call anew. anyway: release labels of too little use, too; else they raise
-    ValueError, before anything is drawn, charged or written.
+    pays for each call anew. text: writes the labels (`pool.Pool.text`). anyway: release labels of
+    too little use, too; else they raise ValueError, before anything is drawn, charged or written.
     """
     if application.task.secure and not anyway:
         application.expectation.require(allow="anyway=True")
     row = chosen_row(application)
-    return releasing.release(request, place, row, lambda: release(application, votes, seed))
+    return releasing.release(request, place, row, lambda: release(application, votes, seed), text)
 
 
 def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:

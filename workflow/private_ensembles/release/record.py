@@ -94,6 +94,8 @@ def release_of(chosen: Mapping, labels: Path, number: int) -> Release:
 
     chosen: the row of `own_votes.public_rows` that was chosen. number: of releases, with this one.
     """
+    with open(labels, encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
     return Release(
         time=datetime.now(UTC).isoformat(timespec="seconds"),
         mechanism=chosen["mechanism"],
@@ -103,7 +105,7 @@ def release_of(chosen: Mapping, labels: Path, number: int) -> Release:
         adjacency=chosen["adjacency"],
         labels_sha256=provenance.sha256_of(labels),
         terms=chosen["terms"],
-        labels=len(labels.read_text(encoding="utf-8").splitlines()) - 1,
+        labels=len(rows) - 1,
         file=f"{numbered(number)}/{labels.name}",
     )
 

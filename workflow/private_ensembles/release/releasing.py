@@ -16,6 +16,7 @@ failed. So the same request puts it into place, without a draw and without a cha
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import io as text_io
 import json
@@ -33,7 +34,8 @@ from typing import TYPE_CHECKING
 
 from private_ensembles.configuration.naming import at_least
 from private_ensembles.jobs import io, provenance
-from private_ensembles.release import record
+from private_ensembles.release import pool, record
+from private_ensembles.release.pool import labels_text
 from private_ensembles.release.record import RELEASES, Release, Total
 
 if TYPE_CHECKING:  # jobs and Snakemake's start need none
@@ -41,7 +43,6 @@ if TYPE_CHECKING:  # jobs and Snakemake's start need none
     import pandas as pd
     from numpy.typing import NDArray
 
-LABELS = ("query", "label")
 # Of the planner's settings, those that a plan rests on.
 _PLANNED = (
     "mechanisms",
@@ -137,6 +138,7 @@ class Request:
         """
         asked = {name: self.config[name] for name in _ASKED}
         asked |= {name: self.config["planner"][name] for name in _PLANNED}
+        asked |= pool.stated(self.config)
         text = json.dumps(_canonical(asked), sort_keys=True)
         return hashlib.sha256(
             f"{salt}\n{text}\n{provenance.sha256_of(self.votes)}".encode()
@@ -162,6 +164,7 @@ class Labels:
     all releases on record cost together, None if they are on no record. note: what to say about it,
     None for a first release. joint: what they cost if as many had been planned from the start
     (`record.jointly`), None if that is no less. left: of the total budget, None if there is none.
+    release: their row on the record, None if they are on no record.
     """
 
     text: str
@@ -170,16 +173,17 @@ class Labels:
     note: str | None = None
     joint: Total | None = None
     left: float | None = None
+    release: Release | None = None
 
     def table(self) -> pd.DataFrame:
-        """Return a row for each label: query (from 0), label.
+        """Return a row for each label: query (from 0), label, and what else `labels_text` says.
 
         >>> Labels("query,label\\n0,2\\n2,0\\n").table()["label"].tolist()
         [2, 0]
         """
         import pandas as pd
 
-        return pd.read_csv(text_io.StringIO(self.text))
+        return pd.read_csv(text_io.StringIO(self.text), keep_default_na=False)
 
     def by_query(self, queries: int) -> NDArray[np.int64]:
         """Return the label of each query, (queries,), -1 for a query without one.
@@ -190,21 +194,9 @@ class Labels:
         import numpy as np
 
         labels = np.full(queries, -1, dtype=np.int64)
-        answered = [line.split(",") for line in self.text.splitlines()[1:]]
-        for query, label in answered:
-            labels[int(query)] = int(label)
+        for row in csv.DictReader(text_io.StringIO(self.text)):
+            labels[int(row["query"])] = int(row["label"])
         return labels
-
-
-def labels_text(released: NDArray[np.int64]) -> str:
-    """Return released labels as CSV: query (from 0), label; those without an answer left out.
-
-    >>> import numpy as np
-    >>> labels_text(np.array([2, -1, 0]))
-    'query,label\\n0,2\\n2,0\\n'
-    """
-    answered = [f"{query},{label}\n" for query, label in enumerate(released.tolist()) if label >= 0]
-    return "".join([",".join(LABELS) + "\n", *answered])
 
 
 def permission(request: Request, place: Place) -> str | None:
@@ -222,37 +214,40 @@ def release(
     place: Place | None,
     chosen: Mapping,
     draw: Callable[[], NDArray[np.int64]],
+    text: Callable[[NDArray[np.int64]], str] = labels_text,
 ) -> Labels:
     """Return the labels asked for: drawn and charged, or those that were charged last.
 
     request, place: None if no record is kept of what was asked before. chosen: the row of
     `own_votes.public_rows` that was chosen. draw: called once at most, and not if these labels were
-    charged already. To be called by who holds the place's lock (`io.alone`). Raises ValueError as
-    `permission` does, and if another version of this program made the labels that were charged for
-    this request; OSError if something cannot be written, before the charge.
+    charged already. text: writes them as CSV, with what is public beside them. To be called by who
+    holds the place's lock (`io.alone`). Raises ValueError as `permission` does, and if another
+    version of this program made the labels that were charged for this request; OSError if something
+    cannot be written, before the charge.
     """
     if request is None or not request.secure:
-        return Labels(labels_text(draw()), None if place is None else place.folder)
+        return Labels(text(draw()), None if place is None else place.folder)
     _tidy(place)  # what an earlier try left
     kept, note = _standing(request, place)
     if kept is None:
-        kept = _charge(request, place, chosen, draw)
+        kept = _charge(request, place, chosen, draw, text)
     elif not _planned_as(chosen, kept):
         raise ValueError(
             f"{place.record}: labels for this request are out already, drawn by another version of "
             f"this program ({kept.mechanism}); they are in {_folder_of(kept, place)}: keep them, "
             f"or allow other ones with {request.allow}"
         )
-    text = (_folder_of(kept, place) / "labels.csv").read_text(encoding="utf-8")
+    shown = (_folder_of(kept, place) / "labels.csv").read_text(encoding="utf-8")
     releases = record.read(place.record)
     folder = place.record.with_name(record.numbered(len(releases)))
     return Labels(
-        text,
+        shown,
         folder,
         record.together(releases),
         note,
         record.jointly(releases),
         None if request.total_budget is None else _left(request.total_budget, releases),
+        releases[-1],
     )
 
 
@@ -385,7 +380,11 @@ def _planned_as(chosen: Mapping, release: Release) -> bool:
 
 
 def _charge(
-    request: Request, place: Place, chosen: Mapping, draw: Callable[[], NDArray[np.int64]]
+    request: Request,
+    place: Place,
+    chosen: Mapping,
+    draw: Callable[[], NDArray[np.int64]],
+    text: Callable[[NDArray[np.int64]], str],
 ) -> Release:
     """Draw labels, note them in `private`, and put them on record."""
     place.private.mkdir(parents=True, exist_ok=True)
@@ -398,7 +397,7 @@ def _charge(
         )
     try:
         folder = Path(tempfile.mkdtemp(prefix=_UNCHARGED, dir=place.private))
-        _write(folder / "labels.csv", labels_text(draw()))
+        _write(folder / "labels.csv", text(draw()))
         number = len(record.read(place.record)) + 1
         drawn = record.release_of(chosen, folder / "labels.csv", number)
         salt = secrets.token_hex(16)

@@ -8,14 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from private_ensembles.jobs import io
-from private_ensembles.release import session_plan
+from private_ensembles.jobs import io, provenance
+from private_ensembles.release import certificate, session_plan, statement
+from private_ensembles.release.pool import labels_text
 from private_ensembles.release.session import Session
 from private_ensembles.release.session_file import Batch
-from private_ensembles.release.showing import put
+from private_ensembles.release.showing import put, writer
 
 # Shares of the session's delta at which its cost is told.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
@@ -72,6 +74,8 @@ def status(session: Session, *, curve: bool = False) -> dict:
 def export(session: Session, folder: str | Path) -> dict[str, Path]:
     """Write labels.csv, batches.csv and session.json into a folder; return where they are.
 
+    And, unless it is a rehearsal, the statement on the session and its certificate.
+
     Each appears whole, in the place of what an earlier export wrote. The session's file is checked
     first (`Session.verify`). Of a rehearsal only their owner may read them. Raises ValueError if it
     does not agree with itself, and OSError if something cannot be written.
@@ -91,48 +95,67 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
         if label >= 0
     ]
     rows = [_row(batch) for batch in batches]
-    report = json.dumps(status(session, curve=True), indent=2, ensure_ascii=False)
-    files = {name: folder / name for name in ("labels.csv", "batches.csv", "session.json")}
+    report = status(session, curve=True)
+    text = json.dumps(report, indent=2, ensure_ascii=False)
     written = {
         "labels.csv": lambda path: io.write_csv(path, labels, _LABELS),
         "batches.csv": lambda path: io.write_csv(path, rows, _BATCHES),
-        "session.json": lambda path: path.write_text(f"{report}\n", encoding="utf-8"),
+        "session.json": writer(f"{text}\n"),
     }
-    for name, write in written.items():
-        put(files[name], write, int(time.time()), mode)
+    files, now = {}, int(time.time())
+
+    def put_all(writers: Mapping[str, Callable[[Path], object]]) -> None:
+        for name, write in writers.items():
+            files[name] = folder / name
+            put(files[name], write, now, mode)
+
+    put_all(written)
+    if batches and not rehearsal:
+        told = _documents(session, files["labels.csv"], len(labels), report["spent"]["epsilon"])
+        put_all({name: writer(text) for name, text in told.items()})
     return files
 
 
-def put_batch(path: Path, batch: Batch, *, rehearsal: bool) -> None:
+def _documents(session: Session, labels: Path, number: int, spent: float) -> dict[str, str]:
+    """The certificate of a session and the statement on it, as of its last batch."""
+    plan, last = session.plan, session.batches()[-1]
+    epsilon, proof = plan.task.epsilon, certificate.proof_or_reason(plan)
+    times = {"time": _time(last), "labels_sha256": provenance.sha256_of(labels)}
+    charged = statement.Charged(epsilon, plan.task.delta, **times, labels=number, spent=spent)
+    said = statement.statement(plan, proof, charged)
+    checked = certificate.of_release(plan, proof, **times, epsilon=epsilon)
+    return {statement.CERTIFICATE: checked, statement.STATEMENT: said}
+
+
+def put_batch(
+    path: Path,
+    batch: Batch,
+    *,
+    rehearsal: bool,
+    text: Callable[[Sequence[int]], str] = labels_text,
+) -> None:
     """Let a batch's labels appear whole, or leave the file that was there before.
 
     The file has the time of the charge, in whole seconds: how long the labels took to draw is
-    nobody's business. rehearsal: only its owner may read it.
+    nobody's business. rehearsal: only its owner may read it. text: writes the labels.
     """
 
     def write(unfinished: Path) -> None:
-        unfinished.write_text(batch_text(batch), encoding="utf-8")
+        unfinished.write_text(text(batch.labels or []), encoding="utf-8")
 
     put(path, write, batch.time, 0o600 if rehearsal else None)
 
 
-def batch_text(batch: Batch) -> str:
-    """Return a batch's labels as CSV: query (from 0), label; those without one left out.
-
-    >>> batch_text(Batch(1, "march", 1, 0, 3, 3, 1, [2, -1, 0]))
-    'query,label\\n0,2\\n2,0\\n'
-    """
-    labels = [] if batch.labels is None else batch.labels
-    rows = [f"{query},{label}\n" for query, label in enumerate(labels) if label >= 0]
-    return "".join(["query,label\n", *rows])
+def _time(batch: Batch) -> str:
+    return datetime.fromtimestamp(batch.time, UTC).isoformat(timespec="seconds")
 
 
 def _row(batch: Batch) -> dict:
-    digest = hashlib.sha256(batch_text(batch).encode()).hexdigest()
+    digest = hashlib.sha256(labels_text(batch.labels or []).encode()).hexdigest()
     return {
         "batch": batch.key,
         "attempt": batch.attempt,
-        "time": datetime.fromtimestamp(batch.time, UTC).isoformat(timespec="seconds"),
+        "time": _time(batch),
         "queries": batch.queries,
         "labels": batch.answers,
         "level": batch.level,

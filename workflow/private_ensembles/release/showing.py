@@ -6,9 +6,11 @@ moment in which all of them were put into place.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from private_ensembles.release import record
@@ -21,8 +23,9 @@ def show(labels: Labels, others: Mapping[str, Callable[[Path], object]]) -> dict
     """Put labels, and what is told beside them, into their folder; return where each file is.
 
     labels: that have a folder, so that those on no record are a rehearsal: its names begin with
-    `MARK`, and only their owner may read it. others: writes a file at a path, for each name. Raises
-    OSError if something cannot be written.
+    `MARK`, and only their owner may read it. Beside a release there are its statement and its
+    certificate, too. others: writes a file at a path, for each name. Raises OSError if something
+    cannot be written.
     """
     rehearsal = labels.total is None
     folder, mark = labels.folder, MARK if rehearsal else ""
@@ -31,14 +34,32 @@ def show(labels: Labels, others: Mapping[str, Callable[[Path], object]]) -> dict
         folder.chmod(0o700)  # whoever has the seed can take a rehearsal's noise away
     mode, now = folder.stat().st_mode & 0o666, int(time.time())
 
-    def write_labels(path: Path) -> None:
-        path.write_text(labels.text, encoding="utf-8")
-
     files = {}
-    for name, write in {"labels.csv": write_labels, **others}.items():
-        files[name] = folder / f"{mark}{name}"
-        put(files[name], write, now, mode)
+
+    def put_all(writers: Mapping[str, Callable[[Path], object]]) -> None:
+        for name, write in writers.items():
+            files[name] = folder / f"{mark}{name}"
+            put(files[name], write, now, mode)
+
+    put_all({"labels.csv": writer(labels.text), **others})
+    put_all({name: writer(text) for name, text in _documents(labels).items()})
     return files
+
+
+def _documents(labels: Labels) -> dict[str, str]:
+    """The statement and the certificate of a release whose plan this version can read."""
+    if labels.release is None:
+        return {}
+    from private_ensembles.release import statement  # late: SciPy
+
+    with contextlib.suppress(ValueError):
+        return statement.documents(labels.release, labels.total, labels.joint)
+    return {}
+
+
+def writer(text: str) -> Callable[[Path], object]:
+    """Return what writes a text at a path."""
+    return partial(Path.write_text, data=text, encoding="utf-8")
 
 
 def put(path: Path, write: Callable[[Path], object], when: int, mode: int | None = None) -> None:

@@ -22,7 +22,8 @@ class Votes:
     Exactly one of votes and counts is given. votes: unsigned integers (queries, teachers), each
     below n_classes. counts: unsigned integers (queries, n_classes), how many teachers chose each
     class; every row has the same sum, the number of teachers. labels: int64 (queries,), the truth,
-    -1 if unknown. provenance: how the votes came about, JSON-able.
+    -1 if unknown. provenance: how the votes came about, JSON-able. ids: what a user's own file
+    calls its queries, all different; None if it does not, as in every cache.
     """
 
     n_classes: int
@@ -30,6 +31,7 @@ class Votes:
     votes: np.ndarray | None = None
     counts: np.ndarray | None = None
     provenance: dict = field(default_factory=dict)
+    ids: tuple[str, ...] | None = None
 
     def __post_init__(self):
         """Bring arrays to their smallest types; ValueError for anything the class rules out."""
@@ -69,6 +71,8 @@ class Votes:
         object.__setattr__(self, "labels", labels.astype(np.int64))
         if not isinstance(self.provenance, dict):
             raise ValueError("provenance: must be a JSON object")
+        if self.ids is not None and not len(set(self.ids)) == len(self.ids) == len(labels):
+            raise ValueError(f"ids: must be {len(labels)} different ones, one per query")
 
     @property
     def n_queries(self):
@@ -88,6 +92,8 @@ class Votes:
             name: None if array is None else array[queries]
             for name, array in (("votes", self.votes), ("counts", self.counts))
         }
+        if self.ids is not None:
+            chosen["ids"] = tuple(np.array(self.ids, dtype=object)[queries])
         return replace(self, labels=self.labels[queries], **chosen)
 
     def histogram(self):

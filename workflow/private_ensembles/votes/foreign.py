@@ -7,24 +7,28 @@ matrix is looked at in pieces, so memory stays near that of the file's own array
 import math
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from private_ensembles import checks
 from private_ensembles.accounting.limits import MOST_CLASSES
+from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
 from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.foreign_csv import SAY, read_csv
+from private_ensembles.votes.foreign_columns import SAY, Stated, Table, identified, numbered, short
+from private_ensembles.votes.foreign_csv import read_csv
 
 KINDS = ("auto", "votes", "counts")
-SUFFIXES = (".npz", ".npy", ".csv")
+SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
 # Votes that are counted at a time.
 _PIECE = 1 << 24
 # What an npz file may hold; only the members of these names are looked at.
-_NAMES = ("votes", "counts", "labels", "n_classes")
+_NAMES = ("votes", "counts", "labels", "n_classes", "ids")
 # How NumPy packs; what others unpack at a time has no limit.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # A header of numbers ends long before; that of another array may be as long as it likes.
@@ -37,65 +41,92 @@ _HEADER_READERS = {
 _BYTES_OF_A_COUNT = 150
 
 
-def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> Votes:
+def read_own_votes(
+    path: str | Path,
+    *,
+    n_classes: int | None = None,
+    kind: str = "auto",
+    class_names: Sequence[str] | None = None,
+    first_class: int = 0,
+    id_column: str | None = None,
+) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
     kind: ``votes`` (queries x teachers, each entry a class 0, 1, ...) or ``counts`` (queries x
     classes, each row adding up to the number of teachers); ``auto`` takes an npz by the name of its
-    array, a CSV by its header, and else votes. If the kind is told, by its name or by `kind`,
-    whole numbers may be floats (2.0), and semicolons or tabs may separate them. n_classes: stated,
-    because a number inferred from the votes would reveal something about them.
+    array, a table by the names of its columns, and else votes. If the kind is told, by a name or by
+    `kind`, whole numbers may be floats (2.0), and semicolons or tabs may separate them. n_classes:
+    stated, because a number inferred from the votes would reveal something about them; None: as
+    many as class_names. class_names: of classes 0, 1, ...: votes and labels may be these words.
+    first_class: 1 if the file counts classes from 1. id_column: the column of a table that says
+    what queries are called; None: one whose name says that it does, if there is one
+    (`foreign_columns.columns_of`).
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
-    shapes, numbers that are not whole, NaN, votes or labels out of range, fewer than two teachers,
-    rows of counts with different sums, another number of classes in the file, more counts than
-    memory holds, pickles; OSError if it cannot be opened.
+    shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
+    fewer than two teachers, rows of counts with different sums, another number of classes in the
+    file, identifiers that are not different, more counts than memory holds, pickles; OSError if it
+    cannot be opened.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("teacher1,teacher2,teacher3,label\\n0,2,2,2\\n1,1,0,1\\n")
+    ...     _ = file.write("image,anna,ben,cleo,label\\nx.png,cat,dog,dog,dog\\n")
+    ...     _ = file.write("y.png,cat,cat,dog,\\n")
     ...     _ = file.seek(0)
-    ...     votes = read_own_votes(file.name, n_classes=3)
-    >>> votes.histogram().tolist(), votes.labels.tolist()
-    ([[1, 0, 2], [1, 2, 0]], [2, 1])
+    ...     votes = read_own_votes(file.name, class_names=("cat", "dog", "bird"), id_column="image")
+    >>> votes.histogram().tolist(), votes.labels.tolist(), votes.ids
+    ([[1, 2, 0], [2, 1, 0]], [1, -1], ('x.png', 'y.png'))
     """
     path = Path(path)
     checks.one_of(KINDS, votes_kind=kind)
+    checks.one_of((0, 1), first_class=first_class)
+    names = None if class_names is None else read_class_names(class_names)
+    if names is not None and n_classes not in (None, len(names)):
+        raise ValueError(f"n_classes = {n_classes}: must be {len(names)}, as many as class_names")
+    n_classes = len(names) if names is not None else n_classes
     checks.integer(n_classes=n_classes, at_least=2, at_most=MOST_CLASSES)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"{path}: must end in {', '.join(SUFFIXES)}")
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would wait for ever
         raise ValueError(f"{path}: must be a file")
+    stated = Stated(n_classes, kind, names, first_class, id_column)
     try:
-        matrix, labels, kind, stated = _READERS[suffix](path, kind, n_classes)
-        if stated not in (None, n_classes):
-            raise ValueError(f"has n_classes = {stated}, and {n_classes} is asked for")
-        return _checked(matrix, labels, kind, n_classes)
+        if id_column is not None and suffix in (".npz", ".npy"):
+            raise ValueError(f"has no columns with names, so none called {id_column!r} (id_column)")
+        table = _READERS[suffix](path, stated)
+        if table.n_classes not in (None, n_classes):
+            raise ValueError(f"has n_classes = {table.n_classes}, and {n_classes} is asked for")
+        return _checked(table, stated)
     except ValueError as error:
         text = str(error)
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
-def _npz(path: Path, kind: str, n_classes: int):
+def _npz(path: Path, stated: Stated) -> Table:
     promised = _promised(path)
     shapes = [shape for name, (_, shape) in promised.items() if name in ("votes", "counts")]
     n_queries = max((shape[0] for shape in shapes if shape), default=1)
-    _fits(n_queries, n_classes, sum(n_bytes for n_bytes, _ in promised.values()))
+    _fits(n_queries, stated.n_classes, sum(n_bytes for n_bytes, _ in promised.values()))
     arrays = io.read_npz(path, names=_NAMES)
     named = [name for name in ("votes", "counts") if name in arrays]
     if len(named) != 1:
         has = ", ".join(named) or "neither"
         raise ValueError(f"must hold exactly one of the arrays votes and counts; it has {has}")
-    if kind not in ("auto", named[0]):
-        raise ValueError(f"holds {named[0]}, and votes_kind = {kind} is asked for")
-    stated = None
+    if stated.kind not in ("auto", named[0]):
+        raise ValueError(f"holds {named[0]}, and votes_kind = {stated.kind} is asked for")
+    n_classes = None
     if "n_classes" in arrays:
         array = arrays["n_classes"]
         if array.shape != () or array.dtype.kind not in "iu":
             raise ValueError("n_classes must be one whole number")
-        stated = int(array)
-    return arrays[named[0]], arrays.get("labels"), named[0], stated
+        n_classes = int(array)
+    ids = arrays.get("ids")
+    if ids is not None:
+        if ids.ndim != 1 or ids.dtype.kind not in "iuU":
+            raise ValueError(f"ids is {ids.dtype} {ids.shape}: must be (queries,) texts or numbers")
+        ids = identified([str(one) for one in ids.tolist()], "row", 0)
+    return Table(arrays[named[0]], arrays.get("labels"), named[0], n_classes, ids)
 
 
 def _promised(path: Path) -> dict[str, tuple[int, tuple[int, ...]]]:
@@ -134,7 +165,7 @@ def _of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str):
     return max(info.file_size, math.prod(shape) * dtype.itemsize), shape
 
 
-def _npy(path: Path, kind: str, _n_classes: int):
+def _npy(path: Path, stated: Stated) -> Table:
     try:
         # Mapped, not read: pieces of a large file are looked at one after the other.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -143,18 +174,28 @@ def _npy(path: Path, kind: str, _n_classes: int):
     if not isinstance(array, np.ndarray):
         array.close()
         raise ValueError("is an npz archive by its content: call it .npz")
-    return array, None, kind, None
+    return Table(array, None, stated.kind)
 
 
-_READERS = {".npz": _npz, ".npy": _npy, ".csv": read_csv}
+def _parquet(path: Path, stated: Stated) -> Table:
+    from private_ensembles.votes.foreign_parquet import read_parquet
+
+    return read_parquet(path, stated, fits=_fits)
 
 
-def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
-    """Check the matrix and return what it holds."""
+_READERS = {".npz": _npz, ".npy": _npy, ".csv": read_csv, ".parquet": _parquet}
+
+
+def _checked(table: Table, stated: Stated) -> Votes:
+    """Check what a file holds and return it, with classes from 0."""
+    matrix, kind, n_classes = table.matrix, table.kind, stated.n_classes
+    if matrix.dtype.kind == "U" and stated.class_names is not None and matrix.ndim == 2:
+        matrix, table = _of_names(matrix, stated.class_names), replace(table, named=True)
     if matrix.dtype.kind == "f" and matrix.ndim == 2 and 0 not in matrix.shape:
-        matrix = _whole_floats(matrix, kind)
+        matrix = _whole_floats(matrix, told=kind != "auto" or table.headed, place=table.place)
     if matrix.dtype.kind not in "iu":
-        raise ValueError(f"has type {matrix.dtype}: must be whole numbers (an integer type)")
+        hint = ", or say class_names=NAME,NAME,..." if matrix.dtype.kind == "U" else ""
+        raise ValueError(f"has type {matrix.dtype}: must be whole numbers (an integer type){hint}")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"has shape {matrix.shape}: must be queries x teachers or classes")
     _fits(len(matrix), n_classes, matrix.nbytes)
@@ -162,18 +203,51 @@ def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
         if matrix.shape[1] == n_classes:  # by the shape alone: a refusal must not depend on votes
             raise ValueError(f"has {n_classes} columns, as many as classes: {SAY}")
         kind = "votes"
-    if labels is None:
-        labels = np.full(len(matrix), -1, np.int64)
+    labels = _labels(table, stated, len(matrix))
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
-        result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix))
+        result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix), ids=table.ids)
     else:
-        _within(matrix, n_classes - 1)
-        result = Votes(n_classes, labels, np.asarray(matrix))
+        first = 0 if table.named else stated.first_class
+        _within(matrix, first, first + n_classes - 1, table.place)
+        votes = np.asarray(matrix) if first == 0 else np.asarray(matrix) - matrix.dtype.type(first)
+        result = Votes(n_classes, labels, votes, ids=table.ids)
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
+
+
+def _labels(table: Table, stated: Stated, n_queries: int) -> NDArray:
+    """Return the labels with classes from 0, -1 where they are unknown."""
+    if table.labels is None:
+        return np.full(n_queries, -1, np.int64)
+    labels = np.asarray(table.labels)
+    if labels.dtype.kind == "U" and stated.class_names is not None and labels.ndim == 1:
+        labels = np.where(labels == "", -1, _of_names(labels, stated.class_names, unknown=""))
+        return labels
+    if stated.first_class == 0 or table.label_named or labels.dtype.kind not in "iu":
+        return labels
+    wrong = (labels != -1) & ((labels < 1) | (labels > stated.n_classes))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"labels[{row}] = {labels[row]}: must be 1 to {stated.n_classes}, or -1 if unknown"
+        )
+    return np.where(labels == -1, -1, labels.astype(np.int64) - 1)
+
+
+def _of_names(cells: NDArray, names: Sequence[str], unknown: str | None = None) -> NDArray:
+    """Return texts as classes; ValueError that names the first one that is no class."""
+    classes = numbered(cells, names)
+    wrong = classes < 0 if unknown is None else (classes < 0) & (cells != unknown)
+    if wrong.any():
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(
+            f"entry {list(at)} is {short(str(cells[at]))!r}: must be one of "
+            f"{short(', '.join(names))}"
+        )
+    return classes
 
 
 def _fits(n_queries: int, n_classes: int, n_bytes: int) -> None:
@@ -190,28 +264,42 @@ def _fits(n_queries: int, n_classes: int, n_bytes: int) -> None:
         )
 
 
-def _whole_floats(matrix: np.ndarray, kind: str) -> np.ndarray:
-    """Return a matrix of floats as integers; ValueError if they are not whole numbers."""
+def _whole_floats(matrix: NDArray, *, told: bool, place: Callable) -> NDArray:
+    """Return a matrix of floats as integers; ValueError if they are not whole numbers.
+
+    told: it is known whether they are votes or counts.
+    """
     for start, piece in _pieces(matrix):
         piece = piece.astype(np.float64)
         wrong = ~(np.isfinite(piece) & (piece == np.floor(piece)) & (np.abs(piece) < 2.0**31))
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
             raise ValueError(
-                f"entry [{start + row}, {column}] is {piece[row, column]}: must be a whole number"
+                f"entry {place(start + row, column)} is {piece[row, column]}: "
+                "must be a whole number"
             )
-    if kind == "auto":
+    if not told:
         raise ValueError(f"has type {matrix.dtype}: must be of an integer type, or {SAY}")
     return np.concatenate([piece.astype(np.int32) for _, piece in _pieces(matrix)])
 
 
-def _within(matrix: np.ndarray, largest: int) -> None:
-    """ValueError that names the first vote outside 0..largest."""
+def _within(matrix: NDArray, low: int, high: int, place: Callable) -> None:
+    """ValueError that names the first vote outside low..high, or says that they count from 1."""
+    ends = [(int(piece.min()), int(piece.max())) for _, piece in _pieces(matrix)]
+    least, most = min(end[0] for end in ends), max(end[1] for end in ends)
+    if low <= least and most <= high:
+        return
+    if low == 0 and least >= 1 and most == high + 1:
+        raise ValueError(
+            f"votes are {least} to {most}, and classes count from 0, to {high}: say first_class=1"
+        )
     for start, piece in _pieces(matrix):
-        if piece.min() < 0 or piece.max() > largest:
-            row, column = np.argwhere((piece < 0) | (piece > largest))[0]
+        wrong = (piece < low) | (piece > high)
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
             raise ValueError(
-                f"vote [{start + row}, {column}] is {piece[row, column]}: must be 0 to {largest}"
+                f"vote {place(start + row, column)} is {piece[row, column]}: "
+                f"must be {low} to {high}"
             )
 
 

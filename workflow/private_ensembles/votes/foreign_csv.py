@@ -11,15 +11,25 @@ from pathlib import Path
 
 import numpy as np
 
-SAY = "say votes_kind=votes or votes_kind=counts"
+from private_ensembles.votes.foreign_columns import (
+    SAY,
+    Columns,
+    Stated,
+    Table,
+    aside,
+    columns_of,
+    identified,
+    numbered,
+    short,
+)
+
 # Rows that are parsed at a time.
 _ROWS = 256
-_LABEL = "label"
 # How files begin that are called CSV and are none.
 _OTHERS = {
     b"\x1f\x8b": "is compressed by gzip: unpack it",
     b"PK\x03\x04": "is a spreadsheet or an archive by its content: save it as CSV",
-    b"PAR1": "is a Parquet file by its content: save it as CSV or .npz",
+    b"PAR1": "is a Parquet file by its content: call it .parquet",
     b"\xff\xfe": "is written in UTF-16: save it in UTF-8",
     b"\xfe\xff": "is written in UTF-16: save it in UTF-8",
 }
@@ -28,14 +38,15 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 # A row or column 0, 1, 2, ... of so many or more is a number of columns or rows, not votes.
 _COUNTED = 4
 _TEACHERS = "teacher0, teacher1, ... in a header"
+_NAMES = "if these are names of classes, say class_names=NAME,NAME,..."
 
 
-def read_csv(path: Path, kind: str, n_classes: int):
-    """Return the matrix, its labels or None, its kind, and None: no CSV states its classes.
+def read_csv(path: Path, stated: Stated) -> Table:
+    """Return what a CSV file holds.
 
-    path: a file; kind, n_classes: as in `foreign.read_own_votes`, which gives a full account and an
-    example.
-    Raises ValueError for what is no table of whole numbers, OSError if it cannot be opened.
+    path: a file; stated: as in `foreign.read_own_votes`, which gives a full account and an example.
+    Raises ValueError for what is no table of whole numbers or of the names of classes that are
+    stated, OSError if it cannot be opened.
     """
     with open(path, "rb") as file:
         start = file.read(4)
@@ -43,12 +54,12 @@ def read_csv(path: Path, kind: str, n_classes: int):
         if start.startswith(magic):
             raise ValueError(reason)
     try:
-        return _read(path, kind, n_classes)
+        return _read(path, stated)
     except UnicodeDecodeError as error:
         raise ValueError(f"is not text in UTF-8 ({error.reason}): save it in UTF-8") from None
 
 
-def _read(path: Path, kind: str, n_classes: int):
+def _read(path: Path, stated: Stated) -> Table:
     with open(path, encoding="utf-8-sig", newline="") as file:
         separator = _separator(file.readline())
         file.seek(0)
@@ -59,35 +70,165 @@ def _read(path: Path, kind: str, n_classes: int):
             if first is None:
                 raise ValueError("is empty")
             header = [cell.strip() for cell in first]
-            headed = not all(_is_whole(cell) for cell in header) and any(
-                cell[:1].isalpha() and cell.lower() != "nan" for cell in header
-            )
-            at, order = None, None
+            headed = _is_header(header, stated)
             if headed:
-                kind, at, order = _header(header, kind)
+                columns, line = columns_of(header, stated), 2
             else:
-                _are_no_numbers(header, ("line 1", "columns"), n_classes, kind)
+                if stated.id_column is not None:
+                    raise ValueError(
+                        f"has no header, so no column called {stated.id_column!r} (id_column)"
+                    )
+                _are_no_numbers(header, ("line 1", "columns"), stated)
+                columns, line = Columns(stated.kind, list(range(len(header))), None, None), 1
                 rows = chain([first], rows)
-            if kind == "auto" and separator != ",":
+            if not headed and stated.kind == "auto" and separator != ",":
                 raise ValueError(f"is not separated by commas: {SAY}")
-            pieces, line = [], 2 if headed else 1
+            parser = _Parser(header, columns, stated, headed=headed)
             while some := list(islice(rows, _ROWS)):
-                pieces.append(_parsed(some, line, len(header), pointed=kind != "auto"))
+                parser.take(some, line)
                 line += len(some)
         except csv.Error as error:
             raise ValueError(f"line {reader.line_num}: {error}") from None
-    if not pieces:
-        raise ValueError("has a header and no rows")
-    table = np.concatenate(pieces)
-    if not headed:
-        _are_no_numbers(table[:, 0].tolist(), ("column 1", "rows"), n_classes, kind)
-    if at is None:
-        return table if order is None else table[:, order], None, kind, None
-    others = np.delete(table, at, axis=1)
-    return others if order is None else others[:, order], table[:, at], kind, None
+    table = parser.table()
+    if not headed and not table.named:
+        _are_no_numbers(table.matrix[:, 0].tolist(), ("column 1", "rows"), stated)
+    return table
 
 
-def _are_no_numbers(cells: list, names: tuple[str, str], n_classes: int, kind: str) -> None:
+def _is_header(cells: list[str], stated: Stated) -> bool:
+    """Tell a header from a first line of votes, which are numbers, or names that are stated."""
+    names = {name.casefold() for name in stated.class_names or ()}
+    named = [cell.casefold() in names for cell in cells]
+    if all(named):  # by the shape alone: a refusal must not depend on votes
+        if stated.kind == "auto" and len(cells) == stated.n_classes:
+            raise ValueError(
+                f"has {len(cells)} columns, as many as classes, so that line 1 may hold votes or "
+                f"name the classes: {SAY}"
+            )
+        return stated.kind == "counts"
+    if any(named):  # one column for each class, and beside them labels or identifiers
+        odd = [
+            cell for at, cell in enumerate(cells) if not named[at] and not aside(at, cell, stated)
+        ]
+        if odd or sum(named) != stated.n_classes:
+            odd = odd or [cell for at, cell in enumerate(cells) if not named[at]]
+            raise ValueError(
+                f"line 1: {short(odd[0])!r} is none of the classes, and other cells are: must be a "
+                "line of votes or a header"
+            )
+        return True
+    if cells and not cells[0] and cells[1:] == [str(at) for at in range(len(cells) - 1)]:
+        return True  # as pandas writes a table whose rows and columns have no names
+    if all(map(_is_whole, cells)):
+        return False
+    return any(cell[:1].isalpha() and cell.lower() != "nan" for cell in cells)
+
+
+class _Parser:
+    """Rows become numbers piece by piece, for text takes many times as much memory."""
+
+    def __init__(self, header: list[str], columns: Columns, stated: Stated, *, headed: bool):
+        self.header, self.columns, self.stated, self.headed = header, columns, stated, headed
+        self.pointed = headed or stated.kind != "auto"
+        self.pieces, self.labels, self.ids = [], [], []
+        self.named = self.label_named = False
+        self.whole_rows = columns.matrix == list(range(len(header)))
+
+    def take(self, rows: list[list[str]], line: int) -> None:
+        width, columns = len(self.header), self.columns
+        for number, row in enumerate(rows, start=line):
+            if len(row) != width:
+                raise ValueError(f"line {number} has {len(row)} values and the first one {width}")
+        if not self.pieces:
+            numbers = columns.kind == "counts" or _is_number(rows[0][columns.matrix[0]])
+            self.named = not numbers and self.stated.class_names is not None
+        cells = rows if self.whole_rows else [[row[at] for at in columns.matrix] for row in rows]
+        parse = self._names if self.named else self._numbers
+        self.pieces.append(parse(cells, line, columns.matrix))
+        if columns.label is not None:
+            at = [columns.label]
+            cells = [[row[columns.label].strip() or "-1"] for row in rows]
+            if not self.labels:
+                numbers = all(_is_number(cell) for (cell,) in cells)
+                unknown = all(cell == "-1" for (cell,) in cells)
+                named = not numbers or (self.named and unknown)
+                self.label_named = named and self.stated.class_names is not None
+            parse = self._label_names if self.label_named else self._numbers
+            self.labels.append(parse(cells, line, at))
+        if columns.id is not None:
+            self.ids += [row[columns.id] for row in rows]
+
+    def table(self) -> Table:
+        if not self.pieces:
+            raise ValueError("has a header and no rows")
+        first_line = 2 if self.headed else 1
+        return Table(
+            np.concatenate(self.pieces),
+            np.concatenate(self.labels)[:, 0] if self.labels else None,
+            "votes" if self.named else self.columns.kind,
+            ids=identified(self.ids, "line", first_line) if self.ids else None,
+            headed=self.headed,
+            named=self.named,
+            label_named=self.label_named,
+            columns=self._columns(),
+            first_line=first_line,
+        )
+
+    def _columns(self) -> tuple[str, ...] | None:
+        return tuple(self.header[at] for at in self.columns.matrix) if self.headed else None
+
+    def _where(self, line: int, at: int) -> str:
+        return f"line {line}, column {short(self.header[at])!r}" if self.headed else f"line {line}"
+
+    def _names(self, rows: list[list[str]], line: int, places: list[int]) -> np.ndarray:
+        cells = np.array([[cell.strip() for cell in row] for row in rows])
+        classes = numbered(cells, self.stated.class_names)
+        if (classes < 0).any():
+            row, column = np.argwhere(classes < 0)[0]
+            raise ValueError(
+                f"{self._where(line + row, places[column])}: {short(str(cells[row, column]))!r} is "
+                f"none of the classes: must be one of {short(', '.join(self.stated.class_names))}"
+            )
+        return _smallest(classes)
+
+    def _label_names(self, rows: list[list[str]], line: int, places: list[int]) -> np.ndarray:
+        anyone = [self.stated.class_names[0]]
+        unknown = [row == ["-1"] for row in rows]
+        cells = [anyone if not_there else row for row, not_there in zip(rows, unknown, strict=True)]
+        labels = self._names(cells, line, places).astype(np.int64)
+        labels[unknown] = -1
+        return labels
+
+    def _numbers(self, rows: list[list[str]], line: int, places: list[int]) -> np.ndarray:
+        """Return rows as integers in the smallest type; if `pointed`, 2.0 is as good as 2."""
+        text = "".join(chain.from_iterable(rows))
+        if not text.isascii() or "_" in text:  # which int() may read as something
+            return _smallest(self._one_by_one(rows, line, places))
+        try:
+            return _smallest(np.array(rows).astype(np.int64))
+        except (ValueError, OverflowError):
+            return _smallest(self._one_by_one(rows, line, places))
+
+    def _one_by_one(self, rows: list[list[str]], line: int, places: list[int]) -> np.ndarray:
+        for number, row in enumerate(rows, start=line):
+            for cell, at in zip(row, places, strict=True):
+                if _is_whole(cell) or (self.pointed and _is_whole(_without_point(cell))):
+                    continue
+                hint = ""
+                if _is_whole(_without_point(cell)):
+                    hint = f": {SAY}"
+                elif cell.strip()[:1].isalpha() and cell.strip().lower() != "nan":
+                    hint = f": {_NAMES}"
+                raise ValueError(
+                    f"{self._where(number, at)}: {short(cell)!r} is not a whole number{hint}"
+                )
+        try:
+            return np.array([[int(_without_point(cell)) for cell in row] for row in rows], np.int64)
+        except (ValueError, OverflowError):  # Python reads no more than 4300 digits
+            raise ValueError(f"line {line} or below: a number is too large") from None
+
+
+def _are_no_numbers(cells: list, names: tuple[str, str], stated: Stated) -> None:
     """ValueError for a first line or column that numbers the columns or rows, or that might.
 
     More places than classes: to count up to them is no vote. With fewer the votes themselves might
@@ -95,18 +236,20 @@ def _are_no_numbers(cells: list, names: tuple[str, str], n_classes: int, kind: s
     """
     where, what = names
     places = len(cells)
-    if kind == "counts" or places < _COUNTED:
+    if stated.kind == "counts" or places < _COUNTED:
         return
-    if places > n_classes:
+    if not _is_number(str(cells[0])):  # names of classes
+        return
+    if places > stated.n_classes:
         if [str(cell) for cell in cells] == [str(place) for place in range(places)]:
             raise ValueError(
                 f"{where} numbers the {what} 0, 1, 2, ...: leave it out, or if these are votes "
                 f"name the columns {_TEACHERS}"
             )
-    elif kind == "auto":
+    elif stated.kind == "auto":
         raise ValueError(
-            f"has no header, and {places} {what} of {n_classes} classes, so that {where} may hold "
-            f"votes or numbers of {what}: {SAY}, or name the columns {_TEACHERS}"
+            f"has no header, and {places} {what} of {stated.n_classes} classes, so that {where} "
+            f"may hold votes or numbers of {what}: {SAY}, or name the columns {_TEACHERS}"
         )
 
 
@@ -135,90 +278,17 @@ def _filled(reader) -> Iterator[list[str]]:
             yield row
 
 
-def _header(header: list[str], kind: str) -> tuple[str, int | None, list[int] | None]:
-    """Return the kind that a header tells, which column holds the labels, and counts' own order.
-
-    The order is that of classes 0, 1, ... among the other columns; None: that of the columns.
-    """
-    lower = [cell.lower() for cell in header]
-    at = lower.index(_LABEL) if _LABEL in lower else None
-    others = [cell for i, cell in enumerate(lower) if i != at]
-    told = {_told(cell): cell for cell in reversed(others)}
-    if len(told) != 1 or None in told:
-        wrong = told.get(None, others[-1] if others else _LABEL)
-        raise ValueError(
-            f"has a column called {_short(wrong)!r}: a header must name every column teacher..., "
-            "or every column class..., and perhaps one label"
-        )
-    (named,) = told
-    if kind not in ("auto", named):
-        raise ValueError(f"has a header of {named}, and votes_kind = {kind} is asked for")
-    if len(set(others)) < len(others):
-        twice = next(cell for cell in others if others.count(cell) > 1)
-        raise ValueError(f"has two columns called {twice!r}: every name must be another one")
-    return named, at, _places(others) if named == "counts" else None
-
-
-def _told(cell: str) -> str | None:
-    """Return what a column holds by its name, None if that does not say."""
-    if cell.startswith("teacher"):
-        return "votes"
-    return "counts" if cell.startswith("class") else None
-
-
-def _places(names: list[str]) -> list[int] | None:
-    """Return where class 0, 1, ... is among columns called by number; None for other names."""
-    numbers = [name.removeprefix("class").strip(" _-") for name in names]
-    if not all(number.isdigit() and number.isascii() for number in numbers):
-        return None
-    classes = [int(number) for number in numbers]
-    if sorted(classes) != list(range(len(classes))):
-        raise ValueError(
-            f"has columns for classes {min(classes)} to {max(classes)}: must be 0 to "
-            f"{len(classes) - 1}, each once"
-        )
-    return np.argsort(classes).tolist()
-
-
-def _parsed(rows: list[list[str]], line: int, width: int, *, pointed: bool) -> np.ndarray:
-    """Return some rows as integers in the smallest type; ValueError naming the line.
-
-    pointed: 2.0 is as good as 2.
-    """
-    for number, row in enumerate(rows, start=line):
-        if len(row) != width:
-            raise ValueError(f"line {number} has {len(row)} values and the first one {width}")
-    text = "".join(chain.from_iterable(rows))
-    if not text.isascii() or "_" in text:  # which int() may read as something
-        array = _one_by_one(rows, line, pointed)
-    else:
-        try:
-            array = np.array(rows).astype(np.int64)
-        except (ValueError, OverflowError):
-            array = _one_by_one(rows, line, pointed)
+def _smallest(array: np.ndarray) -> np.ndarray:
     low, high = int(array.min()), int(array.max())
     return array.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
 
 
-def _one_by_one(rows: list[list[str]], line: int, pointed: bool) -> np.ndarray:
-    for number, row in enumerate(rows, start=line):
-        for cell in row:
-            if _is_whole(cell) or (pointed and _is_whole(_without_point(cell))):
-                continue
-            hint = f": {SAY}" if _is_whole(_without_point(cell)) else ""
-            raise ValueError(f"line {number}: {_short(cell)!r} is not a whole number{hint}")
-    try:
-        return np.array([[int(_without_point(cell)) for cell in row] for row in rows], np.int64)
-    except (ValueError, OverflowError):  # Python reads no more than 4300 digits
-        raise ValueError(f"line {line} or below: a number is too large") from None
-
-
-def _short(cell: str) -> str:
-    return cell if len(cell) <= 40 else f"{cell[:37]}..."
-
-
 def _is_whole(cell: str) -> bool:
     return _WHOLE.fullmatch(cell.strip()) is not None
+
+
+def _is_number(cell: str) -> bool:
+    return _is_whole(_without_point(cell))
 
 
 def _without_point(cell: str) -> str:

@@ -19,10 +19,13 @@ class Account(ABC):
     """free: names of what a planner may choose beside the task, each with its range.
 
     quantity: under which `search_gnmax_sigma` writes the sigma of one label; "" if it does not.
+    groups: `find` and `cost` cover as many votes of every query as the task's unit may move
+    (`Task.reach`), from any classes to any; else one vote, and a task of more is refused.
     """
 
     free: Mapping[str, tuple[float, float]] = {}
     quantity = ""
+    groups = False
 
     @abstractmethod
     def find(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:

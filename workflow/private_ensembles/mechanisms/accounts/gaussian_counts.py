@@ -49,6 +49,7 @@ class GaussianCounts(Account):
     method: str
     conversion: str
     free = CAP
+    groups = True
 
     @property
     def quantity(self) -> str:

@@ -248,6 +248,7 @@ class LabelAccount(Account):
     start: Start
     composes: bool = False
     refuses: bool = False
+    groups = True
 
     @property
     def free(self):

@@ -39,6 +39,7 @@ class LaplaceCounts(Account):
     """
 
     free = CAP
+    groups = True
 
     def find(self, law, task, labels, **free):
         """Find the scale of one label by the method, of many as they compose."""

@@ -42,6 +42,8 @@ def together(task: Task, members: int) -> float:
 class NoiseFunction(Account):
     """gamma for the allowance m of a label; m = K means the plain majority of all teachers."""
 
+    groups = True
+
     def refusal(self, law, task):
         """Require odd K, and one label unless the budget pays for all teachers."""
         if task.n_teachers % 2 == 0:
@@ -133,6 +135,8 @@ class Optimised(NoiseFunction):
 class Together(Account):
     """A committee: the composition of its members, for any number of queries and classes."""
 
+    groups = True
+
     def refusal(self, law, task):
         """Require that the budget pays for one teacher, and that each teacher's votes are known."""
         if task.counts_only:
@@ -163,6 +167,8 @@ class OneTeacher(Account):
 
     Of a unit that reaches several shards, the composition of as many teachers.
     """
+
+    groups = True
 
     def refusal(self, law, task):
         """Require that the teachers whom the unit reaches keep the budget by themselves."""

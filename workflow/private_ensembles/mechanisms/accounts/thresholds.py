@@ -47,6 +47,7 @@ class CheckedCounts(Account):
     """
 
     free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2)} | CAP
+    groups = True
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
         """Find both noises, in votes; without `free`, those that suit a pool that mostly agrees."""

@@ -156,13 +156,16 @@ class Checked(Law):
         """Return the expected answers and right ones, exactly, over the pool in random order.
 
         For a sample of the pool the cap is taken in proportion, as it is for a mechanism that stops
-        after fewer queries than the pool has.
+        after fewer queries than the pool has. A share of a label is rounded, so that a little more
+        than the cap might come out: there are never more labels.
         """
         right = self.right(counts, labels, parameters, task.secure)
         passes = self.answers(counts, parameters, task.secure)[:, 0]
         scale = min(task.queries, parameters.queries) / len(passes)
         served = served_probability(passes, max(1, round(parameters.labels / scale)))
-        return float(scale * (served @ passes)), float(scale * (served @ right))
+        answers, correct = float(scale * (served @ passes)), float(scale * (served @ right))
+        share = min(1.0, parameters.labels / answers) if answers else 1.0
+        return share * answers, share * correct
 
     def score(self, counts, labels, task, guess):
         """Look up a table of GNMax's accuracy over sigma2: a search asks hundreds of times.

@@ -99,8 +99,6 @@ class Laplace(TableLaw):
         return parameters.at_scale(factor * parameters.scale)
 
     def cover(self, task, parameters):
-        if task.reach > 1:
-            raise ValueError(f"reach = {task.reach}: no pairs are known for more than two classes")
         return laplace_cover(parameters.scale, task.n_teachers)
 
     def closed_form(self, parameters):

@@ -105,6 +105,14 @@ class Law(ABC):
             return True
         return self.pairs_of_many and (task.reach == 1 or self.groups_of_many)
 
+    def require_pairs(self, task: Task) -> None:
+        """Raise ValueError unless `pairs` are known for the task."""
+        if not self.pairs_known(task):
+            moved = f", reach = {task.reach}" if task.reach > 1 else ""
+            raise ValueError(
+                f"n_classes = {task.n_classes}{moved}: no pairs of neighbours are known"
+            )
+
     def closed_form(self, parameters: Parameters) -> tuple[str, float | Fraction] | None:
         """Return the law of two classes as certificates name it, and its scale; None: it has none.
 

@@ -91,8 +91,7 @@ class OptimalLabel(TableLaw):
         """Return, for more than two classes, all moves up to the names of the classes."""
         if task.n_classes == 2:
             return super().pairs(task, parameters)
-        if task.reach > 1:
-            raise ValueError(f"reach = {task.reach}: no pairs are known for more than two classes")
+        self.require_pairs(task)
         chances = _solved(task.n_teachers, task.n_classes, parameters).probabilities
         listed = moves(task.n_teachers, task.n_classes)
         first, second = listed.pairs.T

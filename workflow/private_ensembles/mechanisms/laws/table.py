@@ -62,13 +62,13 @@ class TableLaw(Law):
 
         Raises ValueError for more than two classes if no pairs are known of so many votes moved.
         """
+        self.require_pairs(task)
         K, C, moves = task.n_teachers, task.n_classes, task.reach
         errors = self.error(K, C, parameters)
         error, spare = errors["relative_error"], errors["absolute_error"]
         if C == 2:
             table = self.chances(both_counts(K), parameters)
             return two_class_pairs(table, error, spare, task)
-        cover = self.cover(task, parameters)
         moved = np.unique(np.linspace(moves, K, _MOST_PLAYED).astype(np.int64))
         counts = np.zeros((2, moved.size, C), dtype=np.int64)
         counts[0, :, 0], counts[1, :, 0] = moved, moved - moves
@@ -76,7 +76,7 @@ class TableLaw(Law):
         before = self.chances(counts[0], parameters)
         after = self.chances(counts[1], parameters)
         played = Pairs(before, after, error, spare)
-        return Covered(cover, played)
+        return Covered(self.cover(task, parameters), played)
 
 
 def two_class_pairs(table: NDArray, error: float, spare: float, task: Task) -> Family:

@@ -1,0 +1,218 @@
+"""Every mechanism that may be released has a certificate that is accepted; forged ones fail."""
+
+import hashlib
+import json
+from dataclasses import replace
+
+import pytest
+
+from private_ensembles.darrm.certificate_file import exactly
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.planner.defaults import PROFILE
+from private_ensembles.release import certificate, session_plan
+from private_ensembles.release.release_plan import ReleasePlan
+from private_ensembles.votes.synthetic import ConsensusProfile
+from verify import verify
+
+DELTA = 1e-5
+SHARED = {"privacy_model": "shared_data", "teacher_epsilon": 0.3, "teacher_Delta": 1e-9}
+PRIVATE = {"teacher_epsilon": 0.3, "teacher_Delta": 1e-9}
+# Mechanism, teachers, classes, labels, and what else the task has: each kind of proof.
+RELEASES = {
+    "gnmax": ("gnmax", 41, 3, 20, {}),
+    "gnmax_improved": ("gnmax_improved", 41, 3, 20, {}),
+    "gnmax_analytic": ("gnmax_analytic", 41, 3, 20, {}),
+    "gnmax_exact": ("gnmax_exact", 9, 4, 60, {}),
+    "gnmax_exact, coins": ("gnmax_exact", 41, 2, 12, {}),
+    "gnmax_exact, one coin": ("gnmax_exact", 41, 2, 1, {}),
+    "gnmax_exact, blocks": ("gnmax_exact", 5, 2, 502, {}),
+    "lnmax_pure": ("lnmax_pure", 41, 2, 1, {}),
+    "lnmax_improved": ("lnmax_improved", 41, 2, 1, {}),
+    "lnmax_analytic": ("lnmax_analytic", 41, 2, 1, {}),
+    "lnmax_exact": ("lnmax_exact", 41, 2, 12, {}),
+    "exponential": ("exponential", 41, 2, 12, {}),
+    "permute_and_flip": ("permute_and_flip", 41, 2, 12, {}),
+    "ladder": ("ladder", 21, 2, 5, {}),
+    "optimal_label": ("optimal_label", 11, 2, 3, {}),
+    "darrm_sub": ("darrm_sub", 11, 2, 1, SHARED),
+    "darrm_opt": ("darrm_opt", 11, 2, 1, SHARED),
+    "darrm_sub, all teachers": ("darrm_sub", 3, 2, 5, SHARED),
+    "majority_private": ("majority_private", 11, 3, 50, PRIVATE),
+    "committee": ("committee", 21, 3, 50, SHARED),
+    "confident_gnmax": ("confident_gnmax", 41, 3, 20, {"queries": 60}),
+    "confident_gnmax_exact": ("confident_gnmax_exact", 9, 3, 30, {"queries": 60}),
+}
+
+
+def _plan(name, teachers, classes, labels, further):
+    further = {"queries": labels} | further
+    task = Task(
+        epsilon=2.0,
+        delta=DELTA,
+        labels=labels,
+        n_teachers=teachers,
+        n_classes=classes,
+        secure=True,
+        profile=ConsensusProfile(classes, **PROFILE),
+        **further,
+    )
+    mechanism = load(name)
+    assert mechanism.refusal(task) is None
+    return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0")
+
+
+def _file(folder, plan, labels="query,label\n0,1\n", **changes):
+    labels_file = folder / "labels.csv"
+    labels_file.write_text(labels)
+    sha256 = hashlib.sha256(labels.encode()).hexdigest()
+    proof = certificate.proof_or_reason(plan)
+    time = "2026-11-26T15:00:00+00:00"
+    text = certificate.of_release(
+        plan, proof, time=time, labels_sha256=sha256, epsilon=plan.task.epsilon
+    )
+    record = json.loads(text)
+    path = folder / "certificate.json"
+    path.write_text(json.dumps(_changed(record, changes)))
+    return path
+
+
+def _changed(record, changes):
+    for place, value in changes.items():
+        *way, last = place.split("__")
+        part = record
+        for key in way:
+            part = part[int(key) if key.isdigit() else key]
+        part[int(last) if last.isdigit() else last] = value
+    return record
+
+
+def test_every_mechanism_that_is_offered_is_among_the_releases():
+    known = {name for name, *_ in RELEASES.values()}
+    assert known == set(registry.offered())
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_certificate_of_a_release_is_accepted(tmp_path, capsys, name):
+    plan = _plan(*RELEASES[name])
+    path = _file(tmp_path, plan)
+    status = verify.main([path])
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert plan.name in said
+    assert "labels.csv: is the file that was charged" in said
+    body = json.loads(path.read_text())["certificates"][0]
+    epsilon, delta = certificate.proven(body)
+    assert epsilon <= 2.0 * 1.01
+    assert delta <= DELTA
+
+
+@pytest.mark.parametrize(
+    "name", ["gnmax_analytic", "gnmax_exact, coins", "permute_and_flip", "confident_gnmax"]
+)
+def test_a_smaller_claim_fails(tmp_path, capsys, name):
+    plan = _plan(*RELEASES[name])
+    lower = {"certificates__0__epsilon": exactly(1.85)}
+    assert verify.main([_file(tmp_path, plan, **lower)]) == 1
+    lower = {"certificates__0__delta": exactly(DELTA / 2)}
+    assert verify.main([_file(tmp_path, plan, **lower)]) == 1
+    capsys.readouterr()
+
+
+FORGED = {
+    "less noise": {"certificates__0__levels__0__law__scale": exactly(3.0)},
+    "more noise": {"certificates__0__levels__0__law__scale": exactly(30.0)},
+    "other teachers": {"certificates__0__levels__0__law__teachers": 10},
+    "other classes": {"certificates__0__levels__0__law__classes": 3},
+    "other noise drawn": {"certificates__0__levels__0__law__lattice": "none"},
+    "fewer labels": {"certificates__0__blocks": [{"times": 1, "units": 59}]},
+    "labels that cost nothing": {"certificates__0__levels__0__units": 2},
+    "a smaller delta stated": {"release__delta": exactly(1e-6)},
+    "a smaller epsilon stated": {"release__epsilon": exactly(1.0)},
+    "another mechanism": {"release__mechanism": "gnmax"},
+    "a remark": {"release__remark": "it is private"},
+    "an older theorem": {"certificates__0__theorem": "backward_induction"},
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_forged_files_fail(tmp_path, capsys, forgery):
+    plan = _plan(*RELEASES["gnmax_exact"])
+    assert verify.main([_file(tmp_path, plan, **FORGED[forgery])]) == 1
+    capsys.readouterr()
+
+
+def test_coins_of_other_noise_and_terms_of_another_plan_fail(tmp_path, capsys):
+    plan = _plan(*RELEASES["gnmax_exact, coins"])
+    record = json.loads(_file(tmp_path, plan).read_text())
+    coins = record["certificates"][0]["levels"][0]["law"]["rows"]
+    label, p = coins[15]
+    forged = {
+        "certificates__0__levels__0__law__rows__15": [label, exactly(float.fromhex(p) * 0.999)]
+    }
+    assert verify.main([_file(tmp_path, plan, **forged)]) == 1
+    for more in (replace(plan.parameters, labels=13), replace(plan.parameters, sigma=9.0)):
+        terms = replace(plan, parameters=more).text()
+        assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
+    for other in ({"n_teachers": 42}, {"reach": 2}, {"secure": False}, {"n_classes": 3}):
+        terms = replace(plan, task=replace(plan.task, **other)).text()
+        assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
+    capsys.readouterr()
+
+
+def test_a_file_whose_labels_are_elsewhere_or_others(tmp_path, capsys):
+    path = _file(tmp_path, _plan(*RELEASES["gnmax"]))
+    (tmp_path / "labels.csv").write_text("query,label\n0,2\n")
+    assert verify.main([path]) == 1
+    (tmp_path / "labels.csv").unlink()
+    assert verify.main([path]) == 2
+    assert "labels.csv: is not beside this file" in capsys.readouterr().out
+
+
+def test_a_plan_without_a_certificate_says_why(tmp_path, capsys):
+    plan = _plan(*RELEASES["gnmax_exact, coins"])
+    many = replace(plan, task=replace(plan.task, n_teachers=certificate.MOST_COINS + 1))
+    with pytest.raises(certificate.NoCertificate, match="of 5,001 teachers"):
+        certificate.certificate(many)
+    for task, why in (
+        (replace(plan.task, secure=False), "can be computed from its seed"),
+        (replace(plan.task, reach=2), "one moved vote only"),
+    ):
+        with pytest.raises(certificate.NoCertificate, match=why):
+            certificate.certificate(replace(plan, task=task))
+    path = _file(tmp_path, many)
+    assert verify.main([path]) == 2
+    assert "of 5,001 teachers" in capsys.readouterr().out
+
+
+def test_sessions_with_levels_of_noise_have_one(tmp_path, capsys):
+    plan = session_plan.made(
+        teachers=31,
+        classes=2,
+        labels=24,
+        queries=None,
+        epsilon=2.0,
+        delta=DELTA,
+        mechanisms=None,
+        profile=None,
+        levels=(1, 2),
+        reserve=1,
+    )
+    path = _file(tmp_path, plan)
+    status = verify.main([path])
+    said = capsys.readouterr().out
+    assert (status, "24 units, asked adaptively" in said) == (0, True), said
+    forged = {"certificates__0__levels__1__reserve": 0}
+    assert verify.main([_file(tmp_path, plan, **forged)]) == 1
+
+
+@pytest.mark.slow
+def test_a_thousand_labels_of_ten_classes_are_checked_within_the_default_limit(tmp_path, capsys):
+    plan = _plan("gnmax_exact", 250, 10, 1000, {})
+    path = _file(tmp_path, plan)
+    assert path.stat().st_size < 200_000
+    status = verify.main([path])
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert certificate.proven(json.loads(path.read_text())["certificates"][0])[0] < 2.02

@@ -1,0 +1,124 @@
+"""Which queries are answered, and how their labels are written."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from private_ensembles.release import pool
+from private_ensembles.release.pool import labels_text, pool_of
+from private_ensembles.votes.cache import Votes
+
+VOTES = Votes(
+    3, [0, 1, 2, -1], np.array([[0, 0], [1, 2], [2, 2], [1, 0]]), ids=("a", "b", "c", "d")
+)
+
+
+def test_labels_are_written_by_number_with_identifiers_and_names():
+    assert labels_text(np.array([2, -1, 0, 1])) == "query,label\n0,2\n2,0\n3,1\n"
+    text = labels_text([2, -1, 0], ids=('say "x"', "b", "c,d"), class_names=("cat", "dog", "ape"))
+    assert text.splitlines() == [
+        "query,id,label,class_name",
+        '0,"say ""x""",2,ape',
+        '2,"c,d",0,cat',
+    ]
+
+
+def test_labels_are_those_of_the_file_s_queries_whatever_the_order():
+    """A mechanism that answers with the plurality: each label stands beside its own query."""
+    for order in itertools.permutations(range(4)):
+        asked = pool_of(VOTES, list(order))
+        released = asked.votes.votes[:, 0]
+        assert asked.text(released) == "query,id,label\n0,a,0\n1,b,1\n2,c,2\n3,d,1\n"
+        assert [asked.votes.ids[at] for at in range(4)] == [VOTES.ids[query] for query in order]
+    some = pool_of(VOTES, [3, 1])
+    assert (some.votes.n_queries, some.votes.labels.tolist()) == (2, [-1, 1])
+    assert some.text([1, -1]) == "query,id,label\n3,d,1\n"
+
+
+def test_the_first_ones_are_asked_unless_something_else_is_said():
+    assert pool_of(VOTES).votes is VOTES
+    assert pool_of(VOTES).text([0, 1, -1, -1]) == "query,id,label\n0,a,0\n1,b,1\n"
+
+
+def test_every_order_is_as_likely_and_a_rehearsal_repeats_its_own():
+    def drawn(seed=None):
+        return tuple(pool_of(VOTES, "random", seed=seed).queries.tolist())
+
+    assert len({drawn(seed=1) for _ in range(5)}) == 1
+    times = dict.fromkeys(itertools.permutations(range(4)), 0)
+    for _ in range(2400):
+        times[drawn()] += 1
+    # Chi-squared of 23 degrees of freedom: beyond 70 once in a million times.
+    assert sum((number - 100) ** 2 / 100 for number in times.values()) < 70
+
+
+def test_the_order_is_drawn_whatever_the_votes():
+    other = Votes(3, [-1] * 4, np.full((4, 2), 2))
+    orders = [pool_of(votes, "random", seed=7).queries.tolist() for votes in (VOTES, other)]
+    assert orders[0] == orders[1]
+
+
+@pytest.fixture
+def listed(tmp_path):
+    def write(text):
+        (tmp_path / "list.txt").write_text(text, encoding="utf-8")
+        return str(tmp_path / "list.txt")
+
+    return write
+
+
+def test_a_list_names_queries_by_identifier_or_by_number(listed):
+    assert pool_of(VOTES, listed("d\nb\n\n")).queries.tolist() == [3, 1]
+    without = Votes(3, VOTES.labels, VOTES.votes)
+    assert pool_of(without, listed("\ufeff3\n 1 ")).queries.tolist() == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "message"),
+    [
+        ("a\nx\n", True, "line 2: 'x' is the identifier of no query"),
+        ("a\na\n", True, "line 2: names query 0 a second time"),
+        ("1\nx\n", False, "line 2: 'x': must be the number of a query, from 0"),
+        ("4\n", False, "line 1 = 4: must be a query from 0 to 3"),
+        ("\u0661\n", False, "must be the number of a query"),
+        ("", True, "is empty: must name a query on each line"),
+    ],
+)
+def test_what_names_no_query_is_refused_in_one_line(listed, text, ids, message):
+    votes = VOTES if ids else Votes(3, VOTES.labels, VOTES.votes)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        pool_of(votes, listed(text))
+    assert message in str(caught.value)
+    assert "list.txt" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("answer", [[], [0.5], [0, 0], [-1], [4], [[0]]])
+def test_numbers_that_are_no_queries_are_refused(answer):
+    with pytest.raises(ValueError, match="answer"):
+        pool_of(VOTES, answer)
+
+
+def test_names_must_be_as_many_as_classes():
+    with pytest.raises(ValueError, match="class_names: 2 of them: must be 3"):
+        pool_of(VOTES, class_names="cat,dog")
+
+
+def test_a_request_states_what_is_not_usual_and_files_by_their_content(listed, tmp_path):
+    usual = {"class_names": None, "first_class": 0, "id_column": None, "answer": "first"}
+    assert pool.stated(usual) == pool.stated({}) == {}
+    names = tmp_path / "names.txt"
+    names.write_text("cat\ndog\n", encoding="utf-8")
+    in_file = pool.stated(usual | {"class_names": str(names), "answer": listed("a\n")})
+    assert in_file["class_names"] == pool.stated({"class_names": "cat, dog"})["class_names"]
+    again = Path(tmp_path / "again.txt")
+    again.write_text("a\n", encoding="utf-8")
+    assert pool.stated({"answer": str(again)})["answer"] == in_file["answer"]
+    assert pool.stated({"answer": listed("b\n")})["answer"] != in_file["answer"]
+    assert pool.stated({"answer": "random", "first_class": 1, "id_column": "x"}) == {
+        "answer": "random",
+        "first_class": 1,
+        "id_column": "x",
+    }

@@ -1,0 +1,98 @@
+"""The site builds, its anchors are GitHub's, and it opens from a disk without a network."""
+
+import html
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import private_ensembles
+from private_ensembles import docs_address, on_site
+
+from . import browser
+
+pytest.importorskip("mkdocs", reason="envs/docs.lock is not installed")
+
+
+@pytest.fixture(scope="module")
+def site(root, tmp_path_factory):
+    """The folder of the site, built as .ci/run builds it."""
+    folder = tmp_path_factory.mktemp("site")
+    build = ["build", "--strict", "--quiet", "--config-file", root / ".ci/mkdocs.yml"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", *build, "--site-dir", folder],
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def pages(root):
+    """Every page that is on the site, by its name in the repository."""
+    names = ("README.md", "CONTRIBUTING.md", "config/README.md", "results/README.md")
+    return [*names, *(str(path.relative_to(root)) for path in (root / "docs").rglob("*.md"))]
+
+
+def anchors_of_github(text):
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_heading_has_the_anchor_that_github_gives_it(root, site):
+    for name in pages(root):
+        made = {
+            html.unescape(anchor)
+            for anchor in re.findall(r' id="([^"]+)"', (site / on_site(name)).read_text())
+        }
+        assert anchors_of_github((root / name).read_text(encoding="utf-8")) <= made, name
+
+
+def test_lists_tables_and_blocks_are_what_they_are_on_github(root, site):
+    """No mark of Markdown is left in a paragraph."""
+    left = re.compile(r"<p>(?:(?!</p>).)*?(?:\n\s*(?:- |\* |\d\. |\| )|```)", re.DOTALL)
+    for name in pages(root):
+        assert not left.search((site / on_site(name)).read_text(encoding="utf-8")), name
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    loads = re.compile(r'<(?:script|link|img|iframe)\b[^>]*(?:src|href)="?(https?:)?//')
+    for path in site.rglob("*.html"):
+        assert not loads.search(path.read_text(encoding="utf-8")), path
+
+
+def test_the_reference_has_every_public_name(site):
+    page = (site / "reference.html").read_text(encoding="utf-8")
+    for name in private_ensembles.__all__:
+        module, attribute = private_ensembles._PUBLIC[name]
+        assert f'id="private_ensembles.{module}.{attribute}"' in page
+    assert "&gt;&gt;&gt; " not in re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL)
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium")
+def test_an_opened_page_finds_what_is_searched_for(site, tmp_path):
+    with browser.open_page(site / "docs" / "faq.html", tmp_path) as page:
+        page.resize(1280)
+        page.evaluate("document.querySelector('.md-search__input').focus()")
+        page.call("Input.insertText", text="permute and flip")
+        count = """new Promise(function look(done) {
+          const said = document.querySelector(".md-search-result__meta").innerText;
+          if (/matching/.test(said)) done(parseInt(said)); else setTimeout(look, 50, done);
+        })"""
+        assert page.evaluate(count) > 5
+        assert not page.complaints
+        assert all(address.startswith(("file:", "data:")) for address in page.requests)
+        page.resize(400)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_links_lead_to_the_site_if_there_is_one(monkeypatch):
+    assert docs_address("docs/nzc.md#findings") == "docs/nzc.md#findings"
+    monkeypatch.setattr(private_ensembles, "SITE", "https://example.org/")
+    assert docs_address("docs/nzc.md#findings") == "https://example.org/docs/nzc.html#findings"

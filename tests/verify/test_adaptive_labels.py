@@ -1,0 +1,185 @@
+"""All labels of a release, and noisy counts, against truths that are worked out otherwise."""
+
+import math
+from fractions import Fraction
+from functools import partial
+
+import mpmath
+import numpy as np
+import pytest
+
+from private_ensembles.accounting.adaptive.families import largest_spread, two_classes
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive.hockey_sticks import excesses
+from private_ensembles.darrm.certificate_file import exactly
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.release import label_certificate
+from private_ensembles.release.label_certificate import Level, OnCells
+from verify import verify
+
+DELTA = 0.01
+COINS = [0.1, 0.3, 0.7, 0.9]  # of label 1, for 0 to 3 ones
+
+
+@pytest.fixture(autouse=True)
+def any_work():
+    verify.steps.allow(10**12)
+
+
+def _level(ones, **further):
+    rows = [[int(p < 0.5), exactly(min(p, 1 - p))] for p in ones]
+    table = np.stack([1 - np.array(ones), ones], axis=1)
+    first = np.concatenate([table[:-1], table[1:]])
+    second = np.concatenate([table[1:], table[:-1]])
+    law = {"name": "coins", "moved": 1, "rows": rows}
+    spread = largest_spread(two_classes(ones))
+    return Level(law, partial(excesses, first, second), spread, (2, len(ones) - 1), **further)
+
+
+def _truth(levels, units, epsilon):
+    """The largest sum over outcomes of (P - e^epsilon P')_+ that an adversary reaches, by all
+    strategies; a trifle too small, since e^epsilon is a float above it.
+    """
+    x = Fraction(math.nextafter(math.exp(epsilon), math.inf))
+
+    def best(p, q, left):
+        value = max(Fraction(0), p - x * q)
+        for ones, cost, reserve in levels:
+            if cost + reserve > left:
+                continue
+            for i in range(len(ones) - 1):
+                for one, two in ((ones[i], ones[i + 1]), (ones[i + 1], ones[i])):
+                    both = zip((one, 1 - one), (two, 1 - two), strict=True)
+                    value = max(value, sum(best(p * a, q * b, left - cost) for a, b in both))
+        return value
+
+    return best(Fraction(1), Fraction(1), units)
+
+
+@pytest.mark.parametrize("labels", [1, 2, 3])
+def test_labels_cost_what_the_worst_adversary_reaches(labels):
+    body, epsilon, _ = label_certificate.adaptive([_level(COINS)], labels, DELTA, 1.0)
+    about, least, most = verify.adaptive_labels(_fields(body), Fraction(epsilon))
+    coins = [Fraction(p) for p in COINS]
+    truth = _truth([(coins, 1, 0)], labels, epsilon)
+    assert truth <= most <= Fraction(DELTA)
+    assert least == most
+    assert f"{labels} labels" in about
+    # No smaller epsilon by more than a few percent: the grid is fine.
+    lower = _truth([(coins, 1, 0)], labels, 0.95 * epsilon)
+    assert lower > DELTA
+
+
+def test_levels_and_their_reserves_are_followed():
+    plain, loud = COINS, [0.05, 0.2, 0.8, 0.95]
+    levels = [_level(plain), _level(loud, units=2, reserve=1)]
+    body, epsilon, _ = label_certificate.adaptive(levels, 3, DELTA, 2.0)
+    most = verify.adaptive_labels(_fields(body), Fraction(epsilon))[2]
+    known = [([Fraction(p) for p in plain], 1, 0), ([Fraction(p) for p in loud], 2, 1)]
+    truth = _truth(known, 3, epsilon)
+    assert truth <= most <= Fraction(DELTA)
+    assert _truth(known, 3, 0.9 * epsilon) > DELTA
+
+
+def test_blocks_stand_for_their_labels():
+    body, epsilon, _ = label_certificate.adaptive([_level(COINS)], 3, DELTA, 1.0)
+    body["blocks"] = [{"times": 3, "units": 1}]
+    apart = verify.adaptive_labels(_fields(body), Fraction(epsilon))[2]
+    coins = [Fraction(p) for p in COINS]
+    assert apart >= _truth([(coins, 1, 0)], 3, epsilon)
+
+
+def test_a_single_level_costs_a_unit_for_each_label():
+    body, epsilon, _ = label_certificate.adaptive([_level(COINS)], 3, DELTA, 1.0)
+    for change in ({"units": 2}, {"reserve": 1}):
+        forged = _fields(body) | {"levels": [body["levels"][0] | change]}
+        with pytest.raises(ValueError, match="the only level"):
+            verify.adaptive_labels(forged, Fraction(epsilon))
+
+
+def _fields(body):
+    stated = ("kind", "theorem", "proof", "epsilon", "delta")
+    return {name: value for name, value in body.items() if name not in stated}
+
+
+@pytest.mark.parametrize(("sigma", "teachers"), [(2.5, 9), (20.0, 40)])
+def test_sticks_of_the_largest_count_lie_above_every_label(sigma, teachers):
+    """Random histograms of up to five classes, and the package's own sticks at the same nodes."""
+    law = {
+        "name": "gaussian_maximum",
+        "scale": exactly(sigma),
+        "teachers": teachers,
+        "classes": 5,
+        "cells": 10,
+        "panels": 2,
+        "lattice": "none",
+    }
+    maximum = verify.Maximum(law)
+    step, places = 0.4 / sigma, [0, 1, 2, 3, 5, 8, 13]
+    groups = [[0] * maximum.middles for _ in range(2 * maximum.leads + 1)]
+    (sticks,), _ = maximum.sticks(groups, Fraction(step), places)
+    sticks = np.array([float(Fraction(stick, verify.ONE)) for stick in sticks])
+    t = np.exp(step * np.array([*(-k for k in places[:0:-1]), *places]))
+    package = OnCells(sigma, teachers, 5)
+    assert package._tables[0].shape[:2] == (2 * maximum.leads + 1, maximum.middles)
+    same = package.excesses(t).max(axis=0) + np.maximum(0, 1 - t)
+    assert np.abs(sticks - same).max() < 1e-9
+    assert (sticks >= GaussianMaximum(sigma, teachers, 5).excesses(t)[:0].sum(axis=0)).all()
+    generator = np.random.default_rng(0)
+    for classes in (2, 3, 5):
+        shares = generator.dirichlet(np.ones(classes), 40)
+        before = np.array([generator.multinomial(teachers, share) for share in shares])
+        before = before[before[:, 0] > 0]
+        after = before.copy()
+        after[:, 0] -= 1
+        after[:, 1] += 1
+        laws = [gnmax_distribution(counts, sigma) for counts in (before, after)]
+        for p, q in (laws, laws[::-1]):
+            exact = np.maximum(p[:, :, None] - q[:, :, None] * t, 0).sum(axis=1)
+            assert (exact <= sticks + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("times", "sigma", "epsilon"), [(1, 2.5, 0.3), (2, 3.0, 0.8), (3, 2.0, -0.5)]
+)
+def test_counts_with_noise_on_whole_numbers_cost_what_their_sum_does(times, sigma, epsilon):
+    with mpmath.workdps(40):
+        reach = 60
+        weights = [
+            mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * mpmath.mpf(sigma) ** 2))
+            for x in range(-reach, reach + 1)
+        ]
+        whole = mpmath.fsum(weights)
+        law = {x - reach: w / whole for x, w in enumerate(weights)}
+        total = {0: mpmath.mpf(1)}
+        for _ in range(times):
+            after = {}
+            for s, p in total.items():
+                for x, w in law.items():
+                    after[s + x] = after.get(s + x, 0) + p * w
+            total = after
+        exact = mpmath.mpf(0)
+        growth = mpmath.exp(epsilon)
+        for s, p in total.items():
+            # All noise that adds up to s is as likely against the neighbour by this factor.
+            loss = mpmath.mpf(2 * s + times) / (2 * mpmath.mpf(sigma) ** 2)
+            exact += max(mpmath.mpf(0), p * (1 - growth * mpmath.exp(-loss)))
+        stick, about = verify.discrete_noise(times, Fraction(sigma))
+        proven = stick(Fraction(epsilon))
+        assert float(exact) * (1 - 1e-15) <= proven <= float(exact) * (1 + 1e-8) + 1e-18
+    assert f"{times} counts" in about
+
+
+def test_large_sums_count_as_rounded_gaussians():
+    stick, _ = verify.discrete_noise(4000, Fraction(10))
+    fine, _ = verify.discrete_noise(1500, Fraction(10))
+    from private_ensembles.accounting.discrete_gaussian import Moves, delta
+
+    for count, curve in ((4000, stick), (1500, fine)):
+        exact = delta(2.0, [Moves(count, 10.0)])
+        assert float(curve(Fraction(2))) == pytest.approx(exact, rel=1e-6)
+
+
+def test_counts_below_the_scale_of_two_are_refused():
+    with pytest.raises(ValueError, match="scale of 2 or more"):
+        verify.discrete_noise(3, Fraction(3, 2))

@@ -1,0 +1,159 @@
+"""How a file of votes is read, which queries are answered, and the profile of public votes.
+
+As options, for every subcommand that reads votes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from private_ensembles.command.numbers import whole
+from private_ensembles.planner import defaults
+
+if TYPE_CHECKING:  # --help reads no votes
+    from private_ensembles.release.pool import Pool
+    from private_ensembles.votes.cache import Votes
+
+# What the help says a file of votes may be.
+FILE = "a file .npz, .npy, .csv or .parquet; stays private"
+
+
+def add_arguments(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
+    """Add how files of votes are read; profile: and one of public votes, for the profile."""
+    files = parser.add_argument_group("files of votes")
+    files.add_argument("--votes-kind", choices=("auto", "votes", "counts"), default="auto")
+    files.add_argument(
+        "--class-names",
+        metavar="NAMES",
+        help="of classes 0, 1, ...: cat,dog,bird, or a file with one on each line; votes may then "
+        "be these words, and the labels have them, too",
+    )
+    files.add_argument(
+        "--first-class", type=whole, default=0, help="1 if classes count from 1; default 0"
+    )
+    files.add_argument(
+        "--id",
+        dest="id_column",
+        metavar="COLUMN",
+        help="what queries are called, which is public; default: a column id, query, query_id, "
+        "index, or a first one without a name",
+    )
+    if profile:
+        files.add_argument(
+            "--profile-from",
+            metavar="FILE",
+            help="votes with known labels on data that are public: the profile is fitted to them, "
+            "in place of --easy-share, --easy, --hard and --confusion",
+        )
+
+
+def add_answer(parser: argparse.ArgumentParser) -> None:
+    """Add which queries are answered."""
+    parser.add_argument(
+        "--answer",
+        default="first",
+        metavar="WHICH",
+        help="queries to answer: first (default), in the file's order; random, drawn whatever the "
+        "votes; or a file of identifiers, or numbers from 0, one on each line",
+    )
+
+
+def read(options: argparse.Namespace, path: str | Path, classes: int | None) -> Votes:
+    """Return the votes of a file; ValueError as `votes.foreign.read_own_votes`."""
+    from private_ensembles.votes.foreign import read_own_votes
+
+    return read_own_votes(
+        path,
+        n_classes=classes,
+        kind=options.votes_kind,
+        class_names=options.class_names,
+        first_class=options.first_class,
+        id_column=options.id_column,
+    )
+
+
+def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
+    """Return the votes to be released, in the order in which their queries are answered.
+
+    seed: of a rehearsal, None for the operating system's entropy. Raises ValueError as `read` and
+    `release.pool.pool_of` do.
+    """
+    from private_ensembles.release.pool import pool_of
+
+    votes = read(options, options.votes, options.classes)
+    return pool_of(votes, options.answer, options.class_names, seed)
+
+
+def classes(options: argparse.Namespace) -> int | None:
+    """Return the number of classes: stated, or that of the names; ValueError if they differ."""
+    from private_ensembles.configuration.class_names import read_class_names
+
+    if options.class_names is None:
+        if options.classes is None:
+            raise ValueError("n_classes = None: must be given, or say class_names=NAME,NAME,...")
+        return options.classes
+    names = len(read_class_names(options.class_names))
+    if options.classes not in (None, names):
+        raise ValueError(f"n_classes = {options.classes}: must be {names}, as many as class_names")
+    return names
+
+
+def asked(options: argparse.Namespace) -> dict[str, object]:
+    """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
+    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer")
+    return {key: getattr(options, key) for key in keys}
+
+
+def profile(options: argparse.Namespace) -> dict:
+    """Return the profile: stated, or fitted to public votes (`votes.consensus_fit`).
+
+    Raises ValueError for both at once, for the file of the votes that are to be released, and for
+    votes without enough labels.
+    """
+    stated = {key: getattr(options, key) for key in defaults.PROFILE}
+    file = getattr(options, "profile_from", None)
+    if file is None:
+        return stated
+    from private_ensembles.votes.consensus_fit import fit_profile
+
+    if {
+        key: tuple(v) if isinstance(v, list) else v for key, v in stated.items()
+    } != defaults.PROFILE:
+        raise ValueError(
+            f"profile_from = {file!r}: must be given alone, "
+            "without --easy-share, --easy, --hard, --confusion"
+        )
+    private = getattr(options, "votes", None)
+    if private is not None and os.path.exists(private) and os.path.samefile(private, file):
+        raise ValueError(
+            f"profile_from = {file!r}: must be votes on public data, not those to be released"
+        )
+    votes = read(options, file, classes(options))
+    try:
+        fitted = fit_profile(votes.histogram(), votes.labels)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+    return {key: getattr(fitted, key) for key in defaults.PROFILE}
+
+
+def profile_text(options: argparse.Namespace, fitted: dict) -> list[str]:
+    """Return in a line what `profile` was fitted to, and how to state it; nothing without it."""
+    if getattr(options, "profile_from", None) is None:
+        return []
+    words = {key: v if isinstance(v, tuple) else (v,) for key, v in fitted.items()}
+    stated = " ".join(
+        f"--{key.replace('_', '-')} {' '.join(f'{value:g}' for value in values)}"
+        for key, values in words.items()
+    )
+    return [f"profile {profile_source(options)}: {stated}"]
+
+
+def profile_source(options: argparse.Namespace) -> str:
+    """Return where the profile is from."""
+    file = getattr(options, "profile_from", None)
+    if file is None:
+        return "stated"
+    return f"computed from votes on data that you say are public, {file}"

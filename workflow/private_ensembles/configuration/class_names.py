@@ -1,0 +1,59 @@
+"""Names of classes as a user states them: in a row, or in a file with one on each line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from private_ensembles.accounting.limits import MOST_CLASSES
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.0*)?")
+
+
+def read_class_names(text: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of classes 0, 1, ... in this order.
+
+    text: the names, separated by commas; the name of a file in UTF-8 that holds one on each line
+    (if there is such a file, or no comma); or the names themselves, one after the other. They are
+    stated, and never read off votes, because which classes have votes is private.
+
+    >>> read_class_names("cat, dog,bird")
+    ('cat', 'dog', 'bird')
+
+    Raises ValueError, one line, for fewer than two names or more than 10,000, an empty one, one
+    that comes twice, one that is a number, which might be meant as the class's number, and a file
+    that is not text in UTF-8; OSError if the file cannot be opened.
+    """
+    where = "class_names"
+    if not isinstance(text, str):
+        names = [str(name) for name in text]
+    elif "," in text and not Path(text).is_file():
+        names = text.split(",")
+    else:
+        where = text
+        try:
+            names = Path(text).read_text(encoding="utf-8-sig").rstrip().splitlines()
+        except UnicodeDecodeError:
+            raise ValueError(f"{text}: is not text in UTF-8: save it in UTF-8") from None
+        except FileNotFoundError:
+            raise ValueError(
+                f"class_names = {text!r}: must be names with commas between them, or an existing "
+                "file with one on each line"
+            ) from None
+    names = [name.strip() for name in names]
+    if not 2 <= len(names) <= MOST_CLASSES:
+        raise ValueError(f"{where}: {len(names)} names of classes: must be 2 to {MOST_CLASSES:,}")
+    seen: set[str] = set()
+    for place, name in enumerate(names):
+        if not name.isprintable() or not name:
+            raise ValueError(f"{where}: name {place + 1} is {name!r}: must be a word")
+        if _NUMBER.fullmatch(name):
+            raise ValueError(
+                f"{where}: name {place + 1} is {name!r}: must not be a number; for classes that "
+                "count from 1 say first_class=1"
+            )
+        if name in seen:
+            raise ValueError(f"{where}: {name!r} comes twice: every class needs a name of its own")
+        seen.add(name)
+    return tuple(names)

@@ -1,0 +1,183 @@
+"""Which queries are answered, in which order, and how labels are written for whoever asked.
+
+Both are public: they are stated, or drawn without a look at the votes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io as text_io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.configuration.class_names import read_class_names
+from private_ensembles.jobs import provenance
+from private_ensembles.noise import streams as randomness
+from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.votes.cache import Votes
+
+# How `answer` says which queries come first; anything else is the name of a file.
+FIRST, RANDOM = "first", "random"
+_WORDS = {
+    FIRST: "queries are answered in the order of the file",
+    RANDOM: "queries are answered in an order drawn at random, whatever the votes",
+}
+
+
+@dataclass(frozen=True)
+class Pool:
+    """An ensemble's votes in the order in which queries are answered, and how labels are written.
+
+    queries: the number, from 0, that each of them has in the file; None: the same. ids: what the
+    file calls its queries, in its order. class_names: of classes 0, 1, ....
+    """
+
+    votes: Votes
+    queries: NDArray[np.int64] | None = None
+    ids: tuple[str, ...] | None = None
+    class_names: tuple[str, ...] | None = None
+
+    def text(self, released: Sequence[int] | NDArray[np.int64]) -> str:
+        """Return labels, (queries,) in the order of `votes`, as `labels_text` does."""
+        if self.queries is not None:
+            in_order = np.full(int(self.queries.max()) + 1, -1, dtype=np.int64)
+            in_order[self.queries] = released
+            released = in_order
+        return labels_text(released, ids=self.ids, class_names=self.class_names)
+
+
+def pool_of(
+    votes: Votes,
+    answer: str | Sequence[int] = FIRST,
+    class_names: str | Sequence[str] | None = None,
+    seed: int | None = None,
+) -> Pool:
+    """Return the votes in the order that `answer` says.
+
+    answer: ``first``: that of the file. ``random``: all queries, each order as likely as any other,
+    from the operating system's entropy (`seed` None) or from a rehearsal's seed. A file in UTF-8:
+    these queries alone, one on each line, by their identifiers if the votes have any, else by their
+    numbers from 0. Numbers from 0 in a sequence: these. class_names: as in `read_class_names`.
+
+    >>> counts = np.array([[3, 0], [2, 1], [0, 3]])
+    >>> votes = Votes(2, [-1, -1, -1], counts=counts, ids=("a", "b", "c"))
+    >>> pool = pool_of(votes, [2, 0], ("no", "yes"))
+    >>> pool.votes.histogram().tolist(), pool.text([1, 0])
+    ([[0, 3], [3, 0]], 'query,id,label,class_name\\n0,a,0,no\\n2,c,1,yes\\n')
+
+    Raises ValueError, one line, for a query that the votes lack or that is named twice, for an
+    empty list, and for another number of names than classes; OSError for a file that cannot be
+    opened.
+    """
+    names = None if class_names is None else read_class_names(class_names)
+    if names is not None and len(names) != votes.n_classes:
+        raise ValueError(f"class_names: {len(names)} of them: must be {votes.n_classes}")
+    order = _order(votes, answer, seed)
+    asked = votes if order is None else votes.of(order)
+    return Pool(asked, order, votes.ids, names)
+
+
+def words(answer: str) -> str:
+    """Return in words which queries come first; the name of a file is left out.
+
+    >>> words("random")
+    'queries are answered in an order drawn at random, whatever the votes'
+    """
+    return _WORDS.get(answer, "the queries of a stated list are answered, in its order")
+
+
+def labels_text(
+    released: Sequence[int] | NDArray[np.int64],
+    *,
+    ids: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+) -> str:
+    """Return released labels as CSV: query (from 0), label; those without an answer left out.
+
+    ids: of the queries, in a column `id` after the first. class_names: in a column `class_name`,
+    the last.
+
+    >>> labels_text([2, -1, 0])
+    'query,label\\n0,2\\n2,0\\n'
+    """
+    columns = {"query": lambda query, _: query}
+    if ids is not None:
+        columns["id"] = lambda query, _: ids[query]
+    columns["label"] = lambda _, label: label
+    if class_names is not None:
+        columns["class_name"] = lambda _, label: class_names[label]
+    text = text_io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(columns)
+    for query, label in enumerate(np.asarray(released).tolist()):
+        if label >= 0:
+            rows.writerow([of(query, label) for of in columns.values()])
+    return text.getvalue()
+
+
+def stated(config: Mapping) -> dict[str, object]:
+    """Return what a configuration states of the file and its queries, for the hash of a request.
+
+    A file counts by its content. What is not stated is left out, so that a request has the hash
+    that it had before it could be stated. Raises ValueError and OSError as `pool_of` does.
+    """
+    answer, names = config.get("answer", FIRST), config.get("class_names")
+    known = {name: config.get(name) for name in ("first_class", "id_column")}
+    known["class_names"] = names and list(read_class_names(names))
+    if answer != FIRST:
+        known["answer"] = answer if answer == RANDOM else provenance.sha256_of(Path(answer))
+    return {name: value for name, value in known.items() if value}
+
+
+def _order(votes: Votes, answer: str | Sequence[int], seed: int | None) -> NDArray | None:
+    number = votes.n_queries
+    if isinstance(answer, str) and answer == FIRST:
+        return None
+    if isinstance(answer, str) and answer == RANDOM:
+        source = Secure()
+        if seed is not None:
+            source = Seeded(randomness.generator(seed, "own votes", "queries"))
+        return source.subsets(1, number, number)[0]
+    if isinstance(answer, str):
+        return _of_file(votes, Path(answer))
+    order = np.asarray(answer)
+    if order.ndim != 1 or order.dtype.kind not in "iu" or not len(order):
+        raise ValueError("answer: must be first, random, or the numbers of queries, one at least")
+    return _distinct([(f"answer[{at}]", int(query)) for at, query in enumerate(order)], number)
+
+
+def _of_file(votes: Votes, path: Path) -> NDArray[np.int64]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").rstrip().splitlines()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: is not text in UTF-8: save it in UTF-8") from None
+    if not lines:
+        raise ValueError(f"{path}: is empty: must name a query on each line")
+    numbers = {name: query for query, name in enumerate(votes.ids or ())}
+    named = []
+    for line, text in enumerate(map(str.strip, lines), start=1):
+        where = f"{path}: line {line}"
+        if votes.ids is not None:
+            if text not in numbers:
+                raise ValueError(f"{where}: {text[:40]!r} is the identifier of no query")
+            named.append((where, numbers[text]))
+        elif text.isascii() and text.isdigit() and len(text) < 10:
+            named.append((where, int(text)))
+        else:
+            raise ValueError(f"{where}: {text[:40]!r}: must be the number of a query, from 0")
+    return _distinct(named, votes.n_queries)
+
+
+def _distinct(named: Sequence[tuple[str, int]], number: int) -> NDArray[np.int64]:
+    seen: set[int] = set()
+    for where, query in named:
+        if not 0 <= query < number:
+            raise ValueError(f"{where} = {query}: must be a query from 0 to {number - 1}")
+        if query in seen:
+            raise ValueError(f"{where}: names query {query} a second time: must be different ones")
+        seen.add(query)
+    return np.array([query for _, query in named], dtype=np.int64)

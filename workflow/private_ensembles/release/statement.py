@@ -1,0 +1,390 @@
+"""A statement on a release, to hand over: what was released, who is protected, and how to check.
+
+One self-contained page of HTML that prints on two sheets. All that it says is a function of the
+plan, the row on the record and the labels' file: nothing of the votes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from private_ensembles.configuration.naming import at_most
+from private_ensembles.release import certificate
+from private_ensembles.release.certificate import Proof
+from private_ensembles.release.release_plan import ReleasePlan
+
+if TYPE_CHECKING:
+    from private_ensembles.release.record import Release, Total
+
+CERTIFICATE, STATEMENT = "certificate.json", "statement.html"
+# How each law chooses a label, by the file in mechanisms/laws that has it.
+_LAWS = {
+    "gaussian": "the class with the most votes wins after Gaussian noise is added to each count",
+    "laplace": "the class with the most votes wins after Laplace noise is added to each count",
+    "gumbel": "each class wins with a probability that grows exponentially with its votes",
+    "exponential": "the class with the most votes wins after exponential noise is added to each "
+    "count",
+    "ladder": "the class with the most votes wins, but for a coin that is flipped the more often "
+    "the closer the vote is",
+    "optimal": "a label is drawn that is right as often as any label that is as private",
+    "gamma": "the majority's label is given with a probability that depends on the majority's "
+    "size, else a fair coin's",
+    "majority": "the class with the most votes wins, without noise, because each teacher's "
+    "training is private itself",
+    "committee": "some teachers, drawn by lot once, answer by their plain majority, without "
+    "noise, because each teacher's training is private itself",
+}
+_ADJACENCIES = {
+    "replace_one": "the data if one {unit} were replaced by another",
+    "add_remove": "the data if one {unit} were added or taken away",
+}
+# Size of the chart, in its own units.
+_SIDE, _EDGE = 220, 46
+
+
+def documents(release: Release, total: Total, joint: Total | None = None) -> dict[str, str]:
+    """Return the files that go beside a release's labels, by name: certificate and statement.
+
+    release: the row on the record. total, joint: what all releases on record cost together, and if
+    as many had been planned from the start, as `releasing.Labels` has them. Raises ValueError for a
+    release whose plan was not noted, or is another version's.
+    """
+    from private_ensembles.release import release_plan
+
+    plan = release_plan.read(release.terms)
+    proof = certificate.proof_or_reason(plan, release.epsilon)
+    times = {"time": release.time, "labels_sha256": release.labels_sha256}
+    charged = Charged(
+        release.epsilon, release.delta, **times, labels=release.labels, total=total, joint=joint
+    )
+    said = statement(plan, proof, charged)
+    checked = certificate.of_release(plan, proof, **times, epsilon=release.epsilon)
+    return {CERTIFICATE: checked, STATEMENT: said}
+
+
+@dataclass(frozen=True)
+class Charged:
+    """What is on record of a release or session, beside its plan.
+
+    epsilon, delta: what is stated. time: of the charge. labels: how many were released.
+    labels_sha256: of their file. total, joint: as in `documents`. spent: what a session's labels so
+    far cost at most, None if it is no session. What is left out is said not to be on record.
+    """
+
+    epsilon: float
+    delta: float
+    time: str = ""
+    labels: int | None = None
+    labels_sha256: str = ""
+    total: Total | None = None
+    joint: Total | None = None
+    spent: float | None = None
+
+
+def statement(plan: ReleasePlan, proof: Proof, charged: Charged) -> str:
+    """Return the statement as HTML.
+
+    proof: of the plan, as `certificate.proof_or_reason` returns it.
+    """
+    sections = [
+        ("What was released", _released(plan, charged)),
+        ("Who is protected", _protected(plan)),
+        ("What is promised", _promised(plan, proof, charged.epsilon, charged.delta)),
+        ("What all releases cost together", _together(charged)),
+        ("What is not protected", _limits(plan)),
+        ("How to check this", _checks(proof, on_record=bool(charged.time))),
+    ]
+    warning = ""
+    if not plan.task.secure:
+        warning = (
+            '<p class="warning">This is a rehearsal: whoever knows the seed can compute the noise. '
+            "Nothing is promised, and nothing of it may be published.</p>"
+        )
+    body = "".join(f"<section><h2>{title}</h2>{text}</section>" for title, text in sections)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>Statement on released labels</title><style>{_STYLE}</style></head><body><main>"
+        f"<h1>Statement on released labels</h1>{warning}{body}</main></body></html>\n"
+    )
+
+
+def _released(plan: ReleasePlan, charged: Charged) -> str:
+    task, entry = plan.task, plan.mechanism.entry
+    law = _LAWS[entry.law.partition(".")[0]]
+    how = f"{escape(entry.label)}: {law}"
+    if plan.silent:
+        how += ". A noisy threshold decides first whether a query is answered at all"
+    at_most_labels = "units of labels, of several levels of noise" if plan.levels else "labels"
+    number = "not on record" if charged.labels is None else f"{charged.labels:,}"
+    rows = [
+        ("Labels", f"{number}, of {task.n_classes} classes, for {task.queries:,} queries"),
+        ("Paid for", f"{plan.labels:,} {at_most_labels}"),
+        ("Teachers", f"{task.n_teachers:,} models that voted; their votes were not released"),
+        ("Mechanism", how),
+        ("When", escape(charged.time or "not on record")),
+        ("Program", f"private-ensembles {escape(plan.version)}"),
+    ]
+    if charged.labels_sha256:
+        rows.append(("sha256 of labels.csv", f"<code>{escape(charged.labels_sha256)}</code>"))
+    return _table(rows)
+
+
+def _protected(plan: ReleasePlan) -> str:
+    task, facts = plan.task, getattr(plan, "facts", None)
+    unit = "record" if facts is None else facts.unit
+    reach = task.reach
+    if task.privacy_model == "shared_data":
+        shards = f"Several teachers, or all, may have learned from the same {unit}."
+    elif reach == 1:
+        shards = f"No {unit} is in the data of two teachers (disjoint shards)."
+    else:
+        shards = f"One {unit} is in the data of {reach} teachers at most."
+    by = "As stated by whoever released the labels; no program can see it in the votes."
+    if facts is None:
+        by = "This is what the account assumes. Whoever released the labels did not state it."
+    protected = f"One {unit}"
+    rows = [
+        ("Protected", escape(protected)),
+        (
+            "Compared are",
+            f"the data and {escape(_ADJACENCIES[task.adjacency].format(unit=unit))} "
+            f"({task.adjacency})",
+        ),
+        ("On whose word", f"{escape(shards)} {by}"),
+    ]
+    if plan.mechanism.entry.teachers == "private":
+        rows.append(
+            (
+                "Teachers",
+                f"Each was trained to be ({_number(task.teacher_epsilon)}, "
+                f"{_number(task.teacher_Delta)})-differentially private by itself, as stated by "
+                "whoever released the labels",
+            )
+        )
+    return _table(rows)
+
+
+def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> str:
+    entry = plan.mechanism.entry
+    unit = getattr(getattr(plan, "facts", None), "unit", "record")
+    points = [*proof.curve, (epsilon, delta)]
+    claimed, known = guesses_right([(epsilon, delta)]), guesses_right(points)
+    words = (
+        f"<p>All labels together are <strong>({_number(epsilon)}, {_number(delta)})-differentially "
+        f"private</strong>, whatever the votes were.</p>"
+        f"<p>In odds: whoever thinks it 50:50 whether the data hold one {escape(unit)} or another, "
+        f"and then sees all labels, guesses right <strong>at most {_percent(claimed)} of the "
+        f"time</strong>. Seeing the labels multiplies the odds by at most e<sup>ε</sup> = "
+        f"{_number(math.exp(epsilon))}, but for a probability δ of at most {_share(delta)}.</p>"
+    )
+    if known < claimed - 0.005:
+        words += (
+            "<p>The account knows more than this one pair of numbers: by the whole curve beside, "
+            f"such a guess is right at most {_percent(known)} of the time.</p>"
+        )
+    page = escape(entry.proof)
+    words += (
+        f"<p>Why: the theorem of <code>docs/{page}</code> in the repository of "
+        "private-ensembles. It holds for queries that were chosen after seeing earlier labels.</p>"
+    )
+    if proof.body["kind"] != "ledger_row":
+        proven = certificate.proven(proof.body)
+        if proven[0] > epsilon * (1 + 1e-9):
+            words += (
+                "<p>The certificate proves the claim on a coarser grid, in exact arithmetic: "
+                f"ε = {_number(proven[0])} at δ = {_number(proven[1])}.</p>"
+            )
+    drawn = _drawn(plan)
+    if drawn:
+        words += f"<p>{drawn}</p>"
+    return f'<div class="beside"><div>{words}</div>{chart(points)}</div>'
+
+
+def _drawn(plan: ReleasePlan) -> str:
+    """Say which noise is drawn and how it is accounted for."""
+    law = plan.mechanism.law
+    law = getattr(law, "law", law)
+    if not plan.task.secure or not plan.mechanism.entry.hides_votes:
+        return ""
+    if law.coins and plan.task.n_classes == 2:
+        return (
+            "Labels were drawn by exact coins from the system's entropy, whose probabilities "
+            "are those that the account is of."
+        )
+    if getattr(law, "drawn", "") == "whole":
+        return (
+            "Noise was drawn on whole numbers, exactly, from the system's entropy, and is "
+            "accounted for as such."
+        )
+    if getattr(law, "drawn", "") in ("fine", "coins"):
+        return (
+            "Noise was drawn exactly, on a lattice of 2<sup>−40</sup> votes or so, from the "
+            "system's entropy. Its distance from the continuous noise of the theorem is charged "
+            "to δ."
+        )
+    return "Labels were drawn by exact dice from the system's entropy."
+
+
+def _together(charged: Charged) -> str:
+    total, joint, spent = charged.total, charged.joint, charged.spent
+    if spent is not None:
+        return (
+            "<p>These are labels of a session: what is promised above covers all labels that it "
+            f"may ever release. Those so far cost at most ε = {_number(spent)} at "
+            f"δ = {_number(charged.delta)}. Releases elsewhere of votes on the same data add to "
+            "it.</p>"
+        )
+    if total is None:
+        return "<p>This release is on no record: what was released before is not known.</p>"
+    text = (
+        "<p>All releases on this record, this one included, cost at most "
+        f"{escape(str(total))}: the sum, which holds whatever decided on each of them.</p>"
+    )
+    if joint is not None:
+        text += (
+            f"<p>If how many releases there would be, and how large, was fixed before the first "
+            f"label was seen, they cost at most {escape(str(joint))}, by the account of all labels "
+            "together.</p>"
+        )
+    return text + "<p>Releases elsewhere of votes on the same data add to it.</p>"
+
+
+def _limits(plan: ReleasePlan) -> str:
+    unit = escape(getattr(getattr(plan, "facts", None), "unit", "record"))
+    rows = [
+        f"Facts about groups: what is true of many {unit}s may be learned from the labels, and "
+        f"several {unit}s together are protected less.",
+        f"What follows about one {unit} from facts about others, if they are correlated.",
+        "The queries, and the numbers of queries, teachers and classes: they are taken to be "
+        "public.",
+        "The votes, their files, logs and rehearsals: they must stay where they are.",
+        "Anything else that was made of the same data: other models, tables, answers.",
+        "Whether labels are right.",
+    ]
+    return "<ul>" + "".join(f"<li>{row}</li>" for row in rows) + "</ul>"
+
+
+def _checks(proof: Proof, *, on_record: bool) -> str:
+    if proof.body["kind"] == "ledger_row":
+        return (
+            "<p>There is no certificate of this release, because "
+            f"{escape(proof.body['why'])}. The account rests on the page of its theorem and on "
+            "this program's tests.</p>"
+        )
+    if not on_record:
+        return "<p>There is a certificate of a release that is on a record.</p>"
+    return (
+        f"<p><code>{CERTIFICATE}</code> beside this page proves the claim of this very release: "
+        "it holds the plan, the time of the charge and the hash of <code>labels.csv</code>.</p>"
+        f"<pre>private-ensembles verify {CERTIFICATE}</pre>"
+        "<p>runs a program of one file that computes with integers and fractions only, shares no "
+        "code with what drew the labels, and needs nothing but Python: "
+        f"<code>python verify/verify.py {CERTIFICATE}</code>. What it proves, and how, is in "
+        "<code>docs/certificates.md</code>. It cannot check that the labels came from this "
+        "mechanism, nor what was stated about the data.</p>"
+    )
+
+
+def guesses_right(points: Sequence[tuple[float, float]]) -> float:
+    """Return how often a guess between two even chances is right at most, by any of the points.
+
+    points: each an epsilon and a delta at which the guarantee holds.
+
+    >>> guesses_right([(0.0, 0.25)]), round(guesses_right([(2.0, 1e-5)]), 4)
+    (0.625, 0.8808)
+    """
+    return min((math.exp(eps) + delta) / (1 + math.exp(eps)) for eps, delta in points)
+
+
+def trade_off(points: Sequence[tuple[float, float]], level: float) -> float:
+    """Return the least chance to miss the one, if the other is accused wrongly so often."""
+    best = 0.0
+    for epsilon, delta in points:
+        best = max(
+            best,
+            1 - delta - math.exp(epsilon) * level,
+            math.exp(-epsilon) * (1 - delta - level),
+        )
+    return best
+
+
+def chart(points: Sequence[tuple[float, float]]) -> str:
+    """Return the curve of `trade_off` as SVG, beside the line where nothing can be told."""
+    side, edge = _SIDE, _EDGE
+
+    def place(level: float, missed: float) -> str:
+        return f"{edge + side * level:.2f},{8 + side * (1 - missed):.2f}"
+
+    # Steep near both ends, where most points are.
+    levels = sorted({i / 100 for i in range(101)} | {2.0**-k for k in range(1, 20)})
+    line = " ".join(place(level, trade_off(points, level)) for level in levels)
+    ticks = "".join(
+        f'<text x="{edge + side * x:.0f}" y="{side + 22}" text-anchor="middle">{x:g}</text>'
+        f'<text x="{edge - 6}" y="{12 + side * (1 - x):.0f}" text-anchor="end">{x:g}</text>'
+        for x in (0, 0.5, 1)
+    )
+    return (
+        f'<figure><svg viewBox="0 0 {edge + side + 12} {side + 46}" role="img" '
+        'aria-label="Trade-off of wrong accusations and misses">'
+        f'<rect x="{edge}" y="8" width="{side}" height="{side}" class="frame"/>'
+        f'<polyline points="{place(0, 1)} {place(1, 0)}" class="nothing"/>'
+        f'<polyline points="{line}" class="curve"/>{ticks}'
+        f'<text x="{edge + side / 2}" y="{side + 40}" text-anchor="middle">wrongly accused</text>'
+        f'<text transform="translate(11 {8 + side / 2}) rotate(-90)" text-anchor="middle">missed'
+        "</text></svg><figcaption>Whoever tests the labels for one of two data sets makes errors "
+        "on or above the curve. Dashed: labels that tell nothing.</figcaption></figure>"
+    )
+
+
+def _table(rows: Sequence[tuple[str, str]]) -> str:
+    return (
+        "<dl>"
+        + "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in rows)
+        + "</dl>"
+    )
+
+
+def _number(value: float) -> str:
+    return escape(at_most(value))
+
+
+def _percent(share: float) -> str:
+    """A share in percent, rounded up."""
+    return f"{min(100.0, math.ceil(share * 1000 - 1e-9) / 10):g} %"
+
+
+def _share(delta: float) -> str:
+    """A probability as one in so many, rounded up."""
+    return f"1 in {math.floor(1 / delta * (1 + 1e-12)):,}" if delta > 0 else "0"
+
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1d2329;--soft:#5a6570;--line:#ccd3da;--paper:#fff;
+--blue:#0b5cad}
+@media(prefers-color-scheme:dark){:root{--ink:#e6e9ec;--soft:#a3adb7;--line:#3d4650;--paper:#14181c;
+--blue:#7db8f5}}
+body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.45 system-ui,sans-serif}
+main{max-width:46rem;margin:0 auto;padding:1.2rem 1rem}
+h1{font-size:1.5rem;margin:0 0 .4rem}h2{font-size:1.05rem;margin:1.1rem 0 .3rem}
+p{margin:.35rem 0}ul{margin:.3rem 0;padding-left:1.2rem}dl{margin:0}
+dl div{display:grid;grid-template-columns:9.5rem 1fr;gap:.8rem;border-top:1px solid var(--line);
+padding:.22rem 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
+code,pre{font:.86em ui-monospace,monospace;overflow-wrap:anywhere}
+pre{border:1px solid var(--line);padding:.4rem .6rem;white-space:pre-wrap;margin:.4rem 0}
+.beside{display:grid;grid-template-columns:1fr 15rem;gap:1.2rem}figure{margin:0}
+figcaption,svg text{color:var(--soft);font-size:12px;fill:var(--soft)}
+svg{width:100%;max-width:17rem;display:block}.frame{fill:none;stroke:var(--line)}
+.curve{fill:none;stroke:var(--blue);stroke-width:2}
+.nothing{fill:none;stroke:var(--soft);stroke-dasharray:4 4}
+.warning{border:2px solid #c0392b;padding:.5rem .7rem;font-weight:600}
+@media(max-width:560px){.beside{grid-template-columns:1fr}dl div{grid-template-columns:1fr;gap:0}}
+@media print{@page{size:A4;margin:16mm}:root{--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;
+--blue:#0b5cad}body{font-size:10pt}main{max-width:none;padding:0}section{break-inside:avoid}
+.beside{grid-template-columns:1fr 13rem}}
+"""

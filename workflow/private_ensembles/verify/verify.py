@@ -1,0 +1,1864 @@
+#!/usr/bin/env python3
+"""Check certificates of privacy with Python's standard library alone.
+
+    python verify/verify.py results/darrm/gamma/*.json
+
+prints a line for each certificate and ends with 0 if all hold, with 1 at the first file that says
+what is not proven, and with 2 if something could not be checked. Theorems and the format:
+docs/certificates.md.
+
+Read it as a proof. There is a function for each theorem, and its docstring says what it rests on.
+All is computed with integers and fractions, and every rounding goes against the claim. An integer
+in ONE is fixed point: it stands for x / ONE. Bounds come as pairs, (below, above).
+"""
+
+import argparse
+import decimal
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from itertools import count as integers
+from math import ceil, comb, floor, isqrt
+from operator import mul
+
+BITS = 128
+ONE = 1 << BITS
+GUARD = 1 << 256  # precision of the elementary functions, and of chances of labels
+SLACK = 1 << 28  # what a kernel may be short of, in ONE
+BYTES_OF_A_PRODUCT = 34  # of two masses, and of sums of such
+ROOT_OF_PI = Fraction(1772453850905516027298167483341145182797549456122387128213807789, 10**63)
+
+# What is read at all: bytes of a file, digits of a number, a count, kinds of noise. More is not
+# checked, nor what takes more work than is allowed.
+LARGEST_FILE = 1 << 23
+MOST_DIGITS = 600
+LARGEST_COUNT = 99999
+MOST_KINDS = 20
+MILLION = 10**6
+LONGEST_LINE = 4000
+
+
+def need(condition, text):
+    """What is not proven is a ValueError."""
+    if not condition:
+        raise ValueError(text)
+
+
+def within(condition, text):
+    """What this program cannot tell is a NotImplementedError."""
+    if not condition:
+        raise NotImplementedError(text)
+
+
+class Steps:
+    """The work that a certificate may take, and all of a file's ten times that, in multiplications
+    of long integers, of which a core does some three million a second.
+
+    It is charged before it is done, so that no file keeps this program busy for ever.
+    """
+
+    def __init__(self, limit):
+        self.allow(limit)
+
+    def allow(self, limit):
+        """Begin a file."""
+        self.limit = limit
+        self.left_of_file = 10 * limit
+        self.restart()
+
+    def restart(self):
+        """Begin a certificate."""
+        self.left = min(self.limit, self.left_of_file)
+
+    def take(self, number):
+        """Charge so many multiplications."""
+        if number > self.left:
+            if self.left == self.left_of_file:
+                self.left_of_file = 0  # the file's work is used up, and not this certificate's
+            needed = divided_up(self.limit - self.left + number, MILLION)
+            allowed = self.limit // MILLION
+            raise NotImplementedError(
+                f"it needs {needed} million steps or more, and {allowed} million are allowed "
+                "(--limit)"
+            )
+        self.left -= number
+        self.left_of_file -= number
+
+
+def divided_up(x, y):
+    """x / y, rounded up to an integer."""
+    return -(-x // y)
+
+
+def shifted_up(x, bits):
+    """x / 2^bits, rounded up to an integer."""
+    return -(-x >> bits)
+
+
+steps = Steps(100 * MILLION)
+
+
+# ---- What a certificate says ---------------------------------------------------------------------
+HEXADECIMAL = r"-?0x[01]\.[0-9a-f]{1,13}p([+-](\d{1,3}|10[01]\d|102[0-2])|\+1023)"
+
+
+def number(text):
+    """An exact number: an integer, "p/q", or a float in hexadecimal such as "0x1.8p-3"."""
+    if type(text) is int:
+        within(abs(text) < 10**MOST_DIGITS, f"an integer has more than {MOST_DIGITS} digits")
+        return Fraction(text)
+    need(type(text) is str, f"{text!r} is no exact number")
+    if re.fullmatch(r"-?\d+/[1-9]\d*", text, re.ASCII):
+        longest = max(len(part) for part in text.lstrip("-").split("/"))
+        within(longest <= MOST_DIGITS, f"a fraction has more than {MOST_DIGITS} digits")
+        return Fraction(text)
+    need(re.fullmatch(HEXADECIMAL, text, re.ASCII), f"{text!r} is no exact number")
+    return Fraction(float.fromhex(text))
+
+
+def count(value):
+    """An integer from 0 to LARGEST_COUNT."""
+    need(type(value) is int and value >= 0, f"{value!r}: not an integer of 0 or more")
+    within(value <= LARGEST_COUNT, f"a count is above {LARGEST_COUNT}")
+    return value
+
+
+def real(value):
+    """A number as JSON has them, exactly what its float is."""
+    if type(value) is int:
+        return number(value)
+    need(type(value) is float and math.isfinite(value), f"{value!r}: not a finite number")
+    return Fraction(value)
+
+
+def words(value):
+    """A text."""
+    need(type(value) is str, f"{value!r}: not a text")
+    return value
+
+
+def anything(value):
+    """A value that somebody else looks at."""
+    return value
+
+
+def several(values, kind, length=None):
+    """A list, each of whose values is of this kind."""
+    need(type(values) is list, f"{values!r}: not a list")
+    need(length is None or len(values) == length, f"a list of {len(values)}: must have {length}")
+    return [kind(value) for value in values]
+
+
+def fields(record, required, optional=None):
+    """The values of an object that has these fields and no other.
+
+    required and optional name each field's kind, such as `number`. The values are in the order of
+    required, then of optional: None where one of these is missing.
+    """
+    optional = optional or {}
+    need(type(record) is dict, f"{record!r}: not an object")
+    for name in required:
+        need(name in record, f"there is no field {name!r}")
+    for name in record:
+        known = name in required or name in optional
+        need(known, f"nobody checks a field {name!r}: it must not be")
+        need(name in required or record[name] is not None, f"{name!r} is empty")
+    values = [kind(record[name]) for name, kind in required.items()]
+    for name, kind in optional.items():
+        values.append(kind(record[name]) if name in record else None)
+    return values
+
+
+# ---- Elementary functions, between bounds --------------------------------------------------------
+def series(x, divisors):
+    """In GUARD, bounds on 1 + x / d1 + x^2 / (d1 d2) + ..., x >= 0 and d1 < d2 < ... above 0."""
+    low = high = below = above = GUARD
+    for divisor in divisors:
+        below = below * x.numerator // (divisor * x.denominator)
+        above = divided_up(above * x.numerator, divisor * x.denominator)
+        low += below
+        high += above
+        if above <= 1 and 2 * x < divisor:
+            break  # from here on each term is less than half of the one before
+    return low, high + above
+
+
+@lru_cache(1 << 14)
+def exp(x):
+    """Fractions below and above e^x: the Taylor sum of x / 2^20, squared twenty times."""
+    if x < -2000:
+        return Fraction(0), exp(Fraction(-2000))[1]
+    if x < 0:
+        below, above = exp(-x)
+        return 1 / above, 1 / below
+    within(x <= 2000, "an exponent is above 2000")
+    low, high = series(x / 2**20, integers(1))
+    for _ in range(20):
+        low = low * low // GUARD
+        high = divided_up(high * high, GUARD)
+    return Fraction(low, GUARD), Fraction(high, GUARD)
+
+
+@lru_cache(1 << 14)
+def erfc(y):
+    """Fractions below and above erfc(y) = 1 - erf(y); for y >= 0, erf(y) is
+    2 y / sqrt(pi) e^(-y^2) times the sum over n of 2^n y^(2n) / (1 * 3 * ... * (2n + 1))."""
+    if y < 0:
+        below, above = erfc(-y)
+        return 2 - above, 2 - below
+    if y > 12:  # erfc(y) <= e^(-y^2), which falls
+        return Fraction(0), exp(Fraction(-144))[1]
+    low, high = series(2 * y * y, integers(3, 2))
+    bell_below, bell_above = exp(-y * y)
+    erf_below = 2 * y * low * bell_below / GUARD / (ROOT_OF_PI + Fraction(1, 10**63))
+    erf_above = 2 * y * high * bell_above / GUARD / ROOT_OF_PI
+    return max(1 - erf_above, Fraction(0)), 1 - erf_below
+
+
+# ---- What is printed -----------------------------------------------------------------------------
+def in_decimals(x, digits, rounding):
+    """A fraction as a decimal of so many digits, and as text."""
+    limits = {"Emax": decimal.MAX_EMAX, "Emin": decimal.MIN_EMIN}
+    context = decimal.Context(prec=digits, rounding=rounding, **limits)
+    value = context.divide(decimal.Decimal(x.numerator), decimal.Decimal(x.denominator))
+    value = value.normalize(context)
+    text = format(value, "f") if -5 < value.adjusted() < 15 else str(value)
+    return value, text.lower()
+
+
+def at_most(x):
+    """An upper bound in decimals, rounded up."""
+    return in_decimals(x, 10, decimal.ROUND_CEILING)[1]
+
+
+def at_least(x):
+    """A lower bound in decimals, rounded down."""
+    return in_decimals(x, 10, decimal.ROUND_FLOOR)[1]
+
+
+def near(x):
+    """What a claim is about, with a ~ where the decimals are not all of it."""
+    value, text = in_decimals(x, 12, decimal.ROUND_HALF_EVEN)
+    return text if Fraction(value) == x else f"~{text}"
+
+
+def plain(text):
+    """No longer than a line, and nothing in it that a terminal would obey."""
+    text = str(text)
+    if len(text) > LONGEST_LINE:
+        text = text[:LONGEST_LINE] + "..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+# ---- DaRRM's noise function: privacy -------------------------------------------------------------
+# K teachers, each (epsilon, Delta)-DP; G(p) = E g(L), L ones, g(l) = sign(l - K/2) gamma(l). With
+# C = e^(m epsilon), DaRRM is (m epsilon, delta)-DP if f = G(p) - C G(p') <= C - 1 + 2 delta for all
+# teachers at corners (p, p') of a region: (0,0), (1,1), (0,D), (D,0), (1-D,1), (1,1-D), (h,1-h),
+# (1-h,h), h = (e^epsilon + D) / (e^epsilon + 1). [DaRRM, Lemmas 3.4 and 5.1] A smaller C is safe,
+# as G(p) + 1 - 2 delta <= C (1 + G(p')), and a larger region, as f is linear in each (p, p').
+SETTING = {"K": count, "m": number, "epsilon": number, "Delta": number, "delta": number}
+
+
+def setting(body, further):
+    """K, m, epsilon, Delta and delta of a certificate of gamma, then its further fields."""
+    K, m, epsilon, Delta, delta, *rest = fields(body, SETTING | further)
+    right = K % 2 and 1 <= m <= K and epsilon > 0 and 0 <= 2 * Delta < 1 and 0 <= delta < 1
+    need(right, "K must be odd, 1 <= m <= K, epsilon > 0, Delta in [0, 1/2), delta in [0, 1)")
+    return K, m, epsilon, Delta, delta, *rest
+
+
+def teachers(K, m, epsilon, Delta):
+    """Whose votes a certificate of gamma is about."""
+    return f"K = {K} teachers, each ({near(epsilon)}, {near(Delta)})-DP, 2 classes, m = {near(m)}"
+
+
+def gamma_privacy(body, worst_cost=None):
+    """darrm_lemma_3.4: f is at most C - 1 + 2 delta wherever K teachers stand on the eight corners.
+
+    t of them are at H = (h, 1 - h) or opposite, i and t - i; of the other n = K - t, b are at 1 and
+    a at 0, each of which may move by D. V[i][b] is G(p) then, before any move; G(p') has t - i at
+    H. P and Q are these two lines, over b.
+
+    worst_cost: a bound on f that the file states; it is checked up to 2^-44 of 1 + C.
+    """
+    K, m, epsilon, Delta, delta, gamma = setting(body, {"gamma": anything})
+    gamma = several(gamma, number, K + 1)
+    right = gamma == gamma[::-1] and min(gamma) >= 0 and max(gamma) <= 1
+    need(right, "gamma must be symmetric around K/2, and lie in [0, 1]")
+    steps.take((K + 1) ** 3)
+    # A larger region and a smaller C.
+    D = ceil(ONE * Delta)
+    C = floor(ONE * exp(m * epsilon)[0])
+    growth = exp(epsilon)[1]
+    h = ceil(ONE * (growth + Fraction(D, ONE)) / (growth + 1))
+    chances = chances_of_moves(K, D)
+    # What rounding may take off f: G loses one for each teacher, and what the chances lack of 1.
+    lost = max(ONE - sum(row) for row in chances)
+    rounding = (ONE + C) * (K + 1 + 2 * lost + 2)
+    allowed = (C - ONE) * ONE + floor(2 * delta * ONE**2) - rounding
+    exceeded = allowed + 9 * rounding  # whatever h, D and C were rounded to
+    stated = exceeded
+    if worst_cost is not None:
+        stated = floor(worst_cost * ONE**2) + (ONE + C) * (ONE >> 44) - rounding
+    undecided = False
+    V = [[floor(ONE * value) * (1 if 2 * l > K else -1) for l, value in enumerate(gamma)]]
+    for t in range(K + 1):
+        n = K - t
+        share = share_of_further_orders(n, D)
+        for i in range(t + 1):
+            P, Q = V[i], V[t - i]
+            further = largest_second_difference(P, Q, C) * share
+            for b in range(n + 1):
+                f = P[b] * ONE - C * Q[b]
+                moved = first_order_of_moves(P, Q, b, n - b, C) * D + further
+                if f + shifted_up(moved, BITS) > min(allowed, stated):
+                    f = cost_of_all_moves(P, Q, b, n - b, C, chances)
+                    place = f"{i} teachers at H, {t - i} opposite, {b} at 1"
+                    need(f <= exceeded, f"not private: {place}")
+                    need(f <= stated, f"f is above worst_cost: {place}")
+                    undecided = undecided or f > allowed
+        # One teacher more stands at H or opposite.
+        V = [one_teacher_more(V[0], ONE - h)] + [one_teacher_more(line, h) for line in V]
+    within(not undecided, "costs what is allowed, and no rounding can tell whether more")
+    claim = f"({at_most(m * epsilon)}, {at_most(delta)})-DP"
+    return f"{teachers(K, m, epsilon, Delta)}: a label by DaRRM with this gamma is {claim}"
+
+
+def one_teacher_more(line, h):
+    """Means over one more teacher, who says 1 with probability h / ONE, rounded down."""
+    return [((ONE - h) * x + h * y) >> BITS for x, y in pairwise(line)]
+
+
+def chances_of_moves(K, D):
+    """For n = 0..K, Pr[Bin(n, D) = r] at r = 0, 1, ..., rounded down, up to where it is 0 then."""
+    rows = [[ONE]]
+    for _ in range(K):
+        row = one_teacher_more([0, *rows[-1], 0], ONE - D)
+        if row[-1] == 0:
+            row.pop()
+        rows.append(row)
+    return rows
+
+
+def first_order_of_moves(P, Q, b, a, C):
+    """What moves by D of a zeros and b ones add to f at most, to first order, over D. Each teacher
+    makes the better of its moves, on the side of p or of p'."""
+    zeros = ones = 0
+    if a:
+        zeros = max(0, (P[b + 1] - P[b]) * ONE, C * (Q[b] - Q[b + 1]))
+    if b:
+        ones = max(0, (P[b - 1] - P[b]) * ONE, C * (Q[b] - Q[b - 1]))
+    return a * zeros + b * ones
+
+
+def largest_second_difference(P, Q, C):
+    """The largest |D^2 P| or C |D^2 Q|, in ONE * ONE."""
+    largest = 0
+    for line, scale in ((P, ONE), (Q, C)):
+        for x, y, z in zip(line, line[1:], line[2:], strict=False):
+            largest = max(largest, abs(x - 2 * y + z) * scale)
+    return largest
+
+
+def share_of_further_orders(n, D):
+    """The moves of n teachers add to f, beyond first order, at most this share of the largest
+    second difference: ((1 + 2 D)^n - 1 - 2 n D) / 4, as a difference of order s is at most 2^(s-2)
+    times one of order 2."""
+    step = Fraction(2 * D, ONE)
+    return ceil(ONE * ((1 + step) ** n - 1 - n * step) / 4)
+
+
+def cost_of_all_moves(P, Q, b, a, C, chances):
+    """The largest f = P(x, y) - C Q(x', y') if x of a zeros and y of b ones move on the side of p,
+    x' and y' on that of p', x + x' <= a and y + y' <= b."""
+    starts = [b - s for s in range(min(b + 1, len(chances[-1])))]
+    width = len(chances[-1])
+    steps.take((a + 1) * (2 * (len(starts) + b + 1) * width + 9 * (b + 1)) // 2)
+
+    def means(line):
+        """G after x zeros and y ones have moved, for all x and y."""
+        for zeros in chances[: a + 1]:
+            after_zeros = [sum(map(mul, zeros, line[start:])) >> BITS for start in starts]
+            yield [sum(map(mul, ones, after_zeros)) for ones in chances[: b + 1]]
+
+    gained = list(means(P))
+    spared = []  # the largest -C Q for at most x' and at most y' moves
+    for row in means(Q):
+        row = [-C * (value >> BITS) for value in row]
+        if spared:
+            row = map(max, row, spared[-1])
+        spared.append(list(accumulate(row, max)))
+    return max(gained[x][y] + spared[a - x][b - y] for x in range(a + 1) for y in range(b + 1))
+
+
+# ---- DaRRM's noise function: no private one is better --------------------------------------------
+def gamma_utility(body):
+    """weak_duality: a private gamma keeps row . gamma <= C - 1 + 2 delta wherever its teachers may
+    be, so its utility is at most y . right + sum over l of max(0, c - y . rows) for all y >= 0.
+
+    Everything is in ONE * ONE * GUARD. A larger C is implied, and any y >= 0 will do.
+    """
+    further = {"prior": anything, "rows": anything, "utility": number}
+    K, m, epsilon, Delta, delta, prior, rows, claim = setting(body, further)
+    need(type(rows) is list, "rows must be a list")
+    steps.take((len(rows) + 1) * K * (K + 10))
+    C = ceil(ONE * exp(m * epsilon)[1])
+    p, q = corners(Delta, epsilon)
+    left = [ceil(x * ONE**2 * GUARD) for x in objective(K, prior)]  # c - y . rows
+    total = 0  # of the multipliers y
+    for row in rows:
+        counts, multiplier = fields(row, {"teachers": anything, "multiplier": number})
+        counts = several(counts, count, 8)
+        right = sum(counts) == K and multiplier >= 0
+        need(right, "a row places K teachers, with a multiplier >= 0")
+        P, Q = chances_of_ones(counts, p), chances_of_ones(counts, q)
+        y = floor(multiplier * GUARD)
+        for k, l in enumerate(range(K // 2 + 1, K + 1)):
+            left[k] -= y * (ONE * (P[l] - P[K - l]) - C * (Q[l] - Q[K - l]))
+        total += y
+    # Rounding takes at most K off a probability, so that a row may be K (1 + C) too large.
+    bound = total * (ONE * (C - ONE) + ceil(2 * delta * ONE**2))
+    bound += sum(max(0, value + total * K * (ONE + C)) for value in left)
+    bound = Fraction(bound, ONE**2 * GUARD)
+    need(bound <= claim, f"the multipliers prove no less than {at_most(bound)}")
+    kind, low, high = fields(prior, PRIOR)
+    about = f"{teachers(K, m, epsilon, Delta)}, delta {near(delta)}"
+    about += f", {kind} prior on [{near(low)}, {near(high)}]"
+    return f"{about}: no private gamma has a utility above {at_most(claim)}"
+
+
+def corners(Delta, epsilon):
+    """(p, p') of the eight corners, in ONE, as sequences of p and of p'; inside of the region."""
+    D = floor(ONE * Delta)
+    growth = exp(epsilon)[0]
+    h = floor(ONE * (growth + Fraction(D, ONE)) / (growth + 1))
+    p = [0, ONE, 0, D, ONE - D, ONE, h, ONE - h]
+    q = [0, ONE, D, 0, ONE, ONE - D, ONE - h, h]
+    return p, q
+
+
+def chances_of_ones(counts, chances):
+    """Pr[l teachers say 1], l = 0..K, rounded down by at most one for each teacher."""
+    row = [ONE]
+    for size, p in zip(counts, chances, strict=True):
+        for _ in range(size):
+            row = one_teacher_more([0, *row, 0], ONE - p)
+    return row
+
+
+PRIOR = {"kind": anything, "low": number, "high": number}
+CLOSED_FORMS = ("uniform", "common")
+
+
+def objective(K, prior):
+    """The utility is the sum of c(l) gamma(l) over l > K/2, c(l) = E[Pr[l say 1] - Pr[K - l say 1]]
+    over teachers' p in [low, high]: every c(l), rounded up to a multiple of 1 / GUARD."""
+    kind, low, high = fields(prior, PRIOR)
+    need(0 <= low < high <= 1, "a prior's probabilities are 0 <= low < high <= 1")
+    within(kind in CLOSED_FORMS, f"the utility of prior {kind!r} has no closed form")
+    steps.take(K * K * max(x.denominator.bit_length() for x in (low, high)) // 20)
+    if kind == "uniform":  # independent teachers: only the mean counts
+        ways, unit = binomial(K, (low + high) / 2)
+        return [Fraction(lead, GUARD) for lead in leads(ways, unit)]
+    # One p for all, by the incomplete beta integral: a difference of tails.
+    ways, unit = binomial(K + 1, low)
+    first = leads(list(accumulate(ways[:-1])), unit)
+    ways, unit = binomial(K + 1, high)
+    second = leads([-tail for tail in accumulate(ways[:-1])], unit)
+    width = (K + 1) * (high - low)
+    return [Fraction(ceil((x + y) / width), GUARD) for x, y in zip(first, second, strict=True)]
+
+
+def binomial(n, p):
+    """Pr[Bin(n, p) = l], l = 0..n, in a common unit, and this unit."""
+    yes, no = p.numerator, p.denominator - p.numerator
+    return [comb(n, l) * yes**l * no ** (n - l) for l in range(n + 1)], p.denominator**n
+
+
+def leads(values, unit):
+    """values[l] - values[K - l], l > K/2, of values at 0..K in a unit: in GUARD, rounded up."""
+    K = len(values) - 1
+    upper = range(K // 2 + 1, K + 1)
+    return [divided_up((values[l] - values[K - l]) * GUARD, unit) for l in upper]
+
+
+# ---- One label -----------------------------------------------------------------------------------
+def hockey_stick(body, epsilon):
+    """hockey_stick and counterexample: the least delta of a label is the largest sum of
+    max(0, P - e^epsilon P') over the labels, of all neighbours in both orders."""
+    (law,) = fields(body, {"law": anything})
+    pairs, about = neighbours(law)
+    delta = stick_from_below(pairs, epsilon), stick_from_above(pairs, epsilon)
+    return f"one label of {about}", *delta
+
+
+def stick_from_above(pairs, x):
+    """The largest sum of max(0, P - e^x P') over the labels, at its most."""
+    growth = floor(exp(x)[0] * GUARD)
+    sums = (sum(max(0, GUARD * p[1] - growth * q[0]) for p, q in pair) for pair in pairs)
+    return Fraction(max(sums), GUARD**2)
+
+
+def stick_from_below(pairs, x):
+    """The same at its least."""
+    growth = ceil(exp(x)[1] * GUARD)
+    sums = (sum(max(0, GUARD * p[0] - growth * q[1]) for p, q in pair) for pair in pairs)
+    return Fraction(max(sums), GUARD**2)
+
+
+def neighbours(law):
+    """Neighbouring inputs in both orders, each once: bounds on both probabilities of each label, in
+    GUARD. And all that these depend on, for the line that is printed."""
+    rows, pairs, about = rows_and_pairs(law)
+    different = set()
+    for i, j in pairs:
+        different.add(tuple(sorted(zip(rows[i], rows[j], strict=True))))
+        different.add(tuple(sorted(zip(rows[j], rows[i], strict=True))))
+    return sorted(different), about
+
+
+def rows_and_pairs(law):
+    """Bounds on the probability of each label, in GUARD, for each input; the pairs of inputs that
+    are neighbours; and all that these depend on."""
+    need(type(law) is dict, "a law is an object")
+    name = words(law.get("name"))
+    known = {"table": table, "response": dominating_response, "coins": coins}
+    rows, pairs, about = known.get(name, votes_for_two_classes)(law)
+    rows = [[(floor(low * GUARD), ceil(high * GUARD)) for low, high in row] for row in rows]
+    for row in rows:
+        least, most = (sum(bounds) for bounds in zip(*row, strict=True))
+        right = least <= GUARD <= most and all(0 <= low <= high for low, high in row)
+        need(right and len(row) == len(rows[0]), "a row is no distribution")
+    need(pairs, "there is no pair of neighbours")
+    steps.take(40 * len(pairs) * len(rows[0]))
+    return rows, pairs, about
+
+
+def dominating_response(law):
+    """The label that loses most of all (epsilon, delta)-DP ones. [Kairouz, Oh and Viswanath 2017,
+    Theorem 3.3]"""
+    cost = {"epsilon": number, "delta": number}
+    _, epsilon, delta = fields(law, {"name": anything} | cost)
+    need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
+
+    def share(x):
+        """(1 - delta) / (1 + e^x)."""
+        below, above = exp(x)
+        return (1 - delta) / (1 + above), (1 - delta) / (1 + below)
+
+    true, false, never, leak = share(-epsilon), share(epsilon), (0, 0), (delta, delta)
+    rows = [[true, false, leak, never], [false, true, never, leak]]
+    about = f"any mechanism whose label is ({near(epsilon)}, {near(delta)})-DP"
+    return rows, [(0, 1)], about
+
+
+def votes_for_two_classes(law):
+    """K teachers, of whom `moved` vote alike and change their votes; a row for each number of
+    ones."""
+    name, K, moved, scale = fields(
+        law, {"name": anything, "teachers": count, "moved": count, "scale": number}
+    )
+    need(1 <= moved <= K and scale > 0, "moved must be 1 to teachers, and scale positive")
+    steps.take(K * (500 if name == "gaussian" else 200))
+    rows = []
+    for ones in range(K + 1):
+        low, high = minority(name, abs(2 * ones - K) / scale)
+        few, many = (low, high), (1 - high, 1 - low)
+        rows.append([few, many] if 2 * ones > K else [many, few])
+    pairs = [(ones, ones + moved) for ones in range(K + 1 - moved)]
+    about = f"{K} teachers, 2 classes, {moved} moved, {name}, scale {near(scale)}"
+    return rows, pairs, about
+
+
+def coins(law):
+    """Labels of two classes that are coins: for each number of ones, which label is less likely,
+    and its probability."""
+    moved, rows = fields(law, {"name": anything, "moved": count, "rows": anything})[1:]
+    need(type(rows) is list and 1 <= moved < len(rows), "moved must be 1 to teachers")
+    steps.take(10 * len(rows))
+    coins = []
+    for row in rows:
+        need(type(row) is list and len(row) == 2, "a coin is a label and a probability")
+        label, p = count(row[0]), number(row[1])
+        need(label <= 1 and 0 <= 2 * p <= 1, "a label is 0 or 1, and the less likely one")
+        coins.append([(p, p), (1 - p, 1 - p)] if label == 0 else [(1 - p, 1 - p), (p, p)])
+    pairs = [(ones, ones + moved) for ones in range(len(rows) - moved)]
+    about = f"{len(rows) - 1} teachers, 2 classes, {moved} moved, coins of the stated probabilities"
+    return coins, pairs, about
+
+
+def minority(name, x):
+    """Bounds on the chance of the label that lacks `scale` times x votes."""
+    if name == "gaussian":  # normal noise on both counts; scale: its standard deviation
+        below, above = erfc(x / 2)
+        return below / 2, above / 2
+    if name == "exponential":  # a class of n votes weighs e^(n / scale)
+        below, above = exp(x)
+        return 1 / (1 + above), 1 / (1 + below)
+    within(name in ("laplace", "permute_and_flip"), f"no law {name!r} is known here")
+    below, above = exp(-x)
+    if name == "laplace":  # noise of density e^(-|z| / scale) / (2 scale)
+        return below * (1 + x / 2) / 2, above * (1 + x / 2) / 2
+    return below / 2, above / 2
+
+
+TABLE = {"name": anything, "rows": anything, "pairs": anything}
+TABLE |= {"histograms": anything, "moved": count}
+
+
+def table(law):
+    """Rows of intervals, one for each histogram of K votes, and all pairs of neighbours."""
+    _, rows, pairs, histograms, moved = fields(law, TABLE)
+    need(rows and type(rows) is list, "a table has rows")
+    steps.take(40 * sum(len(row) if type(row) is list else 1 for row in rows))
+    rows = several(rows, lambda row: several(row, lambda x: several(x, number, 2)))
+    pairs = several(pairs, lambda pair: several(pair, count, 2))
+    histograms = several(histograms, lambda x: tuple(several(x, count)), len(rows))
+    K, classes = sum(histograms[0]), len(histograms[0])
+    alike = all(sum(x) == K and len(x) == classes for x in histograms)
+    need(alike, "histograms are of as many votes")
+    need(1 <= moved <= K, "moved must be 1 to the number of votes")
+    steps.take(len(rows) * classes**2 * (10 + classes))
+    need(len(set(histograms)) == comb(K + classes - 1, K), "a histogram is missing")
+    every = pairs_of_neighbours(histograms, moved)
+    right = {frozenset(pair) for pair in pairs} == every
+    need(right, "the pairs must be all pairs of neighbours")
+    about = f"a table of {len(rows)} inputs and {len(rows[0])} labels, for all {len(every)} pairs"
+    about += f" of neighbours: {K} teachers, {classes} classes, {moved} moved"
+    return rows, pairs, about
+
+
+def pairs_of_neighbours(histograms, moved):
+    """The pairs of these histograms between which so many votes go from one class to another."""
+    row_of = {histogram: row for row, histogram in enumerate(histograms)}
+    pairs = set()
+    for histogram, row in row_of.items():
+        for source in range(len(histogram)):
+            for target in range(len(histogram)):
+                other = list(histogram)
+                other[source] -= moved
+                other[target] += moved
+                if source != target and tuple(other) in row_of:
+                    pairs.add(frozenset((row, row_of[tuple(other)])))
+    return pairs
+
+
+# ---- Many labels with fresh noise, whose inputs an adversary chooses as the labels come ----------
+def laplace_noise(body, epsilon):
+    """laplace_noise: n releases of cost c are (n c, 0)-DP. [Dwork and Roth 2014, Theorem 3.6]"""
+    (releases,) = fields(body, {"releases": anything})
+    releases, about = releases_of_noise(releases, ("laplace",))
+    need(len(releases) == 1, "Laplace noise is of one kind")
+    _, times, squared, scale = releases[0]
+    delta = Fraction(0 if times**2 * squared / scale**2 <= epsilon**2 else 1)
+    return about, delta, delta
+
+
+def gaussian_noise(body, epsilon):
+    """gaussian_noise: releases compose to a single one with rho = mu^2 / 2 [Dong, Roth and Su 2022,
+    Corollary 3.3]; with r^2 = rho, its delta is [Balle and Wang 2018, Theorem 8]
+    (erfc((epsilon - r^2) / (2 r)) - e^epsilon erfc((epsilon + r^2) / (2 r))) / 2."""
+    (releases,) = fields(body, {"releases": anything})
+    releases, about = releases_of_noise(releases, ("gaussian",))
+    rho = concentrated(releases)
+    r = Fraction(isqrt(ceil(rho * GUARD)) + 1, ONE)
+    first = erfc((epsilon - r**2) / (2 * r))[1]
+    second = exp(epsilon)[0] * erfc((epsilon + r**2) / (2 * r))[0]
+    return about, (first - second) / 2, (first - second) / 2
+
+
+def renyi(body, epsilon):
+    """renyi: what is rho-zCDP has the delta e^((order - 1) (order rho - epsilon)) for any order
+    above 1. [Bun and Steinke 2016, Propositions 1.4, 1.6, 1.7; Mironov 2017, Proposition 3]"""
+    releases, order = fields(body, {"releases": anything, "order": number})
+    releases, about = releases_of_noise(releases, ("gaussian", "laplace"))
+    need(order > 1, "an order is above 1")
+    delta = exp((order - 1) * (order * concentrated(releases) - epsilon))[1]
+    return f"{about}, by order {near(order)}", delta, delta
+
+
+RELEASE = {"noise": anything, "times": count, "squared": number, "scale": number}
+
+
+def releases_of_noise(rows, noises):
+    """Noise on counts, each so many `times`, that a neighbour moves by the root of `squared`; and
+    what is printed of it."""
+    releases = several(rows, lambda row: fields(row, RELEASE))
+    need(releases, "there is no release")
+    within(len(releases) <= MOST_KINDS, f"there are more than {MOST_KINDS} kinds of release")
+    kinds = []
+    for noise, times, squared, scale in releases:
+        right = noise in noises and squared > 0 and scale > 0
+        need(right, f"wanted is noise of {noises}, above 0")
+        kind = f"{times} times {noise} noise of scale {near(scale)}"
+        kinds.append(f"{kind} on what moves by the root of {near(squared)}")
+    return releases, f"noisy counts: {', '.join(kinds)}"
+
+
+def concentrated(releases):
+    """rho of all releases together: the sum of times squared / (2 scale^2), each rounded up."""
+    unit = GUARD**2
+    costs = (ceil(times * squared * unit / scale**2) for _, times, squared, scale in releases)
+    return Fraction(sum(costs), 2 * unit)
+
+
+# A kernel is (first, masses, lost): the masses in ONE of the losses first, first + 1, ... steps of
+# a grid, and the mass of an infinite loss. Its stick at x is lost + the sum of
+# mass (1 - e^(x - loss)) over losses above x.
+def kernel(pairs, step, reach):
+    """A kernel whose stick is no less than that of the pairs at -reach, ..., reach steps, and 1 far
+    below; so it is no less anywhere."""
+    thresholds = range(reach, -reach - 1, -1)
+    steps.take(len(thresholds) * (200 + 2 * len(pairs) * len(pairs[0])))
+    sticks = [ceil(ONE * stick_from_above(pairs, k * step)) for k in thresholds]
+    fall = ceil(ONE * exp(-step)[1])
+    lost = sticks[0]
+    masses = []  # from the largest loss down
+    finite = 0  # the sum of masses
+    discounted = 0  # the sum of mass e^(x - loss)
+    for stick in sticks[1:]:
+        discounted = shifted_up(discounted * fall, BITS)
+        short = stick - lost - finite + discounted
+        mass = divided_up(short * ONE, ONE - fall) if short > SLACK else 0
+        masses.append(mass)
+        finite += mass
+        discounted += shifted_up(mass * fall, BITS)
+    masses.append(max(0, ONE - lost - finite))
+    return -reach, masses[::-1], lost + 2 * SLACK
+
+
+def added(left, right, below, above):
+    """The kernel of both: a product of polynomials, which is one of two long numbers. A loss beyond
+    the ends counts as the next larger one."""
+    first, x, lost = left
+    second, y, gone = right
+    need(max(sum(x) + lost, sum(y) + gone) < 9 * ONE, "there is too much mass")
+    steps.take(isqrt(max(len(x), len(y)) ** 3) // 2 + 2 * (len(x) + len(y)))
+    product = side_by_side(x) * side_by_side(y)
+    masses = [shifted_up(mass, BITS) for mass in taken_apart(product, len(x) + len(y))]
+    start = first + second
+    low = max(0, -below - start)  # so many losses are below the grid, and count as its least
+    masses[: low + 1] = [sum(masses[: low + 1])]
+    start += low
+    kept = max(0, above - start + 1)
+    infinite = lost * (sum(y) + gone) + gone * sum(x)
+    return start, masses[:kept], sum(masses[kept:]) + shifted_up(infinite, BITS)
+
+
+def side_by_side(masses, size=BYTES_OF_A_PRODUCT):
+    """One long number, of which each mass has so many bytes that a product of two fits."""
+    text = b"".join(mass.to_bytes(size, "little") for mass in masses)
+    return int.from_bytes(text, "little")
+
+
+def taken_apart(long, length):
+    """The numbers that stand side by side in a long one."""
+    text = long.to_bytes(BYTES_OF_A_PRODUCT * length, "little")
+    starts = range(0, len(text), BYTES_OF_A_PRODUCT)
+    return [int.from_bytes(text[k : k + BYTES_OF_A_PRODUCT], "little") for k in starts]
+
+
+GRID = {"step": number, "reach": count, "below": count, "above": count}
+
+
+def labels_on_a_grid(body):
+    """What a certificate of many labels is about: a law, how many labels, and a grid."""
+    law, labels, step, reach, below, above = fields(body, {"law": anything, "labels": count} | GRID)
+    right = labels >= 1 and step > 0 and reach >= 1
+    need(right, "labels, step and reach must be positive")
+    pairs, about = neighbours(law)
+    about = f"{labels} labels, asked adaptively, of {about}"
+    steps.take(200 * (below + above + 1))
+    return about, pairs, labels, step, reach, below, above
+
+
+def backward_induction(body, epsilon):
+    """backward_induction: V_0(x) = max(0, 1 - e^epsilon x), V_q+1(x) = max over kernels of the mean
+    of V_q(x e^-loss), where a kernel lies above each pair of neighbours. V_Q(1) is at least the
+    delta of Q labels."""
+    about, pairs, labels, step, reach, below, above = labels_on_a_grid(body)
+    kernels = [sparse(kernel([pair], step, reach)) for pair in pairs]
+    V = without_labels(epsilon, step, below, above)
+    for _ in range(labels - 1):
+        V = before_a_label(V, kernels, reach, range(len(V)))
+    (delta,) = before_a_label(V, kernels, reach, [below])
+    return about, Fraction(delta, ONE), Fraction(delta, ONE)
+
+
+def loss_distribution(body, epsilon):
+    """loss_distribution: with one kernel above all pairs of neighbours the induction has no choice
+    to make, so that the losses of Q labels add up as independent ones do."""
+    about, pairs, labels, step, reach, below, above = labels_on_a_grid(body)
+    single = total = kernel(pairs, step, reach)
+    for bit in f"{labels:b}"[1:]:  # doubled for each further binary digit
+        total = added(total, total, below, above)
+        if bit == "1":
+            total = added(total, single, below, above)
+    first, masses, _ = total
+    reach = max(-first, first + len(masses))
+    V = without_labels(epsilon, step, below, above)
+    (delta,) = before_a_label(V, [sparse(total)], reach, [below])
+    return about, Fraction(delta, ONE), Fraction(delta, ONE)
+
+
+def sparse(kernel):
+    """A kernel's losses of positive mass, each (steps, mass), and the infinite one's, in ONE^2."""
+    first, masses, lost = kernel
+    return [(first + k, mass) for k, mass in enumerate(masses) if mass], lost << BITS
+
+
+def without_labels(epsilon, step, below, above):
+    """V_0 at x = e^(k step), k = -below..above, in ONE."""
+    growth = ONE * exp(epsilon)[0]
+    return [max(0, ceil(ONE - growth * exp(k * step)[0])) for k in range(-below, above + 1)]
+
+
+def before_a_label(V, kernels, reach, places):
+    """V_q+1 from V_q, at these places; V_q is 1 below its grid, and its last value above."""
+    V = [ONE] * reach + V + [V[-1]] * reach
+    steps.take(len(places) * sum(1 + len(losses) for losses, _ in kernels))
+    values = []
+    for place in places:
+        i = reach + place
+        worst = max(sum((m * V[i - k] for k, m in losses), lost) for losses, lost in kernels)
+        values.append(shifted_up(worst, BITS))
+    return values
+
+
+# ---- All labels of a release ---------------------------------------------------------------------
+# Backward induction with few kernels, of a family of pairs that is in groups. Values are in SMALL
+# and stand side by side in one long number, so that a kernel's mass takes all of them at once.
+SMALL_BITS = 80
+SMALL = 1 << SMALL_BITS
+BYTES_OF_A_MEAN = 21  # of masses of less than 2 times values, in SMALL
+FAR = 10**9  # beyond any loss
+
+
+def adaptive_labels(body, epsilon):
+    """adaptive_labels: V_0(x) = max(0, 1 - x), V_u(x) the largest mean of V_(u - c)(x e^-loss) over
+    levels that cost c, and their kernels. V_u lies above the stick of all labels for u units, so
+    that a kernel above it stands for a block of them. The losses of blocks, and of noisy counts,
+    add up as independent ones do."""
+    further = {"levels": anything, "blocks": anything, "counts": anything}
+    grid = {"step": number, "places": anything, "width": count}
+    levels, blocks, counts, step, places, width = fields(body, further | grid)
+    places = several(places, count)
+    rising = len(places) > 1 and places[0] == 0 and all(x < y for x, y in pairwise(places))
+    need(step > 0 and width and rising, "step and width must be positive, and places rise from 0")
+    need(places[-1] <= 4000, "places end at 4000")
+    known, about = levels_on_a_grid(several(levels, anything), step, places)
+    text = []
+    alone = len(known) != 1 or known[0][:2] == (1, 0)
+    need(alone, "a label of the only level costs a unit and leaves none")
+    blocks = [fields(row, {"times": count, "units": count}) for row in several(blocks, anything)]
+    need(all(times and units for times, units in blocks), "a block has a label")
+    right = len(known) == 1 or [times for times, _ in blocks] == [1]
+    need(right or (not known and not blocks), "levels are in one block")
+    spent = sum(times * units for times, units in blocks)
+    total = None
+    curves = induction(known, {units for _, units in blocks}, step, places[-1], width)
+    for times, units in blocks:
+        reach, curve = curves[units]
+        total = both(total, power(kernel_above(curve, step, range(reach + 1)), times))
+    if known:
+        text = [f"{spent} {'labels' if len(known) == 1 else 'units'}, asked adaptively, of {about}"]
+    for row in several(counts, anything):
+        *noise, reach = fields(row, COUNTS | {"reach": count})
+        stick, said = discrete_noise(*noise)
+        steps.take(100 * (2 * reach + 1))
+        sticks = [ceil(ONE * stick(k * step)) for k in range(-reach, reach + 1)]
+        total = both(total, kernel_above(sticks, step, range(reach + 1)))
+        text.append(said)
+    need(total is not None, "there is no label and no count")
+    first, masses, lost = total
+    growth, delta = exp(epsilon)[0], lost
+    steps.take(100 * len(masses))
+    for loss, mass in enumerate(masses, first):
+        if mass and loss * step > epsilon:
+            delta += shifted_up(
+                mass * max(0, ceil(ONE * (1 - growth * exp(-loss * step)[0]))), BITS
+            )
+    delta = Fraction(delta, ONE)
+    return " and ".join(text), delta, delta
+
+
+LEVEL = {"law": anything, "units": count, "reserve": count, "groups": anything}
+
+
+def levels_on_a_grid(rows, step, places):
+    """Levels of noise, each (cost in units, units that a label has to leave, kernels); and what is
+    printed of them."""
+    known, texts = [], []
+    for row in rows:
+        law, units, reserve, groups = fields(row, LEVEL)
+        need(units >= 1, "a label costs a unit or more")
+        name = words(law.get("name")) if type(law) is dict else ""
+        if name == "gaussian_maximum":
+            sticks, about = Maximum(law).sticks(groups, step, places)
+        else:
+            sticks, about = sticks_of_pairs(law, groups, step, places)
+        kernels = [small_kernel(kernel_above(stick, step, places)) for stick in sticks]
+        known.append((units, reserve, kernels))
+        texts.append(about if len(rows) == 1 else f"{about}, {units} units, {reserve} left")
+    return known, " or ".join(texts)
+
+
+def groups_of(groups, length):
+    """The group of each member, and how many groups there are."""
+    groups = several(groups, count, length)
+    within(max(groups) < 1000, "there are more than 1000 groups")
+    return groups
+
+
+def sticks_of_pairs(law, groups, step, places):
+    """The largest stick of each group of pairs, at thresholds of -places and places steps.
+
+    groups: two lists, for each pair as it stands and for each with its members exchanged.
+    """
+    rows, pairs, about = rows_and_pairs(law)
+    forwards, backwards = (groups_of(part, len(pairs)) for part in several(groups, anything, 2))
+    members = {}
+    for (i, j), first, second in zip(pairs, forwards, backwards, strict=True):
+        members.setdefault(first, set()).add(tuple(zip(rows[i], rows[j], strict=True)))
+        members.setdefault(second, set()).add(tuple(zip(rows[j], rows[i], strict=True)))
+    thresholds = [*(-k for k in reversed(places)), *places[1:]]
+    steps.take(4 * len(pairs) * len(rows[0]) * len(thresholds))
+    sticks = [
+        [min(ONE, ceil(ONE * stick_from_above(group, k * step))) for k in thresholds]
+        for group in members.values()
+    ]
+    return sticks, about
+
+
+def kernel_above(sticks, step, places):
+    """A kernel whose stick is no less than convex ones that are at most these at thresholds of
+    -places and places steps, and 1 far below; so it is no less anywhere."""
+    thresholds = [*(-k for k in reversed(places)), *places[1:]]
+    steps.take(20 * len(thresholds))
+    reach = places[-1]
+    masses = [0] * (2 * reach + 1)
+    lost = sticks[-1]
+    finite = discounted = 0  # the sums of mass, and of mass e^(threshold - loss)
+    for i in range(len(thresholds) - 1, 0, -1):
+        fall = fall_of(step, thresholds[i] - thresholds[i - 1])
+        discounted = shifted_up(discounted * fall, BITS)
+        short = sticks[i - 1] - lost - finite + discounted
+        mass = divided_up(short * ONE, ONE - fall) if short > SLACK else 0
+        masses[thresholds[i] + reach] = mass
+        finite += mass
+        discounted += shifted_up(mass * fall, BITS)
+    masses[0] = max(0, ONE - lost - finite)
+    return -reach, masses, lost + 2 * SLACK
+
+
+@lru_cache(1 << 12)
+def fall_of(step, gap):
+    """e^(-gap step), rounded up, in ONE."""
+    return ceil(ONE * exp(-gap * step)[1])
+
+
+def small_kernel(kernel):
+    """Its losses of positive mass, each (place from the left, mass), and the infinite one's mass;
+    in SMALL."""
+    _, masses, lost = kernel
+    losses = [(k, shifted_up(m, BITS - SMALL_BITS)) for k, m in enumerate(masses) if m]
+    lost = shifted_up(lost, BITS - SMALL_BITS)
+    need(sum(mass for _, mass in losses) + lost < 2 * SMALL, "there is too much mass")
+    return losses, lost
+
+
+def induction(levels, wanted, step, reach, width):
+    """By number of units wanted: how many places its curve is known to either side, and its values
+    there, in ONE. A curve is followed for width sqrt(units) places beyond the reach of a kernel."""
+    most = max(wanted, default=0)
+    dearest = max((cost for cost, _, _ in levels), default=0)
+
+    def far(units):
+        return reach + isqrt(width * width * units)
+
+    steps.take(100 * (2 * far(most) + 1))
+    down = [floor(SMALL * exp(-k * step)[0]) for k in range(1, 2 * far(most) + 1)]
+
+    def widened(units, places):
+        """Its values for so many places to either side: to the left below the chord to 1, to the
+        right the last one."""
+        known, values = curves[units]
+        first, beyond = SMALL - values[0], places - known
+        left = [SMALL - (first * x >> SMALL_BITS) for x in reversed(down[:beyond])]
+        return left + values + [values[-1]] * beyond
+
+    growth = [exp(k * step)[0] for k in range(-reach, reach + 1)]
+    curves = {0: (reach, [max(0, ceil(SMALL * (1 - x))) for x in growth])}
+    for units in range(1, most + 1):
+        here = far(units)
+        rows = [widened(units - 1, here)]  # who spends no unit has what one unit less has
+        for cost, reserve, kernels in levels:
+            if cost + reserve <= units:
+                values = side_by_side(widened(units - cost, here + reach), BYTES_OF_A_MEAN)
+                rows.append(largest_means(values, kernels, reach, 2 * here + 1))
+        curves[units] = here, list(map(max, *rows)) if len(rows) > 1 else rows[0]
+        if units - dearest not in wanted:
+            curves.pop(units - dearest, None)
+    lift = BITS - SMALL_BITS
+    return {u: (curves[u][0], [v << lift for v in curves[u][1]]) for u in wanted}
+
+
+def largest_means(values, kernels, reach, length):
+    """The largest mean over kernels, at each of so many places, of values that stand side by side
+    and reach further to either side."""
+    bits = 8 * BYTES_OF_A_MEAN
+    each = ((1 << bits * length) - 1) // ((1 << bits) - 1)  # 1 at each place
+    size = BYTES_OF_A_MEAN * length
+    best = [0] * length
+    for losses, lost in kernels:
+        steps.take(length * (10 + len(losses)) // 20)
+        total = sum((mass * values) << (bits * k) for k, mass in losses)
+        total = (total >> (bits * 2 * reach)) & ((1 << bits * length) - 1)
+        total += each * (lost << SMALL_BITS)
+        text = total.to_bytes(size, "little")
+        means = [
+            int.from_bytes(text[k : k + BYTES_OF_A_MEAN], "little")
+            for k in range(0, size, BYTES_OF_A_MEAN)
+        ]
+        best = list(map(max, best, means))
+    return [min(SMALL, shifted_up(value, SMALL_BITS)) for value in best]
+
+
+def both(left, right):
+    """The kernel of two independent losses; of the second if there is no first one."""
+    return right if left is None else added(left, right, FAR, FAR)
+
+
+def power(kernel, times):
+    """The kernel of so many independent losses."""
+    total = kernel
+    for bit in f"{times:b}"[1:]:  # doubled for each further binary digit
+        total = added(total, total, FAR, FAR)
+        if bit == "1":
+            total = added(total, kernel, FAR, FAR)
+    return total
+
+
+# ---- Counts with noise on whole numbers ----------------------------------------------------------
+COUNTS = {"times": count, "scale": number}
+SMOOTH = 400  # from this standard deviation of a sum on, it is taken for a rounded Gaussian
+
+
+def discrete_counts(body, epsilon):
+    """discrete_counts: n counts that a neighbour moves by 1 each, with discrete Gaussian noise."""
+    (rows,) = fields(body, {"counts": anything})
+    rows = several(rows, lambda row: fields(row, COUNTS))
+    need(len(rows) == 1, "counts are of one kind")
+    stick, about = discrete_noise(*rows[0])
+    return about, stick(epsilon), stick(epsilon)
+
+
+def discrete_noise(times, scale):
+    """The stick of n counts at e^x, as a function of x, from above; and what is printed.
+
+    The noise is N_Z(0, scale^2), and S the sum of n: with r, the law of N_Z(0, n scale^2), each of
+    its probabilities is within 1 +- eta of r's, and a loss is (2 S + n) / (2 scale^2).
+    """
+    need(times >= 1 and scale >= 2, "there are counts, with noise of a scale of 2 or more")
+    variance = times * scale**2
+    eta = 5 * (times - 1) * exp(-Fraction(9869, 1000) * scale**2)[1] + Fraction(1, 10**18)
+    need(eta <= Fraction(1, 1000), "the scale is too small")
+    about = f"{times} counts that move by 1, noise on whole numbers of scale {near(scale)}"
+    if variance <= SMOOTH**2:
+        tails = tails_of(variance)
+
+        def stick(x):
+            x -= 3 * eta
+            start = floor(scale**2 * x - Fraction(times, 2)) + 1
+            here, there = tail_at(tails, start), tail_at(tails, start + times)
+            return min(Fraction(1), max(Fraction(0), here[1] - exp(x)[0] * there[0]) * (1 + eta))
+
+    else:
+        rho = times**2 / (variance - Fraction(9, 4)) / 2
+        r = Fraction(isqrt(ceil(rho * GUARD)) + 1, ONE)
+
+        def stick(x):
+            x -= 3 * eta
+            first = erfc((x - r**2) / (2 * r))[1]
+            second = exp(x)[0] * erfc((x + r**2) / (2 * r))[0]
+            return min(Fraction(1), max(Fraction(0), first - second) / 2 * (1 + eta))
+
+    return stick, about
+
+
+def tails_of(variance):
+    """Pr[Z >= s], s = 0, 1, ..., of the discrete Gaussian of this variance: bounds as fractions."""
+    reach = 25 * (isqrt(ceil(variance)) + 1)
+    steps.take(8 * reach)
+    weights = [(GUARD, GUARD)]  # e^(-s^2 / (2 variance)), each from the one before
+    ratio = [floor(GUARD * exp(-1 / (2 * variance))[0]), ceil(GUARD * exp(-1 / (2 * variance))[1])]
+    square = [ratio[0] ** 2 // GUARD, divided_up(ratio[1] ** 2, GUARD)]
+    for _ in range(reach):
+        low, high = weights[-1]
+        weights.append((low * ratio[0] // GUARD, divided_up(high * ratio[1], GUARD)))
+        ratio = [ratio[0] * square[0] // GUARD, divided_up(ratio[1] * square[1], GUARD)]
+    need(ratio[1] < GUARD, "the variance is too large")
+    # What lies beyond is less than a geometric series.
+    low, high = 0, divided_up(weights[-1][1] * ratio[1], GUARD - ratio[1])
+    sums = []
+    for below, above in reversed(weights):
+        low, high = low + below, high + above
+        sums.append((low, high))
+    sums.reverse()
+    least, most = 2 * sums[0][0] - GUARD, 2 * sums[0][1] - GUARD
+    return [(Fraction(low, most), Fraction(high, least)) for low, high in sums]
+
+
+def tail_at(tails, start):
+    """Pr[Z >= start], any whole number."""
+    if start <= 0:
+        low, high = tail_at(tails, 1 - start)
+        return 1 - high, 1 - low
+    return tails[start] if start < len(tails) else (Fraction(0), tails[-1][1])
+
+
+# ---- The largest of counts with Gaussian noise, in any number of classes -------------------------
+# One vote moves from class a to b. Given the largest of all other noisy counts, M, there are three
+# outcomes: a, b, another. In standard deviations, w is the lead of a over b, c how far M lies above
+# the middle of the two, alpha = c - w/2, beta = c + w/2, and the move takes w to w - 2/sigma. Then
+# Pr[a] is the integral of phi(y - w/2) Phi(y + w/2) over y > c, Pr[b] the same at -w, and
+# Pr[another] = Phi(alpha) Phi(beta). All w and c are in cells; docs/many-labels.md, theorem 5.
+MAXIMUM = {"name": anything, "scale": number, "teachers": count, "classes": count}
+MAXIMUM |= {"cells": count, "panels": count, "lattice": anything}
+LEAD, LOW, MARGIN = 13, Fraction(-13, 2), Fraction(17, 2)  # the cells' edges
+OUTSIDE = ONE // 10**16 + 1  # what labels beyond them may add to a stick
+ROOT_OF_TWO = Fraction(isqrt(2 * GUARD**2), GUARD)  # from below, within 2^-256
+SIXTH = 70  # the sixth derivative of phi(y - w/2) Phi(y + w/2) in y is less
+
+
+class Maximum:
+    """The family of such labels, whose cells are 1 / cells wide; a coordinate x is (n, m), for
+    n unit + m / (2 sigma)."""
+
+    def __init__(self, law):
+        _, self.sigma, K, C, cells, self.panels, lattice = fields(law, MAXIMUM)
+        need(
+            self.sigma > 0 and K >= 2 and C >= 2,
+            "scale is positive, teachers and classes 2 or more",
+        )
+        need(1 <= self.panels <= 64 and 2 <= cells <= 100, "cells are 2 to 100, panels 1 to 64")
+        self.cell = Fraction(1, cells)
+        self.unit = self.cell / (4 * self.panels)
+        half = min((K - 1) / self.sigma, LEAD + 1 / self.sigma)
+        self.leads = ceil(half * cells)  # nodes i = -leads, ..., leads at w = 1/sigma + i cell
+        widest = self.leads * self.cell + 1 / self.sigma
+        self.middles = ceil((MARGIN + widest / 2 - LOW) * cells) + 1  # c = LOW + j cell
+        self.distance, drawn = Fraction(0), "continuous noise"
+        need(lattice in ("none", "fine"), "lattice is none or fine")
+        if lattice == "fine":
+            self.distance, drawn = fine_distance(self.sigma, C), "noise on a fine lattice"
+        self.about = f"{K} teachers, {C} classes, largest count with Gaussian noise, scale "
+        self.about += f"{near(self.sigma)}, {drawn}"
+        size = (self.middles + 2 * self.leads) * 8 * self.panels
+        steps.take(1000 * size + 300 * (2 * self.leads + 1) * self.middles)
+        self.first = floor(LOW / self.unit) - 2 * self.panels * (self.leads + 1)
+        last = self.start(self.middles) + 2 * self.panels * (self.leads + 1)
+        self.top = ceil(ONE / ROOT_OF_PI / ROOT_OF_TWO) + 1
+        ones = {n: self.normal(n, 1) for n in range(min(self.first, -last), last + 1)}
+        self.tables = {1: [ones[n] for n in range(self.first, last + 1)], -1: []}
+        for n in range(self.first, last + 1):  # (n, -1) is less (-n, 1)
+            if -n in ones:
+                low, high, below, above = ones[-n]
+                self.tables[-1].append((low, high, ONE - above, ONE - below))
+            else:
+                self.tables[-1].append(self.normal(n, -1))
+
+    def start(self, j):
+        """n of the middle j."""
+        return floor(LOW / self.unit) + 4 * self.panels * j
+
+    def x(self, n, m):
+        """The coordinate itself."""
+        return n * self.unit + m / (2 * self.sigma)
+
+    def normal(self, n, m):
+        """phi and Phi there, each (below, above), in ONE."""
+        x = self.x(n, m)
+        x = Fraction(floor(x * GUARD), GUARD)  # off by 2^-256, which the ends cover
+        bell = [y / ROOT_OF_PI / ROOT_OF_TWO * ONE for y in exp(-x * x / 2)]
+        below = [y * ONE / 2 for y in erfc(Fraction(floor(-x / ROOT_OF_TWO * GUARD), GUARD))]
+        phi = max(0, floor(bell[0]) - 1), ceil(bell[1]) + 1
+        return *phi, max(0, floor(below[0]) - 1), min(ONE, ceil(below[1]) + 1)
+
+    def at(self, n, m):
+        """phi and Phi there, out of the tables."""
+        return self.tables[m][n - self.first]
+
+    def first_wins(self, i):
+        """Pr[a] at all middles, of the lead i: by Boole's rule, from the far end on."""
+        shift, top = 2 * self.panels * i, self.start(self.middles - 1)
+        ends = range(self.start(0), top + 1)
+        mine = self.tables[-1][ends[0] - shift - self.first : top - shift + 1 - self.first]
+        theirs = self.tables[1][ends[0] + shift - self.first : top + shift + 1 - self.first]
+        low = [x[0] * y[2] >> BITS for x, y in zip(mine, theirs, strict=True)]
+        high = [shifted_up(x[1] * y[3], BITS) for x, y in zip(mine, theirs, strict=True)]
+        error = Fraction(8 * SIXTH, 945) * self.unit**7
+        width = self.unit * Fraction(2, 45)
+        below, above = 0, ONE - mine[-1][2]
+        rows = [(below, above)]
+        for place in range(len(low) - 1, 0, -4):
+            f, g = low[place - 4 : place + 1], high[place - 4 : place + 1]
+            more = 7 * (f[0] + f[4]) + 32 * (f[1] + f[3]) + 12 * f[2]
+            below += floor(more * width - error * ONE)
+            more = 7 * (g[0] + g[4]) + 32 * (g[1] + g[3]) + 12 * g[2]
+            above += ceil(more * width + error * ONE)
+            rows.append((max(0, below), min(ONE, above)))
+        return rows[:: self.panels][::-1]
+
+    def outcomes(self):
+        """For each lead: Pr[a], Pr[b] and Pr[another] at all middles, (below, above)."""
+        wins = [self.first_wins(i) for i in range(-self.leads, self.leads + 1)]
+        # Of -w, as the reflected lead 2/sigma - w has it after the move: b has what a has there.
+        rows = []
+        for i in range(-self.leads, self.leads + 1):
+            a, shift = wins[i + self.leads], 2 * self.panels * i
+            row = []
+            for j in range(self.middles):
+                n = self.start(j)
+                x, y = self.at(n - shift, -1), self.at(n + shift, 1)
+                neither = x[2] * y[2] >> BITS, shifted_up(x[3] * y[3], BITS)
+                b = max(0, ONE - a[j][1] - neither[1]), min(ONE, ONE - a[j][0] - neither[0])
+                row.append((a[j], b, neither))
+            rows.append(row)
+        return rows
+
+    def bends(self, move):
+        """For each cell: how far the chances of a, b and another may be above their chords in it,
+        and by how much that may change as the vote moves; where cells meet, the most of them.
+
+        move: whether a cell reaches as far down in w as the vote moves it. docs/many-labels.md has
+        the derivatives; each factor is the largest in the cell, in ONE.
+        """
+        down = 2 if move else 0  # in halves of a move
+        square = 8 * self.cell.denominator**2  # 8 over the cell's width squared
+        move_of_w = ceil(ONE * 2 / self.sigma)
+        at_once, tied = ceil(ONE / (2 * ROOT_OF_PI**2)), ceil(ONE / (4 * ROOT_OF_PI))
+        heights = [LOW + j * self.cell for j in range(self.middles)]
+        both_c = [
+            ceil(ONE * exp(Fraction(-(nearest(*ends) ** 2)))[1]) for ends in pairwise(heights)
+        ]
+        above_c = [ceil(ONE * erfc(low)[1]) for low in heights[:-1]]
+        x_of = {
+            m: [floor(self.x(n + self.first, m) * ONE) for n in range(len(table))]
+            for m, table in self.tables.items()
+        }
+        cells = []
+        for i in range(-self.leads, self.leads):
+            low_w = (1 - down) / self.sigma + i * self.cell
+            high_w = 1 / self.sigma + (i + 1) * self.cell
+            near_w, far_w = nearest(low_w, high_w), farthest(low_w, high_w)
+            falls = ceil(ONE * exp(Fraction(-near_w * near_w) / 4)[1])
+            turn = max(abs(Fraction(x * x) / 4 - Fraction(1, 2)) for x in (near_w, far_w))
+            turn, half_w = ceil(ONE * turn), ceil(ONE * far_w / 2)
+            low_w, high_w = floor(ONE * low_w), ceil(ONE * high_w)
+            row = []
+            for j in range(self.middles - 1):
+                n, half = self.start(j) - self.first, 2 * self.panels
+                mine = (-1, n - half * (i + 1)), (down - 1, n + 2 * half - half * i)
+                theirs = (1 - down, n + half * i), (1, n + 2 * half + half * (i + 1))
+                a, b = [tuple(x_of[m][k] for m, k in ends) for ends in (mine, theirs)]
+                bell_a, bell_b = self.highest(mine, a), self.highest(theirs, b)
+                only_a = times(bell_a, self.tables[1][theirs[1][1]][3])
+                only_b = times(bell_b, self.tables[mine[1][0]][mine[1][1]][3])
+                density = times(times(both_c[j], falls), at_once)
+                tie = times(times(falls, above_c[j]), tied)
+                far_a, far_b = farthest(*a) + 1, farthest(*b) + 1
+                along_a, along_b = times(far_a, only_a) + density, times(far_b, only_b) + density
+                squares_a, squares_b = square_less_one(*a), square_less_one(*b)
+                further_a = farthest(a[0] - high_w, a[1] - low_w) + 2
+                further_b = farthest(b[0] + low_w, b[1] + high_w) + 2
+                turn_a = (times(squares_a, only_a) + times(far_b, density)) // 2 + 1
+                turn_b = (times(squares_b, only_b) + times(far_a, density)) // 2 + 1
+                bent_a = (times(squares_a, only_a) + times(further_a, density)) // 8 + 1
+                bent_b = (times(squares_b, only_b) + times(further_b, density)) // 8 + 1
+                wide, bend = times(half_w, tie), times(turn, tie)
+                level = [
+                    along_a + wide + along_a // 4 + 1,
+                    along_b + wide + along_b // 4 + 1,
+                    along_a + along_b + (along_a + along_b) // 4 + 1,
+                ]
+                tilt = [turn_a + bend + bent_a, turn_b + bend + bent_b]
+                tilt.append(turn_a + turn_b + bent_a + bent_b)
+                tilt = [times(value, move_of_w) for value in tilt]
+                row.append([divided_up(value, square) for value in level + tilt])
+            cells.append(row)
+        return around(cells)
+
+    def highest(self, ends, x):
+        """The largest phi between two coordinates, whose values are x."""
+        if x[0] <= 0 <= x[1] + 1:
+            return self.top
+        return max(self.tables[m][n][1] for m, n in ends)
+
+    def sticks(self, groups, step, places):
+        """The largest stick of each group of nodes at thresholds of -places and places steps.
+
+        groups: for each lead, that of each middle.
+        """
+        size, leads = len(places), 2 * self.leads + 1
+        groups = [groups_of(row, self.middles) for row in several(groups, anything, leads)]
+        steps.take(leads * self.middles * (100 + 6 * size))
+        laws, apart, moved = self.outcomes(), self.bends(False), self.bends(True)
+        growth = [exp(k * step) for k in places]
+        growth = [(floor(ONE * low), ceil(ONE * high)) for low, high in growth]
+        right, left = {}, {}
+        for i in range(leads):
+            for j in range(self.middles):
+                # The vote takes this lead to minus the reflected one, where b has what a has there.
+                other_a, other_b, other = laws[-1 - i][j]
+                after = other_b, other_a, other
+                x = apart[-1 - i][j]
+                bends = moved[i][j][:3], moved[i][j][3:], apart[i][j][:3], [x[1], x[0], x[2]]
+                curve = stick_at_a_node(laws[i][j], after, bends, growth)
+                for side, group in ((right, groups[i][j]), (left, groups[-1 - i][j])):
+                    side[group] = list(map(max, side[group], curve)) if group in side else curve
+        # A label whose law is within a distance in total variation adds (1 + t) times that.
+        distance = ceil(ONE * self.distance)
+        thresholds = [*(-k for k in reversed(places)), *places[1:]]
+        more = [OUTSIDE + ceil(distance * (1 + exp(k * step)[1])) for k in thresholds]
+        sticks = []
+        fall = [(floor(ONE * exp(-k * step)[0]), ceil(ONE * exp(-k * step)[1])) for k in places]
+        for group in sorted(right):
+            # A stick falls, so that none is above an earlier one. Below 1 it is 1 - t and t times
+            # that of the reflected lead at 1 / t.
+            above, below = (list(accumulate(side[group], min)) for side in (right, left))
+            row = [ONE - t[0] + times(t[1], E) for t, E in zip(fall, below, strict=True)]
+            row = row[:0:-1] + above
+            sticks.append([min(ONE, E + x) for E, x in zip(row, more, strict=True)])
+        return sticks, self.about
+
+
+def stick_at_a_node(before, after, bends, growth):
+    """At each threshold t >= 1: the largest P - t P' of the sets that may have it, each with what
+    cells around the node add: (t - 1) level + tilt, or first + t second, whichever is less.
+
+    b wins more often after the move, so that it is in no such set but all.
+    """
+    level, tilt, first, second = bends
+    curve = [0] * len(growth)
+    for chosen, rest in (((0,), (1, 2)), ((2,), (0, 1)), ((0, 2), (1,))):
+        p, q = sum(before[o][1] for o in chosen), sum(after[o][0] for o in chosen)
+        L, T, A, B = [
+            min(sum(bound[o] for o in chosen), sum(bound[o] for o in rest))
+            for bound in (level, tilt, first, second)
+        ]
+        near, far = (p - L + T, L - q), (p + A, B - q)
+        line = [min(x + (y * t[y > 0] >> BITS) for x, y in (near, far)) + 1 for t in growth]
+        curve = list(map(max, curve, line))
+    return curve
+
+
+def times(x, y):
+    """A product of numbers of 0 or more, in ONE, rounded up."""
+    return (x * y >> BITS) + 1
+
+
+def nearest(low, high):
+    """The least |x| of an interval."""
+    return 0 if low <= 0 <= high else min(abs(low), abs(high))
+
+
+def farthest(low, high):
+    """The largest |x| of an interval."""
+    return max(abs(low), abs(high))
+
+
+def square_less_one(low, high):
+    """The largest |x^2 - 1| of an interval, in ONE, rounded up."""
+    near, far = max(0, nearest(low, high) - 1), farthest(low, high) + 1
+    return max(abs((near * near >> BITS) - ONE), abs((far * far >> BITS) - ONE)) + 2
+
+
+def around(cells):
+    """At each corner of cells, the largest of those that meet there."""
+    wide = [[*row, row[-1]] for row in cells]
+    wide = [[list(map(max, row[max(0, j - 1)], row[j])) for j in range(len(row))] for row in wide]
+    wide.append(wide[-1])
+    return [
+        [list(map(max, x, y)) for x, y in zip(wide[max(0, i - 1)], wide[i], strict=True)]
+        for i in range(len(wide))
+    ]
+
+
+def fine_distance(sigma, C):
+    """How far a label of C classes is from that of continuous noise where noise is on a lattice of
+    2^-40 votes, and twice as many each time that sigma doubles from 2^16 on: in total variation, at
+    most (sqrt(2 ln C) + C / 2^20) h / sigma. [docs/discrete-noise.md, theorem 5]"""
+    need(sigma >= Fraction(1, 2**20), "the scale is too small for the lattice")
+    h = Fraction(1, 2**40)
+    while sigma >= h * 2**56:
+        h *= 2
+    root = Fraction(1)
+    while exp(root**2 / 2)[0] < C:
+        root += Fraction(1, 16)
+    return (root + Fraction(C, 2**20)) * h / sigma
+
+
+# ---- One certificate -----------------------------------------------------------------------------
+THEOREMS = {
+    ("gamma_privacy", "darrm_lemma_3.4"): gamma_privacy,
+    ("gamma_utility", "weak_duality"): gamma_utility,
+    ("label", "hockey_stick"): hockey_stick,
+    ("label", "counterexample"): hockey_stick,
+    ("total", "laplace_noise"): laplace_noise,
+    ("total", "gaussian_noise"): gaussian_noise,
+    ("total", "renyi"): renyi,
+    ("total", "loss_distribution"): loss_distribution,
+    ("total", "backward_induction"): backward_induction,
+    ("total", "discrete_counts"): discrete_counts,
+    ("total", "adaptive_labels"): adaptive_labels,
+}
+
+
+def check(body, worst_cost=None):
+    """One line on what is proven; ValueError where it is not, NotImplementedError where this
+    program cannot tell. worst_cost: see `gamma_privacy`."""
+    steps.restart()
+    need(type(body) is dict, "a certificate is an object")
+    rest = dict(body)
+    kind, theorem = rest.pop("kind", None), rest.pop("theorem", None)
+    if (kind, theorem) == ("ledger_row", "none"):
+        (why,) = fields(rest, {"why": words})
+        raise NotImplementedError(why)
+    known = type(kind) is type(theorem) is str and (kind, theorem) in THEOREMS
+    within(known, f"no proof of {kind!r} by {theorem!r} is known")
+    page = f"docs/certificates.md#{theorem.replace('.', '')}"
+    need(rest.pop("proof", None) == page, f"its proof is elsewhere: {page}")
+    if kind == "gamma_privacy":
+        return f"{kind}, {theorem}: {gamma_privacy(rest, worst_cost)}"
+    if kind == "gamma_utility":
+        return f"{kind}, {theorem}: {gamma_utility(rest)}"
+    need("epsilon" in rest and "delta" in rest, "there is no epsilon or no delta")
+    epsilon, delta = number(rest.pop("epsilon")), number(rest.pop("delta"))
+    need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
+    about, least, most = THEOREMS[kind, theorem](rest, epsilon)
+    nobody_can_tell = f"delta is {at_least(least)} to {at_most(most)}: nobody can tell"
+    if theorem == "counterexample":
+        need(most > delta, f"delta is about {at_most(most)}")
+        within(least > delta, nobody_can_tell)
+        claim = f"not ({at_least(epsilon)}, {at_least(delta)})-DP"
+    else:
+        need(least <= delta, f"delta is about {at_most(most)}")
+        within(most <= delta, nobody_can_tell)
+        claim = f"({at_most(epsilon)}, {at_most(delta)})-DP"
+    return f"{kind}, {theorem}: {about}: {claim}"
+
+
+# ---- The file of a noise function: every number beside the certificates is compared --------------
+GAMMA_FILE = dict.fromkeys(SETTING, real) | {
+    "prior": words,
+    "gamma": anything,
+    "utility": real,
+    "utility_upper_bound": real,
+    "monotone": anything,
+    "scaling_loss": real,
+    "certificate": anything,
+    "solver": anything,
+    "certificates": anything,
+}
+CERTIFICATE = {
+    "holds": anything,
+    "worst_cost": real,
+    "allowance": real,
+    "slack": real,
+    "method": words,
+    "rounding_error": real,
+    "attained_cost": real,
+    "worst_assignment": anything,
+}
+CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
+# How gamma was found. Nothing of it is proven, and it says nothing of privacy or of utility.
+SOLVER = {"name": words, "version": words, "cuts": count, "rounds": count, "seconds": real}
+PROVENANCE = {"versions": anything, "revision": anything, "python": words, "machine": words}
+
+
+def gamma_file(record):
+    """The lines of a file of one gamma: its certificates', once every number that it states is
+    that of its certificates."""
+    fields(record, GAMMA_FILE, {"provenance": anything})
+    bodies = several(record["certificates"], anything)
+    kinds = [body.get("kind") if type(body) is dict else None for body in bodies]
+    need(kinds.count("gamma_privacy") == 1, "a file of gamma has one certificate of its privacy")
+    need(kinds.count("gamma_utility") <= 1, "there are two certificates of utility")
+    need(len(kinds) <= 1 + kinds.count("gamma_utility"), "a certificate is not of a gamma")
+    privacy = bodies[kinds.index("gamma_privacy")]
+    utility = bodies[kinds.index("gamma_utility")] if "gamma_utility" in kinds else None
+    stated = fields(record["certificate"], CERTIFICATE)
+    proven = [check(body, worst_cost=stated[1]) for body in bodies]
+    for body in bodies:
+        for name in SETTING:
+            need(real(record[name]) == number(body[name]), f"{name} is not that of the file")
+    gamma = several(record["gamma"], real)
+    need(gamma == several(privacy["gamma"], number), "gamma is not that of the file")
+    upper = gamma[len(gamma) // 2 :]
+    rising = upper == sorted(upper)
+    need(record["monotone"] is rising, "monotone is not what gamma is")
+    of_certificate(stated, gamma, rising, privacy)
+    fields(record["solver"], SOLVER)
+    if "provenance" in record:
+        versions, *_ = fields(record["provenance"], PROVENANCE, {"device": words})
+        need(type(versions) is dict, "versions are an object")
+    kind = record["prior"].partition(":")[0]
+    need(utility or kind not in CLOSED_FORMS, "utility_upper_bound has no certificate")
+    if utility:
+        of_utility(record, upper, utility)
+    for line in proven:
+        yield "holds", line
+    if not utility:
+        yield "unchecked", f"utility and utility_upper_bound: no closed form for prior {kind!r}"
+
+
+def of_utility(record, upper, proven):
+    """gamma's utility is the file's, up to the rounding of a sum; its bound is the proven one."""
+    kind, low, high = fields(proven["prior"], PRIOR)
+    name = re.fullmatch(r"([a-z-]+):([-+.\de]+),([-+.\de]+)", record["prior"], re.ASCII)
+    need(name, "prior must be kind:low,high")
+    said = [name[1], Fraction(float(name[2])), Fraction(float(name[3]))]
+    need(said == [kind, low, high], "prior is not that of the file")
+    K = proven["K"]
+    exact = sum(c * x for c, x in zip(objective(K, proven["prior"]), upper, strict=True))
+    right = abs(real(record["utility"]) - exact) <= Fraction(K + 3, 2**50)
+    need(right, f"utility is not {near(exact)}, which is that of gamma")
+    bound, loss = real(record["utility_upper_bound"]), real(record["scaling_loss"])
+    need(bound == number(proven["utility"]), "utility_upper_bound is not the proven one")
+    # Before it was scaled, gamma was an optimum up to the search's tolerance.
+    need(0 <= loss <= 1 - exact / bound + Fraction(1, MILLION), "scaling_loss is not what is lost")
+
+
+def of_certificate(stated, gamma, rising, privacy):
+    """The package's own certificate has the numbers of this gamma, up to the rounding of floats;
+    worst_cost is checked with the certificate of privacy."""
+    holds, worst, allowance, slack, method, rounding, attained, places = stated
+    m, epsilon, Delta, delta = (number(privacy[name]) for name in list(SETTING)[1:])
+    K = len(gamma) - 1
+    C = exp(m * epsilon)[0]
+    floating = Fraction(K + 4, 2**46) * (1 + C)
+    room = C - 1 + 2 * delta - allowance
+    need(0 <= room <= floating, "allowance is not e^(m epsilon) - 1 + 2 delta")
+    need(holds is True and attained <= worst <= allowance, "worst_cost is above the allowance")
+    need(slack == Fraction(float(allowance) - float(worst)), "slack is not what is left")
+    need(floating / 4 <= rounding * (1 + Fraction(1, MILLION)), "rounding_error is too small")
+    need(rounding <= floating, "rounding_error is too large")
+    right = type(places) is dict and places.keys() <= set(CORNERS)
+    need(right, "worst_assignment has no corners")
+    counts = [count(places.get(name, 0)) for name in CORNERS]
+    need(sum(counts) == K, "worst_assignment does not place all teachers")
+    steps.take(2 * K * (K + 10))
+    p, q = corners(Delta, epsilon)
+    P, Q = chances_of_ones(counts, p), chances_of_ones(counts, q)
+    f = 0
+    for l in range(K + 1):
+        sign = 1 if 2 * l > K else -1
+        f += sign * gamma[l] * (P[l] - C * Q[l])
+    need(abs(f / ONE - attained) <= floating, "attained_cost is not worst_assignment's")
+    if rising:
+        known = ("three_corners",)
+    elif Delta > 0:
+        known = ("monotone_envelope", "eight_corners", "series")
+    else:
+        known = ("monotone_envelope", "four_corners")
+    need(method in known, f"method must be one of {', '.join(known)}")
+
+
+# ---- A file of labels and totals -----------------------------------------------------------------
+# What the noise of a mechanism is. The names are the package's; the certificates have none.
+NOISES = {
+    r"(confident_|interactive_)?gnmax(_\w+)?": {"gaussian", "table"},
+    r"lnmax(_\w+)?|dpbag|nzc": {"laplace", "table", "response"},
+    r"exponential": {"exponential", "table"},
+    r"permute_and_flip": {"permute_and_flip", "table"},
+    r"ladder|optimal_label": {"table"},
+    r"darrm_(sub|opt)": {"gamma"},
+    r"majority_private": set(),
+    r"committee|any": {"response"},
+}
+
+
+def check_name(name, body):
+    """A name is that of a mechanism with the noise of the certificate: "budget: mechanism", or
+    "mechanism, row". Nothing else of a name is checked."""
+    need(len(words(name)) <= 200, "a name has at most 200 letters")
+    first, comma, row = name.partition(", ")
+    mechanism = first if comma else first.rpartition(": ")[2]
+    possible = [
+        noises for pattern, noises in NOISES.items() if re.fullmatch(pattern, mechanism, re.ASCII)
+    ]
+    need(possible, f"there is no mechanism {mechanism!r}")
+    if body.get("kind") == "ledger_row":
+        need(comma and row in str(body.get("why")), f"the certificate is not of {name!r}")
+        return
+    noise = noises_of(body)
+    need(noise and noise <= possible[0], f"the certificate is not of {mechanism!r}")
+
+
+def noises_of(body):
+    """Which noises a certificate speaks of."""
+    if type(body.get("releases")) is list:
+        return {row.get("noise") for row in body["releases"] if type(row) is dict}
+    if type(body.get("law")) is dict:
+        return {body["law"].get("name")}
+    return {"gamma"} if body.get("kind") == "gamma_privacy" else set()
+
+
+def several_certificates(record):
+    """The lines of a file of certificates, and of `about`, which says of which mechanisms."""
+    bodies, about = fields(record, {"certificates": anything}, {"about": anything})
+    bodies = several(bodies, anything)
+    within(bodies, "there is no certificate")
+    called = [""] * len(bodies)
+    if about is not None:
+        about = several(about, lambda names: several(names, anything), len(bodies))
+        for names, body in zip(about, bodies, strict=True):
+            need(names and type(body) is dict, "a certificate is of something")
+            for name in names:
+                check_name(name, body)
+        called = [f" (called {', '.join(map(repr, dict.fromkeys(names)))})" for names in about]
+    for body, name in zip(bodies, called, strict=True):
+        try:
+            yield "holds", check(body) + name
+        except NotImplementedError as reason:
+            yield "unchecked", f"{reason}{name}"
+        too_much = "the rest: the file takes more work than is allowed (--limit)"
+        within(steps.left_of_file > 0, too_much)
+
+
+# ---- The file of a release: what was released is what its certificate speaks of ------------------
+FACTS = {"time": words, "labels_sha256": words, "mechanism": words}
+FACTS |= {"epsilon": number, "delta": number, "terms": words}
+# What is proven may be more than what is stated by so much, which the line says.
+NEARLY = Fraction(51, 50)
+
+
+def release_file(record, path):
+    """The lines of a release's file: on its certificate, which is of the plan that it states, and
+    on the labels beside it."""
+    facts, bodies = fields(record, {"release": anything, "certificates": anything})
+    time, sha256, mechanism, epsilon, delta, terms = fields(facts, FACTS)
+    (body,) = several(bodies, anything, 1)
+    need(type(body) is dict, "a certificate is an object")
+    plan = parsed(terms)
+    need(type(plan) is dict and plan.get("name") == mechanism, "the terms are of another mechanism")
+    task = plan.get("task")
+    need(type(task) is dict, "the terms have no task")
+    same = epsilon <= real(task.get("epsilon")) and real(task.get("delta")) == delta
+    need(same, "the terms have a smaller epsilon, or another delta")
+    need(task.get("secure") is True, "the noise of a rehearsal is known")
+    released = (
+        f"release of {time} by {mechanism!r}, stated ({at_most(epsilon)}, {at_most(delta)})-DP"
+    )
+    try:
+        if body.get("kind") != "ledger_row":  # which is there to say why there is none
+            of_the_plan(body, plan, task)
+            times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
+            smaller = times * number(body["epsilon"]) > NEARLY * epsilon
+            need(not smaller, "the release states a smaller epsilon than is proven")
+            need(
+                number(body["delta"]) <= delta, "the release states a smaller delta than is proven"
+            )
+        line = check(body)
+        yield "holds", f"{released}: {line}"
+    except NotImplementedError as reason:
+        yield "unchecked", f"{released}: {reason}"
+    labels = os.path.join(os.path.dirname(path), "labels.csv")
+    try:
+        with open(labels, "rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        yield "unchecked", "labels.csv: is not beside this file"
+        return
+    need(found == sha256, "labels.csv: is another file than the one that was charged")
+    yield "holds", f"labels.csv: is the file that was charged, sha256 {sha256}"
+
+
+def of_the_plan(body, plan, task):
+    """A certificate is of the noise, the teachers, the classes and the labels that a plan has."""
+    need(task.get("reach", 1) == 1, "the plan protects several votes, and the certificate one")
+    K, C, noise = (
+        count(task.get("n_teachers")),
+        count(task.get("n_classes")),
+        plan.get("parameters"),
+    )
+    need(type(noise) is dict, "the terms have no noise")
+    labels, name = noise.get("labels"), plan["name"]
+    if body["kind"] == "gamma_privacy":
+        same = body["K"] == K and number(body["m"]) == real(noise.get("m"))
+        need(same and labels == 1, "the certificate is of another gamma")
+        of_teachers(number(body["epsilon"]), number(body["Delta"]), task)
+    elif type(body.get("law")) is dict and body["law"].get("name") == "response":
+        if "label_epsilon" in noise:  # labels of which only the cost is known
+            costs = real(noise["label_epsilon"]), real(noise["label_delta"])
+            need(body["labels"] == labels, "the certificate is of another number of labels")
+            law = number(body["law"]["epsilon"]), number(body["law"]["delta"])
+            need(law == costs, "the certificate is of other labels")
+            return
+        members = noise.get("members", 1 if name == "majority_private" else K)
+        need(body.get("labels", 1) == members, "the certificate is of another number of teachers")
+        of_teachers(number(body["law"]["epsilon"]), number(body["law"]["delta"]), task)
+    elif body["theorem"] == "hockey_stick":
+        need(labels == 1, "the certificate is of one label")
+        of_noise(body["law"], name, noise, K, C)
+    else:
+        levels = plan.get("levels") or [{"units": 1, "reserve": 0, "parameters": noise}]
+        rows = body.get("levels", [])
+        if rows:
+            need(len(rows) == len(levels), "the certificate has other levels")
+            spent = sum(row["times"] * row["units"] for row in body["blocks"])
+            need(spent == labels, "the certificate is of another number of labels")
+            for row, level in zip(rows, levels, strict=True):
+                same = row["units"] == level["units"] and row["reserve"] == level["reserve"]
+                need(same, "the certificate has other levels")
+                of_noise(row["law"], name, level["parameters"], K, C)
+        counts = [(row["times"], number(row["scale"])) for row in body["counts"]]
+        expected = []
+        if "queries" in noise:
+            expected.append((count(noise["queries"]), real(noise["sigma1"])))
+        if not rows:
+            scale = noise["sigma2"] if "queries" in noise else noise["sigma"]
+            expected.append((2 * count(labels), real(scale)))
+        need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
+
+
+def of_teachers(epsilon, delta, task):
+    """What a certificate says of one teacher is what the plan says; neighbours that differ in a
+    record's values are two records apart."""
+    stated, Delta = real(task.get("teacher_epsilon")), real(task.get("teacher_Delta"))
+    if task.get("adjacency") != "add_remove":
+        stated, Delta = 2 * stated, (1 + exp(stated)[0]) * Delta
+    need(epsilon >= stated and delta >= Delta, "the certificate is of teachers that cost less")
+
+
+def of_noise(law, name, noise, K, C):
+    """A law has the plan's teachers, classes and noise."""
+    if law["name"] == "gaussian_maximum":
+        scale = noise["sigma2"] if "sigma2" in noise else noise["sigma"]
+        same = law["teachers"] == K and law["classes"] == C and number(law["scale"]) == real(scale)
+        need(same and law["lattice"] == "fine", "the certificate is of other noise")
+        return
+    need(law["name"] == "coins" and len(law["rows"]) == K + 1 and C == 2, "the coins are of others")
+    need(law["moved"] == 1, "the certificate is of more votes that move")
+    known = {"sigma": "gaussian", "scale": "laplace", "own_scale": "laplace"}
+    form = [(known[key], real(noise[key])) for key in known if noise.get(key) is not None]
+    if "own_scale" in noise and not form:
+        form = [("laplace", 2 / real(noise["label_epsilon"]))]
+    if name in ("exponential", "permute_and_flip"):
+        rate = noise.get("rate")
+        rate = real(noise["label_epsilon"]) / 2 if rate is None else real(rate)
+        form = [(name, 1 / rate)]
+    steps.take(300 * K * len(form))
+    for kind, scale in form[:1]:
+        for ones, (label, p) in enumerate(law["rows"]):
+            low, high = minority(kind, abs(2 * ones - K) / scale)
+            near_enough = abs(number(p) - low) <= (high + Fraction(1, 10**30)) / 10**9
+            right = near_enough and (2 * ones == K or label == (2 * ones < K))
+            need(right, "a coin is not that of the plan's noise")
+
+
+def parsed(text):
+    """What a text of JSON says."""
+    hooks = {"parse_int": integer, "parse_constant": no_number}
+    return json.loads(text, object_pairs_hook=without_doubles, **hooks)
+
+
+# ---- Files ---------------------------------------------------------------------------------------
+def without_doubles(pairs):
+    """An object of JSON, none of whose names stands twice."""
+    record = dict(pairs)
+    need(len(record) == len(pairs), "a name stands twice in one object")
+    return record
+
+
+def integer(text):
+    """An integer of JSON; Python itself refuses very long ones, in other words."""
+    within(len(text) <= MOST_DIGITS + 1, f"an integer has more than {MOST_DIGITS} digits")
+    return int(text)
+
+
+def no_number(text):
+    """NaN and the infinities, which Python's reader of JSON would take."""
+    raise NotImplementedError(f"{text} is no number of JSON")
+
+
+def read(path):
+    """What a file holds; NotImplementedError where it is no JSON."""
+    with open(path, "rb") as file:
+        content = file.read(LARGEST_FILE + 1)
+    within(len(content) <= LARGEST_FILE, f"has more than {LARGEST_FILE} bytes")
+    try:
+        text = content.decode("utf-8")
+        return parsed(text)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as reason:
+        raise NotImplementedError(f"is no JSON: {reason}") from None
+
+
+def lines(path):
+    """The verdict on each certificate of a file, and the line that says on what."""
+    record = read(path)
+    need(type(record) is dict, "holds no object")
+    if "kind" in record:
+        yield "holds", check(record)
+    elif "release" in record:
+        yield from release_file(record, path)
+    elif record.keys() & {"K", "gamma", "certificate", "utility"}:
+        yield from gamma_file(record)
+    else:
+        within(record, "there is no certificate")
+        yield from several_certificates(record)
+
+
+def verdicts(path):
+    """The lines of a file, whatever it holds."""
+    try:
+        yield from lines(path)
+    except (NotImplementedError, OSError, MemoryError, RecursionError) as reason:
+        yield "unchecked", str(reason) or type(reason).__name__
+    except Exception as reason:  # what cannot be understood proves nothing
+        yield "FAILS", str(reason) if type(reason) is ValueError else repr(reason)
+
+
+def main(arguments=None):
+    """Print a line for each certificate, and return the exit status."""
+    parser = argparse.ArgumentParser(description="Check certificates of privacy.")
+    parser.add_argument("files", nargs="*", metavar="FILE.json")
+    parser.add_argument(
+        "--limit",
+        type=int,
+        metavar="MILLIONS",
+        default=100,
+        help="of steps for one certificate, about a third of a second each (default 100)",
+    )
+    chosen = parser.parse_args(None if arguments is None else [str(x) for x in arguments])
+    if not chosen.files or chosen.limit < 1:
+        parser.print_usage(sys.stderr)
+        return 2
+    status = 0
+    for path in chosen.files:
+        steps.allow(chosen.limit * MILLION)
+        for word, line in verdicts(path):
+            print(f"{word:10} {plain(path)}: {plain(line)}", flush=True)
+            if word == "FAILS":
+                return 1
+            if word == "unchecked":
+                status = 2
+    return status
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,141 @@
+"""The profile of a consensus, from votes on data whose labels are known and that are public.
+
+A plan rests on a stated profile (`synthetic.ConsensusProfile`). Whoever has votes of such an
+ensemble on a public validation set need not guess it. Votes that are private must not be used: the
+plan would reveal something about them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import betaln, expit, gammaln, logit
+
+from private_ensembles.votes.synthetic import ConsensusProfile
+
+# With fewer labelled queries the five numbers of the mixture say next to nothing.
+FEWEST = 20
+# A Beta distribution by its mean and a + b; shares of easy queries; confusion.
+_MEAN, _SIZE, _SHARE, _CONFUSION = (0.005, 0.995), (0.2, 2000.0), (0.01, 0.99), (0.01, 1000.0)
+# Starts of the search: share of easy queries, and mean and a + b of easy and of hard ones.
+_STARTS = (
+    (0.7, 0.9, 20.0, 0.5, 4.0),
+    (0.5, 0.8, 5.0, 0.3, 5.0),
+    (0.9, 0.95, 50.0, 0.6, 3.0),
+    (0.3, 0.97, 100.0, 0.7, 10.0),
+)
+
+
+def fit_profile(counts: ArrayLike, labels: ArrayLike) -> ConsensusProfile:
+    """Return the profile under which these votes are likeliest (maximum likelihood).
+
+    counts: integers (queries, classes), each row adding up to the same number of teachers, two at
+    least; labels: (queries,), the true classes, -1 where they are unknown; such queries are left
+    out. The number of teachers may be another than that of the ensemble to be planned, for the
+    profile says what share of them is right.
+
+    Given its true class, a query's votes have two independent parts. The number of right votes is
+    beta-binomial, with Beta(easy) or Beta(hard); its five numbers are searched for together. The
+    wrong votes are Dirichlet-multinomial with one number, `confusion`; two classes say nothing of
+    it, and it is 1. `easy` is the distribution of the larger mean. Numbers are rounded to four
+    significant digits, so that whoever states them as printed has the same plan.
+
+    >>> from private_ensembles.votes.synthetic import synthetic_counts
+    >>> stated = ConsensusProfile(4, easy_share=0.7, easy=(20, 2), hard=(2, 2), confusion=1)
+    >>> counts, labels = synthetic_counts(stated, 100, 3000, np.random.default_rng(0))
+    >>> found = fit_profile(counts, labels)
+    >>> round(found.easy_share, 1), [round(value) for value in found.hard]
+    (0.7, [2, 2])
+
+    Raises ValueError, one line, for another shape, and for fewer than 20 labelled queries.
+    """
+    counts, labels = np.asarray(counts), np.asarray(labels)
+    if counts.ndim != 2 or counts.shape[1] < 2 or labels.shape != counts.shape[:1]:
+        raise ValueError(
+            f"counts {counts.shape}, labels {labels.shape}: must be (queries, classes), (queries,)"
+        )
+    teachers = counts.sum(axis=1)
+    if not len(counts) or (teachers != teachers[0]).any() or teachers[0] < 2:
+        raise ValueError("counts: every row must add up to the same number of teachers, 2 at least")
+    known = labels >= 0
+    if known.sum() < FEWEST:
+        raise ValueError(
+            f"labels: {known.sum()} queries have a known one: must be at least {FEWEST}"
+        )
+    counts, labels = counts[known].astype(np.int64), labels[known]
+    rows = np.arange(len(counts))
+    right = counts[rows, labels]
+    share, easy, hard = _mixture(np.bincount(right, minlength=teachers[0] + 1))
+    wrong = counts.copy()
+    wrong[rows, labels] = -1
+    wrong = wrong[wrong >= 0].reshape(len(counts), -1)
+    confusion = 1.0 if wrong.shape[1] == 1 else _confusion(wrong)
+    numbers = [_short(value) for value in (*easy, *hard)]
+    return ConsensusProfile(
+        counts.shape[1], _short(share), tuple(numbers[:2]), tuple(numbers[2:]), _short(confusion)
+    )
+
+
+def _mixture(times: NDArray) -> tuple[float, tuple[float, float], tuple[float, float]]:
+    """Return the share of easy queries and both Beta distributions; times: of 0..K right votes."""
+    right = np.flatnonzero(times)
+    weights, teachers = times[right], len(times) - 1
+
+    def of_beta(a: float, b: float) -> NDArray:
+        return betaln(right + a, teachers - right + b) - betaln(a, b)
+
+    def loss(x: NDArray) -> float:
+        share, easy, hard = _numbers(x)
+        logs = np.logaddexp(np.log(share) + of_beta(*easy), np.log1p(-share) + of_beta(*hard))
+        return -float(weights @ logs) / weights.sum()
+
+    ends = [_SHARE, _MEAN, _SIZE, _MEAN, _SIZE]
+    bounds = [tuple(_free(at, end)) for at, end in enumerate(ends)]
+    best = min(
+        (
+            minimize(loss, _starting(start), method="L-BFGS-B", bounds=bounds, tol=1e-10)
+            for start in _STARTS
+        ),
+        key=lambda search: search.fun,
+    )
+    share, easy, hard = _numbers(best.x)
+    if easy[0] / sum(easy) < hard[0] / sum(hard):
+        share, easy, hard = 1 - share, hard, easy
+    return share, easy, hard
+
+
+def _free(at: int, values: ArrayLike) -> NDArray:
+    """Return numbers of the mixture on the scale on which they are searched for."""
+    return np.log(values) if at in (2, 4) else logit(values)
+
+
+def _starting(start: tuple[float, ...]) -> NDArray:
+    return np.array([float(_free(at, value)) for at, value in enumerate(start)])
+
+
+def _numbers(x: NDArray) -> tuple[float, tuple[float, float], tuple[float, float]]:
+    share, means, sizes = expit(x[0]), expit(x[[1, 3]]), np.exp(x[[2, 4]])
+    easy, hard = ((mean * size, (1 - mean) * size) for mean, size in zip(means, sizes, strict=True))
+    return float(share), tuple(map(float, easy)), tuple(map(float, hard))
+
+
+def _confusion(wrong: NDArray) -> float:
+    """Return the parameter of the wrong votes, (queries, classes - 1)."""
+    classes = wrong.shape[1]
+    cells, totals = np.bincount(wrong.ravel()), np.bincount(wrong.sum(axis=1))
+
+    def likelihood(times: NDArray, parameter: float) -> float:
+        values = np.flatnonzero(times)
+        return float(times[values] @ (gammaln(values + parameter) - gammaln(parameter)))
+
+    def loss(x: float) -> float:
+        confusion = float(np.exp(x))
+        return likelihood(totals, confusion) - likelihood(cells, confusion / classes)
+
+    search = minimize_scalar(loss, bounds=np.log(_CONFUSION), method="bounded")
+    return float(np.exp(search.x))
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
