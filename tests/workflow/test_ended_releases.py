@@ -247,6 +247,8 @@ COMMAND = (
     "3",
     "--epsilon",
     "20",
+    "--shards",
+    "disjoint",
     *PLANNED,
 )
 

@@ -12,9 +12,11 @@ import yaml
 from private_ensembles.page import index
 
 NAME = "randomised_response"
-# A step of the page: the file that it names, and what stands in it or is changed there.
+# A step of the page: the file that it names, and what stands in it or is changed there. Between
+# them may stand a comment that says which test runs the block: this one.
 STEP = re.compile(
-    r"^\*\*\d\. [^`]*`([\w./]+)`\s+```(python|diff)\n(.*?)^```", re.DOTALL | re.MULTILINE
+    r"^\*\*\d\. [^`]*`([\w./]+)`\s+(?:<!-- run: [^`]*? -->\s+)?```(python|diff)\n(.*?)^```",
+    re.DOTALL | re.MULTILINE,
 )
 
 

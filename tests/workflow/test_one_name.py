@@ -25,6 +25,7 @@ from private_ensembles.figures import (
 from private_ensembles.mechanisms import registry
 from private_ensembles.page import own_page
 from private_ensembles.release import own_votes as accounts
+from private_ensembles.release import pool
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.record import Total
 from private_ensembles.votes.cache import Votes
@@ -210,7 +211,8 @@ def test_own_votes_name_and_draw_mechanisms_as_the_list_says(monkeypatch, tmp_pa
     labels = pd.DataFrame({"query": [0, 1], "label": [1, 0]})
     total = Total(2.0, 1e-5, "replace_one")
     shown = {"figure": tmp_path / "a.png", "labels_file": "labels.csv", "total": total}
-    check_page(own_page.build(table, curves, labels, accounts.public_facts(plan), profile, **shown))
+    facts = accounts.public_facts(plan) | {"answered": pool.words(pool.FIRST)}
+    check_page(own_page.build(table, curves, labels, facts, profile, **shown))
 
 
 def test_documents_name_mechanisms_by_their_labels_in_tables(root):

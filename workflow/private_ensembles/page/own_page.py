@@ -32,7 +32,8 @@ def build(
     """Return the page as HTML.
 
     table, curves, facts: `public_table`, `curves_table` and `public_facts` of
-    `release.own_votes`. labels: `releasing.Labels.table`. profile: on which the
+    `release.own_votes`, and to the facts `answered`: the words of `release.pool` for the queries
+    that come first. labels: `releasing.Labels.table`. profile: on which the
     plan was made. figure: a PNG. labels_file: where the labels are, beside the page. total: a
     `releases.Total`, what these labels and all released before cost together. statement: where the
     statement to hand over is, beside the page.
