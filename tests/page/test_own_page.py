@@ -1,6 +1,7 @@
 """The page of own votes: the choice, its cost; a rehearsal where noise is not secret."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -58,7 +59,7 @@ def made(tmp_path):
         figure=tmp_path / "a.png",
         labels_file=f"results/own/release/{name}",
         total=TOTAL,
-        statement="0003/statement.html" if noise == "secure" else "",
+        statement=Path("release/0003/statement.html") if noise == "secure" else None,
     )
 
 

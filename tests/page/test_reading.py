@@ -8,7 +8,7 @@ import pytest
 
 import private_ensembles
 from private_ensembles import on_site
-from private_ensembles.configuration.files import pages_of_docs
+from private_ensembles.configuration.docs_pages import pages_of_docs
 from private_ensembles.mechanisms import registry
 from private_ensembles.page.reading import page_of, write_pages
 from tests import browser

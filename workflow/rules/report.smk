@@ -71,7 +71,7 @@ rule build_index:
             also=[
                 "../report/*",
                 "../published/*.yaml",
-                *[f"../../{name}" for name in files.pages_of_docs(ROOT)],
+                *[f"../../{name}" for name in docs_pages.pages_of_docs(ROOT)],
                 *templates("page", "pieces", "index", "starred", "charts", "views", "reading"),
             ],
         ),

@@ -1,5 +1,6 @@
 """Release labels for somebody's own votes within a budget, and say what that costs."""
 
+from functools import partial
 from pathlib import Path
 
 from private_ensembles.figures.own_votes import draw_own
@@ -28,29 +29,22 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     budget, anyway = job.params.budget, bool(job.config["anyway"])
     plan = accounts.plan_for(votes, settings, budget, facts, seed, meter, job.expect)
     meter.finish()
+    say = partial(job.progress, "%s")
     expectation.tell(
-        plan.expectation,
-        secure=request.secure,
-        anyway=anyway,
-        allow="--config anyway=yes",
-        say=lambda line: job.progress("%s", line),
+        plan.expectation, secure=request.secure, anyway=anyway, allow="--config anyway=yes", say=say
     )
     table = accounts.public_table(plan)
     io.write_csv(job.output.table, table)
     curves = accounts.curves_table(plan, seed)
     io.write_csv(job.output.curves, curves)
-    applicable = sum(ranked.refusal is None for ranked in plan.plans)
-    meter = job.meter(applicable, "mechanisms accounted for")
+    meter = job.meter(len(plan.applying), "mechanisms accounted for")
     io.write_csv(job.output.private, accounts.private_table(plan, votes, meter))
     meter.finish()
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing; what fails after it, a rerun makes good for free.
     labels = accounts.serve(plan, votes, seed, request, place, text=asked.text, anyway=anyway)
-    statement = None
-    if labels.total is not None:
-        rows = accounts.public_rows(plan)
-        files = showing.show(labels, {"mechanisms.csv": lambda path: io.write_csv(path, rows)})
-        statement = files.get("statement.html")
+    others = {"mechanisms.csv": partial(io.write_csv, rows=accounts.public_rows(plan))}
+    files = {} if labels.total is None else showing.show(labels, others)
     job.output.labels.write_text(labels.text, encoding="utf-8")
     page = own_page.build(
         table,
@@ -61,6 +55,6 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
         figure=job.output.png,
         labels_file=job.params.labels_file,
         total=labels.total,
-        statement="" if statement is None else f"{statement.parent.name}/{statement.name}",
+        statement=files.get("statement.html"),
     )
     job.output.page.write_text(page, encoding="utf-8")

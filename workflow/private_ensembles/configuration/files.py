@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from private_ensembles.configuration.naming import delta_of, instance, parse_instance
@@ -263,14 +262,3 @@ def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:
             _, *folders, name = path.split("/")
             copies[kind].append("/".join(["docs", *folders[:1], name]))
     return copies
-
-
-def pages_of_docs(repository: str | Path) -> list[str]:
-    """Return the pages that a reader has beside the results, by their paths from the root.
-
-    An imported workflow may have come without them.
-    """
-    patterns = ("*.md", "docs/*.md", "docs/*/*.md", "config/README.md", "results/README.md")
-    root = Path(repository)
-    found = [path for pattern in patterns for path in sorted(root.glob(pattern))]
-    return [path.relative_to(root).as_posix() for path in found]

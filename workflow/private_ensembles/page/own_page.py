@@ -27,7 +27,7 @@ def build(
     figure: Path,
     labels_file: str,
     total: object,
-    statement: str = "",
+    statement: Path | None = None,
 ) -> str:
     """Return the page as HTML.
 
@@ -35,8 +35,8 @@ def build(
     `release.own_votes`, and to the facts `answered`: the words of `release.pool` for the queries
     that come first. labels: `releasing.Labels.table`. profile: on which the
     plan was made. figure: a PNG. labels_file: where the labels are, beside the page. total: a
-    `releases.Total`, what these labels and all released before cost together. statement: where the
-    statement to hand over is, beside the page.
+    `releases.Total`, what these labels and all released before cost together. statement: the file
+    to hand over, in a folder beside the page; None if there is none.
     """
     chosen = table[table["chosen"]].iloc[0].to_dict()
     applies = table["not_applicable"] == ""
@@ -59,7 +59,7 @@ def build(
         mechanisms=_mechanisms(table[applies]),
         refused=[(names.reason(str(reason)), list(who)) for reason, who in rest],
         labels_file=Path(labels_file).name,
-        statement=statement,
+        statement="" if statement is None else f"{statement.parent.name}/{statement.name}",
         by_class=html_table(per_class.reset_index(name="labels"), "Released labels by class"),
     )
 

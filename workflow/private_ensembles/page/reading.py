@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 import private_ensembles
-from private_ensembles.configuration.files import pages_of_docs
+from private_ensembles.configuration.docs_pages import pages_of_docs
 from private_ensembles.page.page import ASSETS, TEMPLATES
 
 _MARKDOWN = MarkdownIt("commonmark").enable("table")

@@ -47,6 +47,11 @@ class Application:
     facts: Facts
     expectation: Expectation
 
+    @property
+    def applying(self) -> list[ranking.Plan]:
+        """The plans of the mechanisms that apply, best first."""
+        return [plan for plan in self.plans if plan.refusal is None]
+
 
 def plan_for(
     votes: Votes,
@@ -145,9 +150,8 @@ def curves_table(application: Application, seed: int) -> pd.DataFrame:
     """
     import pandas as pd
 
-    applying = [plan for plan in application.plans if plan.refusal is None]
     profile = study.profile_votes(application.task, seed)
-    rows = scaled_plans.around(applying[:2], application.task, *profile)
+    rows = scaled_plans.around(application.applying[:2], application.task, *profile)
     table = pd.DataFrame(rows).drop(columns=["published", "not_applicable"])
     return table.assign(chosen=table["mechanism"] == application.chosen.mechanism)
 
@@ -224,9 +228,7 @@ def private_table(
     asked, plurality, labels = counts[sample], counts[sample].argmax(axis=1), votes.labels[sample]
     known = labels >= 0
     rows = []
-    for plan in application.plans:
-        if plan.refusal is not None:
-            continue
+    for plan in application.applying:
         mechanism = load(plan.mechanism)
         task = application.task
         answers, agreeing = mechanism.law.expected(asked, plurality, task, plan.parameters)
