@@ -12,6 +12,7 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.release import certificate, session_plan
+from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.votes.synthetic import ConsensusProfile
 from verify import verify
@@ -196,6 +197,7 @@ def test_sessions_with_levels_of_noise_have_one(tmp_path, capsys):
         delta=DELTA,
         mechanisms=None,
         profile=None,
+        facts=Facts("disjoint"),
         levels=(1, 2),
         reserve=1,
     )
