@@ -23,7 +23,7 @@ def contents(folder: Path) -> dict[str, str]:
     """Return the sha256 of every result of a run by its path below `folder`/results.
 
     JSON is compared without its volatile keys, the page without its volatile part, all other files
-    byte for byte.
+    byte for byte, pages of docs included.
     """
     results = folder / "results"
     found = {}
