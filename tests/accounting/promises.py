@@ -783,6 +783,59 @@ def composed(rng, function):
     yield mpf(function(epsilon, labels, delta)), exact
 
 
+def group_of(rng):
+    """A task of several votes that move, whose budget one of them may have a share of."""
+    from private_ensembles.mechanisms.task import Task
+
+    reach = int(rng.integers(2, 30))
+    sizes = {"queries": 5, "labels": 5, "n_teachers": 40, "n_classes": 2}
+    return Task(log_uniform(rng, -2, 1.5), log_uniform(rng, -9, -2), **sizes, reach=reach)
+
+
+def growth(epsilon, reach):
+    """By how much delta grows from one vote to so many, by group privacy."""
+    return mpmath.expm1(reach * mpf(epsilon)) / mpmath.expm1(mpf(epsilon))
+
+
+def delta_of_one(rng, function):
+    task = group_of(rng)
+    epsilon = log_uniform(rng, -4, 1.2)
+    while task.reach * epsilon > 600:
+        epsilon /= 2
+    yield mpf(task.delta), mpf(function(epsilon, task)) * growth(epsilon, task.reach)
+
+
+def cost_of_all(rng, function):
+    """At the budget of one vote, and where a vote costs more than that."""
+    from private_ensembles.mechanisms.accounts import groups
+
+    task = group_of(rng)
+    if groups.refusal(task):
+        return
+    spent = groups.of_one_vote(task).epsilon * float(rng.choice([0.3, 1.0, 1.05]))
+    asked = []
+
+    def cost_of_one(one):
+        asked.append(one)
+        return spent
+
+    found = mpf(function(cost_of_one, task))
+    yield found, task.reach * mpf(spent), False
+    if mpmath.isfinite(found):
+        last = asked[-1]
+        yield mpf(task.delta), mpf(last.delta) * growth(max(spent, last.epsilon), task.reach), False
+
+
+def more_noise(rng, function):
+    reach = int(rng.integers(1, 10**6))
+    yield mpf(function(reach)), mpf(reach)
+
+
+def less_noise(rng, function):
+    reach = int(rng.integers(1, 10**6))
+    yield 1 / mpf(reach), mpf(function(reach))
+
+
 def scale_cost(rng, function):
     from private_ensembles.accounting.composition import conversion_cost
     from private_ensembles.accounting.labels import ORDERS
@@ -907,6 +960,10 @@ PROMISES = {
     "pate.data_independent:exact_data_independent_epsilon": exact_data_independent_epsilon,
     "pate.joint:StepCost.cost": step_cost,
     "accounting.labels:composed": composed,
+    "mechanisms.accounts.groups:cost_of_all": cost_of_all,
+    "mechanisms.accounts.groups:delta_of_one": delta_of_one,
+    "mechanisms.accounts.groups:less_noise": less_noise,
+    "mechanisms.accounts.groups:more_noise": more_noise,
     "mechanisms.accounts.laplace_counts:scale_cost": scale_cost,
     "pate.lnmax:lnmax_noisy_counts_delta": lnmax_noisy_counts_delta,
     "pate.lnmax:lnmax_scale": lnmax_scale,

@@ -17,7 +17,8 @@ TEACHERS, QUERIES = 60, 30
 NAMED = ["--class-names", "cat,dog,bird", "--id", "image"]
 PLAN = ["plan", "--teachers", "40", "--classes", "3", "--queries", "20"]
 PLAN += ["--mechanism", "gnmax_analytic"]
-RELEASE = ["--epsilon", "8", "--mechanism", "gnmax_analytic", *NAMED]
+STATED = ["--shards", "disjoint"]
+RELEASE = ["--epsilon", "8", "--mechanism", "gnmax_analytic", *STATED, *NAMED]
 
 
 def write(path, votes, labels=None):
@@ -57,7 +58,7 @@ def rows(path):
 def test_words_are_released_with_their_identifiers_and_names(folder):
     _, truth, *_ = folder
     assert main(["release", "votes.csv", *RELEASE, "--labels", "5"]) == 0
-    labels = rows("results/own/release/labels.csv")
+    labels = rows("results/own/release/0001/labels.csv")
     assert list(labels[0]) == ["query", "id", "label", "class_name"]
     assert [row["query"] for row in labels] == ["0", "1", "2", "3", "4"]
     for row in labels:
@@ -71,7 +72,7 @@ def test_a_stated_list_and_a_random_order_are_answered(folder, capsys):
     (path / "list.txt").write_text("x9.png\nx3.png\n", encoding="utf-8")
     words = ["release", "votes.csv", *RELEASE, "--out", "listed", "--answer", "list.txt"]
     assert main([*words, "--json"]) == 0
-    assert [row["query"] for row in rows("listed/release/labels.csv")] == ["3", "9"]
+    assert [row["query"] for row in rows("listed/release/0001/labels.csv")] == ["3", "9"]
     found = json.loads(capsys.readouterr().out)
     assert found["asked"]["queries"] == 2
     assert "list.txt" not in found["asked"]["answered"]
@@ -83,7 +84,7 @@ def test_a_stated_list_and_a_random_order_are_answered(folder, capsys):
     words = ["release", "votes.csv", *RELEASE, "--out", "drawn", "--answer", "random"]
     assert main([*words, "--labels", "6"]) == 0
     assert "in an order drawn at random, whatever the votes" in capsys.readouterr().out
-    drawn = rows("drawn/release/labels.csv")
+    drawn = rows("drawn/release/0001/labels.csv")
     assert len(drawn) == 6
     assert all(int(row["label"]) == truth[int(row["query"])] for row in drawn)
 
@@ -112,7 +113,7 @@ def test_counting_from_one_is_noticed_and_read_if_it_is_said(folder, capsys):
     ],
 )
 def test_a_mistake_is_one_line_and_releases_nothing(folder, capsys, words, says):
-    assert main(["release", "votes.csv", "--epsilon", "8", *words]) == 2
+    assert main(["release", "votes.csv", "--epsilon", "8", *STATED, *words]) == 2
     error = capsys.readouterr().err
     assert says in error
     assert error.count("\n") == 1
@@ -148,13 +149,13 @@ def test_a_profile_is_stated_or_fitted_and_needs_labels(folder, capsys):
 
 def test_without_options_the_profile_is_the_usual_one():
     parser = argparse.ArgumentParser()
-    settings.add_arguments(parser)
+    settings.add_arguments(parser, seed="of the profile's votes")
     assert votes_options.profile(parser.parse_args([])) == defaults.PROFILE
 
 
 def test_a_session_s_batch_has_identifiers_and_names_too(folder):
     made = "session create s.session --teachers 60 --classes 3 --labels 40 --epsilon 8 --delta 1e-5"
-    assert main([*made.split(), "--mechanism", "gnmax_analytic"]) == 0
+    assert main([*made.split(), "--mechanism", "gnmax_analytic", *STATED]) == 0
     assert main(["session", "release", "s.session", "votes.csv", "--key", "one", *NAMED]) == 0
     labels = rows("s.session.one.csv")
     assert len(labels) == QUERIES

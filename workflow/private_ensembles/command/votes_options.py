@@ -143,7 +143,8 @@ def profile_text(options: argparse.Namespace, fitted: dict) -> list[str]:
     """Return in a line what `profile` was fitted to, and how to state it; nothing without it."""
     if getattr(options, "profile_from", None) is None:
         return []
-    words = {key: v if isinstance(v, tuple) else (v,) for key, v in fitted.items()}
+    known = {key: value for key, value in fitted.items() if value is not None}
+    words = {key: v if isinstance(v, tuple) else (v,) for key, v in known.items()}
     stated = " ".join(
         f"--{key.replace('_', '-')} {' '.join(f'{value:g}' for value in values)}"
         for key, values in words.items()

@@ -1165,14 +1165,14 @@ class Maximum:
         self.first = floor(LOW / self.unit) - 2 * self.panels * (self.leads + 1)
         last = self.start(self.middles) + 2 * self.panels * (self.leads + 1)
         self.top = ceil(ONE / ROOT_OF_PI / ROOT_OF_TWO) + 1
-        ones = {n: self.normal(n, 1) for n in range(min(self.first, -last), last + 1)}
+        ones = {n: self.bell_and_area(n, 1) for n in range(min(self.first, -last), last + 1)}
         self.tables = {1: [ones[n] for n in range(self.first, last + 1)], -1: []}
         for n in range(self.first, last + 1):  # (n, -1) is less (-n, 1)
             if -n in ones:
                 low, high, below, above = ones[-n]
                 self.tables[-1].append((low, high, ONE - above, ONE - below))
             else:
-                self.tables[-1].append(self.normal(n, -1))
+                self.tables[-1].append(self.bell_and_area(n, -1))
 
     def start(self, j):
         """n of the middle j."""
@@ -1182,7 +1182,7 @@ class Maximum:
         """The coordinate itself."""
         return n * self.unit + m / (2 * self.sigma)
 
-    def normal(self, n, m):
+    def bell_and_area(self, n, m):
         """phi and Phi there, each (below, above), in ONE."""
         x = self.x(n, m)
         x = Fraction(floor(x * GUARD), GUARD)  # off by 2^-256, which the ends cover
