@@ -109,7 +109,8 @@ def release_labels(
     facts = stated(shards, unit, reach, secure=secure)
     queries, classes = counts.shape
     votes = Votes(classes, np.full(queries, -1), counts=counts)
-    asked = pool_of(votes, answer, seed=None if secure else seed or 0)
+    of_rehearsal = 0 if seed is None else seed
+    asked = pool_of(votes, answer, seed=None if secure else of_rehearsal)
     task = Task(
         epsilon,
         delta,
@@ -128,7 +129,7 @@ def release_labels(
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, facts, 0)
     expectation.tell(application.expectation, secure=secure, anyway=anyway)
-    drawn = own_votes.serve(application, asked.votes, seed or 0, text=asked.text, anyway=anyway)
+    drawn = own_votes.serve(application, asked.votes, of_rehearsal, text=asked.text, anyway=anyway)
     best = application.chosen
     return Released(
         drawn.by_query(queries),

@@ -114,7 +114,8 @@ class Expectation:
         """
         if self.useful:
             return
-        fewer = f"ask for at most {self.good} labels" if self.good else "ask for fewer labels"
+        some = self.good is not None and self.good > 0
+        fewer = f"ask for at most {self.good} labels" if some else "ask for fewer labels"
         raise ValueError(
             f"{self._too_few()}: nothing was drawn or charged; {fewer}, change the budget, or "
             f"allow it with {allow}"

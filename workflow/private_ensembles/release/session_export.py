@@ -91,7 +91,7 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
     labels = [
         {"batch": batch.key, "query": query, "label": label}
         for batch in batches
-        for query, label in enumerate(batch.labels or [])
+        for query, label in enumerate(_labels(batch))
         if label >= 0
     ]
     rows = [_row(batch) for batch in batches]
@@ -141,9 +141,14 @@ def put_batch(
     """
 
     def write(unfinished: Path) -> None:
-        unfinished.write_text(text(batch.labels or []), encoding="utf-8")
+        unfinished.write_text(text(_labels(batch)), encoding="utf-8")
 
     put(path, write, batch.time, 0o600 if rehearsal else None)
+
+
+def _labels(batch: Batch) -> list[int]:
+    """The labels of a batch; none if they were lost."""
+    return [] if batch.labels is None else batch.labels
 
 
 def _time(batch: Batch) -> str:
@@ -151,7 +156,7 @@ def _time(batch: Batch) -> str:
 
 
 def _row(batch: Batch) -> dict:
-    digest = hashlib.sha256(labels_text(batch.labels or []).encode()).hexdigest()
+    digest = hashlib.sha256(labels_text(_labels(batch)).encode()).hexdigest()
     return {
         "batch": batch.key,
         "attempt": batch.attempt,

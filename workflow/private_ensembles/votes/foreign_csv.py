@@ -148,7 +148,7 @@ class _Parser:
         if columns.label is not None:
             at = [columns.label]
             cells = [[row[columns.label].strip() or "-1"] for row in rows]
-            if not self.labels:
+            if len(self.labels) == 0:
                 numbers = all(_is_number(cell) for (cell,) in cells)
                 unknown = all(cell == "-1" for (cell,) in cells)
                 named = not numbers or (self.named and unknown)
@@ -164,7 +164,7 @@ class _Parser:
         first_line = 2 if self.headed else 1
         return Table(
             np.concatenate(self.pieces),
-            np.concatenate(self.labels)[:, 0] if self.labels else None,
+            np.concatenate(self.labels)[:, 0] if len(self.labels) > 0 else None,
             "votes" if self.named else self.columns.kind,
             ids=identified(self.ids, "line", first_line) if self.ids else None,
             headed=self.headed,
