@@ -28,7 +28,7 @@ OF_NO_RECORD = {"release", "release.<locals>.<lambda>"}
 # Of the pool, what only a record asks for.
 BY_CONTENT = (pool.__file__, "stated")
 # What else is made of a plan: tables and facts for the page, on which no label depends.
-BESIDE = {"public_rows", "chosen_row", "public_table", "curves_table", "private_table"}
+BESIDE = {"applying", "public_rows", "chosen_row", "public_table", "curves_table", "private_table"}
 BESIDE |= {"public_facts", "plan_for", "_sample"}
 BUDGET = {"epsilon": 5.0, "delta": 1e-5}
 
