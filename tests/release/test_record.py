@@ -2,8 +2,9 @@
 
 import csv
 import hashlib
+import json
 import os
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -134,6 +135,19 @@ def test_releases_for_two_adjacencies_are_added_up_for_the_wider_one():
     assert total.adjacency == "replace_one"
     assert total.epsilon == pytest.approx(1.1)  # two steps of add_remove for one replaced
     assert total.delta >= 1e-5 + (1 + 2.718281828**0.5) * 1e-5
+
+
+def test_releases_of_different_reach_add_up_for_the_least_that_all_of_them_cover():
+    wide = replace(ONE, terms=json.dumps({"task": {"reach": 2}}))
+    assert (ONE.reach, wide.reach, replace(ONE, terms="{").reach) == (1, 2, 1)
+    both = together([wide, wide])
+    assert (both.reach, both.mixed) == (2, False)
+    assert str(both).endswith("(replace_one)")
+    mixed = together([wide, TWO])
+    assert (mixed.reach, mixed.mixed) == (1, True)
+    assert str(mixed).endswith("(replace_one; for a unit with reach 1, the least stated)")
+    assert together([mixed, ONE]).mixed
+    assert mixed.epsilon == together([ONE, TWO]).epsilon
 
 
 def test_a_release_names_its_file_by_its_hash(tmp_path):

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from math import inf
@@ -54,6 +55,13 @@ class Release:
     labels: int | None = None
     file: str = ""
 
+    @property
+    def reach(self) -> int:
+        """How many shards one unit may reach, as the plan has it; 1 if it was not noted."""
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            return int(json.loads(self.terms)["task"]["reach"])
+        return 1
+
     def noted_as(self, stated: object) -> bool:
         """Return whether what was noted of a release, by this version or an older, is of this."""
         if not isinstance(stated, dict) or "labels_sha256" not in stated:
@@ -68,16 +76,23 @@ _KNOWN = (_COLUMNS, _COLUMNS[:-2], _COLUMNS[:-3])
 
 @dataclass(frozen=True)
 class Total:
-    """What several releases cost together at most, for one adjacency."""
+    """What several releases cost together at most, for one adjacency.
+
+    reach: for a unit that reaches so many shards. mixed: whether some of the releases hold for a
+    unit that reaches more, of which nothing is said of all of them.
+    """
 
     epsilon: float
     delta: float
     adjacency: str
+    reach: int = 1
+    mixed: bool = False
 
     def __str__(self) -> str:
         """The cost in words, rounded up."""
         epsilon, delta = at_most(self.epsilon), at_most(self.delta)
-        return f"epsilon = {epsilon} and delta = {delta} ({self.adjacency})"
+        whom = f"; for a unit with reach {self.reach}, the least stated" if self.mixed else ""
+        return f"epsilon = {epsilon} and delta = {delta} ({self.adjacency}{whom})"
 
 
 def numbered(number: int) -> str:
@@ -187,8 +202,11 @@ def synced(path: str | Path) -> None:
 def together(releases: Sequence[Release | Total]) -> Total:
     """Return what releases cost together: the sums, rounded up.
 
-    If adjacencies differ, what holds for add_remove is brought to replace_one by group privacy.
+    If adjacencies differ, what holds for add_remove is brought to replace_one by group privacy. If
+    reaches differ, the sum holds for the least, which every account covers.
     """
+    reaches = {release.reach for release in releases}
+    mixed = len(reaches) > 1 or any(isinstance(one, Total) and one.mixed for one in releases)
     adjacencies = {release.adjacency for release in releases}
     if len(adjacencies) > 1:
         releases = [_replacing(release) for release in releases]
@@ -198,7 +216,7 @@ def together(releases: Sequence[Release | Total]) -> Total:
 
     epsilon = fraction_above(sum(Fraction(release.epsilon) for release in releases))
     delta = fraction_above(sum(Fraction(release.delta) for release in releases))
-    return Total(epsilon, min(1.0, delta), adjacency)
+    return Total(epsilon, min(1.0, delta), adjacency, min(reaches), mixed)
 
 
 def jointly(releases: Sequence[Release]) -> Total | None:
@@ -239,13 +257,13 @@ def _of_group(releases: Sequence[Release]) -> Total:
     queries = sum(plan.queries for plan in plans)
     labels = sum(plan.labels for plan in plans)
     epsilon = plans[0].epsilon(queries, labels, total.delta)
-    return Total(min(epsilon, total.epsilon), total.delta, total.adjacency)
+    return replace(total, epsilon=min(epsilon, total.epsilon))
 
 
 def _replacing(release: Release | Total) -> Total:
     from private_ensembles.accounting.composition import replace_one  # late: NumPy
 
     if release.adjacency == "replace_one":
-        return Total(release.epsilon, release.delta, release.adjacency)
+        return Total(release.epsilon, release.delta, release.adjacency, release.reach)
     cost = replace_one(release.epsilon, release.delta)
-    return Total(cost.epsilon, cost.delta, "replace_one")
+    return Total(cost.epsilon, cost.delta, "replace_one", release.reach)

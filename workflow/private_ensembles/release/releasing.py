@@ -128,7 +128,8 @@ class Request:
     def budget(self) -> Total:
         """Return what the labels may cost at most."""
         config = self.config
-        return Total(config["epsilon"], config["delta"], config["planner"]["adjacency"])
+        adjacency = config["planner"]["adjacency"]
+        return Total(config["epsilon"], config["delta"], adjacency, config["reach"])
 
     def digest(self, salt: str) -> str:
         """Return a hash of the request and the votes' bytes; OSError if they cannot be read.
