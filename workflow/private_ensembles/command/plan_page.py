@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ def write(
     source: where it is from, in a sentence. Raises OSError if the file cannot be written.
     """
     from private_ensembles.page import plan_page
+    from private_ensembles.release import showing
 
     curves = plan_curves.around(task, plans, seed)
     words = four_lines(task, plans, seed, curves)
@@ -59,17 +60,10 @@ def write(
         "with a threshold are computed at fewer points.",
         f"Choose before you look at votes that are to be released. The plan: {_plan(plans[0])}.",
     ]
-    _put(path, plan_page.build(facts, lines, levels, words, notes))
+    showing.put(
+        path, showing.writer(plan_page.build(facts, lines, levels, words, notes)), int(time.time())
+    )
     return words
-
-
-def _put(path: Path, text: str) -> None:
-    unfinished = path.with_name(f".{path.name}.part")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def four_lines(
