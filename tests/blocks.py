@@ -220,3 +220,13 @@ def write_votes() -> None:
         np.savez(path, votes=votes)
     else:
         np.savetxt(path, votes, fmt="%d", delimiter=",")
+
+
+def run_examples(text: str, name: str) -> int:
+    """Run all examples of a page in one process, one after the other; return how many there are."""
+    unfenced = re.sub(r"^```.*$", "", text, flags=re.MULTILINE)
+    page = doctest.DocTestParser().get_doctest(unfenced, {}, Path(name).name, name, 0)
+    said = []
+    doctest.DocTestRunner().run(page, out=said.append)
+    assert not said, "".join(said)
+    return len(page.examples)

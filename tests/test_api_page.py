@@ -1,19 +1,13 @@
 """docs/api.md: every example runs as printed, and every public name has a section."""
 
-import doctest
-import re
-
 import private_ensembles
+
+from .blocks import run_examples
 
 
 def test_the_examples_give_what_the_page_says(root):
     text = (root / "docs" / "api.md").read_text(encoding="utf-8")
-    unfenced = re.sub(r"^```.*$", "", text, flags=re.MULTILINE)
-    page = doctest.DocTestParser().get_doctest(unfenced, {}, "api.md", "docs/api.md", 0)
-    assert len(page.examples) > 15
-    said = []
-    doctest.DocTestRunner().run(page, out=said.append)
-    assert not said, "".join(said)
+    assert run_examples(text, "docs/api.md") > 15
 
 
 def test_every_public_name_is_on_it_and_in_a_heading(root):

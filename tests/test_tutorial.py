@@ -1,11 +1,12 @@
 """docs/tutorial.md: examples run as printed, pictures are theirs, the formula comes late."""
 
-import doctest
 import re
 import runpy
 
 import numpy as np
 import pytest
+
+from .blocks import run_examples
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
@@ -16,12 +17,7 @@ def text(root):
 
 
 def test_the_examples_give_what_the_page_says(text):
-    unfenced = re.sub(r"^```.*$", "", text, flags=re.MULTILINE)
-    page = doctest.DocTestParser().get_doctest(unfenced, {}, "tutorial.md", "docs/tutorial.md", 0)
-    assert len(page.examples) > 30
-    said = []
-    doctest.DocTestRunner().run(page, out=said.append)
-    assert not said, "".join(said)
+    assert run_examples(text, "docs/tutorial.md") > 30
 
 
 def test_the_pictures_are_drawn_from_the_examples(text, root, tmp_path):
