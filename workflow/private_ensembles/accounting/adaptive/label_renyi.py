@@ -24,7 +24,7 @@ _FINER = 6
 # Losses beyond the thresholds may hold this share of delta, over all labels.
 _CUT = 1e-4
 # Powers of the loss that are tried, as multiples of the one that would be best of normal losses.
-_POWERS = np.geomspace(0.2, 60, 241)
+_POWERS = np.geomspace(0.2, 200, 241)
 # No power of a threshold is larger than e to this.
 _HIGHEST = 600.0
 # Exponentials of up to 600, logarithms and a few products.
