@@ -1,5 +1,6 @@
 """The bound on every law of two classes, against the laws there are and exact arithmetic."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -56,7 +57,7 @@ def test_every_step_of_the_bound_breaks_the_budget(Q, epsilon, delta):
     """In fractions: at the bound a coin too many is told apart, a little below it is not."""
     bounds = right_at_most(9, Q, epsilon, delta)
     steps = [(1 - bounds[0], bounds[0])]
-    steps += [(p, q) for p, q in zip(bounds[:-1], bounds[1:], strict=True) if q < 1]
+    steps += [(p, q) for p, q in itertools.pairwise(bounds) if q < 1]
     for low, high in steps:
         assert exact_delta(low, high, Q, epsilon) > delta
         less = low + (high - low) * (1 - 1e-4)

@@ -20,7 +20,7 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 # Thresholds for each standard deviation of a label's loss: moments are 1e-4 too large or less.
 _FINENESS = 24
 # Few labels' orders are high: up to this many times as many, divided by their square root.
-_FINER = 6
+_FINER = 2
 # Losses beyond the thresholds may hold this share of delta, over all labels.
 _CUT = 1e-4
 # Powers of the loss that are tried, as multiples of the one that would be best of normal losses.

@@ -1,8 +1,8 @@
 """Labels charged for the worst Rényi divergence of one of them: the account before ours.
 
-Chadha, Jagielski, Papernot, Choquette-Choo and Nasr (*Auditing Private Prediction*, ICML 2024) bound
-private prediction so. It charges for labels and not for noisy counts, as `label` does, but adds up
-the worst of each order, where no adversary has all of them: docs/many-labels.md, theorem 13.
+So Chadha, Jagielski, Papernot, Choquette-Choo and Nasr bound private prediction (ICML 2024). It
+charges for labels and not for noisy counts, as `label` does, but adds up the worst of each order,
+and no adversary has the worst of all: docs/many-labels.md, theorem 13.
 """
 
 from dataclasses import dataclass
