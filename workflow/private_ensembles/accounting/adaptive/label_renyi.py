@@ -3,7 +3,8 @@
 The strongest account of labels before the one of this package: an auditor's of private prediction
 (Chadha, Jagielski, Papernot, Choquette-Choo and Nasr, ICML 2024) charges each label the largest
 Rényi divergence that neighbouring votes can cause, and adds up. It is kept to be compared with:
-`account` charges less for the same labels. Theorem 13 and its proof: docs/many-labels.md.
+`account` charges less for the same labels. Theorem and proof: docs/many-labels.md, "The account
+before this one".
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def renyi_epsilon(family: Family, labels: int, delta: float) -> float:
 
     family: neighbouring pairs of one label. labels: >= 1, chosen adaptively. delta: in (0, 1). The
     bound holds in floating point; it is infinite if losses without bound use delta up. Raises
-    ValueError for numbers out of range. Source: theorem 13 of docs/many-labels.md; the conversion
+    ValueError for numbers out of range. Source: docs/many-labels.md; the conversion
     is Canonne, Kamath and Steinke's (2020), Proposition 12.
     """
     check_labels(labels, delta)
@@ -73,7 +74,7 @@ def _moments_less_one(
     """Upper bounds on E_P[(P / P')^power] - 1 without the losses beyond the reach: of all rows.
 
     rows: (rows, n) curves at thresholds t_j. Each is replaced by its chords, whose moment is the
-    sum of (row_j - row_n) w_j, w_j >= 0 (docs/many-labels.md, theorem 13).
+    sum of (row_j - row_n) w_j, w_j >= 0 (docs/many-labels.md).
     """
     reach = rows.shape[1] // 2
     logs = step * np.arange(-reach, reach)[:, None]

@@ -2,7 +2,7 @@
 
 So Chadha, Jagielski, Papernot, Choquette-Choo and Nasr bound private prediction (ICML 2024). It
 charges for labels and not for noisy counts, as `label` does, but adds up the worst of each order,
-and no adversary has the worst of all: docs/many-labels.md, theorem 13.
+and no adversary has the worst of all (docs/many-labels.md, "The account before this one").
 """
 
 from dataclasses import dataclass
