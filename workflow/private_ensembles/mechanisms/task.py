@@ -26,7 +26,10 @@ class Task:
     have, and accounted for as the discrete noise that it is. counts_only: of the votes only
     how many each class has is known. profile: how the teachers are thought to agree, on which no
     cost depends. reach: how many votes the unit that is protected may move at most: the shards that
-    one person's records are in, or the records that are to be protected together.
+    one person's records are in, or the records that are to be protected together. findings: how
+    many yes/no questions each ballot answers at once: so many queries of two classes, one after the
+    other, are one vector (docs/multi-label.md). most_ones: how many of them a ballot says yes to at
+    most; None: all of them.
 
     Raises ValueError for a value out of range.
     """
@@ -45,6 +48,8 @@ class Task:
     counts_only: bool = False
     profile: ConsensusProfile | None = None
     reach: int = 1
+    findings: int = 1
+    most_ones: int | None = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta)
@@ -52,6 +57,7 @@ class Task:
         checks.integer(at_least=1, **counted)
         checks.integer(at_least=1, at_most=self.n_teachers, reach=self.reach)
         checks.integer(at_least=2, n_classes=self.n_classes)
+        self._check_findings()
         check_size(self.n_teachers, self.n_classes)
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
@@ -62,6 +68,33 @@ class Task:
                 f"teacher_epsilon = {self.teacher_epsilon}: must be > 0 and <= {MOST_EPSILON:g}"
             )
         checks.probability(teacher_Delta=self.teacher_Delta, one=False)
+
+    def _check_findings(self) -> None:
+        checks.integer(at_least=1, findings=self.findings)
+        if self.findings > 1 and self.n_classes != 2:
+            raise ValueError(f"n_classes = {self.n_classes}: must be 2, as findings are yes or no")
+        if self.most_ones is not None:
+            checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
+
+    @property
+    def vectors(self) -> int:
+        """Return how many vectors of findings are wanted at most: labels, if there is one each."""
+        return self.labels // self.findings
+
+    def changed(self, labels: int) -> int:
+        """Return how many of so many labels, in their order, the unit can change at most.
+
+        A ballot that turns into another one changes no finding to which both say no: of k findings
+        min(k, 2 most_ones) at most (docs/multi-label.md, theorem 1).
+
+        >>> Task(1.0, 1e-5, 28, 28, 50, 2, findings=14, most_ones=3).changed(28)
+        12
+        """
+        if self.most_ones is None:
+            return labels
+        whole, rest = divmod(labels, self.findings)
+        most = min(self.findings, 2 * self.most_ones * self.reach)
+        return whole * most + min(rest, most)
 
     def teacher_cost(self) -> Composition:
         """Return what one private teacher costs for the task's adjacency."""
