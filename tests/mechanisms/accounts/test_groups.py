@@ -183,7 +183,7 @@ def test_pairs_that_are_not_known_are_not_guessed(name):
     mechanism, task = load(name), task_of(3, 4, 2, reach=2)
     parameters = mechanism.calibrate(task)
     assert not mechanism.law.pairs_known(task)
-    with pytest.raises(ValueError, match="n_classes = 3, reach = 2: no pairs of neighbours"):
+    with pytest.raises(ValueError, match="n_classes = 3, moved = 2: no pairs of neighbours"):
         mechanism.law.pairs(task, parameters)
 
 

@@ -99,7 +99,7 @@ class Laplace(TableLaw):
         return parameters.at_scale(factor * parameters.scale)
 
     def cover(self, task, parameters):
-        return laplace_cover(parameters.scale, task.n_teachers)
+        return laplace_cover(parameters.scale, task.votes_in_all)
 
     def closed_form(self, parameters):
         return "laplace", parameters.scale
