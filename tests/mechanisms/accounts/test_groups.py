@@ -36,12 +36,19 @@ def exact_delta(law, parameters, task, moved=None):
     """
     moved = task.reach if moved is None else moved
     rows = all_histograms(task.n_teachers, task.n_classes)
-    laws = law.outcomes(rows, parameters)
+    near = [
+        pair
+        for pair in itertools.permutations(range(len(rows)), 2)
+        if np.abs(rows[pair[0]] - rows[pair[1]]).sum() <= 2 * moved
+    ]
+    return exact_delta_of(law, parameters, task, rows, near)
+
+
+def exact_delta_of(law, parameters, task, rows, near):
+    """The same for neighbours that are listed: pairs of places among rows, in both orders."""
+    laws = law.outcomes(np.array(rows), parameters)
     named = [[Fraction(float(p)) for p in row] for row in laws]
-    pairs = set()
-    for one, other in itertools.permutations(range(len(rows)), 2):
-        if np.abs(rows[one] - rows[other]).sum() <= 2 * moved:
-            pairs.add(tuple(sorted(zip(named[one], named[other], strict=True))))
+    pairs = {tuple(sorted(zip(named[one], named[other], strict=True))) for one, other in near}
     listed = [tuple(zip(*pair, strict=True)) for pair in pairs]
     _, growth = power(task.epsilon)
     return exact_value(listed, task.labels, growth)
