@@ -86,6 +86,8 @@ def _prove(plan: ReleasePlan) -> Proof:
     task, parameters = plan.task, plan.parameters
     if not task.secure:
         raise NoCertificate("the noise of a rehearsal can be computed from its seed")
+    task, parameters = plan.mechanism.as_charged(task, parameters)
+    plan = replace(plan, task=task, parameters=parameters)  # of the labels that can change
     if task.moved > 1:
         raise NoCertificate("the verifier knows one moved vote only, not several")
     account = plan.mechanism.account
