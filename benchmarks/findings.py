@@ -24,7 +24,7 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.pate.data_independent import rho_within
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.votes.findings import few_ones
+from private_ensembles.votes.findings import few_ones, one_by_one
 
 DELTA = 1e-5
 TEACHERS, QUERIES, FINDINGS = 250, 50, 10
@@ -108,10 +108,12 @@ def binary(
     labels = queries * findings
     size = {"n_teachers": teachers, "n_classes": 2, "findings": findings, "most_ones": most}
     noise = load(name).calibrate(Task(epsilon, DELTA, labels, labels, **size))
-    ballots = ensemble.ballots if most is None else few_ones(ensemble.ballots, most)
+    votes = one_by_one(ensemble.ballots)
+    votes = votes if most is None else few_ones(votes, findings, most)
+    seen = votes.sum(axis=1).reshape(queries, findings)
     # Two counts with noise of sigma each: their difference is twice the count of yes less K.
     spread = noise.sigma / math.sqrt(2)
-    return spread, *of_counts(ensemble, ballots.sum(axis=1), spread)
+    return spread, *of_counts(ensemble, seen, spread)
 
 
 def tau(ensemble: Ensemble, epsilon: float, analysis: str, most: int) -> tuple[float, float, float]:

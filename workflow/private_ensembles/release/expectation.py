@@ -55,11 +55,12 @@ class Expectation:
 
     wanted: labels asked for. answers: labels that are expected. right: of them, those that are
     right. With several findings of a query, all of these are findings; findings: how many a query
-    has; vectors: queries of which all findings are expected to be right. guessing, teacher, plurality: shares of queries on which guessing the commonest class,
-    one teacher and the teachers' plurality without noise are right. stated: whether the commonest
-    class was stated. good: the most labels (queries, if there are findings), up to those wanted, of
-    which 80 % would be right; 0 if not even one would, None if it is not known. advice: the best first. warnings: what the budget
-    does not promise.
+    has; vectors: queries of which all findings are expected to be right. guessing, teacher,
+    plurality: shares of queries on which guessing the commonest class, one teacher and the
+    teachers' plurality without noise are right. stated: whether the commonest class was stated.
+    good: the most labels (queries, if there are findings), up to those wanted, of which 80 % would
+    be right; 0 if not even one would, None if it is not known. advice: the best first. warnings:
+    what the budget does not promise.
     """
 
     wanted: int
