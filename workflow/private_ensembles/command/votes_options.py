@@ -41,6 +41,19 @@ def add_arguments(parser: argparse.ArgumentParser, *, profile: bool = True) -> N
         help="what queries are called, which is public; default: a column id, query, query_id, "
         "index, or a first one without a name",
     )
+    files.add_argument(
+        "--findings",
+        metavar="N|NAMES",
+        help="yes/no questions that every query asks: their number, or edema,fracture, or a file "
+        "with one name on each line; votes are then 0 or 1 for each of them",
+    )
+    files.add_argument(
+        "--most-ones",
+        type=whole,
+        metavar="N",
+        help="how many findings a ballot says yes to at most, of one with more the first count: "
+        "fewer are charged; default: all",
+    )
     if profile:
         files.add_argument(
             "--profile-from",
@@ -72,6 +85,8 @@ def read(options: argparse.Namespace, path: str | Path, classes: int | None) -> 
         class_names=options.class_names,
         first_class=options.first_class,
         id_column=options.id_column,
+        findings=options.findings,
+        most_ones=options.most_ones,
     )
 
 
@@ -84,7 +99,7 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     from private_ensembles.release.pool import pool_of
 
     votes = read(options, options.votes, options.classes)
-    return pool_of(votes, options.answer, options.class_names, seed)
+    return pool_of(votes, options.answer, options.class_names, seed, options.findings)
 
 
 def classes(options: argparse.Namespace) -> int | None:
@@ -92,6 +107,8 @@ def classes(options: argparse.Namespace) -> int | None:
     from private_ensembles.configuration.class_names import read_class_names
 
     if options.class_names is None:
+        if options.classes is None and options.findings is not None:
+            return 2
         if options.classes is None:
             raise ValueError("n_classes = None: must be given, or say class_names=NAME,NAME,...")
         return options.classes
@@ -104,6 +121,7 @@ def classes(options: argparse.Namespace) -> int | None:
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
     keys = ("votes_kind", "class_names", "first_class", "id_column", "answer")
+    keys += ("findings", "most_ones")
     return {key: getattr(options, key) for key in keys}
 
 
