@@ -28,14 +28,16 @@ from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
 from private_ensembles.votes.cache import Votes
+from private_ensembles.votes.findings import names_of_findings, one_by_one, yes_and_no
 
 
 @dataclass(frozen=True)
 class Released:
     """Labels, and what all of them cost together.
 
-    labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for `adjacency`, an
-    upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
+    labels: int64 (queries,), or (queries, findings), -1 for a query without one. epsilon: at delta,
+    for `adjacency`, an upper bound whatever the votes. secure: False for a rehearsal, which must
+    not be released.
     facts: as they were stated. expectation: what the labels are worth on the profile
     (`expectation.lines()` says it in words).
     terms: the plan, as text, from which `release_statement` tells what was released.
@@ -60,6 +62,9 @@ def release_labels(
     epsilon: float,
     delta: float,
     labels: int | None = None,
+    findings: int | str | Sequence[str] | None = None,
+    most_ones: int | None = None,
+    teachers: int | None = None,
     answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
@@ -82,15 +87,19 @@ def release_labels(
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
     epsilon, delta: the budget of all labels together. labels: the most that are wanted; None: all.
-    answer: for which queries: ``first``, those at the top; ``random``, drawn whatever the votes; or
-    the numbers, from 0, of the only queries to answer, which must not be chosen by looking at
-    votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
-    teacher_delta: as in :func:`plan`; the profile never from these votes. shards: ``disjoint`` if
-    no record is in the data of two teachers, or ``shared``; must be stated but for a rehearsal.
-    unit, reach: what one record is, such as "patient", and the most shards that one may be in.
-    anyway: release labels of which, on the profile, too few would be right to be of use. noise:
-    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
-    (default 0).
+    findings: yes/no questions that every query asks, by their number or names: then counts are
+    ballots of 0 and 1, (queries, teachers, findings), or how many of `teachers` say yes, (queries,
+    findings). most_ones: how many findings a ballot says yes to at most; of one with more, the
+    first ones count. Whoever hands in counts of yes has left no more of any ballot
+    (docs/multi-label.md). answer: for which queries: ``first``, those at the top; ``random``, drawn
+    whatever the votes; or the numbers, from 0, of the only queries to answer, which must not be
+    chosen by looking at votes. mechanism: its name; None: the best on the profile. profile,
+    adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the profile never from these
+    votes. shards: ``disjoint`` if no record is in the data of two teachers, or ``shared``; must be
+    stated but for a rehearsal. unit, reach: what one record is, such as "patient", and the most
+    shards that one may be in. anyway: release labels of which, on the profile, too few would be
+    right to be of use. noise: ``secure`` (the system's entropy; then no seed) or ``reproducible``:
+    a rehearsal, with `seed` (default 0).
 
     Each call spends its budget again and keeps no record: two calls cost the sum.
     `private-ensembles release` keeps one. What must not be missed about labels and budget is a
@@ -98,7 +107,6 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    counts = _checked(counts)
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
@@ -107,17 +115,24 @@ def release_labels(
         offered = ", ".join(registry.offered())
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     facts = stated(shards, unit, reach, secure=secure)
-    queries, classes = counts.shape
-    votes = Votes(classes, np.full(queries, -1), counts=counts)
+    if findings is None:
+        if most_ones is not None or teachers is not None:
+            raise ValueError("most_ones, teachers: must be left out without findings")
+        counts = _checked(counts)
+        queries, classes = counts.shape
+        votes = Votes(classes, np.full(queries, -1), counts=counts)
+    else:
+        votes = _of_findings(counts, names_of_findings(findings), most_ones, teachers)
     of_rehearsal = 0 if seed is None else seed
-    asked = pool_of(votes, answer, seed=None if secure else of_rehearsal)
+    asked = pool_of(votes, answer, seed=None if secure else of_rehearsal, findings=findings)
+    wanted = asked.votes.n_vectors if labels is None else labels
     task = Task(
         epsilon,
         delta,
         asked.votes.n_queries,
-        asked.votes.n_queries if labels is None else labels,
-        int(counts[0].sum()),
-        classes,
+        wanted * votes.findings,
+        votes.n_teachers,
+        votes.n_classes,
         facts.privacy_model,
         adjacency,
         teacher_epsilon,
@@ -125,14 +140,17 @@ def release_labels(
         secure=secure,
         counts_only=True,
         reach=reach,
+        findings=votes.findings,
+        most_ones=votes.most_ones,
     )
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, facts, 0)
     expectation.tell(application.expectation, secure=secure, anyway=anyway)
     drawn = own_votes.serve(application, asked.votes, of_rehearsal, text=asked.text, anyway=anyway)
     best = application.chosen
+    columns = ("label",) if asked.findings is None else asked.findings
     return Released(
-        drawn.by_query(queries),
+        drawn.by_query(votes.n_vectors, columns),
         best.mechanism,
         best.parameters,
         best.epsilon,
@@ -162,7 +180,8 @@ def release_statement(released: Released) -> str:
     """
     plan = release_plan.read(released.terms)
     proof = certificate.proof_or_reason(plan, released.epsilon)
-    number = int((released.labels >= 0).sum())
+    answered = released.labels >= 0
+    number = int((answered if answered.ndim == 1 else answered.any(axis=1)).sum())
     charged = statement.Charged(released.epsilon, released.delta, labels=number)
     return statement.statement(plan, proof, charged)
 
@@ -182,6 +201,34 @@ def release_darrm(
     """
     source = Seeded(noise) if isinstance(noise, np.random.Generator) else noise
     return gamma_law.release(counts, gamma, source)
+
+
+def _of_findings(
+    counts: ArrayLike, names: Sequence[str], most_ones: int | None, teachers: int | None
+) -> Votes:
+    """Return ballots, or counts of yes, as votes of two classes."""
+    table, facts = np.asarray(counts), {"findings": len(names), "most_ones": most_ones}
+    if table.ndim not in (2, 3) or 0 in table.shape or table.dtype.kind not in "biu":
+        raise ValueError(
+            f"counts: {table.dtype} {table.shape}: must be integers (queries, teachers, findings) "
+            "of 0 and 1, or (queries, findings) of how many say yes"
+        )
+    if table.shape[-1] != len(names):
+        raise ValueError(f"counts: {table.shape[-1]} findings: must be {len(names)}")
+    table = table.astype(np.int64)
+    if table.ndim == 2 and teachers is None:
+        raise ValueError("teachers = None: must be stated beside counts of yes")
+    number = table.shape[1] if table.ndim == 3 else teachers
+    checks.integer(teachers=number, at_least=2, at_most=MOST_TEACHERS)
+    if teachers not in (None, number):
+        raise ValueError(f"teachers = {teachers}: must be {number}, as there are ballots")
+    most = 1 if table.ndim == 3 else number
+    if table.min() < 0 or table.max() > most:
+        raise ValueError(f"counts: must be numbers from 0 to {most}")
+    unknown = np.full(len(table) * len(names), -1)
+    if table.ndim == 3:
+        return Votes(2, unknown, one_by_one(table), **facts)
+    return Votes(2, unknown, counts=yes_and_no(table, number), **facts)
 
 
 def _checked(counts: ArrayLike) -> NDArray[np.int64]:

@@ -1690,7 +1690,13 @@ def of_the_plan(body, plan, task):
         plan.get("parameters"),
     )
     need(type(noise) is dict, "the terms have no noise")
-    labels, name = noise.get("labels"), plan["name"]
+    labels, name, asked = noise.get("labels"), plan["name"], noise.get("queries")
+    if task.get("most_ones") is not None:  # of findings those alone that a ballot can change
+        if asked is None:
+            labels = changed(task, count(labels))
+        else:  # a threshold decides which of them are answered
+            asked = changed(task, count(asked))
+            labels = min(count(labels), asked)
     if body["kind"] == "gamma_privacy":
         same = body["K"] == K and number(body["m"]) == real(noise.get("m"))
         need(same and labels == 1, "the certificate is of another gamma")
@@ -1722,11 +1728,21 @@ def of_the_plan(body, plan, task):
         counts = [(row["times"], number(row["scale"])) for row in body["counts"]]
         expected = []
         if "queries" in noise:
-            expected.append((count(noise["queries"]), real(noise["sigma1"])))
+            expected.append((count(asked), real(noise["sigma1"])))
         if not rows:
             scale = noise["sigma2"] if "queries" in noise else noise["sigma"]
             expected.append((2 * count(labels), real(scale)))
         need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
+
+
+def changed(task, labels):
+    """How many of so many labels one ballot changes at most: of a query's findings those to which
+    it says yes before or after."""
+    findings, most = count(task.get("findings", 1)), count(task["most_ones"])
+    need(findings > 0, "a query has at least one finding")
+    whole, rest = divmod(labels, findings)
+    each = min(findings, 2 * most)
+    return whole * each + min(rest, each)
 
 
 def of_teachers(epsilon, delta, task):
