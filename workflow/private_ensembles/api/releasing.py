@@ -28,7 +28,8 @@ from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
 from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.findings import names_of_findings, one_by_one, yes_and_no
+from private_ensembles.votes.findings import names_of_findings
+from private_ensembles.votes.foreign_findings import of_arrays
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ def release_labels(
         queries, classes = counts.shape
         votes = Votes(classes, np.full(queries, -1), counts=counts)
     else:
-        votes = _of_findings(counts, names_of_findings(findings), most_ones, teachers)
+        number = len(names_of_findings(findings))
+        votes = of_arrays(counts, number, most_ones, teachers)
     of_rehearsal = 0 if seed is None else seed
     asked = pool_of(votes, answer, seed=None if secure else of_rehearsal, findings=findings)
     wanted = asked.votes.n_vectors if labels is None else labels
@@ -201,34 +203,6 @@ def release_darrm(
     """
     source = Seeded(noise) if isinstance(noise, np.random.Generator) else noise
     return gamma_law.release(counts, gamma, source)
-
-
-def _of_findings(
-    counts: ArrayLike, names: Sequence[str], most_ones: int | None, teachers: int | None
-) -> Votes:
-    """Return ballots, or counts of yes, as votes of two classes."""
-    table, facts = np.asarray(counts), {"findings": len(names), "most_ones": most_ones}
-    if table.ndim not in (2, 3) or 0 in table.shape or table.dtype.kind not in "biu":
-        raise ValueError(
-            f"counts: {table.dtype} {table.shape}: must be integers (queries, teachers, findings) "
-            "of 0 and 1, or (queries, findings) of how many say yes"
-        )
-    if table.shape[-1] != len(names):
-        raise ValueError(f"counts: {table.shape[-1]} findings: must be {len(names)}")
-    table = table.astype(np.int64)
-    if table.ndim == 2 and teachers is None:
-        raise ValueError("teachers = None: must be stated beside counts of yes")
-    number = table.shape[1] if table.ndim == 3 else teachers
-    checks.integer(teachers=number, at_least=2, at_most=MOST_TEACHERS)
-    if teachers not in (None, number):
-        raise ValueError(f"teachers = {teachers}: must be {number}, as there are ballots")
-    most = 1 if table.ndim == 3 else number
-    if table.min() < 0 or table.max() > most:
-        raise ValueError(f"counts: must be numbers from 0 to {most}")
-    unknown = np.full(len(table) * len(names), -1)
-    if table.ndim == 3:
-        return Votes(2, unknown, one_by_one(table), **facts)
-    return Votes(2, unknown, counts=yes_and_no(table, number), **facts)
 
 
 def _checked(counts: ArrayLike) -> NDArray[np.int64]:

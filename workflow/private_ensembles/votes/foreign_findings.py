@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
+from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.votes.ballots import ABSENT
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.findings import one_by_one, yes_and_no
@@ -51,6 +53,37 @@ def of_findings(table: Table, stated: Stated) -> Votes:
     if votes.n_teachers < 2:
         raise ValueError(f"has votes of {votes.n_teachers} teacher: must be at least 2")
     return votes
+
+
+def of_arrays(
+    counts: ArrayLike, findings: int, most_ones: int | None, teachers: int | None
+) -> Votes:
+    """Return votes on findings that somebody has in memory.
+
+    counts: ballots of 0 and 1, (queries, teachers, findings), or how many of `teachers` say yes,
+    (queries, findings). Raises ValueError, in one line, for anything else.
+    """
+    table, facts = np.asarray(counts), {"findings": findings, "most_ones": most_ones}
+    if table.ndim not in (2, 3) or 0 in table.shape or table.dtype.kind not in "biu":
+        raise ValueError(
+            f"counts: {table.dtype} {table.shape}: must be integers (queries, teachers, findings) "
+            "of 0 and 1, or (queries, findings) of how many say yes"
+        )
+    if table.shape[-1] != findings:
+        raise ValueError(f"counts: {table.shape[-1]} findings: must be {findings}")
+    if table.ndim == 2 and teachers is None:
+        raise ValueError("teachers = None: must be stated beside counts of yes")
+    number = table.shape[1] if table.ndim == 3 else teachers
+    checks.integer(teachers=number, at_least=2, at_most=MOST_TEACHERS)
+    if teachers not in (None, number):
+        raise ValueError(f"teachers = {number} in the ballots: must be {teachers}")
+    most = 1 if table.ndim == 3 else number
+    if table.min() < 0 or table.max() > most:
+        raise ValueError(f"counts: must be numbers from 0 to {most}")
+    table, unknown = table.astype(np.int64), np.full(len(table) * findings, -1)
+    if table.ndim == 3:
+        return Votes(2, unknown, one_by_one(table), **facts)
+    return Votes(2, unknown, counts=yes_and_no(table, number), **facts)
 
 
 def _counts(matrix: NDArray, stated: Stated) -> NDArray[np.int64]:
