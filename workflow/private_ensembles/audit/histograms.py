@@ -34,11 +34,14 @@ def enumerate_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
     return _extend(n_teachers, n_classes, descending=False)
 
 
-def neighbour_pairs(histograms: ArrayLike, moved: int = 1) -> NDArray[np.int64]:
+def neighbour_pairs(
+    histograms: ArrayLike, moved: int = 1, together: bool = False
+) -> NDArray[np.int64]:
     """Pairs (P, 2) of rows of `enumerate_histograms` between which one vote moves, each pair once.
 
-    moved: how many votes may move at most, >= 1, from any classes to any. Raises ValueError if the
-    rows are not all histograms in lexicographic order.
+    moved: how many votes may move at most, >= 1: if together, from one class to one other, else
+    from any classes to any. Raises ValueError if the rows are not all histograms in lexicographic
+    order.
     """
     rows = np.asarray(histograms)
     if rows.ndim != 2 or not np.array_equal(
@@ -47,15 +50,16 @@ def neighbour_pairs(histograms: ArrayLike, moved: int = 1) -> NDArray[np.int64]:
         raise ValueError("histograms: must be all of them, in the order of enumerate_histograms")
     n_classes = rows.shape[1]
     pairs = []
-    for source in range(n_classes):
-        for target in range(source + 1, n_classes):
-            first = np.nonzero(rows[:, source] > 0)[0]
-            after = rows[first]
-            after[:, source] -= 1
-            after[:, target] += 1
-            pairs.append(np.stack([first, _rank(after)], axis=1))
+    for votes in range(1, moved + 1 if together else 2):
+        for source in range(n_classes):
+            for target in range(source + 1, n_classes):
+                first = np.nonzero(rows[:, source] >= votes)[0]
+                after = rows[first]
+                after[:, source] -= votes
+                after[:, target] += votes
+                pairs.append(np.stack([first, _rank(after)], axis=1))
     one = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
-    return one if moved == 1 else _within(one, len(rows), moved)
+    return one if moved == 1 or together else _within(one, len(rows), moved)
 
 
 def _within(pairs: NDArray, count: int, steps: int) -> NDArray[np.int64]:

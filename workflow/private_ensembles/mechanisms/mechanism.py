@@ -55,7 +55,7 @@ class Mechanism:
             return "needs teachers that are private themselves (teacher_epsilon)"
         if self.law.n_classes == 2 and task.n_classes != 2:
             return "for two classes only"
-        if task.reach > 1 and not self.account.groups:
+        if task.moved > 1 and not self.account.groups:
             return "charged for one vote that moves, not for several"
         if entry.hides_votes and (reason := groups.refusal(task)):
             return reason
@@ -76,7 +76,7 @@ class Mechanism:
             reason = f"no noise of {self.name} is proven for the budget"
             raise ValueError(f"noise = secure: {reason}") from None
         self.require_coins(task, parameters)
-        size = {"n_teachers": int(task.n_teachers), "n_classes": int(task.n_classes)}
+        size = {"n_teachers": int(task.votes_in_all), "n_classes": int(task.n_classes)}
         return replace(parameters, **size)
 
     def guess(self, task: Task, **free: float) -> Parameters:
@@ -95,8 +95,8 @@ class Mechanism:
         rounding takes more than delta leaves.
         """
         if self.law.coins and task.secure and parameters.labels == 1 and task.n_classes == 2:
-            table = self.law.distribution(both_counts(task.n_teachers), parameters)
-            spent = coins_delta(table, task.epsilon, task.reach)
+            table = self.law.distribution(both_counts(task.votes_in_all), parameters)
+            spent = coins_delta(table, task.epsilon, task.moved)
             if spent > Decimal(task.delta):
                 raise ValueError(f"delta = {task.delta}: coins of {self.name} cost {spent:.17g}")
 

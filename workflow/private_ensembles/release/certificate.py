@@ -86,7 +86,7 @@ def _prove(plan: ReleasePlan) -> Proof:
     task, parameters = plan.task, plan.parameters
     if not task.secure:
         raise NoCertificate("the noise of a rehearsal can be computed from its seed")
-    if task.reach > 1:
+    if task.moved > 1:
         raise NoCertificate("the verifier knows one moved vote only, not several")
     account = plan.mechanism.account
     if isinstance(parameters, Members):

@@ -196,7 +196,7 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
         answers=answers,
         right=plan.correct,
         guessing=float(task.profile.frequencies.max()),
-        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.n_teachers),
+        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.votes_in_all),
         plurality=plurality,
         stated=task.profile.commonest is not None,
         good=good,

@@ -98,11 +98,17 @@ class ReleasePlan:
         task = self.task
         sizes = (
             task.n_teachers,
+            task.votes_in_all,
             task.n_classes,
             task.privacy_model,
             task.adjacency,
             task.secure,
             task.reach,
+            task.ballot,
+            task.split,
+            task.absent,
+            task.findings,
+            task.most_ones,
         )
         return self.name, self.noise(1, 1), self.levels, *sizes
 
@@ -233,7 +239,7 @@ class ReleasePlan:
 
     def text(self) -> str:
         """Return the plan as JSON, from which `read` makes it again, float for float."""
-        plan = asdict(self) | {"parameters": _stated(self.parameters)}
+        plan = asdict(self) | {"parameters": _stated(self.parameters), "task": self.task.stated()}
         del plan["levels"]
         if self.facts is None:
             del plan["facts"]

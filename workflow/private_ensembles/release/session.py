@@ -389,7 +389,7 @@ class Session:
         if not self._tried:
             task = self.plan.task
             nobody = np.zeros((1, task.n_classes), dtype=np.int64)
-            nobody[0, 0] = task.n_teachers
+            nobody[0, 0] = task.votes_in_all
             self._draw(nobody, State(0, 0, 0, ""), 1)
             self._tried = True
 
