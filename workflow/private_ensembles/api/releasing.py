@@ -87,20 +87,22 @@ def release_labels(
     (True, True)
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
-    epsilon, delta: the budget of all labels together. labels: the most that are wanted; None: all.
-    findings: yes/no questions that every query asks, by their number or names: then counts are
-    ballots of 0 and 1, (queries, teachers, findings), or how many of `teachers` say yes, (queries,
-    findings). most_ones: how many findings a ballot says yes to at most; of one with more, the
-    first ones count. Whoever hands in counts of yes has left no more of any ballot
-    (docs/multi-label.md). answer: for which queries: ``first``, those at the top; ``random``, drawn
-    whatever the votes; or the numbers, from 0, of the only queries to answer, which must not be
-    chosen by looking at votes. mechanism: its name; None: the best on the profile. profile,
-    adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the profile never from these
-    votes. shards: ``disjoint`` if no record is in the data of two teachers, or ``shared``; must be
-    stated but for a rehearsal. unit, reach: what one record is, such as "patient", and the most
-    shards that one may be in. anyway: release labels of which, on the profile, too few would be
-    right to be of use. noise: ``secure`` (the system's entropy; then no seed) or ``reproducible``:
-    a rehearsal, with `seed` (default 0).
+    teachers: how many there are, if some may say nothing about a query: rows then add up to at
+    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). epsilon, delta:
+    the budget of all labels together. labels: the most that are wanted; None: all. findings: yes/no
+    questions that every query asks, by their number or names: then counts are ballots of 0 and 1,
+    (queries, teachers, findings), or how many of `teachers` say yes, (queries, findings).
+    most_ones: how many findings a ballot says yes to at most; of one with more, the first ones
+    count. Whoever hands in counts of yes has left no more of any ballot (docs/multi-label.md).
+    answer: for which queries: ``first``, those at the top; ``random``, drawn whatever the votes; or
+    the numbers, from 0, of the only queries to answer, which must not be chosen by looking at
+    votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
+    teacher_delta: as in :func:`plan`; the profile never from these votes. shards: ``disjoint`` if
+    no record is in the data of two teachers, or ``shared``; must be stated but for a rehearsal.
+    unit, reach: what one record is, such as "patient", and the most shards that one may be in.
+    anyway: release labels of which, on the profile, too few would be right to be of use. noise:
+    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
+    (default 0).
 
     Each call spends its budget again and keeps no record: two calls cost the sum.
     `private-ensembles release` keeps one. What must not be missed about labels and budget is a
@@ -117,11 +119,13 @@ def release_labels(
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     facts = stated(shards, unit, reach, secure=secure)
     if findings is None:
-        if most_ones is not None or teachers is not None:
-            raise ValueError("most_ones, teachers: must be left out without findings")
-        counts = _checked(counts)
-        queries, classes = counts.shape
-        votes = Votes(classes, np.full(queries, -1), counts=counts)
+        if most_ones is not None:
+            raise ValueError(f"most_ones = {most_ones}: must be left out without findings")
+        counts = _checked(counts, teachers)
+        unknown, stated_absent = np.full(len(counts), -1), teachers is not None
+        votes = Votes(
+            counts.shape[1], unknown, counts=counts, absent=stated_absent, teachers=teachers
+        )
     else:
         number = len(names_of_findings(findings))
         votes = of_arrays(counts, number, most_ones, teachers)
@@ -142,6 +146,7 @@ def release_labels(
         secure=secure,
         counts_only=True,
         reach=reach,
+        absent=votes.absent,
         findings=votes.findings,
         most_ones=votes.most_ones,
     )
@@ -205,7 +210,7 @@ def release_darrm(
     return gamma_law.release(counts, gamma, source)
 
 
-def _checked(counts: ArrayLike) -> NDArray[np.int64]:
+def _checked(counts: ArrayLike, teachers: int | None) -> NDArray[np.int64]:
     votes = np.asarray(counts)
     if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
         raise ValueError(
@@ -216,9 +221,14 @@ def _checked(counts: ArrayLike) -> NDArray[np.int64]:
         raise ValueError("counts: must be numbers of votes, at least 0")
     # Refused by the number of teachers alone, which is public.
     sums = np.minimum(votes, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
-    if (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
+    if teachers is not None:
+        checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
+        if (sums > teachers).any():
+            raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
+    elif (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "
-            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}"
+            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}; if ballots "
+            "may be absent say teachers=NUMBER"
         )
     return votes.astype(np.int64)

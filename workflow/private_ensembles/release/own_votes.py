@@ -86,6 +86,7 @@ def plan_for(
         counts_only=votes.votes is None,
         privacy_model=facts.privacy_model,
         reach=facts.reach,
+        absent=votes.absent,
         findings=votes.findings,
         most_ones=votes.most_ones,
     )
@@ -161,17 +162,19 @@ def curves_table(application: Application, seed: int) -> pd.DataFrame:
 def public_facts(application: Application) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
     task = application.task
-    several = {"findings": task.findings, "most_ones": task.most_ones}
+    stated = {"absent": True} if task.absent else {}
+    if task.findings > 1:
+        stated |= {"findings": task.findings, "most_ones": task.most_ones}
     return {
         "queries": task.queries // task.findings,
         "teachers": task.n_teachers,
         "classes": task.n_classes,
         "wanted": task.vectors,
-        **(several if task.findings > 1 else {}),
         "epsilon": task.epsilon,
         "delta": task.delta,
         "noise": "secure" if task.secure else "reproducible",
         **asdict(application.facts),
+        **stated,
     }
 
 

@@ -40,6 +40,7 @@ def made(
     adjacency: str = PRIVACY["adjacency"],
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
+    absent: bool = False,
     noise: str = "secure",
     seed: int | None = None,
     levels: Sequence[int] = (),
@@ -81,6 +82,7 @@ def made(
         counts_only=True,
         profile=ConsensusProfile(classes, **stated),
         reach=facts.reach,
+        absent=absent,
         findings=each,
         most_ones=most_ones,
     )
@@ -231,7 +233,7 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
 def facts(plan: ReleasePlan) -> dict:
     """Return what a session states of itself: nothing in it depends on votes."""
     task = plan.task
-    stated = {name: getattr(task, name) for name in task.stated()}
+    stated = task.stated()
     del stated["profile"], stated["counts_only"], stated["secure"]
     stated |= {"queries": task.queries // task.findings, "labels": task.vectors}
     report = {

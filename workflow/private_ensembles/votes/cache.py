@@ -202,14 +202,22 @@ class Votes:
 
         Weighted, with few ones, and absent ones dealt out to the classes in turn (`ballots.dealt`).
         """
-        if self.counts is not None:
-            cast = self.counts.astype(np.int64)
-        else:
-            kept = self.votes
-            if self.most_ones is not None:
-                kept = findings.few_ones(kept, self.findings, self.most_ones)
-            cast = ballots.counted(kept, self.n_classes, self.weights)
+        cast = self.cast()
         return ballots.dealt(cast, self.n_votes) if self.absent else cast
+
+    def answers(self):
+        """The histogram; of several findings, how many say yes to each, (queries, findings)."""
+        histogram = self.histogram()
+        return histogram if self.findings == 1 else histogram[:, 1].reshape(-1, self.findings)
+
+    def cast(self):
+        """Votes per class that count, int64 (queries, n_classes): absent ones left out."""
+        if self.counts is not None:
+            return self.counts.astype(np.int64)
+        kept = self.votes
+        if self.most_ones is not None:
+            kept = findings.few_ones(kept, self.findings, self.most_ones)
+        return ballots.counted(kept, self.n_classes, self.weights)
 
 
 def counts(votes, n_classes):

@@ -56,14 +56,21 @@ def of_findings(table: Table, stated: Stated) -> Votes:
 
 
 def of_arrays(
-    counts: ArrayLike, findings: int, most_ones: int | None, teachers: int | None
+    counts: ArrayLike,
+    findings: int,
+    most_ones: int | None,
+    teachers: int | None,
+    *,
+    absent: bool = False,
 ) -> Votes:
     """Return votes on findings that somebody has in memory.
 
     counts: ballots of 0 and 1, (queries, teachers, findings), or how many of `teachers` say yes,
-    (queries, findings). Raises ValueError, in one line, for anything else.
+    (queries, findings). absent: ballots may have -1 where a vote is missing. Raises ValueError, in
+    one line, for anything else.
     """
-    table, facts = np.asarray(counts), {"findings": findings, "most_ones": most_ones}
+    table = np.asarray(counts)
+    facts = {"findings": findings, "most_ones": most_ones}
     if table.ndim not in (2, 3) or 0 in table.shape or table.dtype.kind not in "biu":
         raise ValueError(
             f"counts: {table.dtype} {table.shape}: must be integers (queries, teachers, findings) "
@@ -78,11 +85,12 @@ def of_arrays(
     if teachers not in (None, number):
         raise ValueError(f"teachers = {number} in the ballots: must be {teachers}")
     most = 1 if table.ndim == 3 else number
-    if table.min() < 0 or table.max() > most:
-        raise ValueError(f"counts: must be numbers from 0 to {most}")
+    least = ABSENT if absent and table.ndim == 3 else 0
+    if table.min() < least or table.max() > most:
+        raise ValueError(f"counts: must be numbers from {least} to {most}")
     table, unknown = table.astype(np.int64), np.full(len(table) * findings, -1)
     if table.ndim == 3:
-        return Votes(2, unknown, one_by_one(table), **facts)
+        return Votes(2, unknown, one_by_one(table), absent=absent, **facts)
     return Votes(2, unknown, counts=yes_and_no(table, number), **facts)
 
 
