@@ -20,10 +20,12 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     facts = stated(**job.params.facts, secure=request.secure)
     votes = read_own_votes(job.input.votes, **job.params.file)
     names = job.params.file.get("class_names")
-    asked = pool.pool_of(votes, job.params.answer, names, None if request.secure else seed)
+    of_queries = None if request.secure else seed
+    findings = job.params.file["findings"]
+    asked = pool.pool_of(votes, job.params.answer, names, of_queries, findings)
     votes = asked.votes
     job.progress(
-        "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
+        "%d queries, %d teachers, %d classes", votes.n_vectors, votes.n_teachers, votes.n_classes
     )
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
     budget, anyway = job.params.budget, bool(job.config["anyway"])
