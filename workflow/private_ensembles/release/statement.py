@@ -151,7 +151,7 @@ def _few(plan: ReleasePlan) -> str:
     changed = plan.mechanism.as_charged(task, plan.parameters)[1].labels
     known = ""
     if task.counts_only:
-        known = ". Where only sums of ballots were known, that is as stated by whoever released them"
+        known = ". Of sums of ballots, that is as stated by whoever released the labels"
     return (
         f", of which one unit can change {changed:,} at most, as a ballot says yes to "
         f"{task.most_ones} findings of a query at most: only these are charged{known}"
