@@ -16,11 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_CLASSES
+from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
+from private_ensembles.votes.ballots import ABSENT
 from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.foreign_columns import SAY, Stated, Table, identified, numbered, short
+from private_ensembles.votes.foreign_columns import (
+    SAY,
+    SAY_ABSENT,
+    Stated,
+    Table,
+    identified,
+    numbered,
+    short,
+)
 from private_ensembles.votes.foreign_csv import read_csv
 
 KINDS = ("auto", "votes", "counts")
@@ -49,6 +58,8 @@ def read_own_votes(
     class_names: Sequence[str] | None = None,
     first_class: int = 0,
     id_column: str | None = None,
+    absent: bool = False,
+    teachers: int | None = None,
 ) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
@@ -60,13 +71,16 @@ def read_own_votes(
     many as class_names. class_names: of classes 0, 1, ...: votes and labels may be these words.
     first_class: 1 if the file counts classes from 1. id_column: the column of a table that says
     what queries are called; None: one whose name says that it does, if there is one
-    (`foreign_columns.columns_of`).
+    (`foreign_columns.columns_of`). absent: ballots may be missing: an empty cell of a table, -1 in
+    an array, rows of counts that add up to at most `teachers`. It is stated because what a file
+    lacks is private. teachers: how many there are; must be stated for such counts, and else agree
+    with the file.
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
-    fewer than two teachers, rows of counts with different sums, another number of classes in the
-    file, identifiers that are not different, more counts than memory holds, pickles; OSError if it
-    cannot be opened.
+    fewer than two teachers, absent ballots that are not stated, rows of counts with different sums,
+    another number of classes in the file, identifiers that are not different, more counts than
+    memory holds, pickles; OSError if it cannot be opened.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
@@ -90,7 +104,9 @@ def read_own_votes(
         raise ValueError(f"{path}: must end in {', '.join(SUFFIXES)}")
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would wait for ever
         raise ValueError(f"{path}: must be a file")
-    stated = Stated(n_classes, kind, names, first_class, id_column)
+    if teachers is not None:
+        checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
+    stated = Stated(n_classes, kind, names, first_class, id_column, absent, teachers)
     try:
         if id_column is not None and suffix in (".npz", ".npy"):
             raise ValueError(f"has no columns with names, so none called {id_column!r} (id_column)")
@@ -190,7 +206,9 @@ def _checked(table: Table, stated: Stated) -> Votes:
     """Check what a file holds and return it, with classes from 0."""
     matrix, kind, n_classes = table.matrix, table.kind, stated.n_classes
     if matrix.dtype.kind == "U" and stated.class_names is not None and matrix.ndim == 2:
-        matrix, table = _of_names(matrix, stated.class_names), replace(table, named=True)
+        absent = "" if stated.absent else None
+        matrix = _of_names(matrix, stated.class_names, unknown=absent)
+        table = replace(table, named=True)
     if matrix.dtype.kind == "f" and matrix.ndim == 2 and 0 not in matrix.shape:
         matrix = _whole_floats(matrix, told=kind != "auto" or table.headed, place=table.place)
     if matrix.dtype.kind not in "iu":
@@ -204,15 +222,18 @@ def _checked(table: Table, stated: Stated) -> Votes:
             raise ValueError(f"has {n_classes} columns, as many as classes: {SAY}")
         kind = "votes"
     labels = _labels(table, stated, len(matrix))
+    facts = {"ids": table.ids, "absent": stated.absent, "teachers": stated.teachers}
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
-        result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix), ids=table.ids)
+        result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix), **facts)
     else:
         first = 0 if table.named else stated.first_class
-        _within(matrix, first, first + n_classes - 1, table.place)
-        votes = np.asarray(matrix) if first == 0 else np.asarray(matrix) - matrix.dtype.type(first)
-        result = Votes(n_classes, labels, votes, ids=table.ids)
+        _within(matrix, first, first + n_classes - 1, table.place, absent=stated.absent)
+        votes = np.asarray(matrix)
+        if first != 0:
+            votes = np.where(votes == ABSENT, votes, votes - matrix.dtype.type(first))
+        result = Votes(n_classes, labels, votes, **facts)
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
@@ -283,9 +304,15 @@ def _whole_floats(matrix: NDArray, *, told: bool, place: Callable) -> NDArray:
     return np.concatenate([piece.astype(np.int32) for _, piece in _pieces(matrix)])
 
 
-def _within(matrix: NDArray, low: int, high: int, place: Callable) -> None:
-    """ValueError that names the first vote outside low..high, or says that they count from 1."""
-    ends = [(int(piece.min()), int(piece.max())) for _, piece in _pieces(matrix)]
+def _within(matrix: NDArray, low: int, high: int, place: Callable, *, absent: bool) -> None:
+    """ValueError that names the first vote outside low..high, or says that they count from 1.
+
+    absent: votes of -1 are right, too.
+    """
+    cast = (piece[piece != ABSENT] if absent else piece for _, piece in _pieces(matrix))
+    ends = [(int(piece.min()), int(piece.max())) for piece in cast if piece.size]
+    if not ends:
+        return
     least, most = min(end[0] for end in ends), max(end[1] for end in ends)
     if low <= least and most <= high:
         return
@@ -295,11 +322,14 @@ def _within(matrix: NDArray, low: int, high: int, place: Callable) -> None:
         )
     for start, piece in _pieces(matrix):
         wrong = (piece < low) | (piece > high)
+        if absent:
+            wrong &= piece != ABSENT
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
+            hint = f"; {SAY_ABSENT}" if piece[row, column] == ABSENT else ""
             raise ValueError(
                 f"vote {place(start + row, column)} is {piece[row, column]}: "
-                f"must be {low} to {high}"
+                f"must be {low} to {high}{hint}"
             )
 
 

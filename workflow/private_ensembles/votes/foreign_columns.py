@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAY = "say votes_kind=votes or votes_kind=counts"
+SAY_ABSENT = "if ballots may be absent say absent=yes"
 _LABELS = ("label", "labels")
 # Columns that hold identifiers of the queries; the last one is what pandas calls an unnamed index
 # in Parquet. In a CSV that has no name at all.
@@ -23,13 +24,18 @@ _CLASS = re.compile(r"class(?![^\W\d_])")
 
 @dataclass(frozen=True)
 class Stated:
-    """What the owner of a file says of it, as in `foreign.read_own_votes`."""
+    """What the owner of a file says of it, as in `foreign.read_own_votes`.
+
+    absent: cells of votes may be empty.
+    """
 
     n_classes: int
     kind: str = "auto"
     class_names: tuple[str, ...] | None = None
     first_class: int = 0
     id_column: str | None = None
+    absent: bool = False
+    teachers: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,69 @@
+"""Ballots that are absent, or count for several votes, as histograms that laws take.
+
+A law takes rows that all add up to the same public number of votes. Whatever a ballot is becomes
+such a row here, by a public map under which neighbours stay neighbours (docs/ballots.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles import checks
+
+# What votes hold where a teacher gave none.
+ABSENT = -1
+# Votes that are counted at a time.
+_PIECE = 1 << 22
+
+
+def counted(
+    votes: NDArray, n_classes: int, weights: Sequence[int] | None = None
+) -> NDArray[np.int64]:
+    """Return the histogram of each row of votes, int64 (queries, n_classes); absent ones left out.
+
+    >>> counted(np.array([[2, -1, 2, 0], [1, 1, -1, -1]]), 3).tolist()
+    [[1, 0, 2], [0, 2, 0]]
+    >>> counted(np.array([[2, -1, 2, 0]]), 3, weights=[5, 1, 1, 1]).tolist()
+    [[1, 0, 6]]
+
+    votes: integers (queries, teachers), -1 to n_classes - 1. weights: how many votes each teacher
+    casts; None: one. They are not checked here (`cache.Votes` does).
+    """
+    each = None if weights is None else np.asarray(weights, dtype=np.float64)  # exact below 2^53
+    histograms = np.empty((len(votes), n_classes), np.int64)
+    step = max(1, _PIECE // max(1, votes.shape[1]))
+    for start in range(0, len(votes), step):
+        piece = votes[start : start + step].astype(np.int64)
+        # The first place of each row takes the absent votes.
+        places = np.arange(len(piece), dtype=np.int64)[:, None] * (n_classes + 1) + 1
+        weighed = None if each is None else np.broadcast_to(each, piece.shape).ravel()
+        flat = np.bincount((piece + places).ravel(), weighed, len(piece) * (n_classes + 1))
+        histograms[start : start + step] = flat.reshape(-1, n_classes + 1)[:, 1:]
+    return histograms
+
+
+def dealt(counts: ArrayLike, total: int) -> NDArray[np.int64]:
+    """Return counts with the missing votes dealt out to the classes in turn, class 0 first.
+
+    >>> dealt([[4, 0, 1], [0, 3, 0], [2, 2, 4]], total=8).tolist()
+    [[5, 1, 2], [2, 5, 1], [2, 2, 4]]
+
+    counts: whole numbers (..., classes), rows of which add up to at most `total`. Every row that is
+    returned adds up to `total`. Of a row that lacks k votes the j-th missing one, j = 0, ..., k-1,
+    counts for class j mod C, whatever the row. So if one vote changes its class, vanishes or
+    appears, the rows that are returned differ by one vote that moved from one class to another, or
+    not at all: docs/ballots.md#dealing, where the proof is.
+
+    Raises ValueError for a row that adds up to more.
+    """
+    checks.integer(total=total, at_least=1)
+    counts = np.asarray(counts, dtype=np.int64)
+    n_classes = counts.shape[-1]
+    missing = total - counts.sum(axis=-1, keepdims=True)
+    if (missing < 0).any():
+        raise ValueError(f"counts: every row must add up to at most {total} votes")
+    rounds, left = np.divmod(missing, n_classes)
+    return counts + rounds + (np.arange(n_classes) < left)
