@@ -1702,7 +1702,6 @@ def of_the_plan(body, plan, task, ballot=None):
     ballot = largest if ballot is None else ballot
     together = split is False and (largest == 1 or task.get("absent", False) is False)
     need(together, "votes of the plan's ballots may go to several classes, and here they go to one")
-    need(task.get("findings", 1) == 1, "the plan has several findings, and the certificate one")
     votes = task.get("n_votes")
     K, C, noise = (
         count(task.get("n_teachers") if votes is None else votes),
@@ -1710,6 +1709,7 @@ def of_the_plan(body, plan, task, ballot=None):
         plan.get("parameters"),
     )
     need(type(noise) is dict, "the terms have no noise")
+    need(task.get("findings", 1) == 1 or C == 2, "findings are yes or no, and these have classes")
     labels, name, asked = noise.get("labels"), plan["name"], noise.get("queries")
     if task.get("most_ones") is not None:  # of findings those alone that a ballot can change
         if asked is None:
