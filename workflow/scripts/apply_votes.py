@@ -19,10 +19,8 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     releasing.permission(request, place)
     facts = stated(**job.params.facts, secure=request.secure)
     votes = read_own_votes(job.input.votes, **job.params.file)
-    names = job.params.file.get("class_names")
-    of_queries = None if request.secure else seed
-    findings = job.params.file["findings"]
-    asked = pool.pool_of(votes, job.params.answer, names, of_queries, findings)
+    names = {name: job.params.file[name] for name in ("class_names", "findings")}
+    asked = pool.pool_of(votes, job.params.answer, seed=None if request.secure else seed, **names)
     votes = asked.votes
     job.progress(
         "%d queries, %d teachers, %d classes", votes.n_vectors, votes.n_teachers, votes.n_classes
