@@ -97,6 +97,7 @@ class Session:
         teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
         teacher_delta: float = PRIVACY["teacher_Delta"],
         absent: bool = False,
+        weights: Sequence[int] | None = None,
         noise: str = "secure",
         seed: int | None = None,
         levels: Sequence[int] = (),
@@ -113,10 +114,10 @@ class Session:
         :func:`private_ensembles.plan`. shards: ``disjoint`` if no record is in the data of two
         teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record
         is, such as "patient", and the most shards that one may be in (`release.facts`). absent:
-        whether a teacher may say nothing about a query (docs/ballots.md). anyway: make a session of
-        whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
-        any case. noise: ``secure`` (the system's
-        entropy) or ``reproducible``: a rehearsal, whose labels must not be released, with `seed`
+        whether a teacher may say nothing about a query (docs/ballots.md). weights: how many votes
+        each teacher casts, all for one class, whole numbers; None: one each. anyway: make a
+        session of whose labels, on the profile, too few would be right to be of use; a rehearsal is
+        made in any case. noise: ``secure`` (the system's entropy) or ``reproducible``: a rehearsal, whose labels must not be released, with `seed`
         (default 0). levels: among which the noise of each batch may be chosen, after seeing all
         labels so far, by the whole units that a label costs, such as (1, 2, 4): the dearer, the
         less noise. `labels` are then units of the budget, and there is one mechanism, gnmax_exact
@@ -147,6 +148,7 @@ class Session:
             teacher_epsilon=teacher_epsilon,
             teacher_delta=teacher_delta,
             absent=absent,
+            weights=weights,
             noise=noise,
             seed=seed,
             levels=levels,
@@ -251,12 +253,14 @@ class Session:
         """Release one label for each query, (queries,), -1 for a query without one.
 
         counts: integers (queries, classes), votes for each class; each row adds up to the number
-        of teachers, or to at most that if ballots may be absent, which are then dealt out to the
-        classes (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A
-        batch of this name that was released before is not drawn again: its labels are returned as
-        they are, whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch again whose
-        labels were lost because a process ended between charge and labels; it is charged anew.
-        level: of the noise, if the session has levels; each query costs so many units.
+        of teachers, with weights to their sum (`votes.ballots.counted` counts so), or to at most
+        that if ballots may be absent, which are then dealt out to the classes
+        (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A batch of
+        this name that was released before is not drawn again: its labels are returned as they are,
+        whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch
+        again whose labels were lost because a process ended between charge and labels; it is
+        charged anew. level: of the noise, if the session has levels; each query costs so many
+        units.
 
         The batch is charged first, in a transaction that is on disk before anything is drawn, and
         only the process that has charged a batch draws for it, once. Other processes wait.
