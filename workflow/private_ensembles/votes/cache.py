@@ -95,8 +95,9 @@ class Votes:
         if self.counts is not None and self.weights is not None:
             raise ValueError("weights: must be given for votes, not beside counts")
         if self.weights is not None:
-            self._check_number("weights", len(self.weights))
-            object.__setattr__(self, "weights", ballots.reduced(self.weights))
+            weights = _whole("weights", self.weights, 1)
+            self._check_number("weights", len(weights))
+            object.__setattr__(self, "weights", ballots.reduced(weights))
         if self.votes is not None and self.resolution != 1:
             raise ValueError("resolution: must be given for counts, not beside votes")
 
