@@ -20,6 +20,7 @@ from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
     certificate,
     expectation,
+    individual,
     own_votes,
     release_plan,
     statement,
@@ -27,6 +28,7 @@ from private_ensembles.release import (
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
+from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.cache import Votes
 
 
@@ -61,6 +63,7 @@ def release_labels(
     delta: float,
     labels: int | None = None,
     teachers: int | None = None,
+    weights: Sequence[int] | None = None,
     answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
@@ -82,17 +85,20 @@ def release_labels(
     (True, True)
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
-    teachers: how many there are, if some may say nothing about a query: rows then add up to at most
-    so many, and absent ballots are dealt out to the classes (docs/ballots.md). epsilon, delta: the
-    budget of all labels together. labels: the most that are wanted; None: all. answer: for which
-    queries: ``first``, those at the top; ``random``, drawn whatever the votes; or the numbers, from
-    0, of the only queries to answer, which must not be chosen by looking at votes. mechanism: its
-    name; None: the best on the profile. profile, adjacency, teacher_epsilon, teacher_delta: as in
-    :func:`plan`; the profile never from these votes. shards: ``disjoint`` if no record is in the
-    data of two teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one
-    record is, such as "patient", and the most shards that one may be in. anyway: release labels of
-    which, on the profile, too few would be right to be of use. noise: ``secure`` (the system's
-    entropy; then no seed) or ``reproducible``: a rehearsal, with `seed` (default 0).
+    teachers: how many there are, if some may say nothing about a query: rows then add up to at
+    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). weights: how
+    many votes each teacher casts, all for one class, whole numbers; rows then add up to their sum
+    (`votes.ballots.counted` counts so), and nobody may be absent. epsilon,
+    delta: the budget of all labels together. labels: the most that are wanted; None: all. answer:
+    for which queries: ``first``, those at the top; ``random``, drawn whatever the votes; or the
+    numbers, from 0, of the only queries to answer, which must not be chosen by looking at
+    votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
+    teacher_delta: as in :func:`plan`; the profile never from these votes. shards: ``disjoint`` if
+    no record is in the data of two teachers, or ``shared``; must be stated but for a rehearsal.
+    unit, reach: what one record is, such as "patient", and the most shards that one may be in.
+    anyway: release labels of which, on the profile, too few would be right to be of use. noise:
+    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
+    (default 0).
 
     Each call spends its budget again and keeps no record: two calls cost the sum.
     `private-ensembles release` keeps one. What must not be missed about labels and budget is a
@@ -100,7 +106,13 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    counts = _checked(counts, teachers)
+    of_ballots, n_votes = {}, None
+    if weights is not None:
+        if teachers is not None:
+            raise ValueError("weights: must be given alone, not beside teachers for absent ballots")
+        of_ballots = of_weights(weights, len(weights))
+        n_votes = of_ballots.get("n_votes", len(weights))  # alike weights are one vote each
+    counts = _checked(counts, teachers, n_votes)
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
@@ -120,7 +132,7 @@ def release_labels(
         delta,
         asked.votes.n_queries,
         asked.votes.n_queries if labels is None else labels,
-        votes.n_teachers,
+        votes.n_teachers if weights is None else len(weights),
         classes,
         facts.privacy_model,
         adjacency,
@@ -130,6 +142,7 @@ def release_labels(
         counts_only=True,
         reach=reach,
         absent=absent,
+        **of_ballots,
     )
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, facts, 0)
@@ -169,7 +182,7 @@ def release_statement(released: Released) -> str:
     proof = certificate.proof_or_reason(plan, released.epsilon)
     number = int((released.labels >= 0).sum())
     charged = statement.Charged(released.epsilon, released.delta, labels=number)
-    return statement.statement(plan, proof, charged)
+    return statement.statement(plan, proof, charged, individual.proofs(plan, released.epsilon))
 
 
 def release_darrm(
@@ -189,7 +202,7 @@ def release_darrm(
     return gamma_law.release(counts, gamma, source)
 
 
-def _checked(counts: ArrayLike, teachers: int | None) -> NDArray[np.int64]:
+def _checked(counts: ArrayLike, teachers: int | None, n_votes: int | None) -> NDArray[np.int64]:
     votes = np.asarray(counts)
     if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
         raise ValueError(
@@ -204,6 +217,12 @@ def _checked(counts: ArrayLike, teachers: int | None) -> NDArray[np.int64]:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
         if (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
+    elif n_votes is not None:
+        if (sums != n_votes).any():
+            raise ValueError(
+                f"counts: every row must add up to {n_votes}, the sum of weights without a common "
+                "factor"
+            )
     elif (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "

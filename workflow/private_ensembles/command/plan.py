@@ -38,7 +38,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
     from private_ensembles.command import plan_page
     from private_ensembles.planner import ranking, study
-    from private_ensembles.release import expectation
+    from private_ensembles.release import expectation, individual, release_plan
+    from private_ensembles.votes.ballots import of_weights
 
     labels = options.queries if options.labels is None else options.labels
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
@@ -46,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
     stated = {"reach": facts.reach, "absent": options.absent}
+    stated |= of_weights(votes_options.weights(options), options.teachers)
     wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
@@ -60,7 +62,13 @@ def run(options: argparse.Namespace) -> int:
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
     said = {"absent": True} if options.absent else {}
+    of_weights_alone: dict[int, float] = {}
+    if applies and wanted.weights is not None:
+        best = release_plan.of(wanted, plans[0], None, facts)
+        of_weights_alone = individual.by_weight(best, plans[0].epsilon)
+        text += individual.lines(of_weights_alone, wanted.weights)
     report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
+    report |= {"by_weight": of_weights_alone} if of_weights_alone else {}
     report |= {"expectation": expected}
     if options.page is not None and applies:
         source = votes_options.profile_source(options)

@@ -127,6 +127,7 @@ def create(options: argparse.Namespace) -> int:
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.session import Session
+    from private_ensembles.votes.ballots import of_weights
 
     checks.integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
@@ -134,7 +135,10 @@ def create(options: argparse.Namespace) -> int:
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
     chosen = settings.of(options, queries=queries, labels=options.labels, **sizes)
     secure = options.noise == "secure"
-    stated = {"reach": facts.reach, "absent": options.absent}
+    weights = votes_options.weights(options)
+    stated = {"reach": facts.reach, "absent": options.absent} | of_weights(
+        weights, options.teachers
+    )
     task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
     try:
@@ -156,6 +160,7 @@ def create(options: argparse.Namespace) -> int:
             teacher_epsilon=options.teacher_epsilon,
             teacher_delta=options.teacher_delta,
             absent=options.absent,
+            weights=weights,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
             levels=[1, *sorted(options.level)] if options.level else (),
@@ -188,7 +193,7 @@ def release(options: argparse.Namespace) -> int:
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
         teachers = task.n_teachers if task.absent else None
-        stated = {"absent": task.absent, "teachers": teachers}
+        stated = {"absent": task.absent, "teachers": teachers, "weights": task.weights}
         votes = votes_options.read(options, options.votes, task.n_classes, **stated)
         text = pool_of(votes, class_names=options.class_names).text
         before = session.state.batches

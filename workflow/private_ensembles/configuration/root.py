@@ -59,6 +59,9 @@ class Configuration(types.Section):
     n_teachers: types.Maybe[types.Teachers] = about(
         "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
     )
+    weights: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Votes of each teacher, separated by commas, or a file of them; null is one each."
+    )
     answer: Annotated[str, Field(min_length=1)] = about(
         "Queries to answer: `first`, `random`, or a file that names one on each line."
     )
@@ -203,7 +206,7 @@ class Configuration(types.Section):
             yield "unit", self.unit, "printable text"
         if self.session is not None:
             usual = {"shards": None, "unit": "record", "reach": 1, "absent": False}
-            for name, default in (usual | {"n_teachers": None}).items():
+            for name, default in (usual | {"n_teachers": None, "weights": None}).items():
                 if (value := getattr(self, name)) != default:
                     shown = "no" if default is False else default or "null"
                     yield name, value, f"{shown}, as the session states its own"

@@ -19,7 +19,7 @@ from private_ensembles import checks
 from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
-from private_ensembles.votes.ballots import ABSENT
+from private_ensembles.votes.ballots import ABSENT, read_weights
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.foreign_columns import (
     SAY,
@@ -60,6 +60,7 @@ def read_own_votes(
     id_column: str | None = None,
     absent: bool = False,
     teachers: int | None = None,
+    weights: str | Sequence[int] | None = None,
 ) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
@@ -74,7 +75,9 @@ def read_own_votes(
     (`foreign_columns.columns_of`). absent: ballots may be missing: an empty cell of a table, -1 in
     an array, rows of counts that add up to at most `teachers`. It is stated because what a file
     lacks is private. teachers: how many there are; must be stated for such counts, and else agree
-    with the file.
+    with the file. weights: how many votes each teacher casts, in the order of the file's columns;
+    None: one each; or a text that `ballots.read_weights` reads. They need each teacher's votes, not
+    counts.
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
@@ -106,7 +109,8 @@ def read_own_votes(
         raise ValueError(f"{path}: must be a file")
     if teachers is not None:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
-    stated = Stated(n_classes, kind, names, first_class, id_column, absent, teachers)
+    cast = read_weights(weights)
+    stated = Stated(n_classes, kind, names, first_class, id_column, absent, teachers, cast)
     try:
         if id_column is not None and suffix in (".npz", ".npy"):
             raise ValueError(f"has no columns with names, so none called {id_column!r} (id_column)")
@@ -226,6 +230,8 @@ def _checked(table: Table, stated: Stated) -> Votes:
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
+        if stated.weights is not None:
+            raise ValueError("has counts: weights need each teacher's votes")
         result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix), **facts)
     else:
         first = 0 if table.named else stated.first_class
@@ -233,7 +239,7 @@ def _checked(table: Table, stated: Stated) -> Votes:
         votes = np.asarray(matrix)
         if first != 0:
             votes = np.where(votes == ABSENT, votes, votes - matrix.dtype.type(first))
-        result = Votes(n_classes, labels, votes, **facts)
+        result = Votes(n_classes, labels, votes, weights=stated.weights, **facts)
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result

@@ -36,6 +36,7 @@ class Stated:
     id_column: str | None = None
     absent: bool = False
     teachers: int | None = None
+    weights: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
