@@ -24,6 +24,8 @@ DOCS = ROOT / "docs" / "benchmarks"
 # In the order of the page.
 BENCHMARKS = (
     "right_labels",
+    "absent",
+    "weights",
     "gamma",
     "gamma_points",
     "many_labels",

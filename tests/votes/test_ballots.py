@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from private_ensembles.votes import ballots
 from private_ensembles.votes.ballots import ABSENT, counted, dealt
 
 
@@ -88,3 +89,46 @@ def test_nobody_votes():
     assert dealt([[0, 0, 0]], 5).tolist() == [[2, 2, 1]]
     with pytest.raises(ValueError, match="total = 0: must be an integer >= 1"):
         dealt([[0, 0]], 0)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([], "weights: must be one whole number for each teacher"),
+        ([1.5, 2], "weights: must be one whole number"),
+        ([[1], [2]], "weights: must be one whole number"),
+        ([2, 0], r"weights\[1\] = 0: must be at least 1"),
+        ([1, 10**9], "weights: the largest is 1000000000: must be at most 1000000"),
+        ([2, 1], "weights: 2 of them: must be 3, one per teacher"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        ballots.of_weights(weights, 3)
+
+
+def test_weights_are_read_from_a_list_or_a_file(tmp_path):
+    file = tmp_path / "weights.txt"
+    file.write_text("3\n1, 2\n")
+    assert ballots.read_weights(str(file)) == (3, 1, 2)
+    assert ballots.read_weights("3,1,2") == ballots.read_weights((3, 1, 2)) == (3, 1, 2)
+    assert ballots.read_weights(None) is None
+    for text, message in (
+        ("3,-1", "weights: number 2 is '-1': must be 1, 2, 3, ..."),
+        ("1,2.5", "weights: number 2 is '2.5'"),
+        (",", "weights: is empty"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ballots.read_weights(text)
+    file.write_text("3\nx\n")
+    with pytest.raises(ValueError, match="number 2 is 'x'"):
+        ballots.read_weights(str(file))
+
+
+def test_a_common_factor_changes_no_lead_and_is_left_out():
+    votes = np.random.default_rng(0).integers(0, 3, (20, 4))
+    weights = np.array([6, 4, 2, 2])
+    known = ballots.reduced(weights)
+    assert known == (3, 2, 1, 1)
+    both = [ballots.counted(votes, 3, of) for of in (weights, known)]
+    assert (both[0] == 2 * both[1]).all()

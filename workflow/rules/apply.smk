@@ -126,7 +126,8 @@ rule apply_votes:
         ),
         file=READING
         | {"n_classes": config["n_classes"], "absent": config["absent"]}
-        | {"teachers": config["n_teachers"], "most_ones": config["most_ones"]},
+        | {name: config[name] for name in ("weights", "most_ones")}
+        | {"teachers": config["n_teachers"]},
         answer=config["answer"],
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         facts={name: config[name] for name in ("shards", "unit", "reach")},

@@ -12,6 +12,7 @@ with io.job(snakemake, confidential=True) as job:
         task = session.plan.task
         stated = {"n_classes": task.n_classes, "absent": task.absent}
         stated["teachers"] = task.n_teachers if task.absent else None
+        stated["weights"] = task.weights
         file = dict(job.params.file)
         if task.findings > 1:
             file["findings"] = file["findings"] or task.findings

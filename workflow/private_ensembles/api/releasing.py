@@ -20,6 +20,7 @@ from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
     certificate,
     expectation,
+    individual,
     own_votes,
     release_plan,
     statement,
@@ -27,6 +28,7 @@ from private_ensembles.release import (
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
+from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.foreign_findings import of_arrays
@@ -66,6 +68,7 @@ def release_labels(
     findings: int | str | Sequence[str] | None = None,
     most_ones: int | None = None,
     teachers: int | None = None,
+    weights: Sequence[int] | None = None,
     answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
@@ -88,8 +91,10 @@ def release_labels(
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
     teachers: how many there are, if some may say nothing about a query: rows then add up to at
-    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). epsilon, delta:
-    the budget of all labels together. labels: the most that are wanted; None: all. findings: yes/no
+    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). weights: how
+    many votes each teacher casts, all for one class, whole numbers; rows then add up to their sum
+    (`votes.ballots.counted` counts so), and nobody may be absent. epsilon, delta: the budget of all
+    labels together. labels: the most that are wanted; None: all. findings: yes/no
     questions that every query asks, by their number or names: then counts are ballots of 0 and 1,
     (queries, teachers, findings), or how many of `teachers` say yes, (queries, findings).
     most_ones: how many findings a ballot says yes to at most; of one with more, the first ones
@@ -110,6 +115,13 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
+    of_ballots, n_votes = {}, None
+    if weights is not None:
+        if teachers is not None or findings is not None:
+            beside = "teachers for absent ballots" if findings is None else "findings"
+            raise ValueError(f"weights: must be given alone, not beside {beside}")
+        of_ballots = of_weights(weights, len(weights))
+        n_votes = of_ballots.get("n_votes", len(weights))  # alike weights are one vote each
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
@@ -121,7 +133,7 @@ def release_labels(
     if findings is None:
         if most_ones is not None:
             raise ValueError(f"most_ones = {most_ones}: must be left out without findings")
-        counts = _checked(counts, teachers)
+        counts = _checked(counts, teachers, n_votes)
         unknown, stated_absent = np.full(len(counts), -1), teachers is not None
         votes = Votes(
             counts.shape[1], unknown, counts=counts, absent=stated_absent, teachers=teachers
@@ -137,7 +149,7 @@ def release_labels(
         delta,
         asked.votes.n_queries,
         wanted * votes.findings,
-        votes.n_teachers,
+        votes.n_teachers if weights is None else len(weights),
         votes.n_classes,
         facts.privacy_model,
         adjacency,
@@ -149,6 +161,7 @@ def release_labels(
         absent=votes.absent,
         findings=votes.findings,
         most_ones=votes.most_ones,
+        **of_ballots,
     )
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, facts, 0)
@@ -190,7 +203,7 @@ def release_statement(released: Released) -> str:
     answered = released.labels >= 0
     number = int((answered if answered.ndim == 1 else answered.any(axis=1)).sum())
     charged = statement.Charged(released.epsilon, released.delta, labels=number)
-    return statement.statement(plan, proof, charged)
+    return statement.statement(plan, proof, charged, individual.proofs(plan, released.epsilon))
 
 
 def release_darrm(
@@ -210,7 +223,7 @@ def release_darrm(
     return gamma_law.release(counts, gamma, source)
 
 
-def _checked(counts: ArrayLike, teachers: int | None) -> NDArray[np.int64]:
+def _checked(counts: ArrayLike, teachers: int | None, n_votes: int | None) -> NDArray[np.int64]:
     votes = np.asarray(counts)
     if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
         raise ValueError(
@@ -225,6 +238,12 @@ def _checked(counts: ArrayLike, teachers: int | None) -> NDArray[np.int64]:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
         if (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
+    elif n_votes is not None:
+        if (sums != n_votes).any():
+            raise ValueError(
+                f"counts: every row must add up to {n_votes}, the sum of weights without a common "
+                "factor"
+            )
     elif (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "

@@ -38,7 +38,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
     from private_ensembles.command import plan_page
     from private_ensembles.planner import ranking, study
-    from private_ensembles.release import expectation
+    from private_ensembles.release import expectation, individual, release_plan
+    from private_ensembles.votes.ballots import of_weights
 
     labels = options.queries if options.labels is None else options.labels
     options.classes, several = votes_options.classes(options), votes_options.each_query(options)
@@ -48,21 +49,27 @@ def run(options: argparse.Namespace) -> int:
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
     stated = {"reach": facts.reach, "absent": options.absent} | several
+    stated |= of_weights(votes_options.weights(options), options.teachers)
     wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
     applies = plans[0].refusal is None
     rows = study.plan_rows(wanted, plans)
     profile = chosen["profile"]
-    said = votes_options.profile_text(options, profile)
     what = "labels" if each == 1 else "findings"
-    text, expected = said + ranking_text(rows, facts, what), None
+    text = votes_options.profile_text(options, profile) + ranking_text(rows, facts, what)
+    expected = None
     if applies:
         of_best = expectation.of(wanted, plans[0], options.seed, facts)
         text += of_best.lines()
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
-    report = {"noise": options.noise, **asdict(facts), "plans": rows, "profile": profile}
+    said = {"absent": True} if options.absent else {}
+    if applies and wanted.weights is not None:
+        best = release_plan.of(wanted, plans[0], None, facts)
+        said["by_weight"] = individual.by_weight(best, plans[0].epsilon)
+        text += individual.lines(said["by_weight"], wanted.weights)
+    report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
     report |= {"expectation": expected}
     if options.page is not None and applies:
         source = votes_options.profile_source(options)

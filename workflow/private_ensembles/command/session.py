@@ -127,6 +127,7 @@ def create(options: argparse.Namespace) -> int:
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.session import Session
+    from private_ensembles.votes.ballots import of_weights
 
     checks.integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
@@ -137,7 +138,9 @@ def create(options: argparse.Namespace) -> int:
     rows = {"queries": queries * each, "labels": options.labels * each}
     chosen = settings.of(options, **rows, **sizes)
     secure = options.noise == "secure"
+    weights = votes_options.weights(options)
     stated = {"reach": facts.reach, "absent": options.absent} | several
+    stated |= of_weights(weights, options.teachers)
     task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
     try:
@@ -159,6 +162,7 @@ def create(options: argparse.Namespace) -> int:
             teacher_epsilon=options.teacher_epsilon,
             teacher_delta=options.teacher_delta,
             absent=options.absent,
+            weights=weights,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
             levels=[1, *sorted(options.level)] if options.level else (),
@@ -193,7 +197,7 @@ def release(options: argparse.Namespace) -> int:
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
         teachers = task.n_teachers if task.absent else None
-        stated = {"absent": task.absent, "teachers": teachers}
+        stated = {"absent": task.absent, "teachers": teachers, "weights": task.weights}
         if task.findings > 1:
             options.findings = options.findings or task.findings
             options.most_ones = task.most_ones
@@ -276,10 +280,11 @@ def _text(report: dict, file: Path) -> list[str]:
     each = plan.get("findings", 1)
     what = "units" if "levels" in plan else "labels" if each == 1 else "findings"
     left = "" if each == 1 else " queries"
+    absent = " (some may be absent)" if plan.get("absent") else ""
     lines = [
-        f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers, "
-        f"{plan['n_classes'] if each == 1 else each} {'classes' if each == 1 else 'findings'}, "
-        f"{plan['adjacency']}, {_protected(plan)}",
+        f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers"
+        f"{absent}, {plan['n_classes'] if each == 1 else each} "
+        f"{'classes' if each == 1 else 'findings'}, {plan['adjacency']}, {_protected(plan)}",
         f"{what}: {report['labels']} charged in {_batches(report['batches'])}, "
         f"{report['remaining']}{left} remain",
         f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {high(spent['delta'])}; "

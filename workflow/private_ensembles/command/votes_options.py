@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,6 +82,7 @@ def read(
     *,
     absent: bool,
     teachers: int | None = None,
+    weights: Sequence[int] | None = None,
 ) -> Votes:
     """Return the votes of a file; arguments and ValueError as `votes.foreign.read_own_votes`."""
     from private_ensembles.votes.foreign import read_own_votes
@@ -96,6 +98,7 @@ def read(
         most_ones=options.most_ones,
         absent=absent,
         teachers=teachers,
+        weights=weights,
     )
 
 
@@ -108,8 +111,16 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     from private_ensembles.release.pool import pool_of
 
     stated = {"absent": options.absent, "teachers": options.teachers}
+    stated["weights"] = weights(options)
     votes = read(options, options.votes, options.classes, **stated)
     return pool_of(votes, options.answer, options.class_names, seed, options.findings)
+
+
+def weights(options: argparse.Namespace) -> tuple[int, ...] | None:
+    """Return the weights that the options state, or None; ValueError as `ballots.read_weights`."""
+    from private_ensembles.votes.ballots import read_weights
+
+    return read_weights(options.weights)
 
 
 def classes(options: argparse.Namespace) -> int | None:
@@ -141,7 +152,7 @@ def each_query(options: argparse.Namespace) -> dict[str, int | None]:
 
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
-    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent")
+    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent", "weights")
     keys += ("findings", "most_ones")
     return {key: getattr(options, key) for key in keys} | {"n_teachers": options.teachers}
 
@@ -170,7 +181,12 @@ def profile(options: argparse.Namespace) -> dict:
         raise ValueError(
             f"profile_from = {file!r}: must be votes on public data, not those to be released"
         )
-    votes = read(options, file, classes(options), absent=options.absent)
+    try:
+        votes = read(options, file, classes(options), absent=False)
+    except ValueError:
+        if not options.absent:  # they are public, so that what they lack may decide
+            raise
+        votes = read(options, file, classes(options), absent=True)
     teachers = votes.n_teachers if votes.absent else None
     try:
         fitted = fit_profile(votes.cast(), votes.labels, teachers)

@@ -59,6 +59,9 @@ class Configuration(types.Section):
     n_teachers: types.Maybe[types.Teachers] = about(
         "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
     )
+    weights: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Votes of each teacher, separated by commas, or a file of them; null is one each."
+    )
     findings: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "Yes/no questions of every query: their number, their names, or a file of these."
     )
@@ -212,7 +215,7 @@ class Configuration(types.Section):
             yield "unit", self.unit, "printable text"
         if self.session is not None:
             usual = {"shards": None, "unit": "record", "reach": 1, "absent": False}
-            for name, default in (usual | {"n_teachers": None}).items():
+            for name, default in (usual | {"n_teachers": None, "weights": None}).items():
                 if (value := getattr(self, name)) != default:
                     shown = "no" if default is False else default or "null"
                     yield name, value, f"{shown}, as the session states its own"

@@ -87,6 +87,10 @@ def plan_for(
         privacy_model=facts.privacy_model,
         reach=facts.reach,
         absent=votes.absent,
+        ballot=votes.ballot,
+        split=votes.split,
+        n_votes=None if votes.n_votes == votes.n_teachers else votes.n_votes,
+        weights=votes.weights,
         findings=votes.findings,
         most_ones=votes.most_ones,
     )

@@ -18,6 +18,7 @@ from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import Level, ReleasePlan
+from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.synthetic import ConsensusProfile
 
@@ -41,6 +42,7 @@ def made(
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
     absent: bool = False,
+    weights: Sequence[int] | None = None,
     noise: str = "secure",
     seed: int | None = None,
     levels: Sequence[int] = (),
@@ -65,6 +67,8 @@ def made(
     if unknown := sorted(set(stated) - set(PROFILE)):
         raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
     each = 1 if findings is None else len(names_of_findings(findings))
+    if weights is not None and findings is not None:
+        raise ValueError("weights: must be left out beside findings, whose sums have none")
     if levels and most_ones is not None:
         raise ValueError(f"most_ones = {most_ones}: must be left out, as there are levels")
     task = Task(
@@ -83,6 +87,7 @@ def made(
         profile=ConsensusProfile(classes, **stated),
         reach=facts.reach,
         absent=absent,
+        **of_weights(weights, teachers),
         findings=each,
         most_ones=most_ones,
     )
@@ -143,7 +148,7 @@ def _levelled(
     # As `calibrate` does: what the noise is for, and that of many classes is not on a lattice.
     sizes = {
         "continuous": task.n_classes > 2 and not task.secure,
-        "n_teachers": task.n_teachers,
+        "n_teachers": task.votes_in_all,
         "n_classes": task.n_classes,
     }
     noise = [replace(found, **sizes) for found in level_noise(mechanism, task, units, kept)]

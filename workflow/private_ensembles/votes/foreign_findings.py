@@ -31,13 +31,15 @@ def of_findings(table: Table, stated: Stated) -> Votes:
         "absent": stated.absent,
         "findings": len(names),
         "most_ones": stated.most_ones,
+        "weights": stated.weights,
+        "teachers": stated.teachers,
     }
     matrix = np.asarray(table.matrix)
     if matrix.dtype.kind not in "iu":
         raise ValueError(f"has type {matrix.dtype}: must be whole numbers (an integer type)")
     if table.kind == "counts":
         counts, labels = _counts(matrix, stated), _labels(table, len(matrix), len(names))
-        return Votes(2, labels, counts=counts, teachers=stated.teachers, **facts)
+        return Votes(2, labels, counts=counts, **facts)
     if table.columns is not None:
         matrix = _of_columns(matrix, table.columns, names)
     if matrix.ndim != 3 or 0 in matrix.shape or matrix.shape[2] != len(names):
@@ -49,7 +51,7 @@ def of_findings(table: Table, stated: Stated) -> Votes:
         hint = f"; {SAY_ABSENT}" if matrix[at] == ABSENT else ""
         raise ValueError(f"vote {list(at)} is {matrix[at]}: must be 0 or 1{hint}")
     labels = _labels(table, len(matrix), len(names))
-    votes = Votes(2, labels, one_by_one(matrix), teachers=stated.teachers, **facts)
+    votes = Votes(2, labels, one_by_one(matrix), **facts)
     if votes.n_teachers < 2:
         raise ValueError(f"has votes of {votes.n_teachers} teacher: must be at least 2")
     return votes
