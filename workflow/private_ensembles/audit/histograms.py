@@ -129,6 +129,15 @@ def weighted_neighbours(
     checks.integer(at_least=1, **{f"weights[{i}]": w for i, w in enumerate(weights)})
     if not weights:
         raise ValueError("weights = []: must be one for each teacher")
+    # Of teachers of one weight only how many vote for each class counts.
+    most = math.prod(
+        math.comb(weights.count(weight) + n_classes - 1, n_classes - 1) for weight in set(weights)
+    )
+    if min(most, math.comb(sum(weights) + n_classes - 1, n_classes - 1)) > _MOST:
+        raise ValueError(
+            f"weights, n_classes: {len(weights)} teachers, {n_classes}: must give at most "
+            f"{_MOST:,} histograms"
+        )
     one = np.eye(n_classes, dtype=np.int64)
     first, second = [], []
     for weight in set(weights):
@@ -136,11 +145,6 @@ def weighted_neighbours(
         rest = sorted(weights)
         rest.remove(weight)
         for cast in rest:
-            if len(others) * n_classes > _MOST:
-                raise ValueError(
-                    f"weights, n_classes: must give at most {_MOST:,} histograms, as of "
-                    f"{len(weights)} teachers and {n_classes} classes"
-                )
             every = others[:, None, :] + cast * one
             others = np.unique(every.reshape(-1, n_classes), axis=0)
         for source in range(n_classes):
