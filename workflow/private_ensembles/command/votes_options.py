@@ -152,7 +152,12 @@ def profile(options: argparse.Namespace) -> dict:
         raise ValueError(
             f"profile_from = {file!r}: must be votes on public data, not those to be released"
         )
-    votes = read(options, file, classes(options), absent=options.absent)
+    try:
+        votes = read(options, file, classes(options), absent=False)
+    except ValueError:
+        if not options.absent:  # they are public, so that what they lack may decide
+            raise
+        votes = read(options, file, classes(options), absent=True)
     teachers = votes.n_teachers if votes.absent else None
     try:
         fitted = fit_profile(votes.cast(), votes.labels, teachers)
