@@ -105,7 +105,7 @@ def test_each_weight_has_a_certificate_and_a_place_in_the_statement(tmp_path, ca
     plan = plan_of()
     path, record, said = released(plan, tmp_path)
     assert "from 1 to 3, all for one class" in said
-    assert "Weight up to 2</dt><dd>the 1 teachers' records" in said
+    assert "Weight up to 2</dt><dd>the records of 1 teacher: (" in said
     assert said.count("proven by a certificate of its own") == 2
     assert [row["weight"] for row in record["release"]["own"]] == [2, 1]
     assert verify.main([path]) == 0
