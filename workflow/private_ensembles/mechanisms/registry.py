@@ -101,7 +101,7 @@ ENTRIES = (
           "gaussian_counts.improved", ALL, analysis="improved",
           source="PATE section 4.1; Canonne, Kamath and Steinke 2020, Proposition 12",
           proof=_NOISY_COUNTS, **_GAUSSIAN),
-    Entry("gnmax_label_rdp", "GNMax, Rényi σ of the labels", ("purple", "s", "-."),
+    Entry("gnmax_label_rdp", "GNMax, Rényi σ of the labels", ("purple", ".", "-."),
           "gaussian.COINS", "label_rdp.gaussian", COINS_OR_FINE, analysis="label_rdp",
           source="PATE section 4.1; σ as Chadha et al. 2024 charge labels, docs/many-labels.md",
           proof="many-labels.md#the-account-before-this-one", planned=False, **_GAUSSIAN),
