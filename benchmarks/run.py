@@ -34,6 +34,7 @@ BENCHMARKS = (
     "dpbag",
     "teachers",
     "students",
+    "soft_votes",
     "embedded",
     "auditors",
     "libraries",
