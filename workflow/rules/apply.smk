@@ -124,7 +124,9 @@ rule apply_votes:
             "apply_votes.py",
             also=["../report/page.css", "../report/page.js", *templates("page", "pieces", "own")],
         ),
-        file=READING | {"n_classes": config["n_classes"]},
+        file=READING
+        | {"n_classes": config["n_classes"], "absent": config["absent"]}
+        | {"teachers": config["n_teachers"]},
         answer=config["answer"],
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         facts={name: config[name] for name in ("shards", "unit", "reach")},

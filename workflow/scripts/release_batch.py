@@ -9,8 +9,10 @@ from private_ensembles.votes.foreign import read_own_votes
 with io.job(snakemake, confidential=True) as job:
     key = job.params.batch
     with Session.open(job.params.session) as session:
-        classes = session.plan.task.n_classes
-        votes = read_own_votes(job.input.votes, n_classes=classes, **job.params.file)
+        task = session.plan.task
+        stated = {"n_classes": task.n_classes, "absent": task.absent}
+        stated["teachers"] = task.n_teachers if task.absent else None
+        votes = read_own_votes(job.input.votes, **stated, **job.params.file)
         job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
         level, again = job.params.level, bool(job.config["again"])
         session.release(votes.histogram(), key=key, again=again, level=level)

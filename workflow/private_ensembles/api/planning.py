@@ -31,6 +31,7 @@ def plan(
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
     reach: int = 1,
+    absent: bool = False,
     noise: str = "secure",
     seed: int = 0,
 ) -> list[Plan]:
@@ -46,11 +47,12 @@ def plan(
     teachers, classes, queries: sizes, which are taken to be public. epsilon, delta: the budget of
     all labels together. labels: the most that are wanted; None: one for each query. profile: how
     the teachers agree, stated from public data (keys easy_share, easy, hard, confusion,
-    commonest, as in `votes.synthetic.ConsensusProfile`); None: that of config.yaml. mechanisms:
-    names; None: all. privacy_model: ``disjoint_shards`` (a record reaches one teacher) or
+    commonest, absent_share, as in `votes.synthetic.ConsensusProfile`); None: that of config.yaml.
+    mechanisms: names; None: all. privacy_model: ``disjoint_shards`` (a record reaches one teacher) or
     ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
     what one teacher costs for add_remove, if teachers are private themselves. reach: the most
-    shards that what is protected may be in. noise: ``secure`` (exact samplers; only mechanisms that
+    shards that what is protected may be in. absent: whether a teacher may say nothing about a query
+    (docs/ballots.md). noise: ``secure`` (exact samplers; only mechanisms that
     have one) or ``reproducible``. seed: of the profile's votes.
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
@@ -74,6 +76,7 @@ def plan(
         teacher_delta,
         secure=noise == "secure",
         reach=reach,
+        absent=absent,
     )
     return study.ranked(on_profile(wanted, profile), names, seed)
 

@@ -60,6 +60,7 @@ def release_labels(
     epsilon: float,
     delta: float,
     labels: int | None = None,
+    teachers: int | None = None,
     answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
@@ -81,8 +82,9 @@ def release_labels(
     (True, True)
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
-    epsilon, delta: the budget of all labels together. labels: the most that are wanted; None: all.
-    answer: for which queries: ``first``, those at the top; ``random``, drawn whatever the votes; or
+    teachers: how many there are, if some may say nothing about a query: rows then add up to at
+    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). epsilon, delta:
+    the budget of all labels together. labels: the most that are wanted; None: all. answer: for which queries: ``first``, those at the top; ``random``, drawn whatever the votes; or
     the numbers, from 0, of the only queries to answer, which must not be chosen by looking at
     votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
     teacher_delta: as in :func:`plan`; the profile never from these votes. shards: ``disjoint`` if
@@ -98,7 +100,7 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    counts = _checked(counts)
+    counts = _checked(counts, teachers)
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
@@ -108,7 +110,9 @@ def release_labels(
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     facts = stated(shards, unit, reach, secure=secure)
     queries, classes = counts.shape
-    votes = Votes(classes, np.full(queries, -1), counts=counts)
+    absent = teachers is not None
+    unknown = np.full(queries, -1)
+    votes = Votes(classes, unknown, counts=counts, absent=absent, teachers=teachers)
     of_rehearsal = 0 if seed is None else seed
     asked = pool_of(votes, answer, seed=None if secure else of_rehearsal)
     task = Task(
@@ -116,7 +120,7 @@ def release_labels(
         delta,
         asked.votes.n_queries,
         asked.votes.n_queries if labels is None else labels,
-        int(counts[0].sum()),
+        votes.n_teachers,
         classes,
         facts.privacy_model,
         adjacency,
@@ -125,6 +129,7 @@ def release_labels(
         secure=secure,
         counts_only=True,
         reach=reach,
+        absent=absent,
     )
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, facts, 0)
@@ -184,7 +189,7 @@ def release_darrm(
     return gamma_law.release(counts, gamma, source)
 
 
-def _checked(counts: ArrayLike) -> NDArray[np.int64]:
+def _checked(counts: ArrayLike, teachers: int | None) -> NDArray[np.int64]:
     votes = np.asarray(counts)
     if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
         raise ValueError(
@@ -195,9 +200,14 @@ def _checked(counts: ArrayLike) -> NDArray[np.int64]:
         raise ValueError("counts: must be numbers of votes, at least 0")
     # Refused by the number of teachers alone, which is public.
     sums = np.minimum(votes, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
-    if (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
+    if teachers is not None:
+        checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
+        if (sums > teachers).any():
+            raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
+    elif (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "
-            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}"
+            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}; if ballots "
+            "may be absent say teachers=NUMBER"
         )
     return votes.astype(np.int64)

@@ -45,7 +45,8 @@ def run(options: argparse.Namespace) -> int:
     chosen = settings.of(options, queries=options.queries, labels=labels, **sizes)
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
-    wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, reach=facts.reach)
+    stated = {"reach": facts.reach, "absent": options.absent}
+    wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
     applies = plans[0].refusal is None

@@ -28,6 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole,
         help="their number, never read off the votes; default: that of --class-names",
     )
+    parser.add_argument(
+        "--teachers",
+        type=whole,
+        help="their number; must be stated for counts if ballots may be absent",
+    )
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
     votes_options.add_answer(parser)
     parser.add_argument(

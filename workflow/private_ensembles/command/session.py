@@ -134,7 +134,8 @@ def create(options: argparse.Namespace) -> int:
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
     chosen = settings.of(options, queries=queries, labels=options.labels, **sizes)
     secure = options.noise == "secure"
-    task = study.task(chosen, options.epsilon, options.delta, secure=secure, reach=facts.reach)
+    stated = {"reach": facts.reach, "absent": options.absent}
+    task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
     try:
         session = Session.create(
@@ -154,6 +155,7 @@ def create(options: argparse.Namespace) -> int:
             adjacency=options.adjacency,
             teacher_epsilon=options.teacher_epsilon,
             teacher_delta=options.teacher_delta,
+            absent=options.absent,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
             levels=[1, *sorted(options.level)] if options.level else (),
@@ -184,8 +186,10 @@ def release(options: argparse.Namespace) -> int:
     default = options.session.parent / f"{options.session.name}.{options.key}.csv"
     out = default if options.out is None else options.out
     with Session.open(options.session, head=options.head) as session:
-        classes = session.plan.task.n_classes
-        votes = votes_options.read(options, options.votes, classes)
+        task = session.plan.task
+        teachers = task.n_teachers if task.absent else None
+        stated = {"absent": task.absent, "teachers": teachers}
+        votes = votes_options.read(options, options.votes, task.n_classes, **stated)
         text = pool_of(votes, class_names=options.class_names).text
         before = session.state.batches
         counts = votes.histogram()

@@ -61,8 +61,15 @@ def add_answer(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(options: argparse.Namespace, path: str | Path, classes: int | None) -> Votes:
-    """Return the votes of a file; ValueError as `votes.foreign.read_own_votes`."""
+def read(
+    options: argparse.Namespace,
+    path: str | Path,
+    classes: int | None,
+    *,
+    absent: bool,
+    teachers: int | None = None,
+) -> Votes:
+    """Return the votes of a file; arguments and ValueError as `votes.foreign.read_own_votes`."""
     from private_ensembles.votes.foreign import read_own_votes
 
     return read_own_votes(
@@ -72,6 +79,8 @@ def read(options: argparse.Namespace, path: str | Path, classes: int | None) -> 
         class_names=options.class_names,
         first_class=options.first_class,
         id_column=options.id_column,
+        absent=absent,
+        teachers=teachers,
     )
 
 
@@ -83,7 +92,8 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     """
     from private_ensembles.release.pool import pool_of
 
-    votes = read(options, options.votes, options.classes)
+    stated = {"absent": options.absent, "teachers": options.teachers}
+    votes = read(options, options.votes, options.classes, **stated)
     return pool_of(votes, options.answer, options.class_names, seed)
 
 
@@ -103,8 +113,8 @@ def classes(options: argparse.Namespace) -> int | None:
 
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
-    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer")
-    return {key: getattr(options, key) for key in keys}
+    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent")
+    return {key: getattr(options, key) for key in keys} | {"n_teachers": options.teachers}
 
 
 def profile(options: argparse.Namespace) -> dict:
@@ -124,16 +134,17 @@ def profile(options: argparse.Namespace) -> dict:
     } != defaults.PROFILE:
         raise ValueError(
             f"profile_from = {file!r}: must be given alone, "
-            "without --easy-share, --easy, --hard, --confusion"
+            "without --easy-share, --easy, --hard, --confusion, --absent-share"
         )
     private = getattr(options, "votes", None)
     if private is not None and os.path.exists(private) and os.path.samefile(private, file):
         raise ValueError(
             f"profile_from = {file!r}: must be votes on public data, not those to be released"
         )
-    votes = read(options, file, classes(options))
+    votes = read(options, file, classes(options), absent=options.absent)
+    teachers = votes.n_teachers if votes.absent else None
     try:
-        fitted = fit_profile(votes.histogram(), votes.labels)
+        fitted = fit_profile(votes.cast(), votes.labels, teachers)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
     return {key: getattr(fitted, key) for key in defaults.PROFILE}
@@ -143,7 +154,8 @@ def profile_text(options: argparse.Namespace, fitted: dict) -> list[str]:
     """Return in a line what `profile` was fitted to, and how to state it; nothing without it."""
     if getattr(options, "profile_from", None) is None:
         return []
-    known = {key: value for key, value in fitted.items() if value is not None}
+    usual = {"commonest": None, "absent_share": 0}
+    known = {key: value for key, value in fitted.items() if (key, value) not in usual.items()}
     words = {key: v if isinstance(v, tuple) else (v,) for key, v in known.items()}
     stated = " ".join(
         f"--{key.replace('_', '-')} {' '.join(f'{value:g}' for value in values)}"

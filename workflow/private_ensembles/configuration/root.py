@@ -53,6 +53,12 @@ class Configuration(types.Section):
     id_column: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "Column of your own votes that holds identifiers of the queries; null looks for `id`."
     )
+    absent: types.YesNo = about(
+        "Whether a teacher of your own votes may say nothing about a query."
+    )
+    n_teachers: types.Maybe[types.Teachers] = about(
+        "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
+    )
     answer: Annotated[str, Field(min_length=1)] = about(
         "Queries to answer: `first`, `random`, or a file that names one on each line."
     )
@@ -196,9 +202,11 @@ class Configuration(types.Section):
         if not self.unit.isprintable():
             yield "unit", self.unit, "printable text"
         if self.session is not None:
-            for name, default in (("shards", None), ("unit", "record"), ("reach", 1)):
+            usual = {"shards": None, "unit": "record", "reach": 1, "absent": False}
+            for name, default in (usual | {"n_teachers": None}).items():
                 if (value := getattr(self, name)) != default:
-                    yield name, value, f"{default or 'null'}, as the session states its own"
+                    shown = "no" if default is False else default or "null"
+                    yield name, value, f"{shown}, as the session states its own"
         elif self.votes is not None and self.noise == "secure" and self.shards is None:
             # Nothing in the votes shows it, and everything rests on it.
             allowed = (
@@ -206,6 +214,10 @@ class Configuration(types.Section):
                 "or shards=shared"
             )
             yield "shards", None, allowed
+        share = self.planner.profile.absent_share
+        if share and not (self.votes is not None and self.absent):
+            allowed = "0, unless ballots of your own votes may be absent (absent=yes)"
+            yield "planner.profile.absent_share", share, allowed
         if self.shards == "shared" and self.reach > 1:
             yield "reach", self.reach, "1, as shards = shared may have a record in all of them"
 

@@ -69,12 +69,7 @@ def require_counts(counts: NDArray, parameters: Parameters) -> NDArray[np.int64]
     An ensemble of as many teachers passes or fails whatever its votes: rows of others, or with too
     many teachers for any sampler, are no counts of it.
     """
-    counts = np.asarray(counts)
-    if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
-        kind = f"{counts.dtype} {counts.shape}"
-        raise ValueError(f"counts: {kind}: must be integers (queries, classes)")
-    if counts.min() < 0:
-        raise ValueError("counts: must be numbers of votes, at least 0")
+    counts = require_table(counts)
     sums = counts.sum(axis=1, dtype=np.int64)
     wanted = sums[0] if parameters.n_teachers is None else parameters.n_teachers
     if (sums != wanted).any():
@@ -84,3 +79,14 @@ def require_counts(counts: NDArray, parameters: Parameters) -> NDArray[np.int64]
         )
     check_size(int(wanted), counts.shape[1])
     return counts.astype(np.int64)
+
+
+def require_table(counts: NDArray) -> NDArray:
+    """Return counts of votes, whatever their rows add up to; ValueError for what is no table."""
+    counts = np.asarray(counts)
+    if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
+        kind = f"{counts.dtype} {counts.shape}"
+        raise ValueError(f"counts: {kind}: must be integers (queries, classes)")
+    if counts.min() < 0:
+        raise ValueError("counts: must be numbers of votes, at least 0")
+    return counts

@@ -91,6 +91,11 @@ class Task:
                 f"teacher_epsilon = {self.teacher_epsilon}: must be > 0 and <= {MOST_EPSILON:g}"
             )
         checks.probability(teacher_Delta=self.teacher_Delta, one=False)
+        if self.profile is not None and self.profile.absent_share and not self.absent:
+            raise ValueError(
+                f"absent_share = {self.profile.absent_share}: must be 0, unless ballots may be "
+                "absent (absent = yes)"
+            )
 
     @property
     def votes_in_all(self) -> int:
@@ -118,6 +123,8 @@ class Task:
     def stated(self) -> dict:
         """Return the fields for a text; of those that say what a ballot is, only what is said."""
         stated = asdict(self)
+        if self.profile is not None:
+            stated["profile"] = self.profile.stated()
         for field in fields(self):
             if field.name in _OF_BALLOTS and stated[field.name] == field.default:
                 del stated[field.name]

@@ -123,7 +123,10 @@ ones 50 %. Wrong votes often go to the same few classes (confusion 1).'
     wrong = "nearly all go to one class" if confusion < 0.5 else "often go to the same few classes"
     if confusion > 10:
         wrong = "are spread evenly over all other classes"
+    missing = profile.get("absent_share", 0)
+    absent = f" {missing:.0%} of ballots are absent." if missing else ""
     return (
         f"{profile['easy_share']:.0%} of queries are easy: there {easy:.0%} of teachers are right "
         f"on average, on the hard ones {hard:.0%}. Wrong votes {wrong} (confusion {confusion:g})."
+        f"{absent}"
     ).replace("%", " %")

@@ -55,8 +55,8 @@ class Expectation:
 
     wanted: labels asked for. answers: labels that are expected. right: of them, those that are
     right. guessing, teacher, plurality: shares of queries on which guessing the commonest class,
-    one teacher and the teachers' plurality without noise are right. stated: whether the commonest
-    class was stated. good: the most labels, up to those wanted, of which 80 % would be right; 0 if
+    one teacher (who guesses if absent) and the teachers' plurality without noise are right. stated:
+    whether the commonest class was stated. good: the most labels, up to those wanted, of which 80 % would be right; 0 if
     not even one would, None if it is not known. advice: the best first. warnings: what the budget
     does not promise.
     """
@@ -201,7 +201,7 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
         stated=task.profile.commonest is not None,
         good=good,
         advice=tuple(_advice(known, votes, truth, plurality, seed, facts)),
-        warnings=tuple(budget_warnings(task, facts)),
+        warnings=(*budget_warnings(task, facts), *_profile_warnings(task)),
     )
 
 
@@ -266,6 +266,16 @@ def budget_warnings(task: Task, facts: Facts) -> list[str]:
             f"lot, would keep it; usual is below {_LARGE_DELTA:g} and below 1 / number of {unit}s"
         )
     return texts
+
+
+def _profile_warnings(task: Task) -> list[str]:
+    """Return that the profile has every teacher vote, where a ballot may be absent."""
+    if not task.absent or task.profile.absent_share:
+        return []
+    return [
+        "absent_share = 0: of ballots that may be absent the profile has all, so that fewer labels "
+        "may be right than it says: state the share of those that are missing, from public data"
+    ]
 
 
 def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:

@@ -86,6 +86,7 @@ def plan_for(
         counts_only=votes.votes is None,
         privacy_model=facts.privacy_model,
         reach=facts.reach,
+        absent=votes.absent,
     )
     return planned(task, settings["mechanisms"], facts, seed, meter, expect)
 
@@ -159,6 +160,7 @@ def curves_table(application: Application, seed: int) -> pd.DataFrame:
 def public_facts(application: Application) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
     task = application.task
+    stated = {"absent": True} if task.absent else {}
     return {
         "queries": task.queries,
         "teachers": task.n_teachers,
@@ -168,6 +170,7 @@ def public_facts(application: Application) -> dict[str, object]:
         "delta": task.delta,
         "noise": "secure" if task.secure else "reproducible",
         **asdict(application.facts),
+        **stated,
     }
 
 

@@ -277,7 +277,10 @@ def read(text: str) -> ReleasePlan:
 
 def _stated(parameters: Parameters) -> dict:
     """Say parameters and of which kind they are, for JSON."""
-    return {"kind": type(parameters).__name__} | asdict(parameters)
+    stated = {"kind": type(parameters).__name__} | asdict(parameters)
+    if (profile := getattr(parameters, "profile", None)) is not None:
+        stated["profile"] = profile.stated()
+    return stated
 
 
 def _parameters(stated: dict) -> Parameters:

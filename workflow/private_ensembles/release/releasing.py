@@ -139,6 +139,12 @@ class Request:
         """
         asked = {name: self.config[name] for name in _ASKED}
         asked |= {name: self.config["planner"][name] for name in _PLANNED}
+        # As it was before ballots could be absent, so that it has the hash that it had.
+        asked["profile"] = {
+            name: value
+            for name, value in asked["profile"].items()
+            if name != "absent_share" or value
+        }
         asked |= pool.stated(self.config)
         text = json.dumps(_canonical(asked), sort_keys=True)
         return hashlib.sha256(

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.jobs.io import alone
 from private_ensembles.mechanisms import release as door
-from private_ensembles.mechanisms.parameters import require_counts
+from private_ensembles.mechanisms.parameters import require_counts, require_table
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY, RESERVE
@@ -25,6 +25,7 @@ from private_ensembles.release import expectation, release_plan, session_plan
 from private_ensembles.release.facts import stated
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_file import Batch, SessionFile, State
+from private_ensembles.votes.ballots import dealt
 
 # Of a batch's name, so that it stands in one line of any table.
 LONGEST_KEY = 200
@@ -95,6 +96,7 @@ class Session:
         adjacency: str = PRIVACY["adjacency"],
         teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
         teacher_delta: float = PRIVACY["teacher_Delta"],
+        absent: bool = False,
         noise: str = "secure",
         seed: int | None = None,
         levels: Sequence[int] = (),
@@ -110,9 +112,10 @@ class Session:
         the profile is taken; None: all. profile, adjacency, teacher_epsilon, teacher_delta: as in
         :func:`private_ensembles.plan`. shards: ``disjoint`` if no record is in the data of two
         teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record
-        is, such as "patient", and the most shards that one may be in (`release.facts`). anyway:
-        make a session of whose labels, on the profile, too few would be right to be of use; a
-        rehearsal is made in any case. noise: ``secure`` (the system's
+        is, such as "patient", and the most shards that one may be in (`release.facts`). absent:
+        whether a teacher may say nothing about a query (docs/ballots.md). anyway: make a session of
+        whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
+        any case. noise: ``secure`` (the system's
         entropy) or ``reproducible``: a rehearsal, whose labels must not be released, with `seed`
         (default 0). levels: among which the noise of each batch may be chosen, after seeing all
         labels so far, by the whole units that a label costs, such as (1, 2, 4): the dearer, the
@@ -143,6 +146,7 @@ class Session:
             adjacency=adjacency,
             teacher_epsilon=teacher_epsilon,
             teacher_delta=teacher_delta,
+            absent=absent,
             noise=noise,
             seed=seed,
             levels=levels,
@@ -247,9 +251,10 @@ class Session:
         """Release one label for each query, (queries,), -1 for a query without one.
 
         counts: integers (queries, classes), votes for each class; each row adds up to the number
-        of teachers. key: a name for the batch, of at most 200 characters. A batch of this name that
-        was released before is not drawn again: its labels are returned as they are, whatever the
-        counts, and cost nothing. None: a new batch in any case. again: draw a batch again whose
+        of teachers, or to at most that if ballots may be absent, which are then dealt out to the
+        classes (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A
+        batch of this name that was released before is not drawn again: its labels are returned as
+        they are, whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch again whose
         labels were lost because a process ended between charge and labels; it is charged anew.
         level: of the noise, if the session has levels; each query costs so many units.
 
@@ -267,7 +272,10 @@ class Session:
         plan = self.plan
         level = plan.level(level).units  # a whole number, as the file has it
         sized = plan.noise(plan.queries, plan.labels, level)
-        counts = require_counts(np.asarray(counts), sized)
+        counts = np.asarray(counts)
+        if plan.task.absent:
+            counts = dealt(require_table(counts), plan.task.votes_in_all)
+        counts = require_counts(counts, sized)
         if counts.shape[1] != plan.task.n_classes:
             raise ValueError(
                 f"counts of {counts.shape[1]} classes: must be of {plan.task.n_classes}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 
 from private_ensembles import __version__, checks
 from private_ensembles.mechanisms import registry
@@ -39,6 +39,7 @@ def made(
     adjacency: str = PRIVACY["adjacency"],
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
+    absent: bool = False,
     noise: str = "secure",
     seed: int | None = None,
     levels: Sequence[int] = (),
@@ -75,6 +76,7 @@ def made(
         counts_only=True,
         profile=ConsensusProfile(classes, **stated),
         reach=facts.reach,
+        absent=absent,
     )
     source = None if task.secure else (0 if seed is None else seed)
     if levels:
@@ -221,7 +223,7 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
 def facts(plan: ReleasePlan) -> dict:
     """Return what a session states of itself: nothing in it depends on votes."""
     task = plan.task
-    stated = {field.name: getattr(task, field.name) for field in fields(Task)}
+    stated = task.stated()
     del stated["profile"], stated["counts_only"], stated["secure"]
     report = {
         "mechanism": plan.name,

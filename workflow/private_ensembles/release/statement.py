@@ -158,6 +158,15 @@ def _protected(plan: ReleasePlan) -> str:
         ),
         ("On whose word", f"{escape(shards)} {by}"),
     ]
+    if task.absent:
+        rows.append(
+            (
+                "Absent ballots",
+                "A teacher may have said nothing about a query. Whether it did is protected as its "
+                "vote is: the data compared may turn a vote into none, or none into a vote. Absent "
+                "ballots were dealt out to the classes in turn",
+            )
+        )
     if plan.mechanism.entry.teachers == "private":
         rows.append(
             (

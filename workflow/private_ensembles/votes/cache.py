@@ -187,11 +187,14 @@ class Votes:
 
         Weighted, and absent ones dealt out to the classes in turn (`ballots.dealt`).
         """
-        if self.counts is not None:
-            cast = self.counts.astype(np.int64)
-        else:
-            cast = ballots.counted(self.votes, self.n_classes, self.weights)
+        cast = self.cast()
         return ballots.dealt(cast, self.n_votes) if self.absent else cast
+
+    def cast(self):
+        """Votes per class that were cast, int64 (queries, n_classes): absent ones left out."""
+        if self.counts is not None:
+            return self.counts.astype(np.int64)
+        return ballots.counted(self.votes, self.n_classes, self.weights)
 
 
 def counts(votes, n_classes):

@@ -49,6 +49,16 @@ def one_vote_each(task: Task) -> str | None:
     )
 
 
+def everyone_votes(task: Task) -> str | None:
+    """Return that teachers may be absent, whose votes are dealt out by all, or None if none may."""
+    if not task.absent:
+        return None
+    return (
+        "proven for teachers that vote independently, not for absent ballots that are dealt out: "
+        "covered if every teacher votes, for instance by a coin of its own"
+    )
+
+
 class NoiseFunction(Account):
     """gamma for the allowance m of a label; m = K means the plain majority of all teachers."""
 
@@ -56,7 +66,7 @@ class NoiseFunction(Account):
 
     def refusal(self, law, task):
         """Require odd K, and one label unless the budget pays for all teachers."""
-        if reason := one_vote_each(task):
+        if reason := one_vote_each(task) or everyone_votes(task):
             return reason
         if task.n_teachers % 2 == 0:
             return "for an odd number of teachers"
@@ -153,7 +163,7 @@ class Together(Account):
         """Require that the budget pays for one teacher, and that each teacher's votes are known."""
         if task.counts_only:
             return "needs each teacher's votes, not counts"
-        if reason := one_vote_each(task):
+        if reason := one_vote_each(task) or everyone_votes(task):
             return reason
         return task.teacher_refusal()
 
