@@ -7,14 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.votes.ballots import (
-    ABSENT,
-    MOST_PARTS,
-    counted,
-    dealt,
-    rounded,
-    soft_counts,
-)
+from private_ensembles.accounting.limits import MOST_PARTS
+from private_ensembles.votes.ballots import ABSENT, counted, dealt, rounded, soft_counts
 
 from ..audit.oracle import all_histograms
 

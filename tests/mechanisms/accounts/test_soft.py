@@ -132,7 +132,7 @@ def test_what_private_teachers_cost_is_theirs_whatever_a_ballot_says():
         else:
             refusal = mechanism.refusal(soft)
             assert refusal.startswith("proven for one vote of each teacher")
-            assert refusal.endswith("covered if each casts its likeliest class")
+            assert refusal.endswith("covered if each casts one vote, for its likeliest class")
 
 
 def test_every_mechanism_says_whether_it_takes_split_votes():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE
 from private_ensembles.planner.ranking import Plan
@@ -32,6 +32,7 @@ def plan(
     teacher_delta: float = PRIVACY["teacher_Delta"],
     reach: int = 1,
     absent: bool = False,
+    resolution: int | None = None,
     noise: str = "secure",
     seed: int = 0,
 ) -> list[Plan]:
@@ -48,12 +49,13 @@ def plan(
     all labels together. labels: the most that are wanted; None: one for each query. profile: how
     the teachers agree, stated from public data (keys easy_share, easy, hard, confusion,
     commonest, absent_share, as in `votes.synthetic.ConsensusProfile`); None: that of config.yaml.
-    mechanisms: names; None: all. privacy_model: ``disjoint_shards`` (a record reaches one teacher) or
-    ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
+    mechanisms: names; None: all. privacy_model: ``disjoint_shards`` (a record reaches one teacher)
+    or ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
     what one teacher costs for add_remove, if teachers are private themselves. reach: the most
     shards that what is protected may be in. absent: whether a teacher may say nothing about a query
-    (docs/ballots.md). noise: ``secure`` (exact samplers; only mechanisms that
-    have one) or ``reproducible``. seed: of the profile's votes.
+    (docs/ballots.md). resolution: parts of a vote to which each ballot of scores is rounded; None:
+    teachers give votes. noise: ``secure`` (exact samplers; only mechanisms that have one) or
+    ``reproducible``. seed: of the profile's votes.
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
@@ -77,6 +79,7 @@ def plan(
         secure=noise == "secure",
         reach=reach,
         absent=absent,
+        **split_ballots(teachers, resolution),
     )
     return study.ranked(on_profile(wanted, profile), names, seed)
 

@@ -14,7 +14,7 @@ from private_ensembles.api.planning import NOISES, on_profile
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws import gamma as gamma_law
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
@@ -27,7 +27,9 @@ from private_ensembles.release import (
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
+from private_ensembles.votes.ballots import soft_counts
 from private_ensembles.votes.cache import Votes
+from private_ensembles.votes.foreign import PARTS
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,14 @@ class Released:
 
 
 def release_labels(
-    counts: ArrayLike,
+    counts: ArrayLike | None = None,
     *,
     epsilon: float,
     delta: float,
     labels: int | None = None,
     teachers: int | None = None,
+    scores: ArrayLike | None = None,
+    resolution: int | None = None,
     answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
@@ -83,10 +87,13 @@ def release_labels(
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
     teachers: how many there are, if some may say nothing about a query: rows then add up to at
-    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). epsilon, delta:
-    the budget of all labels together. labels: the most that are wanted; None: all. answer: for which queries: ``first``, those at the top; ``random``, drawn whatever the votes; or
-    the numbers, from 0, of the only queries to answer, which must not be chosen by looking at
-    votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
+    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). scores: in
+    place of counts, real numbers (queries, teachers, classes), such as probabilities. resolution:
+    parts of a vote to which each ballot of them is rounded (`votes.ballots.rounded`); None: 100.
+    Of counts of such parts both teachers and resolution are stated. epsilon, delta: the budget of
+    all labels together. labels: the most that are wanted; None: all. answer: for which queries:
+    ``first``, those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of
+    the only queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
     teacher_delta: as in :func:`plan`; the profile never from these votes. shards: ``disjoint`` if
     no record is in the data of two teachers, or ``shared``; must be stated but for a rehearsal.
     unit, reach: what one record is, such as "patient", and the most shards that one may be in.
@@ -100,7 +107,10 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    counts = _checked(counts, teachers)
+    if scores is not None:
+        counts, teachers, resolution = _of_scores(counts, scores, teachers, resolution)
+    sizes = split_ballots(1 if teachers is None else teachers, resolution)
+    counts = _checked(counts, teachers, sizes.get("n_votes"))
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
@@ -110,9 +120,9 @@ def release_labels(
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     facts = stated(shards, unit, reach, secure=secure)
     queries, classes = counts.shape
-    absent = teachers is not None
-    unknown = np.full(queries, -1)
-    votes = Votes(classes, unknown, counts=counts, absent=absent, teachers=teachers)
+    absent = teachers is not None and not sizes
+    cast = {"absent": absent, "teachers": teachers, "resolution": sizes.get("ballot", 1)}
+    votes = Votes(classes, np.full(queries, -1), counts=counts, **cast)
     of_rehearsal = 0 if seed is None else seed
     asked = pool_of(votes, answer, seed=None if secure else of_rehearsal)
     task = Task(
@@ -130,6 +140,7 @@ def release_labels(
         counts_only=True,
         reach=reach,
         absent=absent,
+        **sizes,
     )
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, facts, 0)
@@ -189,7 +200,21 @@ def release_darrm(
     return gamma_law.release(counts, gamma, source)
 
 
-def _checked(counts: ArrayLike, teachers: int | None) -> NDArray[np.int64]:
+def _of_scores(
+    counts: ArrayLike | None, scores: ArrayLike, teachers: int | None, resolution: int | None
+) -> tuple[NDArray[np.int64], int | None, int]:
+    """Return scores as counts, of how many parts a ballot is, and teachers if it is of several."""
+    if counts is not None:
+        raise ValueError("counts, scores: exactly one of them must be given")
+    parts = PARTS if resolution is None else resolution
+    found = soft_counts(scores, parts)
+    number = np.shape(scores)[1]
+    if teachers not in (None, number):
+        raise ValueError(f"teachers = {teachers}: must be {number}, as in scores")
+    return found, number if parts > 1 else None, parts
+
+
+def _checked(counts: ArrayLike, teachers: int | None, n_votes: int | None) -> NDArray[np.int64]:
     votes = np.asarray(counts)
     if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
         raise ValueError(
@@ -202,7 +227,9 @@ def _checked(counts: ArrayLike, teachers: int | None) -> NDArray[np.int64]:
     sums = np.minimum(votes, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
     if teachers is not None:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
-        if (sums > teachers).any():
+        if n_votes is not None and (sums != n_votes).any():
+            raise ValueError(f"counts: every row must add up to {n_votes}, parts of a vote of all")
+        if n_votes is None and (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
     elif (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(

@@ -77,7 +77,9 @@ def four_lines(
     few = plan_curves.labels_that_stay_useful(by_labels)
     enough = plan_curves.epsilon_that_is_useful(by_epsilon)
     most = max(epsilon for epsilon, _ in by_epsilon)
-    twice = [replace(task, epsilon=2 * task.epsilon), replace(task, n_teachers=2 * task.n_teachers)]
+    votes = None if task.n_votes is None else 2 * task.n_votes
+    more = replace(task, n_teachers=2 * task.n_teachers, n_votes=votes)
+    twice = [replace(task, epsilon=2 * task.epsilon), more]
     more_epsilon, more_teachers = (
         study.ranked(one, [best.mechanism], seed)[0].correct for one in twice
     )

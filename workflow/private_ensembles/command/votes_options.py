@@ -68,6 +68,7 @@ def read(
     *,
     absent: bool,
     teachers: int | None = None,
+    resolution: int | None = None,
 ) -> Votes:
     """Return the votes of a file; arguments and ValueError as `votes.foreign.read_own_votes`."""
     from private_ensembles.votes.foreign import read_own_votes
@@ -81,6 +82,7 @@ def read(
         id_column=options.id_column,
         absent=absent,
         teachers=teachers,
+        resolution=resolution,
     )
 
 
@@ -93,6 +95,7 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     from private_ensembles.release.pool import pool_of
 
     stated = {"absent": options.absent, "teachers": options.teachers}
+    stated["resolution"] = options.resolution
     votes = read(options, options.votes, options.classes, **stated)
     return pool_of(votes, options.answer, options.class_names, seed)
 
@@ -114,6 +117,7 @@ def classes(options: argparse.Namespace) -> int | None:
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
     keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent")
+    keys += ("resolution",)
     return {key: getattr(options, key) for key in keys} | {"n_teachers": options.teachers}
 
 
@@ -141,7 +145,8 @@ def profile(options: argparse.Namespace) -> dict:
         raise ValueError(
             f"profile_from = {file!r}: must be votes on public data, not those to be released"
         )
-    votes = read(options, file, classes(options), absent=options.absent)
+    stated_of_file = {"absent": options.absent, "resolution": options.resolution}
+    votes = read(options, file, classes(options), **stated_of_file)
     teachers = votes.n_teachers if votes.absent else None
     try:
         fitted = fit_profile(votes.cast(), votes.labels, teachers)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from private_ensembles.accounting.limits import MOST_PARTS
 from private_ensembles.configuration import types
 from private_ensembles.configuration.audit import PATE, Audit
 from private_ensembles.configuration.changes import automatic_noise
@@ -58,6 +59,9 @@ class Configuration(types.Section):
     )
     n_teachers: types.Maybe[types.Teachers] = about(
         "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
+    )
+    resolution: types.Maybe[types.integer(ge=1, le=MOST_PARTS)] = about(
+        "Parts of a vote to which each ballot of your own scores is rounded; null: 100."
     )
     answer: Annotated[str, Field(min_length=1)] = about(
         "Queries to answer: `first`, `random`, or a file that names one on each line."
@@ -203,7 +207,7 @@ class Configuration(types.Section):
             yield "unit", self.unit, "printable text"
         if self.session is not None:
             usual = {"shards": None, "unit": "record", "reach": 1, "absent": False}
-            for name, default in (usual | {"n_teachers": None}).items():
+            for name, default in (usual | {"n_teachers": None, "resolution": None}).items():
                 if (value := getattr(self, name)) != default:
                     shown = "no" if default is False else default or "null"
                     yield name, value, f"{shown}, as the session states its own"

@@ -49,7 +49,9 @@ def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     """Votes of the stated profile, for the task's sizes: counts (queries, classes), labels."""
     queries = ranking.sample_size(max(wanted.queries, _FEWEST), wanted.n_classes)
     generator = randomness.generator(seed, "planner", "profile")
-    return synthetic_counts(wanted.profile, wanted.n_teachers, queries, generator)
+    counts, labels = synthetic_counts(wanted.profile, wanted.n_teachers, queries, generator)
+    # Of scores the profile says what a vote that is drawn from them would be.
+    return counts * wanted.resolution, labels
 
 
 def ranked(

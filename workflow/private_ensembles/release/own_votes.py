@@ -87,6 +87,9 @@ def plan_for(
         privacy_model=facts.privacy_model,
         reach=facts.reach,
         absent=votes.absent,
+        ballot=votes.ballot,
+        split=votes.split,
+        n_votes=None if votes.n_votes == votes.n_teachers else votes.n_votes,
     )
     return planned(task, settings["mechanisms"], facts, seed, meter, expect)
 
@@ -161,6 +164,8 @@ def public_facts(application: Application) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
     task = application.task
     stated = {"absent": True} if task.absent else {}
+    if task.resolution > 1:
+        stated["resolution"] = task.resolution
     return {
         "queries": task.queries,
         "teachers": task.n_teachers,

@@ -11,7 +11,7 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.accounts.levels import level_noise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE, RESERVE
 from private_ensembles.release import expectation, own_votes, release_plan
@@ -40,6 +40,7 @@ def made(
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
     absent: bool = False,
+    resolution: int | None = None,
     noise: str = "secure",
     seed: int | None = None,
     levels: Sequence[int] = (),
@@ -77,6 +78,7 @@ def made(
         profile=ConsensusProfile(classes, **stated),
         reach=facts.reach,
         absent=absent,
+        **split_ballots(teachers, resolution),
     )
     source = None if task.secure else (0 if seed is None else seed)
     if levels:

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
+from private_ensembles.accounting.limits import MOST_PARTS
 
 # What votes hold where a teacher gave none.
 ABSENT = -1
 # Votes that are counted at a time, and scores that are rounded.
 _PIECE, _SCORES = 1 << 22, 1 << 20
-# More parts of a vote than anybody tells apart.
-MOST_PARTS = 10_000
 
 
 def counted(

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
+from private_ensembles.accounting.limits import MOST_CLASSES, MOST_PARTS, MOST_TEACHERS
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
-from private_ensembles.votes.ballots import ABSENT
+from private_ensembles.votes.ballots import ABSENT, soft_counts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.foreign_columns import (
     SAY,
@@ -33,11 +33,14 @@ from private_ensembles.votes.foreign_columns import (
 from private_ensembles.votes.foreign_csv import read_csv
 
 KINDS = ("auto", "votes", "counts")
+# Parts of a vote to which scores are rounded, unless it is stated.
+PARTS = 100
 SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
 # Votes that are counted at a time.
 _PIECE = 1 << 24
 # What an npz file may hold; only the members of these names are looked at.
-_NAMES = ("votes", "counts", "labels", "n_classes", "ids")
+_CAST = ("votes", "counts", "scores")
+_NAMES = (*_CAST, "labels", "n_classes", "ids")
 # How NumPy packs; what others unpack at a time has no limit.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # A header of numbers ends long before; that of another array may be as long as it likes.
@@ -60,6 +63,7 @@ def read_own_votes(
     id_column: str | None = None,
     absent: bool = False,
     teachers: int | None = None,
+    resolution: int | None = None,
 ) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
@@ -74,7 +78,9 @@ def read_own_votes(
     (`foreign_columns.columns_of`). absent: ballots may be missing: an empty cell of a table, -1 in
     an array, rows of counts that add up to at most `teachers`. It is stated because what a file
     lacks is private. teachers: how many there are; must be stated for such counts, and else agree
-    with the file.
+    with the file. An npz file may hold ``scores`` instead (queries x teachers x classes): they are
+    rounded to ballots of `resolution` votes each (`ballots.rounded`), 100 by default. resolution:
+    counts may be of such ballots, too; `teachers` must be stated with them.
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
@@ -106,7 +112,9 @@ def read_own_votes(
         raise ValueError(f"{path}: must be a file")
     if teachers is not None:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
-    stated = Stated(n_classes, kind, names, first_class, id_column, absent, teachers)
+    if resolution is not None:
+        checks.integer(resolution=resolution, at_least=1, at_most=MOST_PARTS)
+    stated = Stated(n_classes, kind, names, first_class, id_column, absent, teachers, resolution)
     try:
         if id_column is not None and suffix in (".npz", ".npy"):
             raise ValueError(f"has no columns with names, so none called {id_column!r} (id_column)")
@@ -121,14 +129,14 @@ def read_own_votes(
 
 def _npz(path: Path, stated: Stated) -> Table:
     promised = _promised(path)
-    shapes = [shape for name, (_, shape) in promised.items() if name in ("votes", "counts")]
+    shapes = [shape for name, (_, shape) in promised.items() if name in _CAST]
     n_queries = max((shape[0] for shape in shapes if shape), default=1)
     _fits(n_queries, stated.n_classes, sum(n_bytes for n_bytes, _ in promised.values()))
     arrays = io.read_npz(path, names=_NAMES)
-    named = [name for name in ("votes", "counts") if name in arrays]
+    named = [name for name in _CAST if name in arrays]
     if len(named) != 1:
-        has = ", ".join(named) or "neither"
-        raise ValueError(f"must hold exactly one of the arrays votes and counts; it has {has}")
+        has = ", ".join(named) or "none"
+        raise ValueError(f"must hold exactly one of the arrays {', '.join(_CAST)}; it has {has}")
     if stated.kind not in ("auto", named[0]):
         raise ValueError(f"holds {named[0]}, and votes_kind = {stated.kind} is asked for")
     n_classes = None
@@ -205,6 +213,8 @@ _READERS = {".npz": _npz, ".npy": _npy, ".csv": read_csv, ".parquet": _parquet}
 def _checked(table: Table, stated: Stated) -> Votes:
     """Check what a file holds and return it, with classes from 0."""
     matrix, kind, n_classes = table.matrix, table.kind, stated.n_classes
+    if kind == "scores":
+        return _of_scores(table, stated)
     if matrix.dtype.kind == "U" and stated.class_names is not None and matrix.ndim == 2:
         absent = "" if stated.absent else None
         matrix = _of_names(matrix, stated.class_names, unknown=absent)
@@ -223,6 +233,7 @@ def _checked(table: Table, stated: Stated) -> Votes:
         kind = "votes"
     labels = _labels(table, stated, len(matrix))
     facts = {"ids": table.ids, "absent": stated.absent, "teachers": stated.teachers}
+    facts["resolution"] = stated.resolution or 1
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
@@ -237,6 +248,30 @@ def _checked(table: Table, stated: Stated) -> Votes:
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
+
+
+def _of_scores(table: Table, stated: Stated) -> Votes:
+    """Return scores as counts of ballots that are split."""
+    if stated.absent:
+        raise ValueError(
+            "absent = yes: must be no for scores, of which a ballot without a positive one stands "
+            "for all classes alike"
+        )
+    scores = table.matrix
+    if scores.ndim != 3 or scores.shape[2] != stated.n_classes:
+        raise ValueError(
+            f"scores has shape {scores.shape}: must be queries x teachers x {stated.n_classes} "
+            "classes"
+        )
+    teachers = scores.shape[1]
+    if teachers < 2 or stated.teachers not in (None, teachers):
+        asked = "at least 2" if stated.teachers is None else stated.teachers
+        raise ValueError(f"has scores of {teachers} teachers: must be {asked}")
+    resolution = PARTS if stated.resolution is None else stated.resolution
+    counts = soft_counts(scores, resolution)
+    labels = _labels(table, stated, len(scores))
+    size = {"teachers": teachers, "resolution": resolution}
+    return Votes(stated.n_classes, labels, counts=counts, ids=table.ids, **size)
 
 
 def _labels(table: Table, stated: Stated, n_queries: int) -> NDArray:

@@ -26,7 +26,8 @@ _CLASS = re.compile(r"class(?![^\W\d_])")
 class Stated:
     """What the owner of a file says of it, as in `foreign.read_own_votes`.
 
-    absent: cells of votes may be empty.
+    absent: cells of votes may be empty. resolution: votes of a ballot that is split; None: 1 if it
+    is not, `foreign.PARTS` if it is given as scores.
     """
 
     n_classes: int
@@ -36,6 +37,7 @@ class Stated:
     id_column: str | None = None
     absent: bool = False
     teachers: int | None = None
+    resolution: int | None = None
 
 
 @dataclass(frozen=True)
