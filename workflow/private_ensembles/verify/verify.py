@@ -1701,6 +1701,7 @@ def of_the_plan(body, plan, task, ballot=None):
     largest, split = count(task.get("ballot", 1)), task.get("split", False)
     ballot = largest if ballot is None else ballot
     together = split is False and (largest == 1 or task.get("absent", False) is False)
+    together = together or task.get("n_classes") == 2  # from one of two it is to the other
     need(together, "votes of the plan's ballots may go to several classes, and here they go to one")
     need(task.get("findings", 1) == 1, "the plan has several findings, and the certificate one")
     votes = task.get("n_votes")
