@@ -47,10 +47,10 @@ def plan(
 
     teachers, classes, queries: sizes, which are taken to be public. epsilon, delta: the budget of
     all labels together. labels: the most that are wanted; None: one for each query. profile: how
-    the teachers agree, stated from public data (keys easy_share, easy, hard, confusion,
-    commonest, absent_share, as in `votes.synthetic.ConsensusProfile`); None: that of config.yaml.
-    mechanisms: names; None: all. privacy_model: ``disjoint_shards`` (a record reaches one teacher)
-    or ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
+    the teachers agree, stated from public data (keys easy_share, easy, hard, confusion, commonest,
+    absent_share, as in `votes.synthetic.ConsensusProfile`); None: that of config.yaml. mechanisms:
+    names; None: all. privacy_model: ``disjoint_shards`` (a record reaches one teacher) or
+    ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
     what one teacher costs for add_remove, if teachers are private themselves. reach: the most
     shards that what is protected may be in. absent: whether a teacher may say nothing about a query
     (docs/ballots.md). resolution: parts of a vote to which each ballot of scores is rounded; None:

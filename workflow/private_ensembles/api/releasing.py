@@ -86,20 +86,20 @@ def release_labels(
     (True, True)
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
-    teachers: how many there are, if some may say nothing about a query: rows then add up to at
-    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). scores: in
-    place of counts, real numbers (queries, teachers, classes), such as probabilities. resolution:
-    parts of a vote to which each ballot of them is rounded (`votes.ballots.rounded`); None: 100.
-    Of counts of such parts both teachers and resolution are stated. epsilon, delta: the budget of
-    all labels together. labels: the most that are wanted; None: all. answer: for which queries:
-    ``first``, those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of
-    the only queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
-    teacher_delta: as in :func:`plan`; the profile never from these votes. shards: ``disjoint`` if
-    no record is in the data of two teachers, or ``shared``; must be stated but for a rehearsal.
-    unit, reach: what one record is, such as "patient", and the most shards that one may be in.
-    anyway: release labels of which, on the profile, too few would be right to be of use. noise:
-    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
-    (default 0).
+    teachers: how many there are, if some may say nothing about a query: rows then add up to at most
+    so many, and absent ballots are dealt out to the classes (docs/ballots.md). scores: in place of
+    counts, real numbers (queries, teachers, classes), such as probabilities. resolution: parts of a
+    vote to which each ballot of them is rounded (`votes.ballots.rounded`); None: 100. Of counts of
+    such parts both teachers and resolution are stated. epsilon, delta: the budget of all labels
+    together. labels: the most that are wanted; None: all. answer: for which queries: ``first``,
+    those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of the only
+    queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the
+    best on the profile. profile, adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the
+    profile never from these votes. shards: ``disjoint`` if no record is in the data of two
+    teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record is,
+    such as "patient", and the most shards that one may be in. anyway: release labels of which, on
+    the profile, too few would be right to be of use. noise: ``secure`` (the system's entropy; then
+    no seed) or ``reproducible``: a rehearsal, with `seed` (default 0).
 
     Each call spends its budget again and keeps no record: two calls cost the sum.
     `private-ensembles release` keeps one. What must not be missed about labels and budget is a

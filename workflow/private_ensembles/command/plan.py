@@ -54,14 +54,15 @@ def run(options: argparse.Namespace) -> int:
     applies = plans[0].refusal is None
     rows = study.plan_rows(wanted, plans)
     profile = chosen["profile"]
-    said = votes_options.profile_text(options, profile)
-    text, expected = said + ranking_text(rows, facts), None
+    text = votes_options.profile_text(options, profile) + ranking_text(rows, facts)
+    expected = None
     if applies:
         of_best = expectation.of(wanted, plans[0], options.seed, facts)
         text += of_best.lines()
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
-    report = {"noise": options.noise, **asdict(facts), "plans": rows, "profile": profile}
+    said = {"absent": True} if options.absent else {}
+    report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
     report |= {"expectation": expected}
     if options.page is not None and applies:
         source = votes_options.profile_source(options)

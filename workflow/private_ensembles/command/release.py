@@ -146,9 +146,11 @@ def _text(report: dict, labels) -> list[str]:
     facts = Facts(asked["shards"], asked["unit"], asked["reach"])
     usual = asked["wanted"] == asked["queries"] and asked["answered"] == words(FIRST)
     order = "" if usual else f"; {asked['answered']}"
+    absent = " (some may be absent)" if asked.get("absent") else ""
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
-        f"{asked['queries']} queries, {asked['teachers']} teachers, {asked['classes']} classes",
+        f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, {asked['classes']} "
+        "classes",
         f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}, "
         f"for {facts.words}",
         f"labels: {report['files']['labels']}{order}",

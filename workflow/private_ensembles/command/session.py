@@ -266,9 +266,10 @@ def extend(options: argparse.Namespace) -> int:
 def _text(report: dict, file: Path) -> list[str]:
     plan, spent, total = report["plan"], report["spent"], report["total"]
     what = "units" if "levels" in plan else "labels"
+    absent = " (some may be absent)" if plan.get("absent") else ""
     lines = [
-        f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers, "
-        f"{plan['n_classes']} classes, {plan['adjacency']}, {_protected(plan)}",
+        f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers"
+        f"{absent}, {plan['n_classes']} classes, {plan['adjacency']}, {_protected(plan)}",
         f"{what}: {report['labels']} charged in {_batches(report['batches'])}, "
         f"{report['remaining']} remain",
         f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {high(spent['delta'])}; "

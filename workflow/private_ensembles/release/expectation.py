@@ -56,9 +56,9 @@ class Expectation:
     wanted: labels asked for. answers: labels that are expected. right: of them, those that are
     right. guessing, teacher, plurality: shares of queries on which guessing the commonest class,
     one teacher (who guesses if absent) and the teachers' plurality without noise are right. stated:
-    whether the commonest class was stated. good: the most labels, up to those wanted, of which 80 % would be right; 0 if
-    not even one would, None if it is not known. advice: the best first. warnings: what the budget
-    does not promise.
+    whether the commonest class was stated. good: the most labels, up to those wanted, of which 80 %
+    would be right; 0 if not even one would, None if it is not known. advice: the best first.
+    warnings: what the budget does not promise.
     """
 
     wanted: int

@@ -252,13 +252,14 @@ class Session:
     ) -> NDArray[np.int64]:
         """Release one label for each query, (queries,), -1 for a query without one.
 
-        counts: integers (queries, classes), votes for each class; each row adds up to the number
-        of teachers, or to at most that if ballots may be absent, which are then dealt out to the
+        counts: integers (queries, classes), votes for each class; each row adds up to the number of
+        teachers, or to at most that if ballots may be absent, which are then dealt out to the
         classes (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A
         batch of this name that was released before is not drawn again: its labels are returned as
-        they are, whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch again whose
-        labels were lost because a process ended between charge and labels; it is charged anew.
-        level: of the noise, if the session has levels; each query costs so many units.
+        they are, whatever the counts, and cost nothing. None: a new batch in any case. again: draw
+        a batch again whose labels were lost because a process ended between charge and labels; it
+        is charged anew. level: of the noise, if the session has levels; each query costs so many
+        units.
 
         The batch is charged first, in a transaction that is on disk before anything is drawn, and
         only the process that has charged a batch draws for it, once. Other processes wait.

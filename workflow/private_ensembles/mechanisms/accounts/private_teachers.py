@@ -58,8 +58,8 @@ def everyone_votes(task: Task) -> str | None:
     if not task.absent:
         return None
     return (
-        "proven for teachers that vote independently, not for absent ballots that are dealt out: "
-        "covered if every teacher votes, for instance by a coin of its own"
+        "proven for teachers whose votes are their own, not for absent ballots that are dealt out: "
+        "covered if every teacher votes, for instance an absent one by a coin of its own"
     )
 
 
