@@ -187,7 +187,7 @@ def test_a_ballot_of_several_votes_moves_as_a_whole(tmp_path, capsys, name):
 
 
 def test_parts_of_two_classes_go_from_one_to_the_other(tmp_path):
-    """So a certificate of votes that move together covers scores; for more classes there is none."""
+    """So a certificate of votes that move together covers scores; of more classes there is none."""
     base = _plan(*RELEASES["gnmax_exact, coins"]).task
     task = replace(base, labels=6, queries=6, n_teachers=9, **split_ballots(9, 5))
     for name in ("gnmax_exact", "exponential"):

@@ -109,7 +109,9 @@ def release_labels(
     """
     if scores is not None:
         counts, teachers, resolution = _of_scores(counts, scores, teachers, resolution)
-    sizes = split_ballots(1 if teachers is None else teachers, resolution)
+    if resolution not in (None, 1) and teachers is None:
+        raise ValueError("teachers: must be stated for counts of parts of a vote")
+    sizes = split_ballots(teachers or 1, resolution)
     counts = _checked(counts, teachers, sizes.get("n_votes"))
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
