@@ -25,6 +25,7 @@ DOCS = ROOT / "docs" / "benchmarks"
 BENCHMARKS = (
     "right_labels",
     "absent",
+    "weights",
     "gamma",
     "gamma_points",
     "many_labels",

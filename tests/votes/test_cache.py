@@ -213,7 +213,7 @@ def test_weights_and_resolution_say_how_many_votes_there_are(tmp_path):
         ({"votes": GOOD["votes"], "teachers": 4}, "teachers: 4 of them: must be 3, as in votes"),
         ({"votes": GOOD["votes"], "teachers": 0}, "teachers = 0: must be an integer >= 1"),
         ({"votes": GOOD["votes"], "weights": (1, 2)}, "weights: 2 of them: must be 3, as in votes"),
-        ({"votes": GOOD["votes"], "weights": (1, 0, 2)}, r"weights\[1\] = 0: must be 1 to"),
+        ({"votes": GOOD["votes"], "weights": (1, 0, 2)}, r"weights\[1\] = 0: must be at least 1"),
         ({"votes": GOOD["votes"], "weights": (1, 0.5, 2)}, "weights has type float64"),
         ({"votes": GOOD["votes"], "weights": 3}, r"weights has shape \(\)"),
         ({"votes": GOOD["votes"], "resolution": 2}, "resolution: must be given for counts"),

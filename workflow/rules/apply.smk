@@ -126,7 +126,8 @@ rule apply_votes:
         ),
         file=READING
         | {"n_classes": config["n_classes"], "absent": config["absent"]}
-        | {"teachers": config["n_teachers"], "resolution": config["resolution"]},
+        | {"teachers": config["n_teachers"], "weights": config["weights"]}
+        | {"resolution": config["resolution"]},
         answer=config["answer"],
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         facts={name: config[name] for name in ("shards", "unit", "reach")},

@@ -13,6 +13,7 @@ with io.job(snakemake, confidential=True) as job:
         stated = {"n_classes": task.n_classes, "absent": task.absent}
         stated["teachers"] = task.n_teachers if task.absent or task.resolution > 1 else None
         stated["resolution"] = task.resolution
+        stated["weights"] = task.weights
         votes = read_own_votes(job.input.votes, **stated, **job.params.file)
         job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
         level, again = job.params.level, bool(job.config["again"])

@@ -11,6 +11,7 @@ from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE
 from private_ensembles.planner.ranking import Plan
+from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 NOISES = ("secure", "reproducible")
@@ -32,6 +33,7 @@ def plan(
     teacher_delta: float = PRIVACY["teacher_Delta"],
     reach: int = 1,
     absent: bool = False,
+    weights: Sequence[int] | None = None,
     resolution: int | None = None,
     noise: str = "secure",
     seed: int = 0,
@@ -53,7 +55,8 @@ def plan(
     ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
     what one teacher costs for add_remove, if teachers are private themselves. reach: the most
     shards that what is protected may be in. absent: whether a teacher may say nothing about a query
-    (docs/ballots.md). resolution: parts of a vote to which each ballot of scores is rounded; None:
+    (docs/ballots.md). weights: how many votes each teacher casts, all for one class, whole numbers;
+    None: one each. resolution: parts of a vote to which each ballot of scores is rounded; None:
     teachers give votes. noise: ``secure`` (exact samplers; only mechanisms that have one) or
     ``reproducible``. seed: of the profile's votes.
 
@@ -79,6 +82,7 @@ def plan(
         secure=noise == "secure",
         reach=reach,
         absent=absent,
+        **of_weights(weights, teachers),
         **split_ballots(teachers, resolution),
     )
     return study.ranked(on_profile(wanted, profile), names, seed)

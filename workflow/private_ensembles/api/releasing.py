@@ -20,6 +20,7 @@ from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
     certificate,
     expectation,
+    individual,
     own_votes,
     release_plan,
     statement,
@@ -27,7 +28,7 @@ from private_ensembles.release import (
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
-from private_ensembles.votes.ballots import soft_counts
+from private_ensembles.votes.ballots import of_weights, soft_counts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.foreign import PARTS
 
@@ -63,6 +64,7 @@ def release_labels(
     delta: float,
     labels: int | None = None,
     teachers: int | None = None,
+    weights: Sequence[int] | None = None,
     scores: ArrayLike | None = None,
     resolution: int | None = None,
     answer: str | Sequence[int] = "first",
@@ -87,10 +89,12 @@ def release_labels(
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
     teachers: how many there are, if some may say nothing about a query: rows then add up to at most
-    so many, and absent ballots are dealt out to the classes (docs/ballots.md). scores: in place of
-    counts, real numbers (queries, teachers, classes), such as probabilities. resolution: parts of a
-    vote to which each ballot of them is rounded (`votes.ballots.rounded`); None: 100. Of counts of
-    such parts both teachers and resolution are stated. epsilon, delta: the budget of all labels
+    so many, and absent ballots are dealt out to the classes (docs/ballots.md). weights: how many
+    votes each teacher casts, all for one class, whole numbers; rows then add up to their sum
+    (`votes.ballots.counted` counts so), and nobody may be absent. scores: in place of counts, real
+    numbers (queries, teachers, classes), such as probabilities. resolution: parts of a vote to
+    which each ballot of them is rounded (`votes.ballots.rounded`); None: 100. Of counts of such
+    parts both teachers and resolution are stated. epsilon, delta: the budget of all labels
     together. labels: the most that are wanted; None: all. answer: for which queries: ``first``,
     those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of the only
     queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the
@@ -109,10 +113,18 @@ def release_labels(
     """
     if scores is not None:
         counts, teachers, resolution = _of_scores(counts, scores, teachers, resolution)
-    if resolution not in (None, 1) and teachers is None:
+    split = resolution not in (None, 1)
+    if split and teachers is None:
         raise ValueError("teachers: must be stated for counts of parts of a vote")
-    sizes = split_ballots(teachers or 1, resolution)
-    counts = _checked(counts, teachers, sizes.get("n_votes"))
+    of_ballots, n_votes = split_ballots(teachers or 1, resolution), None
+    if weights is not None:
+        if teachers is not None or scores is not None:
+            beside = "scores, or teachers for absent ballots"
+            raise ValueError(f"weights: must be given alone, not beside {beside}")
+        of_ballots = of_weights(weights, len(weights))
+        n_votes = len(weights)  # alike weights are one vote each
+    n_votes = of_ballots.get("n_votes", n_votes)
+    counts = _checked(counts, teachers, n_votes)
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
@@ -122,8 +134,8 @@ def release_labels(
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     facts = stated(shards, unit, reach, secure=secure)
     queries, classes = counts.shape
-    absent = teachers is not None and not sizes
-    cast = {"absent": absent, "teachers": teachers, "resolution": sizes.get("ballot", 1)}
+    absent = teachers is not None and not split
+    cast = {"absent": absent, "teachers": teachers, "resolution": resolution if split else 1}
     votes = Votes(classes, np.full(queries, -1), counts=counts, **cast)
     of_rehearsal = 0 if seed is None else seed
     asked = pool_of(votes, answer, seed=None if secure else of_rehearsal)
@@ -132,7 +144,7 @@ def release_labels(
         delta,
         asked.votes.n_queries,
         asked.votes.n_queries if labels is None else labels,
-        votes.n_teachers,
+        votes.n_teachers if weights is None else len(weights),
         classes,
         facts.privacy_model,
         adjacency,
@@ -142,7 +154,7 @@ def release_labels(
         counts_only=True,
         reach=reach,
         absent=absent,
-        **sizes,
+        **of_ballots,
     )
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, facts, 0)
@@ -182,7 +194,7 @@ def release_statement(released: Released) -> str:
     proof = certificate.proof_or_reason(plan, released.epsilon)
     number = int((released.labels >= 0).sum())
     charged = statement.Charged(released.epsilon, released.delta, labels=number)
-    return statement.statement(plan, proof, charged)
+    return statement.statement(plan, proof, charged, individual.proofs(plan, released.epsilon))
 
 
 def release_darrm(
@@ -233,6 +245,12 @@ def _checked(counts: ArrayLike, teachers: int | None, n_votes: int | None) -> ND
             raise ValueError(f"counts: every row must add up to {n_votes}, parts of a vote of all")
         if n_votes is None and (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
+    elif n_votes is not None:
+        if (sums != n_votes).any():
+            raise ValueError(
+                f"counts: every row must add up to {n_votes}, the sum of weights without a common "
+                "factor"
+            )
     elif (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "

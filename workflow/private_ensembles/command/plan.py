@@ -39,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
     from private_ensembles.command import plan_page
     from private_ensembles.mechanisms.task import split_ballots
     from private_ensembles.planner import ranking, study
-    from private_ensembles.release import expectation
+    from private_ensembles.release import expectation, individual, release_plan
+    from private_ensembles.votes.ballots import of_weights
 
     labels = options.queries if options.labels is None else options.labels
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
@@ -47,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
     stated = {"reach": facts.reach, "absent": options.absent}
+    stated |= of_weights(votes_options.weights(options), options.teachers)
     stated |= split_ballots(options.teachers, options.resolution)
     wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
@@ -62,6 +64,10 @@ def run(options: argparse.Namespace) -> int:
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
     said = {"absent": True} if options.absent else {}
+    if applies and wanted.weights is not None:
+        best = release_plan.of(wanted, plans[0], None, facts)
+        said["by_weight"] = individual.by_weight(best, plans[0].epsilon)
+        text += individual.lines(said["by_weight"], wanted.weights)
     report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
     report |= {"expectation": expected}
     if options.page is not None and applies:

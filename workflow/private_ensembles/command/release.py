@@ -59,7 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
     from private_ensembles.jobs.io import alone, describe, write_csv
-    from private_ensembles.release import expectation, own_votes, releasing, showing
+    from private_ensembles.release import (
+        expectation,
+        individual,
+        own_votes,
+        release_plan,
+        releasing,
+        showing,
+    )
     from private_ensembles.release.pool import words
 
     options.classes = votes_options.classes(options)
@@ -104,7 +111,9 @@ def run(options: argparse.Namespace) -> int:
         except OSError as error:
             remedy = "the labels are charged, and the same command puts them in place"
             raise OSError(f"{labels.folder}: {describe(error)}: {remedy}") from None
-    total = labels.total
+    total, weights = labels.total, application.task.weights
+    plan = release_plan.read(row["terms"])
+    own = individual.by_weight(plan, float(row["epsilon"]))
     report = {
         "mechanism": application.chosen.mechanism,
         "parameters": row["parameters"],
@@ -115,10 +124,14 @@ def run(options: argparse.Namespace) -> int:
         "expectation": application.expectation.report(),
         "files": {path.stem.removeprefix(showing.MARK): str(path) for path in files.values()},
         "all_releases": None if total is None else asdict(total),
+        "by_weight": own,
         "left_of_total_budget": labels.left,
         "if_planned_together": None if labels.joint is None else asdict(labels.joint),
     }
     text = votes_options.profile_text(options, chosen["profile"]) + _text(report, labels)
+    text += individual.lines(own, weights or ())
+    if not own:
+        del report["by_weight"]
     emit(report, text, as_json=options.json)
     return 0
 

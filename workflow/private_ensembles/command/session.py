@@ -128,6 +128,7 @@ def create(options: argparse.Namespace) -> int:
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.session import Session
+    from private_ensembles.votes.ballots import of_weights
 
     checks.integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
@@ -135,7 +136,10 @@ def create(options: argparse.Namespace) -> int:
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
     chosen = settings.of(options, queries=queries, labels=options.labels, **sizes)
     secure = options.noise == "secure"
-    stated = {"reach": facts.reach, "absent": options.absent}
+    weights = votes_options.weights(options)
+    stated = {"reach": facts.reach, "absent": options.absent} | of_weights(
+        weights, options.teachers
+    )
     stated |= split_ballots(options.teachers, options.resolution)
     task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
@@ -158,6 +162,7 @@ def create(options: argparse.Namespace) -> int:
             teacher_epsilon=options.teacher_epsilon,
             teacher_delta=options.teacher_delta,
             absent=options.absent,
+            weights=weights,
             resolution=options.resolution,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
@@ -191,7 +196,8 @@ def release(options: argparse.Namespace) -> int:
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
         teachers = task.n_teachers if task.absent or task.resolution > 1 else None
-        stated = {"absent": task.absent, "teachers": teachers, "resolution": task.resolution}
+        stated = {"absent": task.absent, "teachers": teachers, "weights": task.weights}
+        stated["resolution"] = task.resolution
         votes = votes_options.read(options, options.votes, task.n_classes, **stated)
         text = pool_of(votes, class_names=options.class_names).text
         before = session.state.batches

@@ -60,6 +60,9 @@ class Configuration(types.Section):
     n_teachers: types.Maybe[types.Teachers] = about(
         "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
     )
+    weights: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Votes of each teacher, separated by commas, or a file of them; null is one each."
+    )
     resolution: types.Maybe[types.integer(ge=1, le=MOST_PARTS)] = about(
         "Parts of a vote to which each ballot of your own scores is rounded; null: 100."
     )
@@ -207,7 +210,8 @@ class Configuration(types.Section):
             yield "unit", self.unit, "printable text"
         if self.session is not None:
             usual = {"shards": None, "unit": "record", "reach": 1, "absent": False}
-            for name, default in (usual | {"n_teachers": None, "resolution": None}).items():
+            usual |= {"n_teachers": None, "weights": None, "resolution": None}
+            for name, default in usual.items():
                 if (value := getattr(self, name)) != default:
                     shown = "no" if default is False else default or "null"
                     yield name, value, f"{shown}, as the session states its own"

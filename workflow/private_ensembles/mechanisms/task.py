@@ -17,7 +17,7 @@ from private_ensembles.mechanisms.registry import ADJACENCIES
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Fields that texts from before there were ballots of several votes do not have.
-_OF_BALLOTS = ("ballot", "split", "n_votes", "absent", "findings", "most_ones")
+_OF_BALLOTS = ("ballot", "split", "n_votes", "absent", "findings", "most_ones", "weights")
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
 
@@ -59,7 +59,10 @@ class Task:
     on each query, which all its counts add up to; None: one for each teacher. absent: whether a
     teacher may say nothing, so that only the number of teachers is public; its votes are then dealt
     out to the classes (docs/ballots.md). findings: yes/no questions that a query asks. most_ones:
-    how many of them a ballot answers with yes at most; None: all of them.
+    how many of them a ballot answers with yes at most; None: all of them. weights: votes of each
+    teacher, all for one class, which add up to n_votes; None: it is not said, or one each. ballot
+    is then the weight of the teacher whose ballot moves, the largest for a claim that covers all
+    (`votes.ballots.of_weights` gives all three).
 
     Raises ValueError for a value out of range.
     """
@@ -84,6 +87,7 @@ class Task:
     absent: bool = False
     findings: int = 1
     most_ones: int | None = None
+    weights: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta)
@@ -96,6 +100,8 @@ class Task:
             checks.integer(at_least=self.n_teachers, n_votes=self.n_votes)
         check_size(self.n_teachers, self.n_classes)
         check_size(self.votes_in_all, self.n_classes, "n_votes")
+        if self.weights is not None:
+            self._check_weights()
         if self.ballot > (most := self.votes_in_all - self.n_teachers + 1):
             raise ValueError(
                 f"ballot = {self.ballot}: must be at most {most}, as {self.n_teachers} teachers "
@@ -117,6 +123,19 @@ class Task:
                 f"absent_share = {self.profile.absent_share}: must be 0, unless ballots may be "
                 "absent (absent = yes)"
             )
+
+    def _check_weights(self) -> None:
+        """Bring weights to a tuple; ValueError unless they are of these teachers and votes."""
+        weights = tuple(self.weights)
+        checks.integer(at_least=1, **{f"weights[{i}]": w for i, w in enumerate(weights)})
+        if len(weights) != self.n_teachers:
+            raise ValueError(f"weights: {len(weights)} of them: must be {self.n_teachers}")
+        if sum(weights) != self.votes_in_all or self.ballot > max(weights):
+            raise ValueError(
+                f"weights: add up to {sum(weights)}, the largest is {max(weights)}: must be "
+                f"n_votes = {self.votes_in_all} and at least ballot = {self.ballot}"
+            )
+        object.__setattr__(self, "weights", weights)
 
     @property
     def votes_in_all(self) -> int:
@@ -140,7 +159,7 @@ class Task:
     @property
     def resolution(self) -> int:
         """Return of how many parts a ballot of scores is; 1 if ballots are no scores."""
-        return self.ballot if self.split else 1
+        return self.ballot if self.split and self.weights is None else 1
 
     def of_one_vote(self) -> Task:
         """Return the same task if one vote moves."""

@@ -7,7 +7,7 @@ fits the mechanism. Where nothing is proven, it says why. Format and theorems: d
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -130,12 +130,19 @@ def proof_or_reason(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
 
 
 def of_release(
-    plan: ReleasePlan, proof: Proof, *, time: str, labels_sha256: str, epsilon: float
+    plan: ReleasePlan,
+    proof: Proof,
+    *,
+    time: str,
+    labels_sha256: str,
+    epsilon: float,
+    own: Sequence[tuple[int, float, Proof]] = (),
 ) -> str:
     """Return the file of a release's certificate, as JSON text: a function of these alone.
 
     proof: what is proven of the plan. time: of the charge. labels_sha256: of labels.csv, which is
-    to lie beside the file. epsilon: what is stated, at the plan's delta.
+    to lie beside the file. epsilon: what is stated, at the plan's delta. own: what is stated of
+    teachers of less weight, and proven: weight, epsilon and proof of each.
     """
     facts = {
         "time": time,
@@ -145,7 +152,11 @@ def of_release(
         "delta": exactly(plan.task.delta),
         "terms": plan.text(),
     }
-    return json.dumps({"release": facts, "certificates": [proof.body]}) + "\n"
+    own = [row for row in own if row[2].body["kind"] != "ledger_row"]
+    if own:
+        facts["own"] = [{"weight": weight, "epsilon": exactly(of)} for weight, of, _ in own]
+    bodies = [proof.body, *(of_weight.body for *_, of_weight in own)]
+    return json.dumps({"release": facts, "certificates": bodies}) + "\n"
 
 
 def _of_responses(plan: ReleasePlan, members: int) -> dict:

@@ -90,6 +90,7 @@ def plan_for(
         ballot=votes.ballot,
         split=votes.split,
         n_votes=None if votes.n_votes == votes.n_teachers else votes.n_votes,
+        weights=votes.weights,
     )
     return planned(task, settings["mechanisms"], facts, seed, meter, expect)
 

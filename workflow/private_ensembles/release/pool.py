@@ -18,6 +18,7 @@ from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import provenance
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.votes.ballots import read_weights
 from private_ensembles.votes.cache import Votes
 
 # How `answer` says which queries come first; anything else is the name of a file.
@@ -129,6 +130,8 @@ def stated(config: Mapping) -> dict[str, object]:
     keys = ("first_class", "id_column", "absent", "n_teachers", "resolution")
     known = {name: config.get(name) for name in keys}
     known["class_names"] = names and list(read_class_names(names))
+    if config.get("weights"):
+        known["weights"] = list(read_weights(config["weights"]))
     if answer != FIRST:
         known["answer"] = answer if answer == RANDOM else provenance.sha256_of(Path(answer))
     return {name: value for name, value in known.items() if value}

@@ -97,6 +97,7 @@ class Session:
         teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
         teacher_delta: float = PRIVACY["teacher_Delta"],
         absent: bool = False,
+        weights: Sequence[int] | None = None,
         resolution: int | None = None,
         noise: str = "secure",
         seed: int | None = None,
@@ -108,23 +109,23 @@ class Session:
 
         path: of a file that is not there yet. teachers, classes: sizes, which are taken to be
         public. labels: the most that will ever be released. epsilon, delta: what all of them may
-        cost together. queries: the most that will ever be asked, if some may get no label because
-        a threshold is asked first; None: as many as labels. mechanisms: names, of which the best on
+        cost together. queries: the most that will ever be asked, if some may get no label because a
+        threshold is asked first; None: as many as labels. mechanisms: names, of which the best on
         the profile is taken; None: all. profile, adjacency, teacher_epsilon, teacher_delta: as in
         :func:`private_ensembles.plan`. shards: ``disjoint`` if no record is in the data of two
         teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record
         is, such as "patient", and the most shards that one may be in (`release.facts`). absent:
-        whether a teacher may say nothing about a query (docs/ballots.md). anyway: make a session of
-        whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
-        any case. noise: ``secure`` (the system's
-        entropy) or ``reproducible``: a rehearsal, whose labels must not be released, with `seed`
-        (default 0). levels: among which the noise of each batch may be chosen, after seeing all
-        labels so far, by the whole units that a label costs, such as (1, 2, 4): the dearer, the
-        less noise. `labels` are then units of the budget, and there is one mechanism, gnmax_exact
-        unless another is named. Empty: all labels have the same noise. reserve: a label of every
-        level but the first has to leave units for so many more of it, without which the choice
-        would cost more noise. say: is told, line by line, what to expect before the file is made;
-        None: what must not be missed becomes a warning.
+        whether a teacher may say nothing about a query (docs/ballots.md). weights: how many votes
+        each teacher casts, all for one class, whole numbers; None: one each. anyway: make a session
+        of whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
+        any case. noise: ``secure`` (the system's entropy) or ``reproducible``: a rehearsal, whose
+        labels must not be released, with `seed` (default 0). levels: among which the noise of each
+        batch may be chosen, after seeing all labels so far, by the whole units that a label costs,
+        such as (1, 2, 4): the dearer, the less noise. `labels` are then units of the budget, and
+        there is one mechanism, gnmax_exact unless another is named. Empty: all labels have the same
+        noise. reserve: a label of every level but the first has to leave units for so many more of
+        it, without which the choice would cost more noise. say: is told, line by line, what to
+        expect before the file is made; None: what must not be missed becomes a warning.
 
         Raises ValueError, in one line, for a value out of range, if no mechanism applies, if the
         labels would be of too little use (`release.expectation`), or if there is something at
@@ -148,6 +149,7 @@ class Session:
             teacher_epsilon=teacher_epsilon,
             teacher_delta=teacher_delta,
             absent=absent,
+            weights=weights,
             resolution=resolution,
             noise=noise,
             seed=seed,
@@ -252,13 +254,14 @@ class Session:
     ) -> NDArray[np.int64]:
         """Release one label for each query, (queries,), -1 for a query without one.
 
-        counts: integers (queries, classes), votes for each class; each row adds up to the number of
-        teachers, or to at most that if ballots may be absent, which are then dealt out to the
-        classes (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A
-        batch of this name that was released before is not drawn again: its labels are returned as
-        they are, whatever the counts, and cost nothing. None: a new batch in any case. again: draw
-        a batch again whose labels were lost because a process ended between charge and labels; it
-        is charged anew. level: of the noise, if the session has levels; each query costs so many
+        counts: integers (queries, classes), votes for each class; each row adds up to the number
+        of teachers, with weights to their sum (`votes.ballots.counted` counts so), or to at most
+        that if ballots may be absent, which are then dealt out to the classes
+        (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A batch of
+        this name that was released before is not drawn again: its labels are returned as they are,
+        whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch
+        again whose labels were lost because a process ended between charge and labels; it is
+        charged anew. level: of the noise, if the session has levels; each query costs so many
         units.
 
         The batch is charged first, in a transaction that is on disk before anything is drawn, and

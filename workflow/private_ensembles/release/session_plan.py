@@ -18,6 +18,7 @@ from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import Level, ReleasePlan
+from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 NOISES = ("secure", "reproducible")
@@ -40,6 +41,7 @@ def made(
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
     absent: bool = False,
+    weights: Sequence[int] | None = None,
     resolution: int | None = None,
     noise: str = "secure",
     seed: int | None = None,
@@ -78,6 +80,7 @@ def made(
         profile=ConsensusProfile(classes, **stated),
         reach=facts.reach,
         absent=absent,
+        **of_weights(weights, teachers),
         **split_ballots(teachers, resolution),
     )
     source = None if task.secure else (0 if seed is None else seed)
@@ -137,7 +140,7 @@ def _levelled(
     # As `calibrate` does: what the noise is for, and that of many classes is not on a lattice.
     sizes = {
         "continuous": task.n_classes > 2 and not task.secure,
-        "n_teachers": task.n_teachers,
+        "n_teachers": task.votes_in_all,
         "n_classes": task.n_classes,
     }
     noise = [replace(found, **sizes) for found in level_noise(mechanism, task, units, kept)]

@@ -1646,17 +1646,19 @@ def several_certificates(record):
 # ---- The file of a release: what was released is what its certificate speaks of ------------------
 FACTS = {"time": words, "labels_sha256": words, "mechanism": words}
 FACTS |= {"epsilon": number, "delta": number, "terms": words}
+OWN = {"weight": count, "epsilon": number}  # of teachers whose ballots have fewer votes
 # What is proven may be more than what is stated by so much, which the line says.
 NEARLY = Fraction(51, 50)
 
 
 def release_file(record, path):
-    """The lines of a release's file: on its certificate, which is of the plan that it states, and
-    on the labels beside it."""
+    """The lines of a release's file: on its certificate, which is of the plan that it states, on
+    those of teachers of less weight, if there are any, and on the labels beside it."""
     facts, bodies = fields(record, {"release": anything, "certificates": anything})
-    time, sha256, mechanism, epsilon, delta, terms = fields(facts, FACTS)
-    (body,) = several(bodies, anything, 1)
-    need(type(body) is dict, "a certificate is an object")
+    time, sha256, mechanism, epsilon, delta, terms, own = fields(facts, FACTS, {"own": anything})
+    own = [] if own is None else several(own, lambda row: fields(row, OWN))
+    body, *others = several(bodies, anything, 1 + len(own))
+    need(all(type(x) is dict for x in (body, *others)), "a certificate is an object")
     plan = parsed(terms)
     need(type(plan) is dict and plan.get("name") == mechanism, "the terms are of another mechanism")
     task = plan.get("task")
@@ -1667,19 +1669,12 @@ def release_file(record, path):
     released = (
         f"release of {time} by {mechanism!r}, stated ({at_most(epsilon)}, {at_most(delta)})-DP"
     )
-    try:
-        if body.get("kind") != "ledger_row":  # which is there to say why there is none
-            of_the_plan(body, plan, task)
-            times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
-            smaller = times * number(body["epsilon"]) > NEARLY * epsilon
-            need(not smaller, "the release states a smaller epsilon than is proven")
-            need(
-                number(body["delta"]) <= delta, "the release states a smaller delta than is proven"
-            )
-        line = check(body)
-        yield "holds", f"{released}: {line}"
-    except NotImplementedError as reason:
-        yield "unchecked", f"{released}: {reason}"
+    yield of_the_claim(released, body, plan, task, None, (epsilon, delta))
+    for of_weight, (weight, least) in zip(others, own, strict=True):
+        need(weight < count(task.get("ballot", 1)), "the largest weight is the release's own")
+        whose = f"teachers of weight {weight} or less, stated ({at_most(least)}, "
+        whose += f"{at_most(delta)})-DP"
+        yield of_the_claim(whose, of_weight, plan, task, weight, (least, delta))
     labels = os.path.join(os.path.dirname(path), "labels.csv")
     try:
         with open(labels, "rb") as file:
@@ -1691,6 +1686,25 @@ def release_file(record, path):
     yield "holds", f"labels.csv: is the file that was charged, sha256 {sha256}"
 
 
+def of_the_claim(claimed, body, plan, task, ballot, claim):
+    """The line on a certificate of a plan, for as many votes as `of_the_plan` has it.
+
+    claimed: the claim in words. claim: its epsilon and delta.
+    """
+    epsilon, delta = claim
+    try:
+        if body.get("kind") != "ledger_row":  # which is there to say why there is none
+            of_the_plan(body, plan, task, ballot)
+            times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
+            smaller = times * number(body["epsilon"]) > NEARLY * epsilon
+            need(not smaller, "the release states a smaller epsilon than is proven")
+            more = number(body["delta"]) > delta
+            need(not more, "the release states a smaller delta than is proven")
+        return "holds", f"{claimed}: {check(body)}"
+    except NotImplementedError as reason:
+        return "unchecked", f"{claimed}: {reason}"
+
+
 def of_the_plan(body, plan, task, ballot=None):
     """A certificate is of the noise, the votes, the classes and the labels that a plan has.
 
@@ -1699,6 +1713,9 @@ def of_the_plan(body, plan, task, ballot=None):
     """
     need(task.get("reach", 1) == 1, "the plan protects several ballots, and the certificate one")
     largest, split = count(task.get("ballot", 1)), task.get("split", False)
+    weights = task.get("weights")
+    same = weights is None or max(several(weights, count)) == largest
+    need(same, "the plan's largest ballot has other votes than its largest weight")
     ballot = largest if ballot is None else ballot
     together = split is False and (largest == 1 or task.get("absent", False) is False)
     together = together or task.get("n_classes") == 2  # from one of two it is to the other

@@ -6,13 +6,15 @@ such a row here, by a public map under which neighbours stay neighbours (docs/ba
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_PARTS
+from private_ensembles.accounting.limits import MOST_PARTS, MOST_TEACHERS
 
 # What votes hold where a teacher gave none.
 ABSENT = -1
@@ -44,6 +46,70 @@ def counted(
         flat = np.bincount((piece + places).ravel(), weighed, len(piece) * (n_classes + 1))
         histograms[start : start + step] = flat.reshape(-1, n_classes + 1)[:, 1:]
     return histograms
+
+
+def reduced(weights: ArrayLike) -> tuple[int, ...] | None:
+    """Return weights without a common factor; None if all are alike, which is one vote each.
+
+    >>> reduced([6, 2, 2]), reduced([5, 5])
+    ((3, 1, 1), None)
+
+    weights: how many votes each teacher casts, whole numbers >= 1. A factor that all share changes
+    no plurality. Raises ValueError for others.
+    """
+    found = np.asarray(weights)
+    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+        raise ValueError("weights: must be one whole number for each teacher")
+    if found.min() < 1:
+        place = int(np.argmin(found))
+        raise ValueError(f"weights[{place}] = {found[place]}: must be at least 1")
+    if int(found.max()) > MOST_TEACHERS:
+        raise ValueError(f"weights: the largest is {found.max()}: must be at most {MOST_TEACHERS}")
+    found = found // np.gcd.reduce(found)
+    return None if found.max() == 1 else tuple(found.tolist())
+
+
+def of_weights(weights: Sequence[int] | None, teachers: int) -> dict[str, object]:
+    """Return what a task says of teachers with these weights: its fields, in `Task`'s names.
+
+    >>> of_weights((3, 1, 1), 3), of_weights((2, 2), 2), of_weights(None, 3)
+    ({'weights': (3, 1, 1), 'ballot': 3, 'n_votes': 5}, {}, {})
+
+    Raises ValueError as `reduced` does, and unless there is one for each teacher.
+    """
+    if weights is None:
+        return {}
+    known = reduced(weights)
+    if len(weights) != teachers:
+        raise ValueError(f"weights: {len(weights)} of them: must be {teachers}, one per teacher")
+    if known is None:
+        return {}
+    return {"weights": known, "ballot": max(known), "n_votes": sum(known)}
+
+
+def read_weights(stated: str | Sequence[int] | None) -> tuple[int, ...] | None:
+    """Return weights that are listed, "3,1,1", or in a file of that name, one for each teacher.
+
+    Numbers, or None, are returned as they are.
+
+    >>> read_weights("3, 1, 1")
+    (3, 1, 1)
+
+    Raises ValueError, one line, for what is no whole number; OSError for a file that cannot be
+    read.
+    """
+    if stated is None or not isinstance(stated, str):
+        return None if stated is None else tuple(stated)
+    listed, where = stated, "weights"
+    if not re.fullmatch(r"[\s,+\-.\d]*", stated):
+        listed, where = Path(stated).read_text(encoding="utf-8"), f"weights: {stated}"
+    words = listed.replace(",", " ").split()
+    for place, word in enumerate(words):
+        if not (word.isascii() and word.isdecimal() and len(word) <= 7 and int(word) >= 1):
+            raise ValueError(f"{where}: number {place + 1} is {word[:20]!r}: must be 1, 2, 3, ...")
+    if not words:
+        raise ValueError(f"{where}: is empty: must be a whole number for each teacher")
+    return tuple(map(int, words))
 
 
 def dealt(counts: ArrayLike, total: int) -> NDArray[np.int64]:

@@ -31,7 +31,8 @@ class Votes:
     Stated, and public; nothing of it is read off the votes. absent: ballots may be missing, so
     that rows of counts add up to at most `n_votes`. teachers: how many there are; must be given
     for counts whose rows do not tell it (absent, resolution), and agree with what else tells it.
-    weights: how many votes each teacher casts, whole numbers of at least 1; beside votes only.
+    weights: how many votes each teacher casts, whole numbers of at least 1 without a common factor
+    (`ballots.reduced`); None: one each; beside votes only.
     resolution: votes of one ballot that may be split among classes; beside counts only. findings:
     yes/no questions of each case, one after the other in the rows, which are then of two classes.
 
@@ -91,20 +92,22 @@ class Votes:
             raise ValueError(
                 f"findings = {self.findings}: must be of two classes, and divide the number of rows"
             )
-        if self.weights is not None:
-            weights = _whole("weights", self.weights, 1)
-            _within("weights", weights, 1, (1 << 32) - 1)
-            object.__setattr__(self, "weights", tuple(weights.tolist()))
-        if self.votes is not None and self.resolution != 1:
-            raise ValueError("resolution: must be given for counts, not beside votes")
         if self.counts is not None and self.weights is not None:
             raise ValueError("weights: must be given for votes, not beside counts")
+        if self.weights is not None:
+            weights = _whole("weights", self.weights, 1)
+            self._check_number("weights", len(weights))
+            object.__setattr__(self, "weights", ballots.reduced(weights))
+        if self.votes is not None and self.resolution != 1:
+            raise ValueError("resolution: must be given for counts, not beside votes")
+
+    def _check_number(self, name, number):
+        if self.votes is not None and number not in (None, np.shape(self.votes)[1]):
+            teachers = np.shape(self.votes)[1]
+            raise ValueError(f"{name}: {number} of them: must be {teachers}, as in votes")
 
     def _check_votes(self, array):
-        for name, value in (("teachers", self.teachers), ("weights", self.weights)):
-            number = len(value) if name == "weights" and value is not None else value
-            if number not in (None, array.shape[1]):
-                raise ValueError(f"{name}: {number} of them: must be {array.shape[1]}, as in votes")
+        self._check_number("teachers", self.teachers)
         _within("votes", array, ballots.ABSENT if self.absent else 0, self.n_classes - 1)
 
     def _check_counts(self, array):

@@ -19,7 +19,7 @@ from private_ensembles import checks
 from private_ensembles.accounting.limits import MOST_CLASSES, MOST_PARTS, MOST_TEACHERS
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
-from private_ensembles.votes.ballots import ABSENT, soft_counts
+from private_ensembles.votes.ballots import ABSENT, read_weights, soft_counts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.foreign_columns import (
     SAY,
@@ -63,6 +63,7 @@ def read_own_votes(
     id_column: str | None = None,
     absent: bool = False,
     teachers: int | None = None,
+    weights: str | Sequence[int] | None = None,
     resolution: int | None = None,
 ) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
@@ -78,9 +79,11 @@ def read_own_votes(
     (`foreign_columns.columns_of`). absent: ballots may be missing: an empty cell of a table, -1 in
     an array, rows of counts that add up to at most `teachers`. It is stated because what a file
     lacks is private. teachers: how many there are; must be stated for such counts, and else agree
-    with the file. An npz file may hold ``scores`` instead (queries x teachers x classes): they are
-    rounded to ballots of `resolution` votes each (`ballots.rounded`), 100 by default. resolution:
-    counts may be of such ballots, too; `teachers` must be stated with them.
+    with the file. weights: how many votes each teacher casts, in the order of the file's columns;
+    None: one each; or a text that `ballots.read_weights` reads. They need each teacher's votes, not
+    counts. An npz file may hold ``scores`` instead (queries x teachers x classes): they are rounded
+    to ballots of `resolution` votes each (`ballots.rounded`), 100 by default. resolution: counts
+    may be of such ballots, too; `teachers` must be stated with them.
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
@@ -114,7 +117,9 @@ def read_own_votes(
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
     if resolution is not None:
         checks.integer(resolution=resolution, at_least=1, at_most=MOST_PARTS)
-    stated = Stated(n_classes, kind, names, first_class, id_column, absent, teachers, resolution)
+    cast = read_weights(weights)
+    facts = {"absent": absent, "teachers": teachers, "weights": cast, "resolution": resolution}
+    stated = Stated(n_classes, kind, names, first_class, id_column, **facts)
     try:
         if id_column is not None and suffix in (".npz", ".npy"):
             raise ValueError(f"has no columns with names, so none called {id_column!r} (id_column)")
@@ -237,6 +242,8 @@ def _checked(table: Table, stated: Stated) -> Votes:
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
+        if stated.weights is not None:
+            raise ValueError("has counts: weights need each teacher's votes")
         result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix), **facts)
     else:
         first = 0 if table.named else stated.first_class
@@ -244,7 +251,7 @@ def _checked(table: Table, stated: Stated) -> Votes:
         votes = np.asarray(matrix)
         if first != 0:
             votes = np.where(votes == ABSENT, votes, votes - matrix.dtype.type(first))
-        result = Votes(n_classes, labels, votes, **facts)
+        result = Votes(n_classes, labels, votes, weights=stated.weights, **facts)
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
@@ -252,6 +259,8 @@ def _checked(table: Table, stated: Stated) -> Votes:
 
 def _of_scores(table: Table, stated: Stated) -> Votes:
     """Return scores as counts of ballots that are split."""
+    if stated.weights is not None:
+        raise ValueError("has scores: weights need each teacher's votes")
     if stated.absent:
         raise ValueError(
             "absent = yes: must be no for scores, of which a ballot without a positive one stands "

@@ -37,6 +37,7 @@ class Stated:
     id_column: str | None = None
     absent: bool = False
     teachers: int | None = None
+    weights: Sequence[int] | None = None
     resolution: int | None = None
 
 

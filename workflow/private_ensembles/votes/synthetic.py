@@ -107,14 +107,15 @@ def synthetic_queries(profile, n_queries, generator):
     return probabilities, labels.astype(np.int64)
 
 
-def synthetic_counts(profile, n_teachers, n_queries, generator):
+def synthetic_counts(profile, n_teachers, n_queries, generator, weights=None):
     """Vote counts of a synthetic ensemble, int64 (Q, n_classes), and labels, int64 (Q,).
 
     Each row adds up to n_teachers: ballots that are missing are dealt out to the classes
     (`ballots.dealt`). The queries and their labels come from one child of `generator`
     (numpy.random.Generator) and the votes from another, so that generators in equal states give
-    ensembles of any number of teachers the same queries. Memory: about 24 bytes per query and
-    class.
+    ensembles of any number of teachers the same queries. weights: votes of each teacher, all for
+    one class; teachers of every weight are right alike often, and a row adds up to all votes. None:
+    one each. Memory: about 24 bytes per query and class.
 
     Raises ValueError unless n_teachers and n_queries are integers >= 1.
 
@@ -128,6 +129,12 @@ def synthetic_counts(profile, n_teachers, n_queries, generator):
     queries, votes = generator.spawn(2)
     probabilities, labels = synthetic_queries(profile, n_queries, queries)
     share = profile.absent_share
+    if weights is not None:
+        counts = np.zeros(probabilities.shape, dtype=np.int64)
+        for weight, teachers in zip(*np.unique(weights, return_counts=True), strict=True):
+            cast = votes.binomial(teachers, 1 - share, n_queries)
+            counts += weight * votes.multinomial(cast, probabilities)
+        return dealt(counts, int(np.sum(weights))), labels
     if not share:
         return votes.multinomial(n_teachers, probabilities), labels
     cast = votes.binomial(n_teachers, 1 - share, n_queries)
