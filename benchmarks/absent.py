@@ -107,9 +107,9 @@ def of_threshold(data: pd.DataFrame) -> str:
     columns = {
         "teachers": "{teachers}",
         "answered, uncounted": "{answers_uncounted:.1%}",
-        "dealt out": "{answers_dealt:.1%}",
+        "answered, dealt out": "{answers_dealt:.1%}",
         "right of them, uncounted": "{uncounted:.1%}",
-        "dealt out ": "{dealt:.1%}",
+        "right of them, dealt out": "{dealt:.1%}",
     }
     return table(columns, data[data["labels"] == 0]).replace("%", " %")
 

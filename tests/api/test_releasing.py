@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from private_ensembles.api.planning import plan
-from private_ensembles.api.releasing import release_labels
-from private_ensembles.votes.ballots import counted, soft_counts
+from private_ensembles.api.releasing import release_labels, release_statement
+from private_ensembles.votes.ballots import counted, dealt, soft_counts
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
@@ -74,6 +74,46 @@ def test_bad_values_are_named_in_one_line(counts, more, says):
     assert "\n" not in str(caught.value)
 
 
+ABSENT = COUNTS - np.minimum(COUNTS, np.arange(120).reshape(40, 3) % 7)
+
+
+def test_absent_ballots_are_dealt_out_and_cost_nothing_more():
+    given = BUDGET | {"labels": 20, "noise": "reproducible", "mechanism": "gnmax_exact"}
+    profile = {"absent_share": 0.1}
+    found = release_labels(ABSENT, teachers=60, profile=profile, **given)
+    full = release_labels(COUNTS, **given)
+    assert (found.epsilon, found.parameters) == (full.epsilon, full.parameters)
+    same = release_labels(dealt(ABSENT, 60), teachers=60, profile=profile, **given)
+    assert (same.labels == found.labels).all()
+    assert '"absent": true' in found.terms
+    assert "absent" not in full.terms
+    page = release_statement(found)
+    assert "Whether it did is protected as its vote is" in page
+    assert "Absent ballots" not in release_statement(full)
+
+
+def test_a_profile_in_which_everybody_votes_is_warned_of():
+    given = BUDGET | {"labels": 20, "noise": "reproducible", "mechanism": "gnmax_exact"}
+    with pytest.warns(UserWarning, match="absent_share = 0: of ballots that may be absent"):
+        release_labels(ABSENT, teachers=60, **given)
+
+
+@pytest.mark.parametrize(
+    ("counts", "more", "says"),
+    [
+        (ABSENT, {}, "if ballots may be absent say teachers=NUMBER$"),
+        (COUNTS, {"teachers": 59}, "every row must add up to at most 59 teachers"),
+        (ABSENT, {"teachers": 1}, "teachers = 1: must be an integer >= 2"),
+        (COUNTS, {"profile": {"absent_share": 0.1}}, "absent_share = 0.1: must be 0, unless"),
+        (COUNTS, {"teachers": 60, "profile": {"absent_share": 1}}, "absent_share = 1: must be in"),
+    ],
+)
+def test_absent_ballots_that_do_not_fit_are_refused(counts, more, says):
+    with pytest.raises(ValueError, match=says) as error:
+        release_labels(counts, **BUDGET, noise="reproducible", **more)
+    assert "\n" not in str(error.value)
+
+
 def soft(queries=20, teachers=40, classes=3):
     """Scores that are mostly right, and their truth."""
     generator = np.random.default_rng(5)
@@ -93,12 +133,8 @@ def test_scores_are_rounded_and_released_as_counts_of_parts():
     assert one.terms == other.terms
     assert (one.labels == truth).mean() > 0.9
     task = json.loads(one.terms)["task"]
-    assert (task["n_teachers"], task["n_votes"], task["ballot"], task["split"]) == (
-        40,
-        320,
-        8,
-        True,
-    )
+    assert (task["n_teachers"], task["n_votes"], task["ballot"]) == (40, 320, 8)
+    assert task["split"]
     assert json.loads(release_labels(scores=scores, **stated).terms)["task"]["ballot"] == 100
 
 

@@ -145,3 +145,21 @@ def test_the_commonest_class_is_as_frequent_as_stated_and_the_others_alike():
     for wrong, more in ((0.1, {}), (1.0, {}), (0.6, {"imbalance": 2.0})):
         with pytest.raises(ValueError, match=f"commonest = {wrong}: must be at least 1 / 5"):
             ConsensusProfile(5, 0.5, (8, 2), (2, 3), 2.0, commonest=wrong, **more)
+
+
+def test_absent_ballots_are_missing_as_often_as_stated_and_dealt_out():
+    """And without any the votes are those that they were, to the byte."""
+    stated = {"easy_share": 0.8, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0}
+    none, some = (ConsensusProfile(4, **stated, absent_share=share) for share in (0.0, 0.25))
+    full, labels = synthetic_counts(none, 40, 3000, np.random.default_rng(0))
+    there, same = synthetic_counts(some, 40, 3000, np.random.default_rng(0))
+    assert np.array_equal(labels, same)
+    assert (there.sum(axis=1) == 40).all()
+    rows = np.arange(3000)
+    right = full[rows, labels].mean() / 40
+    expected = 0.75 * right + 0.25 / 4
+    assert there[rows, labels].mean() / 40 == pytest.approx(expected, abs=0.01)
+    assert "absent_share" not in none.stated()
+    assert some.stated()["absent_share"] == 0.25
+    with pytest.raises(ValueError, match="absent_share = 1: must be in"):
+        ConsensusProfile(4, **stated, absent_share=1)
