@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.limits import MOST_PARTS
+from private_ensembles.votes import ballots
 from private_ensembles.votes.ballots import ABSENT, counted, dealt, rounded, soft_counts
 
 from ..audit.oracle import all_histograms
@@ -95,6 +96,49 @@ def test_nobody_votes():
         dealt([[0, 0]], 0)
 
 
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([], "weights: must be one whole number for each teacher"),
+        ([1.5, 2], "weights: must be one whole number"),
+        ([[1], [2]], "weights: must be one whole number"),
+        ([2, 0], r"weights\[1\] = 0: must be at least 1"),
+        ([1, 10**9], "weights: the largest is 1000000000: must be at most 1000000"),
+        ([2, 1], "weights: 2 of them: must be 3, one per teacher"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        ballots.of_weights(weights, 3)
+
+
+def test_weights_are_read_from_a_list_or_a_file(tmp_path):
+    file = tmp_path / "weights.txt"
+    file.write_text("3\n1, 2\n")
+    assert ballots.read_weights(str(file)) == (3, 1, 2)
+    assert ballots.read_weights("3,1,2") == ballots.read_weights((3, 1, 2)) == (3, 1, 2)
+    assert ballots.read_weights(None) is None
+    for text, message in (
+        ("3,-1", "weights: number 2 is '-1': must be 1, 2, 3, ..."),
+        ("1,2.5", "weights: number 2 is '2.5'"),
+        (",", "weights: is empty"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ballots.read_weights(text)
+    file.write_text("3\nx\n")
+    with pytest.raises(ValueError, match="number 2 is 'x'"):
+        ballots.read_weights(str(file))
+
+
+def test_a_common_factor_changes_no_lead_and_is_left_out():
+    votes = np.random.default_rng(0).integers(0, 3, (20, 4))
+    weights = np.array([6, 4, 2, 2])
+    known = ballots.reduced(weights)
+    assert known == (3, 2, 1, 1)
+    both = [ballots.counted(votes, 3, of) for of in (weights, known)]
+    assert (both[0] == 2 * both[1]).all()
+
+
 def by_largest_remainder(scores, parts):
     """Round one ballot in fractions, as the rule is told."""
     positive = [max(Fraction(score), Fraction(0)) for score in scores]
@@ -133,9 +177,9 @@ def test_whatever_the_scores_a_ballot_has_all_of_its_votes(kind):
     scores[3] = np.finfo(kind).max
     scores[4] = 0
     for parts in (1, 3, 100, MOST_PARTS):
-        ballots = rounded(scores, parts)
-        assert (ballots.sum(axis=1) == parts).all()
-        assert ballots.min() >= 0
+        cast = rounded(scores, parts)
+        assert (cast.sum(axis=1) == parts).all()
+        assert cast.min() >= 0
     shares = np.maximum(scores[::7].astype(np.float64), 0)
     shares /= shares.sum(axis=1, keepdims=True)
     assert np.abs(rounded(scores[::7], 100) - 100 * shares).max() < 1
@@ -158,10 +202,10 @@ def test_a_ballot_moves_up_to_its_votes_from_any_classes_to_any(K, S, C):
 
     No pair that a ballot causes is missing in the account of groups, and none there is impossible.
     """
-    ballots = all_histograms(S, C)
+    cast = all_histograms(S, C)
     caused = set()
-    for others in itertools.product(ballots, repeat=K - 1):
-        rows = {tuple(np.sum([*others, ballot], axis=0).tolist()) for ballot in ballots}
+    for others in itertools.product(cast, repeat=K - 1):
+        rows = {tuple(np.sum([*others, ballot], axis=0).tolist()) for ballot in cast}
         caused |= set(itertools.permutations(rows, 2))
     rows = all_histograms(K * S, C)
     pairs = itertools.permutations(map(tuple, rows.tolist()), 2)

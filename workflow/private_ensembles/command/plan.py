@@ -64,13 +64,11 @@ def run(options: argparse.Namespace) -> int:
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
     said = {"absent": True} if options.absent else {}
-    of_weights_alone: dict[int, float] = {}
     if applies and wanted.weights is not None:
         best = release_plan.of(wanted, plans[0], None, facts)
-        of_weights_alone = individual.by_weight(best, plans[0].epsilon)
-        text += individual.lines(of_weights_alone, wanted.weights)
+        said["by_weight"] = individual.by_weight(best, plans[0].epsilon)
+        text += individual.lines(said["by_weight"], wanted.weights)
     report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
-    report |= {"by_weight": of_weights_alone} if of_weights_alone else {}
     report |= {"expectation": expected}
     if options.page is not None and applies:
         source = votes_options.profile_source(options)

@@ -156,8 +156,13 @@ def profile(options: argparse.Namespace) -> dict:
         raise ValueError(
             f"profile_from = {file!r}: must be votes on public data, not those to be released"
         )
-    stated_of_file = {"absent": options.absent, "resolution": options.resolution}
-    votes = read(options, file, classes(options), **stated_of_file)
+    parts = {"resolution": options.resolution}
+    try:
+        votes = read(options, file, classes(options), absent=False, **parts)
+    except ValueError:
+        if not options.absent:  # they are public, so that what they lack may decide
+            raise
+        votes = read(options, file, classes(options), absent=True, **parts)
     teachers = votes.n_teachers if votes.absent else None
     try:
         fitted = fit_profile(votes.cast(), votes.labels, teachers)

@@ -121,7 +121,7 @@ class Task:
         if self.profile is not None and self.profile.absent_share and not self.absent:
             raise ValueError(
                 f"absent_share = {self.profile.absent_share}: must be 0, unless ballots may be "
-                "absent (absent = yes)"
+                "absent (absent=yes)"
             )
 
     def _check_weights(self) -> None:
