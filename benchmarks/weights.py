@@ -136,7 +136,8 @@ def shown(data: pd.DataFrame) -> str:
             own = at["least"].iloc[0]
             beside = "" if own == epsilon else f" ({own:.2g})"
             cells.append(f"{100 * at['right'].mean():.1f}{beside}")
-        largest = f"{part['largest'].min()}"
+        low, high = part["largest"].min(), part["largest"].max()
+        largest = f"{low}" if low == high else f"{low} to {high}"
         lines.append([name, largest, *cells, f"{100 * part['plurality'].mean():.1f}"])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

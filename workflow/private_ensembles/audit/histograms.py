@@ -9,6 +9,7 @@ appears or disappears.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,6 +109,52 @@ def vote_neighbours(
             pairs.append(np.stack([first, start + len(fewer) + _rank(added)], axis=1))
         start += len(fewer)
     return np.concatenate(sizes), np.concatenate(pairs)
+
+
+def weighted_neighbours(
+    weights: Sequence[int], n_classes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All inputs (H, C) of teachers who have weights, and all pairs (P, 2) of neighbours.
+
+    weights: votes of each teacher, all for one class, whole numbers >= 1. Of neighbours one teacher
+    says another class. Raises ValueError for other weights, fewer than two classes, and more than
+    five million histograms.
+
+    >>> rows, pairs = weighted_neighbours([2, 1], 2)
+    >>> rows.tolist(), sorted(map(tuple, pairs.tolist()))
+    ([[0, 3], [1, 2], [2, 1], [3, 0]], [(0, 1), (0, 2), (1, 3), (2, 3)])
+    """
+    checks.integer(n_classes=n_classes, at_least=2)
+    weights = list(weights)
+    checks.integer(at_least=1, **{f"weights[{i}]": w for i, w in enumerate(weights)})
+    if not weights:
+        raise ValueError("weights = []: must be one for each teacher")
+    # Of teachers of one weight only how many vote for each class counts.
+    most = math.prod(
+        math.comb(weights.count(weight) + n_classes - 1, n_classes - 1) for weight in set(weights)
+    )
+    if min(most, math.comb(sum(weights) + n_classes - 1, n_classes - 1)) > _MOST:
+        raise ValueError(
+            f"weights, n_classes: {len(weights)} teachers, {n_classes}: must give at most "
+            f"{_MOST:,} histograms"
+        )
+    one = np.eye(n_classes, dtype=np.int64)
+    first, second = [], []
+    for weight in set(weights):
+        others = np.zeros((1, n_classes), dtype=np.int64)
+        rest = sorted(weights)
+        rest.remove(weight)
+        for cast in rest:
+            every = others[:, None, :] + cast * one
+            others = np.unique(every.reshape(-1, n_classes), axis=0)
+        for source in range(n_classes):
+            for target in range(source + 1, n_classes):
+                first.append(others + weight * one[source])
+                second.append(others + weight * one[target])
+    ends = np.concatenate([*first, *second])
+    rows, places = np.unique(ends, axis=0, return_inverse=True)
+    pairs = np.sort(places.reshape(2, -1).T, axis=1)
+    return rows, np.unique(pairs, axis=0).astype(np.int64)
 
 
 def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:
