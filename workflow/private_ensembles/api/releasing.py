@@ -116,7 +116,9 @@ def release_labels(
     split = resolution not in (None, 1)
     if split and teachers is None:
         raise ValueError("teachers: must be stated for counts of parts of a vote")
-    of_ballots, n_votes = split_ballots(teachers or 1, resolution), None
+    of_ballots, n_votes = {}, None
+    if split:
+        of_ballots = split_ballots(teachers, resolution)
     if weights is not None:
         if teachers is not None or scores is not None:
             beside = "scores, or teachers for absent ballots"

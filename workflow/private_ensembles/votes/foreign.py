@@ -238,7 +238,7 @@ def _checked(table: Table, stated: Stated) -> Votes:
         kind = "votes"
     labels = _labels(table, stated, len(matrix))
     facts = {"ids": table.ids, "absent": stated.absent, "teachers": stated.teachers}
-    facts["resolution"] = stated.resolution or 1
+    facts["resolution"] = 1 if stated.resolution is None else stated.resolution
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
