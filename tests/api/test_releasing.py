@@ -131,7 +131,7 @@ def test_weighted_votes_are_charged_for_the_largest_weight():
     assert 2.9 < found.parameters.sigma / one.parameters.sigma < 3.05
     page = release_statement(found)
     assert "from 1 to 3, all for one class" in page
-    assert "Weight up to 1</dt><dd>the 52 teachers' records" in page
+    assert "Weight up to 1</dt><dd>the records of 52 teachers: (" in page
     alike = release_labels(weighted(), weights=[7] * 60, **given)
     assert (alike.parameters, alike.epsilon) == (one.parameters, one.epsilon)
 

@@ -28,6 +28,13 @@ BASE = Task(
         ({"ballot": 4, "n_votes": 11}, "ballot = 4: must be at most 3, as 9 teachers cast 11"),
         ({"n_votes": 8}, "n_votes = 8: must be an integer >= 9"),
         ({"n_votes": 2_000_000}, "n_votes = 2000000: must be at most 1,000,000"),
+        ({"weights": (1,) * 8}, "weights: 8 of them: must be 9"),
+        ({"weights": (2, 1)}, "weights: 2 of them: must be 9"),
+        (
+            {"weights": (3, *[1] * 8)},
+            "weights: add up to 11, the largest is 3: must be n_votes = 9",
+        ),
+        ({"weights": (1.5, *[1] * 8)}, "weights: 1.5: must be whole numbers of at least 1"),
         ({"findings": 0}, "findings = 0: must be an integer >= 1"),
         ({"findings": 3, "most_ones": 4}, "most_ones = 4: must be an integer >= 1 and <= 3"),
     ],
@@ -64,7 +71,7 @@ def test_which_votes_a_unit_moves():
 
 def test_texts_leave_out_what_a_ballot_is_if_it_is_one_vote():
     """So that plans and sessions from before there were others stay as they are."""
-    of_ballots = {"ballot", "split", "n_votes", "absent", "findings", "most_ones"}
+    of_ballots = {"ballot", "split", "n_votes", "absent", "findings", "most_ones", "weights"}
     assert not of_ballots & set(BASE.stated())
     others = {"ballot": 3, "n_votes": 14, "absent": True}
     stated = replace(BASE, **others).stated()

@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from private_ensembles.command.main import main
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.release import certificate, individual, statement
@@ -56,6 +58,25 @@ def test_where_there_is_none_nothing_is_said():
     assert individual.by_weight(plan_of("majority_private", **private)) == {}
 
 
+def test_the_command_the_page_and_the_workflow_s_facts_say_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "\n".join(["a,b,c,d", *["0,0,1,0", "1,1,1,0", "0,1,0,0"] * 4])
+    Path("votes.csv").write_text(f"{rows}\n")
+    given = ["votes.csv", "--classes", "2", "--votes-kind", "votes", "--labels", "3"]
+    given += ["--weights", "4,2,2,2", "--noise", "reproducible", "--mechanism", "gnmax_exact"]
+    assert main(["release", *given, "--epsilon", "6", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["asked"]["largest_weight"] == 2
+    assert list(report["by_weight"]) == ["2", "1"]
+    assert 0 < report["by_weight"]["1"] < 0.7 * report["by_weight"]["2"]
+    assert main(["release", *given, "--epsilon", "6"]) == 0
+    said = capsys.readouterr().out
+    assert "4 teachers (of weights up to 2)" in said
+    assert "by weight: up to 2: epsilon = " in said
+    assert main(["release", *given, "--votes-kind", "counts", "--classes", "4"]) == 2
+    assert "has counts: weights need each teacher's votes" in capsys.readouterr().err
+
+
 def test_a_plan_with_weights_is_read_as_it_was_written():
     plan = plan_of()
     assert read(plan.text()) == plan
@@ -84,7 +105,7 @@ def test_each_weight_has_a_certificate_and_a_place_in_the_statement(tmp_path, ca
     plan = plan_of()
     path, record, said = released(plan, tmp_path)
     assert "from 1 to 3, all for one class" in said
-    assert "Weight up to 2</dt><dd>the 1 teachers' records" in said
+    assert "Weight up to 2</dt><dd>the records of 1 teacher: (" in said
     assert said.count("proven by a certificate of its own") == 2
     assert [row["weight"] for row in record["release"]["own"]] == [2, 1]
     assert verify.main([path]) == 0

@@ -160,6 +160,8 @@ def _text(report: dict, labels) -> list[str]:
     usual = asked["wanted"] == asked["queries"] and asked["answered"] == words(FIRST)
     order = "" if usual else f"; {asked['answered']}"
     absent = " (some may be absent)" if asked.get("absent") else ""
+    if "largest_weight" in asked:
+        absent += f" (of weights up to {asked['largest_weight']})"
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
         f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, {asked['classes']} "

@@ -127,7 +127,8 @@ class Task:
     def _check_weights(self) -> None:
         """Bring weights to a tuple; ValueError unless they are of these teachers and votes."""
         weights = tuple(self.weights)
-        checks.integer(at_least=1, **{f"weights[{i}]": w for i, w in enumerate(weights)})
+        if wrong := {w for w in set(weights) if not isinstance(w, int) or w < 1}:
+            raise ValueError(f"weights: {wrong.pop()!r}: must be whole numbers of at least 1")
         if len(weights) != self.n_teachers:
             raise ValueError(f"weights: {len(weights)} of them: must be {self.n_teachers}")
         if sum(weights) != self.votes_in_all or self.ballot > max(weights):

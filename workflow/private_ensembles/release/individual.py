@@ -2,7 +2,7 @@
 
 The noise is for the largest weight. A teacher of less moves fewer votes of every query, so that
 less can be told of its records. Weights are public, and so is whose guarantee is whose. Theorem
-and proof: docs/ballots.md, "Weights".
+and proof: docs/ballots.md, "Each weight's own epsilon".
 """
 
 from __future__ import annotations

@@ -164,7 +164,9 @@ def curves_table(application: Application, seed: int) -> pd.DataFrame:
 def public_facts(application: Application) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
     task = application.task
-    stated = {"absent": True} if task.absent else {}
+    stated: dict[str, object] = {"absent": True} if task.absent else {}
+    if task.weights is not None:
+        stated["largest_weight"] = max(task.weights)
     if task.resolution > 1:
         stated["resolution"] = task.resolution
     return {

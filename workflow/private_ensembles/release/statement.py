@@ -244,7 +244,8 @@ def _by_weight(plan: ReleasePlan, charged: Charged, own: Sequence[Own]) -> str:
     rows = [
         (
             f"Weight up to {row.weight}",
-            f"the {row.teachers} teachers' records: ({_number(row.epsilon)}, "
+            f"the records of {row.teachers} teacher{'s' * (row.teachers != 1)}: "
+            f"({_number(row.epsilon)}, "
             f"{_number(charged.delta)})-differentially private, "
             + (
                 "by the account alone"
