@@ -31,6 +31,7 @@ BENCHMARKS = (
     "many_labels",
     "sessions",
     "levels",
+    "findings",
     "best_label",
     "smooth_sensitivity",
     "dpbag",

@@ -4,7 +4,8 @@ import ast
 
 MOST = 9
 # Public functions take a task's numbers by name, as their page has them (docs/api.md). A session
-# hands them on to its plan; a row of the ledger has as many columns. Much is stated of a file.
+# hands them on to its plan; a row of the ledger has as many columns. What somebody states of a
+# file is said in one call.
 ALLOWED = {
     "api/planning.py plan",
     "api/releasing.py release_labels",

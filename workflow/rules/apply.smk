@@ -100,7 +100,7 @@ rule study_active_learning:
 OWN = files.own_votes(settings)
 BATCH = files.session_batch(settings)
 READING = {name: config[name] for name in ("class_names", "first_class", "id_column")}
-READING["kind"] = config["votes_kind"]
+READING |= {"kind": config["votes_kind"], "findings": config["findings"]}
 STATED = files.stated(settings)
 PAID = update if settings.noise == "secure" else str
 
@@ -126,8 +126,8 @@ rule apply_votes:
         ),
         file=READING
         | {"n_classes": config["n_classes"], "absent": config["absent"]}
-        | {"teachers": config["n_teachers"], "weights": config["weights"]}
-        | {"resolution": config["resolution"]},
+        | {name: config[name] for name in ("weights", "most_ones", "resolution")}
+        | {"teachers": config["n_teachers"]},
         answer=config["answer"],
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         facts={name: config[name] for name in ("shards", "unit", "reach")},

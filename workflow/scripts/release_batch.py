@@ -14,13 +14,17 @@ with io.job(snakemake, confidential=True) as job:
         stated["teachers"] = task.n_teachers if task.absent or task.resolution > 1 else None
         stated["resolution"] = task.resolution
         stated["weights"] = task.weights
-        votes = read_own_votes(job.input.votes, **stated, **job.params.file)
-        job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
+        file = dict(job.params.file)
+        if task.findings > 1:
+            file["findings"] = file["findings"] or task.findings
+            stated["most_ones"] = task.most_ones
+        votes = read_own_votes(job.input.votes, **stated, **file)
+        job.progress("%d queries of %d that remain", votes.n_vectors, session.remaining_queries)
         level, again = job.params.level, bool(job.config["again"])
-        session.release(votes.histogram(), key=key, again=again, level=level)
+        session.release(votes.answers(), key=key, again=again, level=level)
         if session.plan.seed is not None:  # whoever has the seed can take a rehearsal's noise away
             job.output.labels.parent.chmod(0o700)
-        asked = pool_of(votes, class_names=job.params.file["class_names"])
+        asked = pool_of(votes, class_names=file["class_names"], findings=file["findings"])
         text = asked.text(session.batch(key).labels or [])
         job.output.labels.write_text(text, encoding="utf-8")
         io.write_json(job.output.status, session_export.status(session))

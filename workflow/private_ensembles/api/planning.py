@@ -12,6 +12,7 @@ from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.votes.ballots import of_weights
+from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 NOISES = ("secure", "reproducible")
@@ -35,6 +36,8 @@ def plan(
     absent: bool = False,
     weights: Sequence[int] | None = None,
     resolution: int | None = None,
+    findings: int | str | Sequence[str] | None = None,
+    most_ones: int | None = None,
     noise: str = "secure",
     seed: int = 0,
 ) -> list[Plan]:
@@ -56,9 +59,11 @@ def plan(
     what one teacher costs for add_remove, if teachers are private themselves. reach: the most
     shards that what is protected may be in. absent: whether a teacher may say nothing about a query
     (docs/ballots.md). weights: how many votes each teacher casts, all for one class, whole numbers;
-    None: one each. resolution: parts of a vote to which each ballot of scores is rounded; None:
-    teachers give votes. noise: ``secure`` (exact samplers; only mechanisms that have one) or
-    ``reproducible``. seed: of the profile's votes.
+    None: one each. findings, most_ones: yes/no questions that every query asks, by their number or
+    names, and how many of them a ballot says yes to at most; queries, labels are then whole
+    queries, and the plan counts findings (docs/multi-label.md). resolution: parts of a vote to
+    which each ballot of scores is rounded; None: teachers give votes. noise: ``secure`` (exact
+    samplers; only mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
@@ -68,11 +73,12 @@ def plan(
     for name in names:
         checks.one_of(registry.offered(), mechanism=name)
     checks.one_of(NOISES, noise=noise)
+    each = 1 if findings is None else len(names_of_findings(findings))
     wanted = Task(
         epsilon,
         delta,
-        queries,
-        queries if labels is None else labels,
+        queries * each,
+        (queries if labels is None else labels) * each,
         teachers,
         classes,
         privacy_model,
@@ -84,6 +90,8 @@ def plan(
         absent=absent,
         **of_weights(weights, teachers),
         **split_ballots(teachers, resolution),
+        findings=each,
+        most_ones=most_ones,
     )
     return study.ranked(on_profile(wanted, profile), names, seed)
 

@@ -30,15 +30,18 @@ from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
 from private_ensembles.votes.ballots import of_weights, soft_counts
 from private_ensembles.votes.cache import Votes
+from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.foreign import PARTS
+from private_ensembles.votes.foreign_findings import of_arrays
 
 
 @dataclass(frozen=True)
 class Released:
     """Labels, and what all of them cost together.
 
-    labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for `adjacency`, an
-    upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
+    labels: int64 (queries,), or (queries, findings), -1 for a query without one. epsilon: at delta,
+    for `adjacency`, an upper bound whatever the votes. secure: False for a rehearsal, which must
+    not be released.
     facts: as they were stated. expectation: what the labels are worth on the profile
     (`expectation.lines()` says it in words).
     terms: the plan, as text, from which `release_statement` tells what was released.
@@ -63,6 +66,8 @@ def release_labels(
     epsilon: float,
     delta: float,
     labels: int | None = None,
+    findings: int | str | Sequence[str] | None = None,
+    most_ones: int | None = None,
     teachers: int | None = None,
     weights: Sequence[int] | None = None,
     scores: ArrayLike | None = None,
@@ -95,7 +100,11 @@ def release_labels(
     numbers (queries, teachers, classes), such as probabilities. resolution: parts of a vote to
     which each ballot of them is rounded (`votes.ballots.rounded`); None: 100. Of counts of such
     parts both teachers and resolution are stated. epsilon, delta: the budget of all labels
-    together. labels: the most that are wanted; None: all. answer: for which queries: ``first``,
+    together. labels: the most that are wanted; None: all. findings: yes/no questions that every
+    query asks, by their number or names: then counts are ballots of 0 and 1, (queries, teachers,
+    findings), or how many of `teachers` say yes, (queries, findings). most_ones: how many findings
+    a ballot says yes to at most; of one with more, the first ones count. Whoever hands in counts of
+    yes has left no more of any ballot (docs/multi-label.md). answer: for which queries: ``first``,
     those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of the only
     queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the
     best on the profile. profile, adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the
@@ -120,13 +129,12 @@ def release_labels(
     if split:
         of_ballots = split_ballots(teachers, resolution)
     if weights is not None:
-        if teachers is not None or scores is not None:
-            beside = "scores, or teachers for absent ballots"
+        if teachers is not None or scores is not None or findings is not None:
+            beside = "findings, scores, or teachers for absent ballots"
             raise ValueError(f"weights: must be given alone, not beside {beside}")
         of_ballots = of_weights(weights, len(weights))
         n_votes = len(weights)  # alike weights are one vote each
     n_votes = of_ballots.get("n_votes", n_votes)
-    counts = _checked(counts, teachers, n_votes)
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
@@ -135,19 +143,28 @@ def release_labels(
         offered = ", ".join(registry.offered())
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     facts = stated(shards, unit, reach, secure=secure)
-    queries, classes = counts.shape
-    absent = teachers is not None and not split
-    cast = {"absent": absent, "teachers": teachers, "resolution": resolution if split else 1}
-    votes = Votes(classes, np.full(queries, -1), counts=counts, **cast)
+    if findings is None:
+        if most_ones is not None:
+            raise ValueError(f"most_ones = {most_ones}: must be left out without findings")
+        counts = _checked(counts, teachers, n_votes)
+        absent = teachers is not None and not split
+        cast = {"absent": absent, "teachers": teachers, "resolution": resolution if split else 1}
+        votes = Votes(counts.shape[1], np.full(len(counts), -1), counts=counts, **cast)
+    else:
+        if scores is not None or split:
+            raise ValueError("findings: must be given without scores, as they are yes or no")
+        number = len(names_of_findings(findings))
+        votes = of_arrays(counts, number, most_ones, teachers)
     of_rehearsal = 0 if seed is None else seed
-    asked = pool_of(votes, answer, seed=None if secure else of_rehearsal)
+    asked = pool_of(votes, answer, seed=None if secure else of_rehearsal, findings=findings)
+    wanted = asked.votes.n_vectors if labels is None else labels
     task = Task(
         epsilon,
         delta,
         asked.votes.n_queries,
-        asked.votes.n_queries if labels is None else labels,
+        wanted * votes.findings,
         votes.n_teachers if weights is None else len(weights),
-        classes,
+        votes.n_classes,
         facts.privacy_model,
         adjacency,
         teacher_epsilon,
@@ -155,7 +172,9 @@ def release_labels(
         secure=secure,
         counts_only=True,
         reach=reach,
-        absent=absent,
+        absent=votes.absent,
+        findings=votes.findings,
+        most_ones=votes.most_ones,
         **of_ballots,
     )
     names = None if mechanism is None else [mechanism]
@@ -163,8 +182,9 @@ def release_labels(
     expectation.tell(application.expectation, secure=secure, anyway=anyway)
     drawn = own_votes.serve(application, asked.votes, of_rehearsal, text=asked.text, anyway=anyway)
     best = application.chosen
+    columns = ("label",) if asked.findings is None else asked.findings
     return Released(
-        drawn.by_query(queries),
+        drawn.by_query(votes.n_vectors, columns),
         best.mechanism,
         best.parameters,
         best.epsilon,
@@ -194,7 +214,8 @@ def release_statement(released: Released) -> str:
     """
     plan = release_plan.read(released.terms)
     proof = certificate.proof_or_reason(plan, released.epsilon)
-    number = int((released.labels >= 0).sum())
+    answered = released.labels >= 0
+    number = int((answered if answered.ndim == 1 else answered.any(axis=1)).sum())
     charged = statement.Charged(released.epsilon, released.delta, labels=number)
     return statement.statement(plan, proof, charged, individual.proofs(plan, released.epsilon))
 

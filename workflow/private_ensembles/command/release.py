@@ -152,6 +152,15 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
     }
 
 
+def _each(asked: dict) -> str:
+    """Say what each query asks."""
+    if "findings" not in asked:
+        return f"{asked['classes']} classes"
+    most = asked["most_ones"]
+    few = "" if most is None else f", of which a ballot says yes to {most} at most"
+    return f"{asked['findings']} findings each{few}"
+
+
 def _text(report: dict, labels) -> list[str]:
     from private_ensembles.release.pool import FIRST, words
 
@@ -164,8 +173,7 @@ def _text(report: dict, labels) -> list[str]:
         absent += f" (of weights up to {asked['largest_weight']})"
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
-        f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, {asked['classes']} "
-        "classes",
+        f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, {_each(asked)}",
         f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}, "
         f"for {facts.words}",
         f"labels: {report['files']['labels']}{order}",

@@ -42,6 +42,19 @@ def add_arguments(parser: argparse.ArgumentParser, *, profile: bool = True) -> N
         help="what queries are called, which is public; default: a column id, query, query_id, "
         "index, or a first one without a name",
     )
+    files.add_argument(
+        "--findings",
+        metavar="N|NAMES",
+        help="yes/no questions that every query asks: their number, or edema,fracture, or a file "
+        "with one name on each line; votes are then 0 or 1 for each of them",
+    )
+    files.add_argument(
+        "--most-ones",
+        type=whole,
+        metavar="N",
+        help="how many findings a ballot says yes to at most, of one with more the first count: "
+        "fewer are charged; default: all",
+    )
     if profile:
         files.add_argument(
             "--profile-from",
@@ -82,6 +95,8 @@ def read(
         class_names=options.class_names,
         first_class=options.first_class,
         id_column=options.id_column,
+        findings=options.findings,
+        most_ones=options.most_ones,
         absent=absent,
         teachers=teachers,
         weights=weights,
@@ -101,7 +116,7 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     stated["weights"] = weights(options)
     stated["resolution"] = options.resolution
     votes = read(options, options.votes, options.classes, **stated)
-    return pool_of(votes, options.answer, options.class_names, seed)
+    return pool_of(votes, options.answer, options.class_names, seed, options.findings)
 
 
 def weights(options: argparse.Namespace) -> tuple[int, ...] | None:
@@ -116,6 +131,8 @@ def classes(options: argparse.Namespace) -> int | None:
     from private_ensembles.configuration.class_names import read_class_names
 
     if options.class_names is None:
+        if options.classes is None and options.findings is not None:
+            return 2
         if options.classes is None:
             raise ValueError("n_classes = None: must be given, or say class_names=NAME,NAME,...")
         return options.classes
@@ -125,10 +142,22 @@ def classes(options: argparse.Namespace) -> int | None:
     return names
 
 
+def each_query(options: argparse.Namespace) -> dict[str, int | None]:
+    """Return what the options state of a query's findings, as a task has it."""
+    if options.findings is None:
+        if options.most_ones is not None:
+            raise ValueError(f"most_ones = {options.most_ones}: must be left out without findings")
+        return {}
+    from private_ensembles.votes.findings import names_of_findings
+
+    return {"findings": len(names_of_findings(options.findings)), "most_ones": options.most_ones}
+
+
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
     keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent", "weights")
     keys += ("resolution",)
+    keys += ("findings", "most_ones")
     return {key: getattr(options, key) for key in keys} | {"n_teachers": options.teachers}
 
 

@@ -58,8 +58,9 @@ class Task:
     whether a ballot's votes may go to several classes; else all of them are for one. n_votes: votes
     on each query, which all its counts add up to; None: one for each teacher. absent: whether a
     teacher may say nothing, so that only the number of teachers is public; its votes are then dealt
-    out to the classes (docs/ballots.md). findings: yes/no questions that a query asks. most_ones:
-    how many of them a ballot answers with yes at most; None: all of them. weights: votes of each
+    out to the classes (docs/ballots.md). findings: yes/no questions that a ballot answers at
+    once: so many queries of two classes, one after the other, are one vector (docs/multi-label.md).
+    most_ones: how many of them a ballot answers with yes at most; None: all. weights: votes of each
     teacher, all for one class, which add up to n_votes; None: it is not said, or one each. ballot
     is then the weight of the teacher whose ballot moves, the largest for a claim that covers all
     (`votes.ballots.of_weights` gives all three).
@@ -95,7 +96,8 @@ class Task:
         checks.integer(at_least=1, **counted)
         checks.integer(at_least=1, at_most=self.n_teachers, reach=self.reach)
         checks.integer(at_least=2, n_classes=self.n_classes)
-        checks.integer(at_least=1, ballot=self.ballot, findings=self.findings)
+        self._check_findings()
+        checks.integer(at_least=1, ballot=self.ballot)
         if self.n_votes is not None:
             checks.integer(at_least=self.n_teachers, n_votes=self.n_votes)
         check_size(self.n_teachers, self.n_classes)
@@ -107,8 +109,6 @@ class Task:
                 f"ballot = {self.ballot}: must be at most {most}, as {self.n_teachers} teachers "
                 f"cast {self.votes_in_all} votes (n_votes) on each query, each at least one"
             )
-        if self.most_ones is not None:
-            checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
         checks.one_of(sorted(PRIVACY_MODELS), privacy_model=self.privacy_model)
@@ -123,6 +123,39 @@ class Task:
                 f"absent_share = {self.profile.absent_share}: must be 0, unless ballots may be "
                 "absent (absent=yes)"
             )
+
+    def _check_findings(self) -> None:
+        checks.integer(at_least=1, findings=self.findings)
+        if self.findings > 1 and self.n_classes != 2:
+            raise ValueError(f"n_classes = {self.n_classes}: must be 2, as findings are yes or no")
+        if self.most_ones is None:
+            return
+        checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
+        if self.absent:
+            raise ValueError(
+                f"most_ones = {self.most_ones}: must be left out where ballots may be absent, as "
+                "one that vanishes may change every finding; or let an absent ballot say no to all"
+            )
+
+    @property
+    def vectors(self) -> int:
+        """Return how many vectors of findings are wanted at most: labels, if there is one each."""
+        return self.labels // self.findings
+
+    def changed(self, labels: int) -> int:
+        """Return how many of so many labels, in their order, the unit can change at most.
+
+        A ballot that turns into another one changes no finding to which both say no: of k findings
+        min(k, 2 most_ones) at most (docs/multi-label.md, theorem 1).
+
+        >>> Task(1.0, 1e-5, 28, 28, 50, 2, findings=14, most_ones=3).changed(28)
+        12
+        """
+        if self.most_ones is None:
+            return labels
+        whole, rest = divmod(labels, self.findings)
+        most = min(self.findings, 2 * self.most_ones * self.reach)
+        return whole * most + min(rest, most)
 
     def _check_weights(self) -> None:
         """Bring weights to a tuple; ValueError unless they are of these teachers and votes."""

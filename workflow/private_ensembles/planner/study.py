@@ -48,6 +48,7 @@ def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
 def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     """Votes of the stated profile, for the task's sizes: counts (queries, classes), labels."""
     queries = ranking.sample_size(max(wanted.queries, _FEWEST), wanted.n_classes)
+    queries = max(1, queries // wanted.findings) * wanted.findings  # whole vectors
     generator = randomness.generator(seed, "planner", "profile")
     size = wanted.n_teachers, queries
     counts, labels = synthetic_counts(wanted.profile, *size, generator, wanted.weights)

@@ -68,18 +68,18 @@ def plan_for(
     epsilon, delta, labels_wanted (None: every query), noise. meter, expect: as in `planned`. Raises
     ValueError for values out of range, or if no mechanism applies.
     """
-    wanted = votes.n_queries if budget["labels_wanted"] is None else budget["labels_wanted"]
-    if not 1 <= wanted <= votes.n_queries:
+    wanted = votes.n_vectors if budget["labels_wanted"] is None else budget["labels_wanted"]
+    if not 1 <= wanted <= votes.n_vectors:
         raise ValueError(
             f"labels_wanted = {wanted}: must be at least 1 and at most the number of queries, "
-            f"{votes.n_queries}"
+            f"{votes.n_vectors}"
         )
     task = study.task(
         settings,
         budget["epsilon"],
         budget["delta"],
         queries=votes.n_queries,
-        labels=wanted,
+        labels=wanted * votes.findings,
         n_teachers=votes.n_teachers,
         n_classes=votes.n_classes,
         secure=budget["noise"] == "secure",
@@ -91,6 +91,8 @@ def plan_for(
         split=votes.split,
         n_votes=None if votes.n_votes == votes.n_teachers else votes.n_votes,
         weights=votes.weights,
+        findings=votes.findings,
+        most_ones=votes.most_ones,
     )
     return planned(task, settings["mechanisms"], facts, seed, meter, expect)
 
@@ -169,11 +171,13 @@ def public_facts(application: Application) -> dict[str, object]:
         stated["largest_weight"] = max(task.weights)
     if task.resolution > 1:
         stated["resolution"] = task.resolution
+    if task.findings > 1:
+        stated |= {"findings": task.findings, "most_ones": task.most_ones}
     return {
-        "queries": task.queries,
+        "queries": task.queries // task.findings,
         "teachers": task.n_teachers,
         "classes": task.n_classes,
-        "wanted": task.labels,
+        "wanted": task.vectors,
         "epsilon": task.epsilon,
         "delta": task.delta,
         "noise": "secure" if task.secure else "reproducible",

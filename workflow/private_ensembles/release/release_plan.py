@@ -198,9 +198,10 @@ class ReleasePlan:
         covered = isinstance(account, LabelAccount) and labels <= MOST_LABELS
         if not covered or not law.pairs_known(task):
             return Bounds(0.0, math.inf)
-        family = law.pairs(task, self.noise(queries, labels))
-        fineness = grid_fineness(task.n_classes, labels)
-        return adaptive_epsilon(family, labels, delta, fineness=fineness)
+        charged, noise = mechanism.as_charged(task, self.noise(queries, labels))
+        family = law.pairs(charged, noise)
+        fineness = grid_fineness(task.n_classes, charged.labels)
+        return adaptive_epsilon(family, charged.labels, delta, fineness=fineness)
 
     def _units_alone(self, units: int, delta: float) -> Bounds:
         """Bounds on what at most so many units cost, whichever levels they are spent on.

@@ -26,6 +26,7 @@ from private_ensembles.release.facts import stated
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_file import Batch, SessionFile, State
 from private_ensembles.votes.ballots import dealt
+from private_ensembles.votes.foreign_findings import of_arrays
 
 # Of a batch's name, so that it stands in one line of any table.
 LONGEST_KEY = 200
@@ -103,6 +104,8 @@ class Session:
         seed: int | None = None,
         levels: Sequence[int] = (),
         reserve: int = RESERVE,
+        findings: str | int | Sequence[str] | None = None,
+        most_ones: int | None = None,
         say: Callable[[str], None] | None = None,
     ) -> Session:
         """Plan a session and make its file.
@@ -124,7 +127,9 @@ class Session:
         such as (1, 2, 4): the dearer, the less noise. `labels` are then units of the budget, and
         there is one mechanism, gnmax_exact unless another is named. Empty: all labels have the same
         noise. reserve: a label of every level but the first has to leave units for so many more of
-        it, without which the choice would cost more noise. say: is told, line by line, what to
+        it, without which the choice would cost more noise. findings, most_ones: yes/no questions
+        that every query asks, as :func:`private_ensembles.release_labels` takes them; labels and
+        queries are then whole queries, and nobody has weights. say: is told, line by line, what to
         expect before the file is made; None: what must not be missed becomes a warning.
 
         Raises ValueError, in one line, for a value out of range, if no mechanism applies, if the
@@ -155,6 +160,8 @@ class Session:
             seed=seed,
             levels=levels,
             reserve=reserve,
+            findings=findings,
+            most_ones=most_ones,
         )
         if not path.parent.is_dir():
             raise ValueError(f"{path}: the folder {path.parent} must be there")
@@ -205,25 +212,29 @@ class Session:
 
     @property
     def remaining(self) -> int:
-        """Return how many labels may still be released; with levels, how many units are left."""
+        """Return how many labels may still be released; with levels, how many units are left.
+
+        With several findings of a query, of how many queries all may still be answered.
+        """
         state = self.state
-        return max(0, self.plan.labels - state.labels)
+        return max(0, self.plan.labels - state.labels) // self.plan.task.findings
 
     @property
     def remaining_queries(self) -> int:
         """Return how many queries may still be asked; without labels left, none gets one."""
         state = self.state
+        each = self.plan.task.findings
         if self.plan.levels:
-            return max(0, self.plan.labels - state.labels)
-        return max(0, self.plan.queries - state.queries)
+            return max(0, self.plan.labels - state.labels) // each
+        return max(0, self.plan.queries - state.queries) // each
 
     def affordable(self, level: int = 1) -> int:
         """Return how many labels of a level may still be released, if all that follow are of it.
 
         Each has to leave the level's reserve. Raises ValueError if there is no such level.
         """
-        left = self.remaining
-        return self.plan.affordable(level, left)
+        left = max(0, self.plan.labels - self.state.labels)
+        return self.plan.affordable(level, left) // self.plan.task.findings
 
     @property
     def spent(self) -> Spent:
@@ -257,8 +268,10 @@ class Session:
         counts: integers (queries, classes), votes for each class; each row adds up to the number
         of teachers, with weights to their sum (`votes.ballots.counted` counts so), or to at most
         that if ballots may be absent, which are then dealt out to the classes
-        (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A batch of
-        this name that was released before is not drawn again: its labels are returned as they are,
+        (`votes.ballots.dealt`). With several findings of a query it is ballots (queries, teachers,
+        findings) of 0 and 1, or how many say yes, (queries, findings), and labels are (queries,
+        findings). key: a name for the batch, of at most 200 characters. A batch of this name that
+        was released before is not drawn again: its labels are returned as they are,
         whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch
         again whose labels were lost because a process ended between charge and labels; it is
         charged anew. level: of the noise, if the session has levels; each query costs so many
@@ -279,7 +292,9 @@ class Session:
         level = plan.level(level).units  # a whole number, as the file has it
         sized = plan.noise(plan.queries, plan.labels, level)
         counts = np.asarray(counts)
-        if plan.task.absent:
+        if plan.task.findings > 1:
+            counts = self._of_findings(counts)
+        elif plan.task.absent:
             counts = dealt(require_table(counts), plan.task.votes_in_all)
         counts = require_counts(counts, sized)
         if counts.shape[1] != plan.task.n_classes:
@@ -289,7 +304,7 @@ class Session:
         with alone(lock_of(self.path)):
             known = None if key is None else self._file.find(key)
             if known is not None and known.labels is not None:
-                return _same_queries(known, len(counts), level)
+                return self._shaped(_same_queries(known, len(counts), level))
             if known is not None and not again:
                 raise ValueError(
                     f"{self.path}: batch {key!r} was charged ({known.answers} labels), and its "
@@ -302,7 +317,7 @@ class Session:
             batch = self._file.charge(key, len(counts), most, level, before=before)
             labels = self._draw(counts, before, level)
             self._file.settle(batch, labels.tolist())
-            return labels
+            return self._shaped(labels)
 
     def batch(self, key: str) -> Batch:
         """Return a batch by its name, the last attempt at it; its labels cost nothing more.
@@ -338,7 +353,7 @@ class Session:
         labels: the new cap, at least the old one. queries: likewise; None: in proportion. To be
         looked at before `extend`. Raises ValueError as `extend` does.
         """
-        task = session_plan.larger(self.plan, labels, queries).task
+        task = session_plan.larger(self.plan, *self._rows(labels, queries)).task
         return Spent(task.epsilon, task.delta)
 
     def extend(self, labels: int, *, epsilon: float, queries: int | None = None) -> None:
@@ -354,7 +369,7 @@ class Session:
         self._require_write()
         with alone(lock_of(self.path)):
             self._read_plan()
-            plan = session_plan.larger(self.plan, labels, queries)
+            plan = session_plan.larger(self.plan, *self._rows(labels, queries))
             if plan.task.epsilon > epsilon:
                 raise ValueError(
                     f"epsilon = {epsilon}: must be at least {at_most(plan.task.epsilon)}, what "
@@ -362,6 +377,23 @@ class Session:
                 )
             self._file.extend(plan.text())
             self._read_plan()
+
+    def _rows(self, labels: int, queries: int | None) -> tuple[int, int | None]:
+        """Return numbers of queries as numbers of rows: of the findings of all of them."""
+        each = self.plan.task.findings
+        return labels * each, None if queries is None else queries * each
+
+    def _of_findings(self, counts: ArrayLike) -> NDArray[np.int64]:
+        """Return counts of no and yes, a row for each finding."""
+        task = self.plan.task
+        stated = task.findings, task.most_ones, task.n_teachers
+        votes = of_arrays(counts, *stated, absent=task.absent)
+        return votes.histogram()
+
+    def _shaped(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a row for each query, if it has several findings."""
+        each = self.plan.task.findings
+        return labels if each == 1 else labels.reshape(-1, each)
 
     def _require_write(self) -> None:
         if not self._write:
@@ -381,9 +413,10 @@ class Session:
             return state
         left = max(0, self.plan.queries - state.queries)
         if queries > left:
+            each = self.plan.task.findings
             raise ValueError(
-                f"{self.path}: {queries} queries: must be at most {left}, which is what remains of "
-                f"{self.plan.queries}; a larger cap costs more (extend)"
+                f"{self.path}: {queries // each} queries: must be at most {left // each}, which is "
+                f"what remains of {self.plan.queries // each}; a larger cap costs more (extend)"
             )
         return state
 

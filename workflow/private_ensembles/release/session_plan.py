@@ -19,6 +19,7 @@ from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import Level, ReleasePlan
 from private_ensembles.votes.ballots import of_weights
+from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 NOISES = ("secure", "reproducible")
@@ -47,6 +48,8 @@ def made(
     seed: int | None = None,
     levels: Sequence[int] = (),
     reserve: int = RESERVE,
+    findings: str | int | Sequence[str] | None = None,
+    most_ones: int | None = None,
 ) -> ReleasePlan:
     """Return the plan of a session; arguments as `Session.create` takes them.
 
@@ -64,11 +67,16 @@ def made(
     stated = PROFILE | dict(profile or {})
     if unknown := sorted(set(stated) - set(PROFILE)):
         raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
+    each = 1 if findings is None else len(names_of_findings(findings))
+    if weights is not None and findings is not None:
+        raise ValueError("weights: must be left out beside findings, whose sums have none")
+    if levels and most_ones is not None:
+        raise ValueError(f"most_ones = {most_ones}: must be left out, as there are levels")
     task = Task(
         epsilon,
         delta,
-        labels if queries is None else queries,
-        labels,
+        (labels if queries is None else queries) * each,
+        labels * each,
         teachers,
         classes,
         facts.privacy_model,
@@ -82,6 +90,8 @@ def made(
         absent=absent,
         **of_weights(weights, teachers),
         **split_ballots(teachers, resolution),
+        findings=each,
+        most_ones=most_ones,
     )
     source = None if task.secure else (0 if seed is None else seed)
     if levels:
@@ -211,8 +221,9 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
     votes, truth = study.profile_votes(task, 0)
     rows = []
     for share in shares:
-        labels = max(1, round(share * task.labels))
-        queries = max(labels, round(share * task.queries))
+        labels = max(1, round(share * task.vectors)) * task.findings
+        queries = round(share * task.queries / task.findings) * task.findings
+        queries = max(labels, queries)
         wanted = replace(task, labels=labels, queries=queries)
         parameters = plan.parameters
         if share != 1:
@@ -221,7 +232,8 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
             except ValueError:
                 continue
         _, correct = mechanism.law.expected(votes, truth, wanted, parameters)
-        rows.append({"cap": labels, "parameters": study.words(parameters), "correct": correct})
+        cap = labels // task.findings
+        rows.append({"cap": cap, "parameters": study.words(parameters), "correct": correct})
     return rows
 
 
@@ -230,6 +242,7 @@ def facts(plan: ReleasePlan) -> dict:
     task = plan.task
     stated = task.stated()
     del stated["profile"], stated["counts_only"], stated["secure"]
+    stated |= {"queries": task.queries // task.findings, "labels": task.vectors}
     report = {
         "mechanism": plan.name,
         "parameters": study.words(plan.parameters),

@@ -129,9 +129,17 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
         how += ". A noisy threshold decides first whether a query is answered at all"
     at_most_labels = "units of labels, of several levels of noise" if plan.levels else "labels"
     number = "not on record" if charged.labels is None else f"{charged.labels:,}"
+    labels = f"{number}, of {task.n_classes} classes, for {task.queries:,} queries"
+    paid = f"{plan.labels:,} {at_most_labels}"
+    if task.findings > 1:
+        labels = (
+            f"{number} answers of {task.findings} yes/no findings each, for "
+            f"{task.queries // task.findings:,} queries"
+        )
+        paid = f"{plan.labels:,} findings{_few(plan)}"
     rows = [
-        ("Labels", f"{number}, of {task.n_classes} classes, for {task.queries:,} queries"),
-        ("Paid for", f"{plan.labels:,} {at_most_labels}"),
+        ("Labels", labels),
+        ("Paid for", paid),
         ("Teachers", f"{task.n_teachers:,} models that voted; their votes were not released"),
         ("Mechanism", how),
         ("When", escape(charged.time or "not on record")),
@@ -140,6 +148,21 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
     if charged.labels_sha256:
         rows.append(("sha256 of labels.csv", f"<code>{escape(charged.labels_sha256)}</code>"))
     return _table(rows)
+
+
+def _few(plan: ReleasePlan) -> str:
+    """Say how many of the findings one unit can change at most, if ballots say yes to few."""
+    task = plan.task
+    if task.most_ones is None:
+        return ""
+    changed = plan.mechanism.as_charged(task, plan.parameters)[1].labels
+    known = ""
+    if task.counts_only:
+        known = ". Of sums of ballots, that is as stated by whoever released the labels"
+    return (
+        f", of which one unit can change {changed:,} at most, as a ballot says yes to "
+        f"{task.most_ones} findings of a query at most: only these are charged{known}"
+    )
 
 
 def _protected(plan: ReleasePlan) -> str:

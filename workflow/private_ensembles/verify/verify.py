@@ -1720,7 +1720,6 @@ def of_the_plan(body, plan, task, ballot=None):
     together = split is False and (largest == 1 or task.get("absent", False) is False)
     together = together or task.get("n_classes") == 2  # from one of two it is to the other
     need(together, "votes of the plan's ballots may go to several classes, and here they go to one")
-    need(task.get("findings", 1) == 1, "the plan has several findings, and the certificate one")
     votes = task.get("n_votes")
     K, C, noise = (
         count(task.get("n_teachers") if votes is None else votes),
@@ -1728,7 +1727,14 @@ def of_the_plan(body, plan, task, ballot=None):
         plan.get("parameters"),
     )
     need(type(noise) is dict, "the terms have no noise")
-    labels, name = noise.get("labels"), plan["name"]
+    need(task.get("findings", 1) == 1 or C == 2, "findings are yes or no, and these have classes")
+    labels, name, asked = noise.get("labels"), plan["name"], noise.get("queries")
+    if task.get("most_ones") is not None:  # of findings those alone that a ballot can change
+        if asked is None:
+            labels = changed(task, count(labels))
+        else:  # a threshold decides which of them are answered
+            asked = changed(task, count(asked))
+            labels = min(count(labels), asked)
     if body["kind"] == "gamma_privacy":
         same = body["K"] == K and number(body["m"]) == real(noise.get("m"))
         need(same and labels == 1, "the certificate is of another gamma")
@@ -1761,12 +1767,22 @@ def of_the_plan(body, plan, task, ballot=None):
         counts = [(row["times"], number(row["scale"])) for row in body["counts"]]
         expected = []
         if "queries" in noise:
-            expected.append((count(noise["queries"]), real(noise["sigma1"])))
+            expected.append((count(asked), real(noise["sigma1"])))
         if not rows:
             scale = noise["sigma2"] if "queries" in noise else noise["sigma"]
             expected.append((2 * count(labels), real(scale)))
         need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
         need(ballot == 1 or not expected, "the certificate is of noisy counts that move by 1")
+
+
+def changed(task, labels):
+    """How many of so many labels one ballot changes at most: of a query's findings those to which
+    it says yes before or after."""
+    findings, most = count(task.get("findings", 1)), count(task["most_ones"])
+    need(findings > 0, "a query has at least one finding")
+    whole, rest = divmod(labels, findings)
+    each = min(findings, 2 * most)
+    return whole * each + min(rest, each)
 
 
 def of_teachers(epsilon, delta, task):

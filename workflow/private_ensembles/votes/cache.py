@@ -12,10 +12,11 @@ import numpy as np
 
 from private_ensembles import checks
 from private_ensembles.jobs import io
-from private_ensembles.votes import ballots
+from private_ensembles.votes import ballots, findings
 
 # Facts of a Votes that are stated, and what they are unless they are; a file holds the others only.
-_STATED = {"absent": False, "teachers": None, "weights": None, "resolution": 1, "findings": 1}
+_STATED = {"absent": False, "teachers": None, "weights": None, "resolution": 1}
+_STATED |= {"findings": 1, "most_ones": None}
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class Votes:
     weights: how many votes each teacher casts, whole numbers of at least 1 without a common factor
     (`ballots.reduced`); None: one each; beside votes only.
     resolution: votes of one ballot that may be split among classes; beside counts only. findings:
-    yes/no questions of each case, one after the other in the rows, which are then of two classes.
+    yes/no questions of each query, one after the other in the rows, which are then of two classes.
+    most_ones: how many of them a ballot answers with yes at most: of one with more, the first ones
+    count (`findings.few_ones`). Beside counts, as many as somebody has left of each ballot.
 
     >>> votes = Votes(3, [-1, -1], np.array([[2, -1, 2], [-1, -1, 1]]), absent=True)
     >>> votes.n_teachers, votes.histogram().tolist()
@@ -52,6 +55,7 @@ class Votes:
     weights: tuple[int, ...] | None = None
     resolution: int = 1
     findings: int = 1
+    most_ones: int | None = None
 
     def __post_init__(self):
         """Bring arrays to their smallest types; ValueError for anything the class rules out."""
@@ -79,8 +83,9 @@ class Votes:
         object.__setattr__(self, "labels", labels.astype(np.int64))
         if not isinstance(self.provenance, dict):
             raise ValueError("provenance: must be a JSON object")
-        if self.ids is not None and not len(set(self.ids)) == len(self.ids) == len(labels):
-            raise ValueError(f"ids: must be {len(labels)} different ones, one per query")
+        vectors = self.n_vectors
+        if self.ids is not None and not len(set(self.ids)) == len(self.ids) == vectors:
+            raise ValueError(f"ids: must be {vectors} different ones, one per query")
 
     def _check_stated(self):
         if not isinstance(self.absent, bool):
@@ -92,6 +97,8 @@ class Votes:
             raise ValueError(
                 f"findings = {self.findings}: must be of two classes, and divide the number of rows"
             )
+        if self.most_ones is not None:
+            checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
         if self.counts is not None and self.weights is not None:
             raise ValueError("weights: must be given for votes, not beside counts")
         if self.weights is not None:
@@ -143,8 +150,13 @@ class Votes:
 
     @property
     def n_queries(self):
-        """Number of queries."""
+        """Number of rows: of queries, or of all findings of all queries."""
         return len(self.labels)
+
+    @property
+    def n_vectors(self):
+        """Number of queries, however many findings each has."""
+        return len(self.labels) // self.findings
 
     @property
     def n_teachers(self):
@@ -177,27 +189,38 @@ class Votes:
 
     def of(self, queries):
         """The same votes on some of the queries only, given by an array of their places."""
+        rows = queries
+        if self.findings > 1:
+            rows = findings.rows_of(queries, self.findings)
         chosen = {
-            name: None if array is None else array[queries]
+            name: None if array is None else array[rows]
             for name, array in (("votes", self.votes), ("counts", self.counts))
         }
         if self.ids is not None:
             chosen["ids"] = tuple(np.array(self.ids, dtype=object)[queries])
-        return replace(self, labels=self.labels[queries], **chosen)
+        return replace(self, labels=self.labels[rows], **chosen)
 
     def histogram(self):
         """Votes per class, int64 (queries, n_classes); each row adds up to `n_votes`.
 
-        Weighted, and absent ones dealt out to the classes in turn (`ballots.dealt`).
+        Weighted, with few ones, and absent ones dealt out to the classes in turn (`ballots.dealt`).
         """
         cast = self.cast()
         return ballots.dealt(cast, self.n_votes) if self.absent else cast
 
+    def answers(self):
+        """The histogram; of several findings, how many say yes to each, (queries, findings)."""
+        histogram = self.histogram()
+        return histogram if self.findings == 1 else histogram[:, 1].reshape(-1, self.findings)
+
     def cast(self):
-        """Votes per class that were cast, int64 (queries, n_classes): absent ones left out."""
+        """Votes per class that count, int64 (queries, n_classes): absent ones left out."""
         if self.counts is not None:
             return self.counts.astype(np.int64)
-        return ballots.counted(self.votes, self.n_classes, self.weights)
+        kept = self.votes
+        if self.most_ones is not None:
+            kept = findings.few_ones(kept, self.findings, self.most_ones)
+        return ballots.counted(kept, self.n_classes, self.weights)
 
 
 def counts(votes, n_classes):

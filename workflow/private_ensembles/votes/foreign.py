@@ -21,6 +21,7 @@ from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
 from private_ensembles.votes.ballots import ABSENT, read_weights, soft_counts
 from private_ensembles.votes.cache import Votes
+from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.foreign_columns import (
     SAY,
     SAY_ABSENT,
@@ -31,6 +32,7 @@ from private_ensembles.votes.foreign_columns import (
     short,
 )
 from private_ensembles.votes.foreign_csv import read_csv
+from private_ensembles.votes.foreign_findings import of_findings
 
 KINDS = ("auto", "votes", "counts")
 # Parts of a vote to which scores are rounded, unless it is stated.
@@ -65,6 +67,8 @@ def read_own_votes(
     teachers: int | None = None,
     weights: str | Sequence[int] | None = None,
     resolution: int | None = None,
+    findings: str | int | Sequence[str] | None = None,
+    most_ones: int | None = None,
 ) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
@@ -81,9 +85,13 @@ def read_own_votes(
     lacks is private. teachers: how many there are; must be stated for such counts, and else agree
     with the file. weights: how many votes each teacher casts, in the order of the file's columns;
     None: one each; or a text that `ballots.read_weights` reads. They need each teacher's votes, not
-    counts. An npz file may hold ``scores`` instead (queries x teachers x classes): they are rounded
-    to ballots of `resolution` votes each (`ballots.rounded`), 100 by default. resolution: counts
-    may be of such ballots, too; `teachers` must be stated with them.
+    counts. findings: yes/no questions that every query asks, by their number or names, as in
+    `findings.names_of_findings`; votes are then 0 or 1 (`foreign_findings.of_findings`), and rows
+    of the result are findings. most_ones: how many of them a ballot answers with yes at most; of
+    one with more, the first ones are kept. An npz file may hold ``scores`` instead (queries x
+    teachers x classes): they are rounded to ballots of `resolution` votes each (`ballots.rounded`),
+    100 by default. resolution: counts may be of such ballots, too; `teachers` must be stated with
+    them.
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
@@ -104,6 +112,11 @@ def read_own_votes(
     checks.one_of(KINDS, votes_kind=kind)
     checks.one_of((0, 1), first_class=first_class)
     names = None if class_names is None else read_class_names(class_names)
+    called = _findings(findings, most_ones, names, first_class)
+    if called is not None and n_classes is None:
+        n_classes = 2
+    if called is not None and n_classes != 2:
+        raise ValueError(f"n_classes = {n_classes}: must be 2, as findings are yes or no")
     if names is not None and n_classes not in (None, len(names)):
         raise ValueError(f"n_classes = {n_classes}: must be {len(names)}, as many as class_names")
     n_classes = len(names) if names is not None else n_classes
@@ -118,24 +131,50 @@ def read_own_votes(
     if resolution is not None:
         checks.integer(resolution=resolution, at_least=1, at_most=MOST_PARTS)
     cast = read_weights(weights)
-    facts = {"absent": absent, "teachers": teachers, "weights": cast, "resolution": resolution}
-    stated = Stated(n_classes, kind, names, first_class, id_column, **facts)
+    of_ballots = {"weights": cast, "findings": called, "most_ones": most_ones}
+    of_ballots |= {"absent": absent, "teachers": teachers, "resolution": resolution}
+    stated = Stated(n_classes, kind, names, first_class, id_column, **of_ballots)
     try:
         if id_column is not None and suffix in (".npz", ".npy"):
             raise ValueError(f"has no columns with names, so none called {id_column!r} (id_column)")
         table = _READERS[suffix](path, stated)
         if table.n_classes not in (None, n_classes):
             raise ValueError(f"has n_classes = {table.n_classes}, and {n_classes} is asked for")
-        return _checked(table, stated)
+        if called is None:
+            return _checked(table, stated)
+        if table.kind == "scores" or resolution not in (None, 1):
+            raise ValueError("scores, resolution: must be left out beside findings, yes or no")
+        return of_findings(table, stated)
     except ValueError as error:
         text = str(error)
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+
+
+def _findings(
+    findings: str | int | Sequence[str] | None,
+    most_ones: int | None,
+    class_names: Sequence[str] | None,
+    first_class: int,
+) -> tuple[str, ...] | None:
+    """Return the names of findings; ValueError for what cannot be stated beside them."""
+    if findings is None:
+        if most_ones is not None:
+            raise ValueError(f"most_ones = {most_ones}: must be left out, as there are no findings")
+        return None
+    if class_names is not None or first_class != 0:
+        name = "first_class" if class_names is None else "class_names"
+        raise ValueError(f"{name}: must be left out beside findings, which are 0 (no) or 1 (yes)")
+    called = names_of_findings(findings)
+    if most_ones is not None:
+        checks.integer(at_least=1, at_most=len(called), most_ones=most_ones)
+    return called
 
 
 def _npz(path: Path, stated: Stated) -> Table:
     promised = _promised(path)
     shapes = [shape for name, (_, shape) in promised.items() if name in _CAST]
     n_queries = max((shape[0] for shape in shapes if shape), default=1)
+    n_queries *= 1 if stated.findings is None else len(stated.findings)
     _fits(n_queries, stated.n_classes, sum(n_bytes for n_bytes, _ in promised.values()))
     arrays = io.read_npz(path, names=_NAMES)
     named = [name for name in _CAST if name in arrays]

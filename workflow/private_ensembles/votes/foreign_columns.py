@@ -28,6 +28,8 @@ class Stated:
 
     absent: cells of votes may be empty. resolution: votes of a ballot that is split; None: 1 if it
     is not, `foreign.PARTS` if it is given as scores.
+    findings: the names of a query's findings, None if it has
+    one answer of several classes. most_ones: of a ballot, at most.
     """
 
     n_classes: int
@@ -39,6 +41,8 @@ class Stated:
     teachers: int | None = None
     weights: Sequence[int] | None = None
     resolution: int | None = None
+    findings: tuple[str, ...] | None = None
+    most_ones: int | None = None
 
 
 @dataclass(frozen=True)
