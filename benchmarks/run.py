@@ -37,6 +37,7 @@ BENCHMARKS = (
     "dpbag",
     "teachers",
     "students",
+    "soft_votes",
     "embedded",
     "auditors",
     "libraries",
