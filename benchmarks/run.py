@@ -29,6 +29,7 @@ BENCHMARKS = (
     "many_labels",
     "sessions",
     "levels",
+    "tokens",
     "best_label",
     "smooth_sensitivity",
     "dpbag",
