@@ -159,4 +159,4 @@ def test_chances_of_a_binomial_number_lie_between_their_bounds():
             ]
         for low, value, high in zip(found.lower, exact, found.upper, strict=True):
             assert mpf(float(low)) <= value <= mpf(float(high))
-        assert (found.upper - found.lower).max() < 0.2 if draws < 100 else 1e-5
+        assert (found.upper - found.lower).max() < (1e-12 if draws < 100 else 1e-4)
