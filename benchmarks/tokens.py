@@ -1,13 +1,15 @@
 """Draws by bounded scores: what tokens cost beside InvisibleInk's accountant, and seconds to draw.
 
-The accountant is that of invink 0.1.0 on PyPI, for which `pip install --no-deps invink==0.1.0 tqdm`
-is enough. Without it, what it says is left out. Its batch counts the public prompt, too.
+The accountant is that of invink 0.1.0 on PyPI, for which `pip install --no-deps invink==0.1.0` is
+enough. Without it, what it says is left out. Its batch counts the public prompt, too.
 """
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
+import math
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from private_ensembles.accounting.root import bisect_integers
 EPSILON, DELTA = 3.0, 1e-6
 DRAWS = (50, 500, 5_000, 50_000, 1_000_000)
 # Beyond this the number of draws that the same budget buys takes long to find.
-_MOST_FOUND = 5_000
+_MOST_FOUND = 500
 CLASSES, TIMES = (50_257, 200_000), 1000
 QUICK = (50,), (2_000,), 20
 
@@ -48,16 +50,20 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
 def accountant():
     """The range that invink allows for draws, its epsilon, and None; or why it is not there."""
-    try:
-        utils = importlib.import_module("invink.utils")
-    except ImportError as error:
-        return None, None, f"left out ({error})"
+    found = importlib.util.find_spec("invink")
+    if found is None:
+        return None, None, "left out: not installed"
+    # The package loads transformers, and this file needs Python 3.12, but not its last functions,
+    # which are the accountant.
+    source = Path(found.origin).with_name("utils.py").read_text(encoding="utf-8")
+    theirs = {"math": math}
+    exec(source[source.index("def cdp_delta(") :], theirs)
 
     def clip(draws: int) -> float:
-        return 2 * utils.get_clip(EPSILON, draws, 1.0, 2, DELTA)
+        return 2 * theirs["get_clip"](EPSILON, draws, 1.0, 2, DELTA)
 
     def epsilon_of(range_: float, draws: int) -> float:
-        return utils.get_epsilon(draws, range_ / 2, 2, 1.0, DELTA)
+        return theirs["get_epsilon"](draws, range_ / 2, 2, 1.0, DELTA)
 
     return clip, epsilon_of, None
 
