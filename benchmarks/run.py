@@ -24,12 +24,15 @@ DOCS = ROOT / "docs" / "benchmarks"
 # In the order of the page.
 BENCHMARKS = (
     "right_labels",
+    "absent",
+    "weights",
     "gamma",
     "gamma_points",
     "many_labels",
     "sessions",
     "levels",
     "tokens",
+    "findings",
     "best_label",
     "smooth_sensitivity",
     "dpbag",

@@ -15,7 +15,11 @@ from private_ensembles.pate.data_independent import rho_cost
     ("draws", "epsilon", "delta"),
     [
         *((1, 3.0, 1e-6), (1, 0.1, 1e-2), (2, 3.0, 1e-2)),
-        *((30, 0.1, 1e-6), (700, 3.0, 1e-6), (12_000, 1.0, 1e-6)),
+        *(
+            (30, 0.1, 1e-6),
+            (700, 3.0, 1e-6),
+            pytest.param(12_000, 1.0, 1e-6, marks=pytest.mark.slow),
+        ),
     ],
 )
 def test_a_range_keeps_the_budget_that_it_was_found_for(draws, epsilon, delta):
@@ -54,7 +58,7 @@ def test_a_million_draws_are_charged_within_one_per_cent():
     assert bounds.lower <= bounds.upper <= bounds.lower * 1.01
 
 
-@pytest.mark.parametrize("draws", [2**31, 10**8])
+@pytest.mark.parametrize("draws", [2**31, pytest.param(10**8, marks=pytest.mark.slow)])
 def test_very_many_draws_are_within_limits_or_one_line(draws):
     if draws > bounded_range.MOST_DRAWS:
         with pytest.raises(ValueError, match="draws = 2147483648: must be an integer >= 1 and"):
