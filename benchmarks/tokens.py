@@ -19,6 +19,7 @@ from benchmarks.writing import chapter, table
 from private_ensembles import draw_scores, score_epsilon, score_scale
 from private_ensembles.accounting.root import bisect_integers
 
+PACKAGE = "invink"
 EPSILON, DELTA = 3.0, 1e-6
 DRAWS = (50, 500, 5_000, 50_000, 1_000_000)
 # Beyond this the number of draws that the same budget buys takes long to find.
@@ -50,7 +51,7 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
 def accountant():
     """The range that invink allows for draws, its epsilon, and None; or why it is not there."""
-    found = importlib.util.find_spec("invink")
+    found = importlib.util.find_spec(PACKAGE)
     if found is None:
         return None, None, "left out: not installed"
     # The package loads transformers, and this file needs Python 3.12, but not its last functions,
