@@ -102,7 +102,7 @@ def released(plan, tmp_path):
 
 
 def test_each_weight_has_a_certificate_and_a_place_in_the_statement(tmp_path, capsys):
-    plan = plan_of()
+    plan = plan_of(labels=2)
     path, record, said = released(plan, tmp_path)
     assert "from 1 to 3, all for one class" in said
     assert "Weight up to 2</dt><dd>the records of 1 teacher: (" in said
