@@ -31,6 +31,7 @@ BENCHMARKS = (
     "many_labels",
     "sessions",
     "levels",
+    "tokens",
     "findings",
     "best_label",
     "smooth_sensitivity",
