@@ -14,12 +14,20 @@ from scipy.special import expit, ndtr
 
 from private_ensembles import checks
 from private_ensembles.accounting.adaptive import sampled_play
-from private_ensembles.accounting.adaptive.families import Family, of_table
+from private_ensembles.accounting.adaptive.account import (
+    COARSE,
+    FINE,
+    Bounds,
+    adaptive_epsilon,
+    curve,
+)
+from private_ensembles.accounting.adaptive.families import Family, Pairs, of_table
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.adaptive.sampled_coins import Coins
 from private_ensembles.accounting.adaptive.sampled_exponential import SampledExponential
 from private_ensembles.accounting.adaptive.sampled_gaussian import SampledMaximum
 from private_ensembles.accounting.adaptive.sampled_voter import SampledVoter
+from private_ensembles.accounting.adaptive.scales import grid_fineness
 from private_ensembles.accounting.adaptive.selection_covers import exponential_cover
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
 
@@ -28,6 +36,10 @@ ADJACENCIES = ("add_remove", "replace_one")
 # Voters whose samples are listed: a table takes time with their third power.
 MOST_LISTED = 1000
 _ERROR, _UNDERFLOW = 1e-12, 1e-300
+# Points of the grid per standard deviation of a loss, beside tables of pairs.
+_COARSER = 4.0
+# Where an epsilon is looked for if none is found near what pairs that exist cost.
+_GUESSES = (0.5, 2.0, 8.0, 32.0, 128.0)
 
 
 def sampled_family(
@@ -100,6 +112,28 @@ def sampled_family(
     return SampledMaximum(scale, teachers, classes, spare, rate=rate, played=played)
 
 
+def sampled_bounds(family: Family, labels: int, delta: float, *, fineness: float) -> Bounds:
+    """Return bounds on the epsilon of labels of a sampled family, as `adaptive_epsilon` does.
+
+    The losses of pairs that exist may be far less than those of the pairs that bound them, so that
+    a larger epsilon is tried where none is found. Infinite if losses use delta up.
+    """
+    bounds = adaptive_epsilon(family, labels, delta, fineness=fineness)
+    for guess in () if math.isfinite(bounds.upper) else _GUESSES:
+        rough = curve(family, labels, guess, delta, fineness=COARSE, lower=False).epsilon(delta)
+        if math.isfinite(rough):
+            best = curve(family, labels, rough, delta, fineness=fineness)
+            return Bounds(best.least_epsilon(delta), min(best.epsilon(delta), rough))
+    return bounds
+
+
+def sampled_fineness(family: Family, labels: int) -> float:
+    """Return points of the grid per standard deviation of a loss: tables of pairs are fast."""
+    if isinstance(family, Pairs):
+        return min(grid_fineness(2, labels), 2 * FINE)
+    return _COARSER
+
+
 def lead_chances(rate: float, teachers: int) -> NDArray[np.float64]:
     """Return Pr[lead of 1 in the sample] at 0, ..., K votes for 1: (K + 1, 2 K + 1), from -K on.
 
@@ -119,9 +153,7 @@ def lead_chances(rate: float, teachers: int) -> NDArray[np.float64]:
     return chances
 
 
-def _of_leads(
-    law: str, scale: float, chances: NDArray[np.float64], spare: float
-) -> Family:
+def _of_leads(law: str, scale: float, chances: NDArray[np.float64], spare: float) -> Family:
     """The family of two classes, where leads -K, ..., K have such chances at 0, ..., K votes."""
     teachers = len(chances) - 1
     leads = np.arange(-teachers, teachers + 1) / scale

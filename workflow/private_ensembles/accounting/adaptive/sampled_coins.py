@@ -24,7 +24,7 @@ _ERROR, _NOTHING = 1e-12, 1e-25
 _ROUNDING = 1024 * UNIT_ROUNDOFF
 # Places of the coin are divided into cells of this width, in units of the noise, up to so far from
 # 0; beyond lie two more cells.
-_CELL, _FAR = {"normal": 0.01, "logistic": 0.02}, {"normal": 8.5, "logistic": 30.0}
+_CELL, _FAR = {"normal": 0.02, "logistic": 0.04}, {"normal": 8.5, "logistic": 30.0}
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class SampledExponential:
         checks.probability(rate=self.rate, zero=False)
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `Family`: a row for each node. Below 1 it is t times the reflected node's at 1 / t."""
+        """See `Family`: a row for each node. Below 1 it is t times its reflection's at 1 / t."""
         up, down = np.flatnonzero(t >= 1), np.flatnonzero(t < 1)
         shares, others = _nodes()
         rows = np.empty((shares.size, others.size, t.size))
@@ -99,7 +99,7 @@ class SampledExponential:
         low_y, high_y = (1 - high_other) * (1 - high_share), (1 - low_other) * (1 - low_share)
         of_x, of_y = normal(low_x), normal(low_y)
         up = math.exp(self.vote)
-        # Minus second derivatives of both sets' P - t P' by x and by y, and their mixed one's bound.
+        # Minus the second derivatives of P - t P' of both sets, and bounds on the mixed ones.
         first = 2 * rate * gain * up / of_x**3, 2 * rate * gain**2 * high_x * t / of_y**3
         first_mixed = rate * gain * t / of_y**2
         both = 2 * rate * gain**2 * high_y / of_x**3, 2 * rate * gain * up * t / of_y**3

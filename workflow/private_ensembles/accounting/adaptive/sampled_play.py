@@ -26,9 +26,7 @@ _PANEL, _FAR = 0.25, 9.0
 _MOST = 24
 
 
-def coming_and_going(
-    law: str, scale: float, *, rate: float, teachers: int, classes: int
-) -> Pairs:
+def coming_and_going(law: str, scale: float, *, rate: float, teachers: int, classes: int) -> Pairs:
     """Return pairs in which one voter comes or goes.
 
     >>> pairs = coming_and_going("gnmax", 5.0, rate=0.5, teachers=1, classes=2)
