@@ -28,29 +28,21 @@ def test_labels_have_the_law_of_every_sample_and_a_twin_has_not(
     mechanism, scale, votes, classes, nearest, noise
 ):
     draws, rate = 4000, 0.4
-    released = release_sampled(
-        np.tile(votes, (draws, 1)),
-        mechanism=mechanism,
-        scale=scale,
-        rate=rate,
-        delta=1e-5,
-        adjacency="add_remove",
-        classes=classes,
-        nearest=nearest,
-        noise=noise,
-    )
+    source = Secure() if noise == "secure" else Seeded(np.random.default_rng(7))
+    rows = np.tile(votes, (draws, 1))
+    drawn = sampling._sampled_counts(rows, rate, classes, nearest, source)
+    labels = sampling._draw(mechanism, drawn, scale, source)
     if nearest is None:
         counts = tuple(votes.count(label) for label in range(classes))
         law = label_of(mechanism, scale, rate, counts)
     else:
         law = label_of_nearest(mechanism, scale, rate, votes, nearest, classes)
-    seen = np.bincount(released.labels, minlength=classes)
+    seen = np.bincount(labels, minlength=classes)
     expected = draws * np.array([float(p) for p in law])
     assert chisquare(seen, expected).pvalue > 1e-5
     if nearest is None:  # of labels with half the noise the same test says so
         twin = label_of(mechanism, scale / 2, rate, counts)
         assert chisquare(draws * np.array([float(p) for p in twin]), expected).pvalue < 1e-5
-    assert released.secure == (noise == "secure")
 
 
 @pytest.mark.parametrize("source", [Secure(), Seeded(np.random.default_rng(1))])
@@ -103,6 +95,11 @@ def test_how_many_voters_there_are_does_not_enter_what_a_coming_voter_costs():
         release_sampled(np.zeros((5, voters), dtype=int), **options) for voters in (3, 300)
     )
     assert few.epsilon == many.epsilon
+    assert few.secure is False
+    assert (
+        few.labels.tolist()
+        == release_sampled(np.zeros((5, 3), dtype=int), **options).labels.tolist()
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ def law_of(law, scale, counts):
         weights = [math.exp((count - max(counts)) / scale) for count in counts]
         chances = [Fraction(weight) for weight in weights]
     else:
-        row = gnmax_distribution(np.array([counts]), scale)[0]
+        # A vote more for every class changes nothing, and nobody need be sampled.
+        row = gnmax_distribution(np.array([counts]) + 1, scale)[0]
         chances = [Fraction(float(chance)) for chance in row]
     return tuple(chance / sum(chances) for chance in chances)
 

@@ -111,7 +111,7 @@ def test_if_all_are_sampled_it_is_the_account_of_all_voters(law, scale, classes)
     # A vote that moves is one that goes and one that comes.
     moved = sampled_family(law, scale, rate=1.0, adjacency="add_remove", nearest=51, **sizes)
     of_moved = adaptive_epsilon(moved, 50, 1e-5, fineness=grid_fineness(classes, 50))
-    assert of_moved.upper == pytest.approx(whole.upper, rel=2e-3)
+    assert of_moved.upper == pytest.approx(whole.upper, rel=5e-3)  # on another grid
 
 
 @pytest.mark.parametrize("law", ["gnmax", "exponential"])
