@@ -113,8 +113,9 @@ def sampled_scale(
     4.2
 
     epsilon, delta: of all labels together, > 0 and in (0, 1). The rest as in
-    :func:`sampled_epsilon`. The scale is found to 0.1 % or so, and never below 0.05 votes, where
-    noise decides nothing. Raises ValueError for a value out of range, and if no scale is found.
+    :func:`sampled_epsilon`. Noise of a vote or more is found to 0.1 % or so, less of it may be a
+    tenth more than it need be, and none below 0.05 votes is looked for, where it decides nothing.
+    Raises ValueError for a value out of range, and if no scale is found.
     """
     checks.integer(queries=queries, at_least=1, at_most=MOST_QUERIES)
     checks.finite(epsilon=epsilon, above=0)
