@@ -132,7 +132,7 @@ def sampled_scale(
 
     if start <= 4 * _LEAST_SCALE and holds(_LEAST_SCALE):
         return _LEAST_SCALE
-    return least_scale(family_of, queries, epsilon, delta, start, fineness=fineness)
+    return float(least_scale(family_of, queries, epsilon, delta, start, fineness=fineness))
 
 
 def release_sampled(
@@ -180,7 +180,7 @@ def release_sampled(
     votes = _checked(votes, classes)
     queries, voters = votes.shape
     # The number of voters is public for replace_one only.
-    public = voters if adjacency == "replace_one" else max(1, nearest or 1)
+    public = voters if adjacency == "replace_one" else 1 if nearest is None else nearest
     bounds = sampled_epsilon(
         mechanism,
         scale,
@@ -192,7 +192,11 @@ def release_sampled(
         classes=classes,
         nearest=nearest,
     )
-    source = Secure() if noise == "secure" else Seeded(np.random.default_rng(seed or 0))
+    source = (
+        Secure()
+        if noise == "secure"
+        else Seeded(np.random.default_rng(0 if seed is None else seed))
+    )
     counts = _sampled_counts(votes, rate, classes, nearest, source)
     labels = _draw(mechanism, counts, scale, source)
     return SampledLabels(labels, bounds.upper, delta, adjacency, source.secure)
