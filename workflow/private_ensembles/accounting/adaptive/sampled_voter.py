@@ -28,9 +28,8 @@ class SampledVoter:
 
     >>> from private_ensembles.accounting.adaptive.families import two_classes
     >>> voter = SampledVoter(two_classes([0.25, 0.75]), 0.1)
-    >>> voter.excesses(np.array([1.0])).round(12)
-    array([[0.05],
-           [0.05]])
+    >>> float(voter.excesses(np.array([1.0])).max().round(12))
+    0.05
 
     unsampled: the pairs (A, N) of a label with the voter for certain, in both orders. rate: with
     which it is in the sample, in (0, 1]. played: pairs of neighbours that do exist, for the lower
