@@ -74,7 +74,7 @@ def sampled_epsilon(
     >>> round(bounds.lower, 2), round(bounds.upper, 2)
     (0.39, 0.41)
     >>> round(sampled_epsilon("gnmax", 5.0, adjacency="replace_one", **options).upper, 2)
-    0.66
+    0.68
 
     mechanism: ``gnmax`` or ``exponential``. scale: of its noise, in votes. rate: with which every
     voter is in a query's sample, in (0, 1]. queries: 1 to 10,000, chosen adaptively. teachers:
