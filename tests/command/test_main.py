@@ -23,6 +23,7 @@ from private_ensembles.command import (
     main,
     plan,
     release,
+    sampled,
     scores,
     session,
     verify,
@@ -34,6 +35,7 @@ SUBCOMMANDS = {
     "plan": plan,
     "release": release,
     "session": session,
+    "sampled": sampled,
     "scores": scores,
 } | {
     "gamma": gamma,
@@ -82,7 +84,8 @@ def examples(name, capsys):
 
 
 @pytest.mark.parametrize(
-    "name", ["audit", "compare", "gamma", "plan", "release", "scores", "session", "verify"]
+    "name",
+    ["audit", "compare", "gamma", "plan", "release", "sampled", "scores", "session", "verify"],
 )
 def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
     shutil.rmtree(here / "results", ignore_errors=True)

@@ -16,8 +16,8 @@ from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.adaptive.gaussian_maximum import (
     _ERROR,
     GaussianMaximum,
-    _curvatures,
-    _outcomes,
+    curvatures,
+    outcomes,
 )
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
@@ -162,7 +162,7 @@ def test_bounds_between_nodes_are_close():
 def test_tabulated_probabilities_are_as_exact_as_is_granted():
     middles = np.arange(-6.5, 12.0, 0.1)
     leads = np.array([-9.0, 0.4])
-    found = _outcomes(leads, middles)
+    found = outcomes(leads, middles)
     with mpmath.workdps(50):
         for lead, row in zip(leads.tolist(), found, strict=True):
             for j in (0, 60, 130):
@@ -244,8 +244,8 @@ def test_what_is_granted_between_nodes_is_what_probabilities_bend(lead, cells, m
     leads, fine_leads = lead + cells[0] * np.arange(3), lead + steps[0] * np.arange(-1, 10)
     for middle in (-1.0, -0.05, abs(lead) / 2 + 0.1, abs(lead) / 2 + 1.4):
         middles, fine = middle + cells[1] * np.arange(3), middle + steps[1] * np.arange(-1, 10)
-        before, after = (_outcomes(fine_leads - x, fine) for x in (0.0, move))
-        found = _curvatures(leads, middles, move, True)
+        before, after = (outcomes(fine_leads - x, fine) for x in (0.0, move))
+        found = curvatures(leads, middles, move, True)
         for bound, values in zip(found, (before, before - after), strict=True):
             bends = np.abs(second_differences(values, steps)).max(axis=(1, 2))
             exact = (np.square(cells) / 8) @ bends  # of a, b and another

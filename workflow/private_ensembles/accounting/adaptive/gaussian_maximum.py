@@ -37,7 +37,7 @@ _POINTS, _WEIGHTS = leggauss(12)
 # beside what it leaves: b gains the vote, and to take it along never pays.
 _SPLITS = (([0], [1, 2]), ([2], [0, 1]), ([0, 2], [1]))
 # Of a and b exchanged.
-_EXCHANGED = [1, 0, 2]
+EXCHANGED = [1, 0, 2]
 _MOST_PAIRS = 256
 # Numbers that are worked on at a time.
 _AT_ONCE = 16_384
@@ -75,6 +75,11 @@ class GaussianMaximum:
     def move(self) -> float:
         """By how much a lead changes, in sigma."""
         return 2 * self.moved / self.scale
+
+    @property
+    def lowest(self) -> float:
+        """The least middle of a node, in sigma."""
+        return _LOW
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`: a row for each node, (nodes, n), and for votes of more than two classes."""
@@ -128,11 +133,11 @@ class GaussianMaximum:
         Reflected about half a move, leads after are those before with a and b exchanged.
         """
         leads, middles, between = self._nodes()
-        before = _outcomes(leads, middles)
-        apart, _ = _curvatures(leads, middles, 0.0, between)
-        level, tilt = _curvatures(leads, middles, self.move, between)
-        after = before[::-1, :, _EXCHANGED]
-        apart_after = apart[::-1, :, _EXCHANGED]
+        before = outcomes(leads, middles)
+        apart, _ = curvatures(leads, middles, 0.0, between)
+        level, tilt = curvatures(leads, middles, self.move, between)
+        after = before[::-1, :, EXCHANGED]
+        apart_after = apart[::-1, :, EXCHANGED]
         return before, after, level, tilt, apart, apart_after
 
     def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
@@ -146,7 +151,7 @@ class GaussianMaximum:
             first, last = max(move - most, -_LEAD), min(most, _LEAD + move)
             leads = np.linspace(first, last, math.ceil((last - first) / _CELL) + 1)
         high = _MARGIN + np.abs(np.concatenate([leads, leads - move])).max() / 2
-        middles = np.arange(_LOW, high + _CELL, _CELL)
+        middles = np.arange(self.lowest, high + _CELL, _CELL)
         # A single lead, of one teacher, lies between none.
         return leads, middles, 1 / self.scale < _CELL and leads.size > 1
 
@@ -195,7 +200,7 @@ def _lesser(bound: NDArray, chosen: list[int], rest: list[int]) -> NDArray[np.fl
     return np.minimum(bound[:, chosen].sum(axis=1), bound[:, rest].sum(axis=1))
 
 
-def _outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
+def outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
     """Pr[a], Pr[b] and Pr[another], (leads, middles, 3).
 
     Pr[a] is the integral of phi(y - w / 2) Phi(y + w / 2) over y > c: by panels between middles,
@@ -216,7 +221,7 @@ def _outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
     return np.array(rows)
 
 
-def _curvatures(
+def curvatures(
     leads: NDArray, middles: NDArray, move: float, between: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What lies between nodes may exceed the chords by (t - 1) level + tilt, (leads, middles, 3).
