@@ -28,14 +28,18 @@ from private_ensembles.papers.pate.interactive_students import interactive_gnmax
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
-from private_ensembles.teachers.dpsgd import poisson_batch, train_private_ensemble
+from private_ensembles.teachers.dpsgd import (
+    poisson_batch,
+    poisson_batches,
+    train_private_ensemble,
+)
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SecureTensors, SeededTensors
 from private_ensembles.teachers.training import PrivateTraining
 
 # What draws random numbers: all that NumPy's generators do, and what is not of theirs.
 DRAWS = {name for name in dir(np.random.Generator) if not name.startswith("_")} | {
-    *("choices", "randbelow", "token_bytes", "urandom"),
+    *("choices", "fill_normal", "normal_", "randbelow", "token_bytes", "urandom"),
     *("rand", "randint", "randn", "randperm", "then_gaussian"),
 }
 # Names of PATE's and DaRRM's as well, which count on generators only.
@@ -72,10 +76,13 @@ PRIVATE = {
     "noise/secure.py _gaussian": SECURE_THRESHOLDS,
     "noise/secure.py uniform": DPSGD,
     "teachers/dpsgd.py poisson_batch": BATCHES,
+    "teachers/dpsgd.py poisson_batches": BATCHES,
     "teachers/dpsgd.py train_private_teacher": DPSGD,
-    "teachers/dpsgd.py _drawn.noise_of": DPSGD,
+    "teachers/dpsgd.py _Noise.__call__.fill": DPSGD,
+    "teachers/sources.py SecureTensors.fill_normal": DPSGD,
     "teachers/sources.py SecureTensors.normal": DPSGD,
     "teachers/sources.py SecureTensors.uniform": BATCHES,
+    "teachers/sources.py SeededTensors.fill_normal": DPSGD,
     "teachers/sources.py SeededTensors.normal": DPSGD,
     "teachers/sources.py SeededTensors.uniform": BATCHES,
 }
@@ -109,8 +116,7 @@ OTHER = {
     "votes/synthetic.py synthetic_queries": SIMULATED,
     "teachers/plain.py train_plain_teacher": TRAINING,
     "teachers/sources.py SeededTensors.permutation": TRAINING,
-    "teachers/plain.py _resumed": TRAINING,
-    "teachers/plain.py train_plain_ensemble": TRAINING,
+    "teachers/plain.py _epoch": TRAINING,
 }
 DELTA = 1e-3
 # Each bound fails with at most this probability on correct code; some forty are computed.
@@ -281,6 +287,9 @@ def test_batches_hold_a_record_at_its_rate(noise):
     runs, rate = 200_000, 1 / 32
     drawn = len(poisson_batch(runs, rate, stream))
     low, high = clopper_pearson(drawn, runs, 1e-6)
+    assert low <= rate <= high
+    (batch,) = poisson_batches([torch.arange(runs)], [rate], [stream])
+    low, high = clopper_pearson(len(batch), runs, 1e-6)
     assert low <= rate <= high
     twin = len(poisson_batch(runs, 2 * rate, stream))
     assert clopper_pearson(twin, runs, 1e-6)[0] > rate

@@ -16,7 +16,7 @@ from private_ensembles.teachers.dpsgd import (
     train_private_ensemble,
     train_private_teacher,
 )
-from private_ensembles.teachers.models import build_model
+from private_ensembles.teachers.models import MODELS, build_model
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SeededTensors
 from private_ensembles.teachers.stacked import Gradients
@@ -140,6 +140,38 @@ def test_batches_draw_every_record_independently_at_the_sample_rate():
     assert (sizes == 0).any()
 
 
+def test_batches_of_several_shards_are_those_of_each():
+    """Empty batches and empty shards included."""
+    shards = [torch.arange(n) + 1000 * i for i, n in enumerate((50, 0, 3, 200))]
+    rates = [1 / 16, 0.5, 1e-9, 1.0]
+    together, alone = ([SeededTensors(seed) for seed in range(4)] for _ in range(2))
+    for _ in range(3):
+        batches = dpsgd.poisson_batches(shards, rates, together)
+        for shard, rate, source, batch in zip(shards, rates, alone, batches, strict=True):
+            assert torch.equal(batch, shard[poisson_batch(len(shard), rate, source)])
+    assert len(batches[2]) == 0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_noise_is_one_draw_for_each_parameter_bit_for_bit(name):
+    """However many are drawn at once; on one thread as on several."""
+    model = build_model(name, (32, 32, 3), 10)
+    rows = torch.empty(5, sum(p.numel() for p in model.parameters()))
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            draw = dpsgd._Noise(model, rows)
+            sources, alone = ([SeededTensors(seed) for seed in range(5)] for _ in range(2))
+            for active in ([0, 1, 2, 3, 4], [1, 4]):
+                drawn = draw(sources, active)
+                for i, row in zip(active, drawn, strict=True):
+                    own = [alone[i].normal(p.shape, p.dtype).flatten() for p in model.parameters()]
+                    assert torch.equal(row, torch.cat(own))
+    finally:
+        torch.set_num_threads(before)
+
+
 def problem(name="linear", lengths=(13, 9, 20), shape=(8, 8)):
     """Models, uint8 images, labels, and shards, of different sizes."""
     source = torch.Generator().manual_seed(0)
@@ -160,10 +192,10 @@ def train_together(models, images, labels, shards, **changes):
     return train_private_ensemble(models, records, PrivateTraining(**SETTINGS | changes), **sources)
 
 
-@pytest.fixture(params=["layer by layer", "in blocks"])
+@pytest.fixture(params=["layer by layer", "all together"])
 def way(request, monkeypatch):
     """Gradients as on a CPU, and as on a GPU."""
-    if request.param == "in blocks":
+    if request.param == "all together":
         monkeypatch.setattr(dpsgd, "LayerwiseGradients", Gradients)
 
 
@@ -195,12 +227,12 @@ def test_teachers_are_those_that_opacus_trains_one_by_one(name, shape, shard_siz
 def test_the_accountant_sees_the_sampling_that_was_done(monkeypatch):
     calls = []
 
-    def recorded(n_records, sample_rate, source):
-        calls.append((n_records, sample_rate))
-        return draw(n_records, sample_rate, source)
+    def recorded(shards, sample_rates, sources):
+        calls.extend(zip(map(len, shards), sample_rates, strict=True))
+        return draw(shards, sample_rates, sources)
 
-    draw = dpsgd.poisson_batch
-    monkeypatch.setattr(dpsgd, "poisson_batch", recorded)
+    draw = dpsgd.poisson_batches
+    monkeypatch.setattr(dpsgd, "poisson_batches", recorded)
     models, images, labels, shards = problem(lengths=(10, 10, 10))
     train_together(models, images, labels, shards)
     plan = poisson_schedule(10, SETTINGS["batch_size"], SETTINGS["epochs"])
