@@ -3,8 +3,8 @@
 On a CPU every measurement runs in a process of its own, on one thread, and its peak memory is its
 own. A training does the same to every teacher and in every step, so some steps are measured, after
 those that pay for start-up, and the time of a whole training is their rate times its images: the
-page says so. On a GPU these are epochs of whole shards, so that batches of DP-SGD differ in length
-as they do in a training. Images are random, since no kernel's time depends on their values.
+page says so. On a GPU these are all steps of a training, of whole shards, whose batches of DP-SGD
+differ in length. Images are random, since no kernel's time depends on their values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ MODELS = {"cpu": NETWORKS | SMALL, "cuda": NETWORKS}
 SHARD, BATCH, EPOCHS = 1024, 32, 5  # DaRRM section 6.2 on MNIST
 PRIVATE = {"noise_multiplier": 12.0, "max_grad_norm": 1.0}
 SEQUENTIAL = 11  # teachers that are trained one after the other; more take in proportion
-GPU_EPOCHS = 1
 ROUNDS = {"cpu": 3, "cuda": 2}  # of which the fastest counts
 # Kind of teachers, and whether all train together.
 METHODS = {
@@ -60,7 +59,7 @@ def measure_training(
     trained = K if together else min(K, SEQUENTIAL)
     # On a CPU a shard is one batch, and there are as many epochs as steps are wanted.
     shard = SHARD if on_a_gpu else BATCH
-    epochs = GPU_EPOCHS if on_a_gpu else max(1, round(images / (trained * BATCH)))
+    epochs = EPOCHS if on_a_gpu else max(1, round(images / (trained * BATCH)))
     source = torch.Generator().manual_seed(0)
     pixels = torch.randint(0, 256, (trained * shard, *shape), generator=source, dtype=torch.uint8)
     labels = torch.randint(0, n_classes, (trained * shard,), generator=source)
@@ -198,6 +197,11 @@ def section(data: pd.DataFrame) -> str:
             faster = ratios(part, kind)
             each = ", ".join(f"{ratio:.2f} at K = {K:,}" for K, ratio in faster.items())
             blocks.append(f"{words}: an ensemble trains so many times as fast: {each}.")
+        if "failure" in part:
+            blocks += [
+                f"No number for {row['method']} at K = {row['K']:,}: {row['failure']}."
+                for _, row in part[part["failure"].notna()].iterrows()
+            ]
     if "cuda" not in set(data["device"]):
         blocks.append(
             "**No GPU has been measured**: `python benchmarks/run.py teachers --only cuda "
@@ -207,7 +211,8 @@ def section(data: pd.DataFrame) -> str:
     return chapter(
         "Training ensembles",
         "teachers",
-        f"Batches of {BATCH}. On a GPU seconds are of the clock. A training is as long as DaRRM's "
+        f"Batches of {BATCH}. On a GPU seconds are of the clock, as the difference between a short "
+        "and a longer training. A training is as long as DaRRM's "
         f"(section 6.2): {EPOCHS} epochs of {SHARD:,} images for each teacher. **Its seconds are "
         "extrapolated** from the rate of the images that were measured; one after the other, at "
         f"most {SEQUENTIAL} teachers were measured, and more take in proportion. Of several rounds "

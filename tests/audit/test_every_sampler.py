@@ -28,11 +28,7 @@ from private_ensembles.papers.pate.interactive_students import interactive_gnmax
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
-from private_ensembles.teachers.dpsgd import (
-    poisson_batch,
-    poisson_batches,
-    train_private_ensemble,
-)
+from private_ensembles.teachers.dpsgd import poisson_batch, train_private_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SecureTensors, SeededTensors
 from private_ensembles.teachers.training import PrivateTraining
@@ -76,7 +72,6 @@ PRIVATE = {
     "noise/secure.py _gaussian": SECURE_THRESHOLDS,
     "noise/secure.py uniform": DPSGD,
     "teachers/dpsgd.py poisson_batch": BATCHES,
-    "teachers/dpsgd.py poisson_batches": BATCHES,
     "teachers/dpsgd.py train_private_teacher": DPSGD,
     "teachers/dpsgd.py _Noise.__call__.fill": DPSGD,
     "teachers/sources.py SecureTensors.fill_normal": DPSGD,
@@ -287,9 +282,6 @@ def test_batches_hold_a_record_at_its_rate(noise):
     runs, rate = 200_000, 1 / 32
     drawn = len(poisson_batch(runs, rate, stream))
     low, high = clopper_pearson(drawn, runs, 1e-6)
-    assert low <= rate <= high
-    (batch,) = poisson_batches([torch.arange(runs)], [rate], [stream])
-    low, high = clopper_pearson(len(batch), runs, 1e-6)
     assert low <= rate <= high
     twin = len(poisson_batch(runs, 2 * rate, stream))
     assert clopper_pearson(twin, runs, 1e-6)[0] > rate

@@ -64,6 +64,7 @@ def test_a_gpu_alone_is_added_to_what_was_measured_on_a_cpu(measured, monkeypatc
         assert gpu.count(f" | {K} | ") == 4
     assert "12.50 at K = 250, 50.00 at K = 1,000" in gpu
     assert "| ensemble plain | 1,000 | nan | nan |" in gpu
+    assert "No number for ensemble plain at K = 1,000: out of memory." in gpu
 
 
 def test_a_gpu_that_is_not_there_is_no_measurement(toy):

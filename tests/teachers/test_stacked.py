@@ -282,9 +282,12 @@ def test_a_gpu_computes_the_sums_of_a_cpu_and_clips_as_well(name):
         for way, device in ((LayerwiseGradients, "cpu"), (Gradients, "cuda"))
     )
     assert (on_cpu - on_gpu).abs().max() <= 1e-12 * on_cpu.abs().max()
-    # Of millions of squares in which a maximum is looked for, some have two as good as equal.
+    # In single precision, on a CPU too, a few of millions of squares in which a maximum is looked
+    # for have two as good as equal: a record's gradient, of norm 0.5 at most, is another then.
     single = many(Gradients, "cuda", name)[0].cpu().double()
-    assert (on_cpu - single).norm() <= 1e-4 * on_cpu.norm()
+    errors = (on_cpu - single).norm(dim=1)
+    assert (errors < 1e-5).sum() >= 50
+    assert errors.max() < 0.02
     assert (single.norm(dim=1) <= 64 * 0.5 * CLIPPED_NORM).all()
 
 

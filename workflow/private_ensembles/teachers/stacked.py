@@ -38,7 +38,7 @@ def stack(models, device="cpu"):
     if any(True for _ in models[0].buffers()):
         raise ValueError("model has buffers: its gradients would not be of one record each")
     rows = [torch.nn.utils.parameters_to_vector(model.parameters()).detach() for model in models]
-    return torch.stack(rows).to(device)
+    return torch.stack([row.cpu() for row in rows]).to(device)
 
 
 def finite_state(tensors):
