@@ -113,8 +113,8 @@ def cut(batches, longest):
     counts = -(-lengths // longest)
     owners = torch.arange(len(batches)).repeat_interleave(counts)
     pieces = torch.full_like(owners, longest)
-    some = counts > 0
-    pieces[counts.cumsum(0)[some] - 1] -= (counts * longest - lengths)[some]
+    full = counts > 0
+    pieces[counts.cumsum(0)[full] - 1] -= (counts * longest - lengths)[full]
     return owners, pieces, torch.cat(list(batches)).to(torch.int64)
 
 
@@ -163,8 +163,8 @@ class Gradients:
             end = int(ends[last - 1])
             lack = None
             try:
-                self._pass(
-                    total, parameters, owners[first:last], lengths[first:last], records[done:end]
+                mine, sums = self._pass(
+                    parameters, owners[first:last], lengths[first:last], records[done:end]
                 )
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error):
@@ -174,16 +174,19 @@ class Gradients:
                 # Not before the error is gone: it keeps alive all that the pass had allocated.
                 self._halve(lack, last - first, end - done)
                 continue
+            # Not where memory may run out: what is added twice would be clipped to twice the norm.
+            # Nobody has more than two pieces, as a rule: a sum of two is the same in either order.
+            total.index_add_(0, mine, sums)
             first, done = last, end
         return total
 
-    def _pass(self, total, parameters, owners, lengths, records):
-        """Add to `total` (K, D) the sums of pieces of the teachers `owners` (P,), one or more."""
+    def _pass(self, parameters, owners, lengths, records):
+        """The teachers `owners` (P,) of pieces, on the device, and the pieces' sums (P, D)."""
         starts = lengths.cumsum(0) - lengths
         piece = torch.arange(len(lengths)).repeat_interleave(lengths)
         place = torch.arange(len(records)) + (piece * self.longest - starts[piece])
         parts = owners, starts, piece, place, records
-        sent = send(torch.cat(parts), total.device).split([len(part) for part in parts])
+        sent = send(torch.cat(parts), parameters.device).split([len(part) for part in parts])
         owners, pieces, records = sent[0], _Pieces(self.longest, *sent[1:4]), sent[4]
         values = scaled(self.images[records], self.pixel_max, dtype=parameters.dtype)
         layers = backward(
@@ -195,8 +198,7 @@ class Gradients:
         )
         factors = self._factors(layers, values)
         sums = [part.flatten(1) for layer in layers for part in layer.sums(factors)]
-        # Nobody has more than two pieces, as a rule: a sum of two is the same in either order.
-        total.index_add_(0, owners, torch.cat(sums, 1))
+        return owners, torch.cat(sums, 1)
 
     def _factors(self, layers, values):
         """What each record's gradient is multiplied by: DP-SGD's Algorithm 1, line 'clip'."""
@@ -209,21 +211,26 @@ class Gradients:
         """How many records fit into a pass, by its memory and by the length of its tensors.
 
         A record takes less than: one and a half of its columns, its weights and its gradient at
-        every convolution, and four times what lies between layers.
+        every convolution, and four times what lies between layers. A piece takes its weights, its
+        gradient, and what is padded; a record's share is that of half a piece.
         """
+        size = sum(parameter.numel() for parameter in self.model.parameters())
         kind = next(self.model.parameters()).dtype
         values = scaled(self.images[:1], self.pixel_max, dtype=kind)
-        numbers, longest = 4 * values.numel(), values.numel()
+        numbers, longest = 4 * values.numel() + 4 * size // self.longest, size
         with torch.no_grad():
             for layer in self.model:
-                size = values.numel()
+                longest = max(longest, values.numel())
+                if type(layer) is nn.Linear:
+                    numbers += 4 * values.numel()
+                    longest = max(longest, self.longest * values.numel())
                 values = layer(values)
                 numbers += 4 * values.numel()
-                longest = max(longest, size, values.numel())
+                longest = max(longest, values.numel())
                 if type(layer) is nn.Conv2d:
                     columns = layer.weight[0].numel() * values[0, 0].numel()
                     numbers += 3 * columns // 2 + 2 * layer.weight.numel()
-                    longest = max(longest, columns, layer.weight.numel())
+                    longest = max(longest, columns)
         room = pass_bytes(self.images.device) // (kind.itemsize * numbers)
         return max(1, min(room, MOST_NUMBERS // longest, MOST_RECORDS))
 
