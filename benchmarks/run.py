@@ -24,11 +24,14 @@ DOCS = ROOT / "docs" / "benchmarks"
 # In the order of the page.
 BENCHMARKS = (
     "right_labels",
+    "absent",
+    "weights",
     "gamma",
     "gamma_points",
     "many_labels",
     "sessions",
     "levels",
+    "findings",
     "best_label",
     "smooth_sensitivity",
     "dpbag",

@@ -63,7 +63,7 @@ class TableLaw(Law):
         Raises ValueError for more than two classes if no pairs are known of so many votes moved.
         """
         self.require_pairs(task)
-        K, C, moves = task.n_teachers, task.n_classes, task.reach
+        K, C, moves = task.votes_in_all, task.n_classes, task.moved
         errors = self.error(K, C, parameters)
         error, spare = errors["relative_error"], errors["absolute_error"]
         if C == 2:
@@ -82,7 +82,7 @@ class TableLaw(Law):
 def two_class_pairs(table: NDArray, error: float, spare: float, task: Task) -> Family:
     """Return the family of a table of two classes; what is negligible takes 2e-9 of delta."""
     negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
-    return of_table(table, error, spare, negligible=negligible, moved=task.reach)
+    return of_table(table, error, spare, negligible=negligible, moved=task.moved)
 
 
 def draw_coins(chances: NDArray[np.float64]) -> NDArray[np.int64]:
