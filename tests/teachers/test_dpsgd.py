@@ -140,6 +140,11 @@ def test_batches_draw_every_record_independently_at_the_sample_rate():
     assert (sizes == 0).any()
 
 
+def test_what_is_a_multiple_of_16_is_drawn_with_what_comes_before():
+    assert dpsgd.drawn_at_once([400, 16, 12800, 32, 5120, 10]) == [18368, 10]
+    assert dpsgd.drawn_at_once([10, 16, 16, 2, 32]) == [10, 32, 2, 32]
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_noise_is_one_draw_for_each_parameter_bit_for_bit(name):
     """However many are drawn at once; on one thread as on several."""

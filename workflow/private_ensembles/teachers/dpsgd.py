@@ -223,9 +223,6 @@ def drawn_at_once(sizes):
     """Sizes of draws of Gaussians that give the same numbers as one draw for each of `sizes`.
 
     PyTorch draws 16 at a time, so that tensors of a multiple of 16 may be drawn as one.
-
-    >>> drawn_at_once([400, 16, 12800, 32, 5120, 10])
-    [18368, 10]
     """
     drawn = []
     for size in sizes:
