@@ -96,7 +96,13 @@ ORDERS = (
     "tests/accounting/test_zero_concentrated.py::"
     "test_no_order_costs_more_and_rho_is_hardly_more_than_the_dearest"
 )
+ONE_PAIR = (
+    "tests/accounting/adaptive/test_bounded_range.py::"
+    "test_both_bounds_hold_the_best_composition_that_is_not_adaptive"
+)
 ELSEWHERE = {
+    "accounting.adaptive.bounded_range:least_epsilon": ONE_PAIR,
+    "accounting.adaptive.bounded_range:_of_one_pair": ONE_PAIR,
     "accounting.adaptive.families:Family": MIXTURE,
     "accounting.adaptive.counts_and_labels:_excesses": (
         "accounting.adaptive.counts_and_labels:joint_epsilon"

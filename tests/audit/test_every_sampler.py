@@ -35,7 +35,7 @@ from private_ensembles.teachers.training import PrivateTraining
 
 # What draws random numbers: all that NumPy's generators do, and what is not of theirs.
 DRAWS = {name for name in dir(np.random.Generator) if not name.startswith("_")} | {
-    *("choices", "fill_normal", "normal_", "randbelow", "token_bytes", "urandom"),
+    *("choices", "fill_normal", "normal_", "randbelow", "randbits", "token_bytes", "urandom"),
     *("rand", "randint", "randn", "randperm", "then_gaussian"),
 }
 # Names of PATE's and DaRRM's as well, which count on generators only.
@@ -48,6 +48,7 @@ SECURE = (
     "tests.mechanisms.test_claims:test_secure_labels_are_as_private_as_audited_and_a_twin_is_not"
 )
 SECURE_THRESHOLDS = f"{HERE}test_thresholds_with_secure_noise"
+SCORES = "tests.noise.test_softmax:test_secure_draws_keep_to_the_range_and_a_twin_does_not"
 DPSGD = f"{HERE}test_a_step_of_dp_sgd"
 BATCHES = f"{HERE}test_batches_hold_a_record_at_its_rate"
 PRIVATE = {
@@ -71,6 +72,8 @@ PRIVATE = {
     ),
     "noise/secure.py _gaussian": SECURE_THRESHOLDS,
     "noise/secure.py uniform": DPSGD,
+    "noise/sources.py Seeded.bits": SCORES,
+    "noise/sources.py Secure.bits": SCORES,
     "teachers/dpsgd.py poisson_batch": BATCHES,
     "teachers/dpsgd.py train_private_teacher": DPSGD,
     "teachers/dpsgd.py _Noise.__call__.fill": DPSGD,
@@ -88,6 +91,7 @@ LOT = "breaks ties: no claim rests on it"
 STAND_IN = "the audit's stand-in for votes of private teachers"
 OTHER = {
     "noise/sources.py Seeded.fairest": LOT,
+    "noise/streams.py system_generator": "a seed; whoever draws with it is listed",
     "papers/dpbag/experiment.py split_thirds": PUBLIC,
     "audit/labels.py OnOneTeacher.draw": STAND_IN,
     "audit/labels.py OnTeachers.draw": STAND_IN,

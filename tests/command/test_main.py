@@ -16,7 +16,17 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit import audit_function
-from private_ensembles.command import audit, compare, gamma, main, plan, release, session, verify
+from private_ensembles.command import (
+    audit,
+    compare,
+    gamma,
+    main,
+    plan,
+    release,
+    scores,
+    session,
+    verify,
+)
 
 SUBCOMMANDS = {
     "audit": audit,
@@ -24,6 +34,7 @@ SUBCOMMANDS = {
     "plan": plan,
     "release": release,
     "session": session,
+    "scores": scores,
 } | {
     "gamma": gamma,
     "compare": compare,
@@ -71,7 +82,7 @@ def examples(name, capsys):
 
 
 @pytest.mark.parametrize(
-    "name", ["audit", "compare", "gamma", "plan", "release", "session", "verify"]
+    "name", ["audit", "compare", "gamma", "plan", "release", "scores", "session", "verify"]
 )
 def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
     shutil.rmtree(here / "results", ignore_errors=True)

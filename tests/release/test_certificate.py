@@ -9,7 +9,7 @@ import pytest
 from private_ensembles.darrm.certificate_file import exactly
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.release import certificate, session_plan
 from private_ensembles.release.facts import Facts
@@ -175,8 +175,6 @@ def test_a_ballot_of_several_votes_moves_as_a_whole(tmp_path, capsys, name):
     for changes in (
         {"ballot": 4},
         {"ballot": 2},
-        {"split": True},
-        {"absent": True},
         {"n_votes": 15},
     ):
         terms = replace(plan, task=replace(plan.task, **changes)).text()
@@ -186,6 +184,22 @@ def test_a_ballot_of_several_votes_moves_as_a_whole(tmp_path, capsys, name):
     assert own < 0.5 * task.epsilon
     assert certificate.proven(certificate.prove(one, own).body)[0] < 1.02 * own
     capsys.readouterr()
+
+
+def test_parts_of_two_classes_go_from_one_to_the_other(tmp_path):
+    """So a certificate of votes that move together covers scores; of more classes there is none."""
+    base = _plan(*RELEASES["gnmax_exact, coins"]).task
+    task = replace(base, labels=6, queries=6, n_teachers=9, **split_ballots(9, 5))
+    for name in ("gnmax_exact", "exponential"):
+        plan = ReleasePlan(task, name, load(name).calibrate(task), 0.0, None, "0")
+        assert verify.main([_file(tmp_path, plan)]) == 0
+        for changes in ({"ballot": 4}, {"ballot": 6}, {"n_votes": 46}, {"n_classes": 3}):
+            terms = replace(plan, task=replace(task, **changes)).text()
+            assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
+    three = replace(task, n_classes=3)
+    plan = ReleasePlan(three, "gnmax_exact", load("gnmax_exact").calibrate(three), 0.0, None, "0")
+    with pytest.raises(certificate.NoCertificate, match="from one class to one other only"):
+        certificate.prove(plan, 2.0)
 
 
 def test_coins_that_do_not_rise_are_compared_up_to_all_votes_that_move():

@@ -11,7 +11,8 @@ with io.job(snakemake, confidential=True) as job:
     with Session.open(job.params.session) as session:
         task = session.plan.task
         stated = {"n_classes": task.n_classes, "absent": task.absent}
-        stated["teachers"] = task.n_teachers if task.absent else None
+        stated["teachers"] = task.n_teachers if task.absent or task.resolution > 1 else None
+        stated["resolution"] = task.resolution
         stated["weights"] = task.weights
         file = dict(job.params.file)
         if task.findings > 1:

@@ -205,12 +205,15 @@ def log_overtakes(gap: ArrayLike, sigma: float, *, side: str = "upper") -> NDArr
 class Moves:
     """Counts that a neighbour moves by `by`, each with noise N_Z(0, sigma^2) of its own.
 
-    by: a whole number >= 1. Raises ValueError for counts < 0, or sigma not finite and > 0.
+    by: a whole number >= 1. split: up to `by` parts of a ballot move, from any counts to any
+    (theorem 6); `counts` is then two for each label, or one for a threshold.
+    Raises ValueError for counts < 0, or sigma not finite and > 0.
     """
 
     counts: int
     sigma: float
     by: int = 1
+    split: bool = False
 
     def __post_init__(self) -> None:
         _check(self.sigma, max(1, self.counts))
@@ -256,14 +259,16 @@ def delta(epsilon: float, moves: Iterable[Moves]) -> float:
     """Return the delta at epsilon of all counts together, rounded up: exactly, up to rounding.
 
     Of groups of counts with different sigma, one is listed and the others are asked at what it
-    leaves of epsilon. What has a standard deviation above 400, or would be the third group, counts
-    as a Gaussian of 2.25 less variance (theorem 3: an upper bound, next to nothing too large).
+    leaves of epsilon. What has a standard deviation above 400, or would be the third group, or is
+    split, counts as a Gaussian of 2.25 less variance (theorems 3 and 6: upper bounds, next to
+    nothing too large if noise is large).
     Adaptively chosen queries and caps cost no more (theorem 4).
     """
     groups = _by_sigma(moves)
     if not groups:
         return max(0.0, -math.expm1(epsilon))
-    listed = [move for move in groups if move.variance <= _LARGEST**2 or move.sigma < _SMOOTH]
+    whole = [move for move in groups if not move.split]
+    listed = [move for move in whole if move.variance <= _LARGEST**2 or move.sigma < _SMOOTH]
     if len(groups) > 2:
         listed = listed[:1]
     smooth = [move for move in groups if move not in listed]
@@ -283,18 +288,24 @@ def _by_sigma(moves: Iterable[Moves]) -> list[Moves]:
     """Put counts that are alike into one group, by ascending variance; leave out empty ones."""
     counts = Counter()
     for move in moves:
-        counts[move.sigma, move.by] += move.counts
+        counts[move.sigma, move.by, move.split] += move.counts
     groups = [Moves(number, *kind) for kind, number in counts.items() if number]
     return sorted(groups, key=lambda move: move.variance)
 
 
 def _smooth_delta(epsilon: ArrayLike, groups: list[Moves]) -> NDArray[np.float64]:
     """Return delta of groups of counts, as rounded Gaussians of less variance (theorem 3)."""
-    if any(move.variance <= _ROUNDING for move in groups):
-        return np.ones(np.shape(epsilon))
-    mu = math.sqrt(sum(move.moved**2 / (move.variance - _ROUNDING) for move in groups))
-    # A law is within 1 +- error of a rounded Gaussian's: 1e-18 is what rounding by 1.5 loses.
-    error = sum(_shape_error(move.sigma, move.counts) + 1e-18 for move in groups)
+    squares, error = 0.0, 0.0
+    for move in groups:
+        # Of split moves each count is rounded by itself, of others the sum of all.
+        variance = move.sigma**2 if move.split else move.variance
+        if variance <= _ROUNDING:
+            return np.ones(np.shape(epsilon))
+        square = move.counts * move.by**2 if move.split else move.moved**2
+        squares += square / (variance - _ROUNDING)
+        # A law is within 1 +- error of a rounded Gaussian's: 1e-18 is what rounding by 1.5 loses.
+        error += 1e-18 * move.moved if move.split else _shape_error(move.sigma, move.counts) + 1e-18
+    mu = math.sqrt(squares)
     if math.isinf(error):
         return np.ones(np.shape(epsilon))
     error += 16 * UNIT_ROUNDOFF

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE
 from private_ensembles.planner.ranking import Plan
@@ -35,6 +35,7 @@ def plan(
     reach: int = 1,
     absent: bool = False,
     weights: Sequence[int] | None = None,
+    resolution: int | None = None,
     findings: int | str | Sequence[str] | None = None,
     most_ones: int | None = None,
     noise: str = "secure",
@@ -60,8 +61,9 @@ def plan(
     (docs/ballots.md). weights: how many votes each teacher casts, all for one class, whole numbers;
     None: one each. findings, most_ones: yes/no questions that every query asks, by their number or
     names, and how many of them a ballot says yes to at most; queries, labels are then whole
-    queries, and the plan counts findings (docs/multi-label.md). noise: ``secure`` (exact samplers;
-    only mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
+    queries, and the plan counts findings (docs/multi-label.md). resolution: parts of a vote to
+    which each ballot of scores is rounded; None: teachers give votes. noise: ``secure`` (exact
+    samplers; only mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
@@ -87,6 +89,7 @@ def plan(
         reach=reach,
         absent=absent,
         **of_weights(weights, teachers),
+        **split_ballots(teachers, resolution),
         findings=each,
         most_ones=most_ones,
     )

@@ -14,7 +14,7 @@ from private_ensembles.api.planning import NOISES, on_profile
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws import gamma as gamma_law
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
@@ -28,9 +28,10 @@ from private_ensembles.release import (
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
-from private_ensembles.votes.ballots import of_weights
+from private_ensembles.votes.ballots import of_weights, soft_counts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.findings import names_of_findings
+from private_ensembles.votes.foreign import PARTS
 from private_ensembles.votes.foreign_findings import of_arrays
 
 
@@ -60,7 +61,7 @@ class Released:
 
 
 def release_labels(
-    counts: ArrayLike,
+    counts: ArrayLike | None = None,
     *,
     epsilon: float,
     delta: float,
@@ -69,6 +70,8 @@ def release_labels(
     most_ones: int | None = None,
     teachers: int | None = None,
     weights: Sequence[int] | None = None,
+    scores: ArrayLike | None = None,
+    resolution: int | None = None,
     answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
@@ -90,24 +93,26 @@ def release_labels(
     (True, True)
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
-    teachers: how many there are, if some may say nothing about a query: rows then add up to at
-    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). weights: how
-    many votes each teacher casts, all for one class, whole numbers; rows then add up to their sum
-    (`votes.ballots.counted` counts so), and nobody may be absent. epsilon, delta: the budget of all
-    labels together. labels: the most that are wanted; None: all. findings: yes/no
-    questions that every query asks, by their number or names: then counts are ballots of 0 and 1,
-    (queries, teachers, findings), or how many of `teachers` say yes, (queries, findings).
-    most_ones: how many findings a ballot says yes to at most; of one with more, the first ones
-    count. Whoever hands in counts of yes has left no more of any ballot (docs/multi-label.md).
-    answer: for which queries: ``first``, those at the top; ``random``, drawn whatever the votes; or
-    the numbers, from 0, of the only queries to answer, which must not be chosen by looking at
-    votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
-    teacher_delta: as in :func:`plan`; the profile never from these votes. shards: ``disjoint`` if
-    no record is in the data of two teachers, or ``shared``; must be stated but for a rehearsal.
-    unit, reach: what one record is, such as "patient", and the most shards that one may be in.
-    anyway: release labels of which, on the profile, too few would be right to be of use. noise:
-    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
-    (default 0).
+    teachers: how many there are, if some may say nothing about a query: rows then add up to at most
+    so many, and absent ballots are dealt out to the classes (docs/ballots.md). weights: how many
+    votes each teacher casts, all for one class, whole numbers; rows then add up to their sum
+    (`votes.ballots.counted` counts so), and nobody may be absent. scores: in place of counts, real
+    numbers (queries, teachers, classes), such as probabilities. resolution: parts of a vote to
+    which each ballot of them is rounded (`votes.ballots.rounded`); None: 100. Of counts of such
+    parts both teachers and resolution are stated. epsilon, delta: the budget of all labels
+    together. labels: the most that are wanted; None: all. findings: yes/no questions that every
+    query asks, by their number or names: then counts are ballots of 0 and 1, (queries, teachers,
+    findings), or how many of `teachers` say yes, (queries, findings). most_ones: how many findings
+    a ballot says yes to at most; of one with more, the first ones count. Whoever hands in counts of
+    yes has left no more of any ballot (docs/multi-label.md). answer: for which queries: ``first``,
+    those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of the only
+    queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the
+    best on the profile. profile, adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the
+    profile never from these votes. shards: ``disjoint`` if no record is in the data of two
+    teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record is,
+    such as "patient", and the most shards that one may be in. anyway: release labels of which, on
+    the profile, too few would be right to be of use. noise: ``secure`` (the system's entropy; then
+    no seed) or ``reproducible``: a rehearsal, with `seed` (default 0).
 
     Each call spends its budget again and keeps no record: two calls cost the sum.
     `private-ensembles release` keeps one. What must not be missed about labels and budget is a
@@ -115,13 +120,21 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
+    if scores is not None:
+        counts, teachers, resolution = _of_scores(counts, scores, teachers, resolution)
+    split = resolution not in (None, 1)
+    if split and teachers is None:
+        raise ValueError("teachers: must be stated for counts of parts of a vote")
     of_ballots, n_votes = {}, None
+    if split:
+        of_ballots = split_ballots(teachers, resolution)
     if weights is not None:
-        if teachers is not None or findings is not None:
-            beside = "teachers for absent ballots" if findings is None else "findings"
+        if teachers is not None or scores is not None or findings is not None:
+            beside = "findings, scores, or teachers for absent ballots"
             raise ValueError(f"weights: must be given alone, not beside {beside}")
         of_ballots = of_weights(weights, len(weights))
-        n_votes = of_ballots.get("n_votes", len(weights))  # alike weights are one vote each
+        n_votes = len(weights)  # alike weights are one vote each
+    n_votes = of_ballots.get("n_votes", n_votes)
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
@@ -134,11 +147,12 @@ def release_labels(
         if most_ones is not None:
             raise ValueError(f"most_ones = {most_ones}: must be left out without findings")
         counts = _checked(counts, teachers, n_votes)
-        unknown, stated_absent = np.full(len(counts), -1), teachers is not None
-        votes = Votes(
-            counts.shape[1], unknown, counts=counts, absent=stated_absent, teachers=teachers
-        )
+        absent = teachers is not None and not split
+        cast = {"absent": absent, "teachers": teachers, "resolution": resolution if split else 1}
+        votes = Votes(counts.shape[1], np.full(len(counts), -1), counts=counts, **cast)
     else:
+        if scores is not None or split:
+            raise ValueError("findings: must be given without scores, as they are yes or no")
         number = len(names_of_findings(findings))
         votes = of_arrays(counts, number, most_ones, teachers)
     of_rehearsal = 0 if seed is None else seed
@@ -223,6 +237,20 @@ def release_darrm(
     return gamma_law.release(counts, gamma, source)
 
 
+def _of_scores(
+    counts: ArrayLike | None, scores: ArrayLike, teachers: int | None, resolution: int | None
+) -> tuple[NDArray[np.int64], int | None, int]:
+    """Return scores as counts, of how many parts a ballot is, and teachers if it is of several."""
+    if counts is not None:
+        raise ValueError("counts, scores: exactly one of them must be given")
+    parts = PARTS if resolution is None else resolution
+    found = soft_counts(scores, parts)
+    number = np.shape(scores)[1]
+    if teachers not in (None, number):
+        raise ValueError(f"teachers = {teachers}: must be {number}, as in scores")
+    return found, number if parts > 1 else None, parts
+
+
 def _checked(counts: ArrayLike, teachers: int | None, n_votes: int | None) -> NDArray[np.int64]:
     votes = np.asarray(counts)
     if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
@@ -236,7 +264,9 @@ def _checked(counts: ArrayLike, teachers: int | None, n_votes: int | None) -> ND
     sums = np.minimum(votes, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
     if teachers is not None:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
-        if (sums > teachers).any():
+        if n_votes is not None and (sums != n_votes).any():
+            raise ValueError(f"counts: every row must add up to {n_votes}, parts of a vote of all")
+        if n_votes is None and (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
     elif n_votes is not None:
         if (sums != n_votes).any():

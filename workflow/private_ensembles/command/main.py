@@ -42,7 +42,16 @@ def parser() -> Parser:
     It also sets `help_text`, a function that returns what --help prints.
     """
     from private_ensembles import __version__
-    from private_ensembles.command import audit, compare, gamma, plan, release, session, verify
+    from private_ensembles.command import (
+        audit,
+        compare,
+        gamma,
+        plan,
+        release,
+        scores,
+        session,
+        verify,
+    )
 
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     whole = Parser(
@@ -52,7 +61,7 @@ def parser() -> Parser:
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (audit, verify, plan, release, session, gamma, compare):
+    for module in (audit, verify, plan, release, session, scores, gamma, compare):
         name = module.__name__.rpartition(".")[2]
         summary = module.__doc__.partition("\n")[0]
         epilog = "example:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES)

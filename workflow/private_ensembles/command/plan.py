@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
     from private_ensembles.command import plan_page
+    from private_ensembles.mechanisms.task import split_ballots
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import expectation, individual, release_plan
     from private_ensembles.votes.ballots import of_weights
@@ -50,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
     secure = options.noise == "secure"
     stated = {"reach": facts.reach, "absent": options.absent} | several
     stated |= of_weights(votes_options.weights(options), options.teachers)
+    stated |= split_ballots(options.teachers, options.resolution)
     wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)

@@ -124,6 +124,7 @@ def _head(parser: argparse.ArgumentParser) -> None:
 
 def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
+    from private_ensembles.mechanisms.task import split_ballots
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.session import Session
@@ -141,6 +142,7 @@ def create(options: argparse.Namespace) -> int:
     weights = votes_options.weights(options)
     stated = {"reach": facts.reach, "absent": options.absent} | several
     stated |= of_weights(weights, options.teachers)
+    stated |= split_ballots(options.teachers, options.resolution)
     task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
     try:
@@ -163,6 +165,7 @@ def create(options: argparse.Namespace) -> int:
             teacher_delta=options.teacher_delta,
             absent=options.absent,
             weights=weights,
+            resolution=options.resolution,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
             levels=[1, *sorted(options.level)] if options.level else (),
@@ -196,8 +199,9 @@ def release(options: argparse.Namespace) -> int:
     out = default if options.out is None else options.out
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
-        teachers = task.n_teachers if task.absent else None
+        teachers = task.n_teachers if task.absent or task.resolution > 1 else None
         stated = {"absent": task.absent, "teachers": teachers, "weights": task.weights}
+        stated["resolution"] = task.resolution
         if task.findings > 1:
             options.findings = options.findings or task.findings
             options.most_ones = task.most_ones

@@ -83,6 +83,7 @@ def read(
     absent: bool,
     teachers: int | None = None,
     weights: Sequence[int] | None = None,
+    resolution: int | None = None,
 ) -> Votes:
     """Return the votes of a file; arguments and ValueError as `votes.foreign.read_own_votes`."""
     from private_ensembles.votes.foreign import read_own_votes
@@ -99,6 +100,7 @@ def read(
         absent=absent,
         teachers=teachers,
         weights=weights,
+        resolution=resolution,
     )
 
 
@@ -112,6 +114,7 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
 
     stated = {"absent": options.absent, "teachers": options.teachers}
     stated["weights"] = weights(options)
+    stated["resolution"] = options.resolution
     votes = read(options, options.votes, options.classes, **stated)
     return pool_of(votes, options.answer, options.class_names, seed, options.findings)
 
@@ -153,6 +156,7 @@ def each_query(options: argparse.Namespace) -> dict[str, int | None]:
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
     keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent", "weights")
+    keys += ("resolution",)
     keys += ("findings", "most_ones")
     return {key: getattr(options, key) for key in keys} | {"n_teachers": options.teachers}
 
@@ -181,12 +185,13 @@ def profile(options: argparse.Namespace) -> dict:
         raise ValueError(
             f"profile_from = {file!r}: must be votes on public data, not those to be released"
         )
+    parts = {"resolution": options.resolution}
     try:
-        votes = read(options, file, classes(options), absent=False)
+        votes = read(options, file, classes(options), absent=False, **parts)
     except ValueError:
         if not options.absent:  # they are public, so that what they lack may decide
             raise
-        votes = read(options, file, classes(options), absent=True)
+        votes = read(options, file, classes(options), absent=True, **parts)
     teachers = votes.n_teachers if votes.absent else None
     try:
         fitted = fit_profile(votes.cast(), votes.labels, teachers)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from private_ensembles.accounting.limits import MOST_PARTS
 from private_ensembles.configuration import types
 from private_ensembles.configuration.audit import PATE, Audit
 from private_ensembles.configuration.changes import automatic_noise
@@ -61,6 +62,9 @@ class Configuration(types.Section):
     )
     weights: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "Votes of each teacher, separated by commas, or a file of them; null is one each."
+    )
+    resolution: types.Maybe[types.integer(ge=1, le=MOST_PARTS)] = about(
+        "Parts of a vote to which each ballot of your own scores is rounded; null: 100."
     )
     findings: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "Yes/no questions of every query: their number, their names, or a file of these."
@@ -215,7 +219,8 @@ class Configuration(types.Section):
             yield "unit", self.unit, "printable text"
         if self.session is not None:
             usual = {"shards": None, "unit": "record", "reach": 1, "absent": False}
-            for name, default in (usual | {"n_teachers": None, "weights": None}).items():
+            usual |= {"n_teachers": None, "weights": None, "resolution": None}
+            for name, default in usual.items():
                 if (value := getattr(self, name)) != default:
                     shown = "no" if default is False else default or "null"
                     yield name, value, f"{shown}, as the session states its own"

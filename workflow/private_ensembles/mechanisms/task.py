@@ -7,7 +7,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from private_ensembles import checks
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import Composition
-from private_ensembles.accounting.limits import MOST_EPSILON, check_budget, check_size
+from private_ensembles.accounting.limits import (
+    MOST_EPSILON,
+    MOST_PARTS,
+    check_budget,
+    check_size,
+)
 from private_ensembles.mechanisms.registry import ADJACENCIES
 from private_ensembles.votes.synthetic import ConsensusProfile
 
@@ -15,6 +20,22 @@ from private_ensembles.votes.synthetic import ConsensusProfile
 _OF_BALLOTS = ("ballot", "split", "n_votes", "absent", "findings", "most_ones", "weights")
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
+
+
+def split_ballots(n_teachers: int, resolution: int | None) -> dict[str, int | bool]:
+    """Return the fields of a task whose ballots are of so many parts; None or 1: they are whole.
+
+    >>> split_ballots(50, 100)
+    {'n_votes': 5000, 'ballot': 100, 'split': True}
+
+    Raises ValueError for a resolution that is not 1 to MOST_PARTS.
+    """
+    if resolution is None:
+        return {}
+    checks.integer(resolution=resolution, at_least=1, at_most=MOST_PARTS)
+    if resolution == 1:
+        return {}
+    return {"n_votes": n_teachers * resolution, "ballot": resolution, "split": True}
 
 
 @dataclass(frozen=True)
@@ -168,6 +189,11 @@ class Task:
         several.
         """
         return self.reach == 1 and not self.split and (self.ballot == 1 or not self.absent)
+
+    @property
+    def resolution(self) -> int:
+        """Return of how many parts a ballot of scores is; 1 if ballots are no scores."""
+        return self.ballot if self.split and self.weights is None else 1
 
     def of_one_vote(self) -> Task:
         """Return the same task if one vote moves."""

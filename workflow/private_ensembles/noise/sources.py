@@ -6,6 +6,7 @@ seed; `Secure` ones by nobody, and they use no floating-point samplers (see `sec
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,11 @@ class Seeded:
         """Return the place of each row's largest whole number; every tied one is as likely."""
         return np.argmax(counts + self.generator.random(np.shape(counts)), axis=1)
 
+    def bits(self, number: int) -> int:
+        """Return a whole number of that many bits."""
+        drawn = int.from_bytes(self.generator.bytes(-(-number // 8)), "little")
+        return drawn & ((1 << number) - 1)
+
     def subsets(self, number: int, size: int, most: int) -> NDArray[np.int64]:
         """Return independent uniform subsets of 0..size-1, `most` places each, (number, most)."""
         return self.generator.permuted(np.tile(np.arange(size), (number, 1)), axis=1)[:, :most]
@@ -68,6 +74,10 @@ class Secure:
     def fairest(self, counts: NDArray) -> NDArray[np.int64]:
         """Return the place of each row's largest whole number; fair dice decide among ties."""
         return exact.largest(counts)
+
+    def bits(self, number: int) -> int:
+        """Return a whole number of that many fair bits."""
+        return secrets.randbits(number)
 
     def subsets(self, number: int, size: int, most: int) -> NDArray[np.int64]:
         """Return independent uniform subsets of 0..size-1, `most` places each, (number, most)."""

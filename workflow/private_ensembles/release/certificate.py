@@ -91,7 +91,8 @@ def _prove(plan: ReleasePlan) -> Proof:
         raise NoCertificate("the noise of a rehearsal can be computed from its seed")
     task, parameters = plan.mechanism.as_charged(task, parameters)
     plan = replace(plan, task=task, parameters=parameters)  # of the labels that can change
-    if task.moved > 1 and not task.together:
+    of_one_ballot = task.reach == 1 and task.n_classes == 2  # from one of two it is to the other
+    if task.moved > 1 and not (task.together or of_one_ballot):
         raise NoCertificate("the verifier knows votes that go from one class to one other only")
     account = plan.mechanism.account
     if isinstance(parameters, Members):

@@ -169,6 +169,8 @@ def public_facts(application: Application) -> dict[str, object]:
     stated: dict[str, object] = {"absent": True} if task.absent else {}
     if task.weights is not None:
         stated["largest_weight"] = max(task.weights)
+    if task.resolution > 1:
+        stated["resolution"] = task.resolution
     if task.findings > 1:
         stated |= {"findings": task.findings, "most_ones": task.most_ones}
     return {

@@ -161,7 +161,7 @@ def stated(config: Mapping) -> dict[str, object]:
     that it had before it could be stated. Raises ValueError and OSError as `pool_of` does.
     """
     answer, names = config.get("answer", FIRST), config.get("class_names")
-    keys = ("first_class", "id_column", "absent", "n_teachers")
+    keys = ("first_class", "id_column", "absent", "n_teachers", "resolution")
     known = {name: config.get(name) for name in keys}
     known["class_names"] = names and list(read_class_names(names))
     if config.get("weights"):

@@ -11,7 +11,7 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.accounts.levels import level_noise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE, RESERVE
 from private_ensembles.release import expectation, own_votes, release_plan
@@ -43,6 +43,7 @@ def made(
     teacher_delta: float = PRIVACY["teacher_Delta"],
     absent: bool = False,
     weights: Sequence[int] | None = None,
+    resolution: int | None = None,
     noise: str = "secure",
     seed: int | None = None,
     levels: Sequence[int] = (),
@@ -88,6 +89,7 @@ def made(
         reach=facts.reach,
         absent=absent,
         **of_weights(weights, teachers),
+        **split_ballots(teachers, resolution),
         findings=each,
         most_ones=most_ones,
     )

@@ -1718,6 +1718,7 @@ def of_the_plan(body, plan, task, ballot=None):
     need(same, "the plan's largest ballot has other votes than its largest weight")
     ballot = largest if ballot is None else ballot
     together = split is False and (largest == 1 or task.get("absent", False) is False)
+    together = together or task.get("n_classes") == 2  # from one of two it is to the other
     need(together, "votes of the plan's ballots may go to several classes, and here they go to one")
     votes = task.get("n_votes")
     K, C, noise = (

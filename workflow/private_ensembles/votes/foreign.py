@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
+from private_ensembles.accounting.limits import MOST_CLASSES, MOST_PARTS, MOST_TEACHERS
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
-from private_ensembles.votes.ballots import ABSENT, read_weights
+from private_ensembles.votes.ballots import ABSENT, read_weights, soft_counts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.foreign_columns import (
@@ -35,11 +35,14 @@ from private_ensembles.votes.foreign_csv import read_csv
 from private_ensembles.votes.foreign_findings import of_findings
 
 KINDS = ("auto", "votes", "counts")
+# Parts of a vote to which scores are rounded, unless it is stated.
+PARTS = 100
 SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
 # Votes that are counted at a time.
 _PIECE = 1 << 24
 # What an npz file may hold; only the members of these names are looked at.
-_NAMES = ("votes", "counts", "labels", "n_classes", "ids")
+_CAST = ("votes", "counts", "scores")
+_NAMES = (*_CAST, "labels", "n_classes", "ids")
 # How NumPy packs; what others unpack at a time has no limit.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # A header of numbers ends long before; that of another array may be as long as it likes.
@@ -63,6 +66,7 @@ def read_own_votes(
     absent: bool = False,
     teachers: int | None = None,
     weights: str | Sequence[int] | None = None,
+    resolution: int | None = None,
     findings: str | int | Sequence[str] | None = None,
     most_ones: int | None = None,
 ) -> Votes:
@@ -84,7 +88,10 @@ def read_own_votes(
     counts. findings: yes/no questions that every query asks, by their number or names, as in
     `findings.names_of_findings`; votes are then 0 or 1 (`foreign_findings.of_findings`), and rows
     of the result are findings. most_ones: how many of them a ballot answers with yes at most; of
-    one with more, the first ones are kept.
+    one with more, the first ones are kept. An npz file may hold ``scores`` instead (queries x
+    teachers x classes): they are rounded to ballots of `resolution` votes each (`ballots.rounded`),
+    100 by default. resolution: counts may be of such ballots, too; `teachers` must be stated with
+    them.
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
@@ -121,16 +128,23 @@ def read_own_votes(
         raise ValueError(f"{path}: must be a file")
     if teachers is not None:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
+    if resolution is not None:
+        checks.integer(resolution=resolution, at_least=1, at_most=MOST_PARTS)
     cast = read_weights(weights)
     of_ballots = {"weights": cast, "findings": called, "most_ones": most_ones}
-    stated = Stated(n_classes, kind, names, first_class, id_column, absent, teachers, **of_ballots)
+    of_ballots |= {"absent": absent, "teachers": teachers, "resolution": resolution}
+    stated = Stated(n_classes, kind, names, first_class, id_column, **of_ballots)
     try:
         if id_column is not None and suffix in (".npz", ".npy"):
             raise ValueError(f"has no columns with names, so none called {id_column!r} (id_column)")
         table = _READERS[suffix](path, stated)
         if table.n_classes not in (None, n_classes):
             raise ValueError(f"has n_classes = {table.n_classes}, and {n_classes} is asked for")
-        return _checked(table, stated) if called is None else of_findings(table, stated)
+        if called is None:
+            return _checked(table, stated)
+        if table.kind == "scores" or resolution not in (None, 1):
+            raise ValueError("scores, resolution: must be left out beside findings, yes or no")
+        return of_findings(table, stated)
     except ValueError as error:
         text = str(error)
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -158,15 +172,15 @@ def _findings(
 
 def _npz(path: Path, stated: Stated) -> Table:
     promised = _promised(path)
-    shapes = [shape for name, (_, shape) in promised.items() if name in ("votes", "counts")]
+    shapes = [shape for name, (_, shape) in promised.items() if name in _CAST]
     n_queries = max((shape[0] for shape in shapes if shape), default=1)
     n_queries *= 1 if stated.findings is None else len(stated.findings)
     _fits(n_queries, stated.n_classes, sum(n_bytes for n_bytes, _ in promised.values()))
     arrays = io.read_npz(path, names=_NAMES)
-    named = [name for name in ("votes", "counts") if name in arrays]
+    named = [name for name in _CAST if name in arrays]
     if len(named) != 1:
-        has = ", ".join(named) or "neither"
-        raise ValueError(f"must hold exactly one of the arrays votes and counts; it has {has}")
+        has = ", ".join(named) or "none"
+        raise ValueError(f"must hold exactly one of the arrays {', '.join(_CAST)}; it has {has}")
     if stated.kind not in ("auto", named[0]):
         raise ValueError(f"holds {named[0]}, and votes_kind = {stated.kind} is asked for")
     n_classes = None
@@ -243,6 +257,8 @@ _READERS = {".npz": _npz, ".npy": _npy, ".csv": read_csv, ".parquet": _parquet}
 def _checked(table: Table, stated: Stated) -> Votes:
     """Check what a file holds and return it, with classes from 0."""
     matrix, kind, n_classes = table.matrix, table.kind, stated.n_classes
+    if kind == "scores":
+        return _of_scores(table, stated)
     if matrix.dtype.kind == "U" and stated.class_names is not None and matrix.ndim == 2:
         absent = "" if stated.absent else None
         matrix = _of_names(matrix, stated.class_names, unknown=absent)
@@ -261,6 +277,7 @@ def _checked(table: Table, stated: Stated) -> Votes:
         kind = "votes"
     labels = _labels(table, stated, len(matrix))
     facts = {"ids": table.ids, "absent": stated.absent, "teachers": stated.teachers}
+    facts["resolution"] = 1 if stated.resolution is None else stated.resolution
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
@@ -277,6 +294,32 @@ def _checked(table: Table, stated: Stated) -> Votes:
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
+
+
+def _of_scores(table: Table, stated: Stated) -> Votes:
+    """Return scores as counts of ballots that are split."""
+    if stated.weights is not None:
+        raise ValueError("has scores: weights need each teacher's votes")
+    if stated.absent:
+        raise ValueError(
+            "absent = yes: must be no for scores, of which a ballot without a positive one stands "
+            "for all classes alike"
+        )
+    scores = table.matrix
+    if scores.ndim != 3 or scores.shape[2] != stated.n_classes:
+        raise ValueError(
+            f"scores has shape {scores.shape}: must be queries x teachers x {stated.n_classes} "
+            "classes"
+        )
+    teachers = scores.shape[1]
+    if teachers < 2 or stated.teachers not in (None, teachers):
+        asked = "at least 2" if stated.teachers is None else stated.teachers
+        raise ValueError(f"has scores of {teachers} teachers: must be {asked}")
+    resolution = PARTS if stated.resolution is None else stated.resolution
+    counts = soft_counts(scores, resolution)
+    labels = _labels(table, stated, len(scores))
+    size = {"teachers": teachers, "resolution": resolution}
+    return Votes(stated.n_classes, labels, counts=counts, ids=table.ids, **size)
 
 
 def _labels(table: Table, stated: Stated, n_queries: int) -> NDArray:

@@ -202,13 +202,18 @@ def grid_of(
     spread: float, labels: int, width: float, epsilon: float, delta: float, fineness: float
 ) -> Grid:
     """Return the grid for that many labels; spread: of one label's loss, the rest as above."""
-    # e^-|ln y| bounds what lies further down.
-    bottom, top = -min(5 * width, math.log(1 / delta) + 5), epsilon + 2 * width
+    bottom, top = ends(width, epsilon, delta)
     # A whole number of steps, so that two equal and opposite losses fall on the grid.
     points = math.ceil(fineness * max(1, _FINER / math.sqrt(labels)) * max(spread, 1.0))
     step = max(spread / points, (top - bottom) / _MOST_POINTS)
     lowest, highest = math.floor(bottom / step) - 1, math.ceil(top / step) + 1
     return Grid(step, lowest, highest - lowest + 1)
+
+
+def ends(width: float, epsilon: float, delta: float) -> tuple[float, float]:
+    """Return the logarithms of the least and the largest y of a grid; width: of all losses."""
+    # e^-|ln y| bounds what lies further down.
+    return -min(5 * width, math.log(1 / delta) + 5), epsilon + 2 * width
 
 
 def kernels_on(

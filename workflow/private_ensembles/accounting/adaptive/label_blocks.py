@@ -21,7 +21,7 @@ MANY = 1000
 # 4,000 labels in 8 blocks would need 0.25 % more.
 _BLOCKS = 4
 # Losses of a block beyond its kernel's reach may hold this share of delta.
-_CUT = 1e-4
+CUT = 1e-4
 # How far these go beyond those of a normal law.
 _BEYOND = 1.2
 # Of a sum of two numbers in [-1, 1] and of an exponential.
@@ -46,11 +46,11 @@ def values_of_labels(
         return values_above(label, grid, labels, wanted=wanted)
     count = max(_BLOCKS, labels // MANY)
     size, rest = divmod(labels, count)
-    blocks = values_above(block(label, size, _CUT * delta / count), grid, count)
+    blocks = values_above(block(label, size, CUT * delta / count), grid, count)
     return values_above(label, grid, rest, blocks)
 
 
-def block(label: Kernels, labels: int, cut: float) -> Kernels:
+def block(label: Kernels, labels: int, cut: float, every: int = 1) -> Kernels:
     """Return a kernel that dominates whatever an adversary makes of that many labels.
 
     >>> coin = kernels([[0.0, 0.5, 0.0]], math.log(3))
@@ -58,13 +58,14 @@ def block(label: Kernels, labels: int, cut: float) -> Kernels:
     [0.0, 0.0, 0.5625, 0.0, 0.375, 0.0, 0.0625, 0.0, 0.0]
 
     label: its kernels. labels: >= 1. cut: about the delta beyond which losses are not
-    followed, in (0, 1). Source: docs/many-labels.md, theorem 8.
+    followed, in (0, 1). every: the kernel's step in steps of the label's, a power of two, so that
+    its thresholds are floats of the label's grid. Source: docs/many-labels.md, theorem 8.
     """
     spread = math.sqrt(labels * label.variance)
     wide = _BEYOND * math.sqrt(2 * math.log(1 / cut))
-    reach = max(1, math.ceil(wide * spread))
+    reach = max(1, math.ceil(wide * spread / every)) * every
     grid = Grid(label.step, -reach, 2 * reach + 1)
     # W_labels(t) is the largest hockey-stick at t that adversaries reach.
     curve = values_above(label, grid, labels, wanted=slice(0, grid.size), wide=wide)
     curve += np.expm1(np.minimum(grid.logs(), 0.0))
-    return kernels(np.maximum(curve, 0.0) + _ROUNDING, label.step)
+    return kernels((np.maximum(curve, 0.0) + _ROUNDING)[::every], label.step * every)

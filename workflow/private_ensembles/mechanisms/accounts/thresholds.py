@@ -14,7 +14,11 @@ from private_ensembles.accounting.adaptive.scales import grid_fineness, loses_al
 from private_ensembles.accounting.discrete_gaussian import sufficient_factor
 from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
-from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
+from private_ensembles.mechanisms.accounts.gaussian_counts import (
+    share_of_labels,
+    split_moves,
+    with_discrete,
+)
 from private_ensembles.mechanisms.accounts.given import Given
 from private_ensembles.mechanisms.accounts.label import MOST_LABELS
 from private_ensembles.mechanisms.checks.checked import Checked, CheckedNoise
@@ -51,11 +55,13 @@ class CheckedCounts(Account):
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
         """Find both noises, in votes; without `free`, those that suit a pool that mostly agrees."""
-        if task.secure and task.moved > 1:
+        if task.secure and task.moved > 1 and task.resolution == 1:
             return self.find(law, groups.of_one_vote(task), labels, share, threshold)
         noise = self.continuous(task, labels, share, threshold)
         if not task.secure:
             return replace(noise, continuous=True)
+        if task.moved > 1:
+            return with_discrete(law, task, noise)
         factor = sufficient_factor(noise.moves, task.epsilon, task.delta)
         return law.less_noise(noise, factor)  # more noise, as the factor is at least 1
 
@@ -83,6 +89,8 @@ class CheckedCounts(Account):
         """Return the cost at the caps."""
         if not task.secure:
             proven = _of_noisy_counts(task, parameters)
+        elif task.resolution > 1:
+            proven = discrete_cost(split_moves(task, parameters), task.epsilon, task.delta)
         elif task.moved > 1:
             proven = self.by_groups(law, task, parameters)
         else:

@@ -1,0 +1,138 @@
+"""Draws by bounded scores: what tokens cost beside InvisibleInk's accountant, and seconds to draw.
+
+The accountant is that of invink 0.1.0 on PyPI, for which `pip install --no-deps invink==0.1.0` is
+enough. Without it, what it says is left out. Its batch counts the public prompt, too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.measuring import describe, in_a_process, least, peak, with_machine
+from benchmarks.writing import chapter, table
+from private_ensembles import draw_scores, score_epsilon, score_scale
+from private_ensembles.accounting.root import bisect_integers
+
+PACKAGE = "invink"
+EPSILON, DELTA = 3.0, 1e-6
+DRAWS = (50, 500, 5_000, 50_000, 1_000_000)
+# Beyond this the number of draws that the same budget buys takes long to find.
+_MOST_FOUND = 500
+CLASSES, TIMES = (50_257, 200_000), 1000
+QUICK = (50,), (2_000,), 20
+
+
+def measure(*, quick: bool = False) -> pd.DataFrame:
+    """One row per number of draws, and one per number of classes; quick: few of both."""
+    facts = describe("numpy", "scipy")
+    counts, classes, times = QUICK if quick else (DRAWS, CLASSES, TIMES)
+    clip, epsilon_of, reason = accountant()
+    rows = []
+    for draws in counts:
+        # By zCDP if it is not there, which is what it does.
+        theirs = clip(draws) if clip else 2 * np.sqrt(2 * _rho() / draws)
+        timing, bounds = least(partial(score_epsilon, theirs, draws, DELTA))
+        row = {"draws": draws, "range": theirs, "upper": bounds.upper, "lower": bounds.lower}
+        if epsilon_of:
+            row["invink"] = epsilon_of(theirs, draws)
+        row["allowed"] = score_scale(EPSILON, draws, DELTA)
+        if draws <= _MOST_FOUND:
+            row["more"] = _draws_within(theirs, draws) / draws - 1
+        rows.append(row | timing)
+    rows += [in_a_process(drawn, classes=size, times=times) for size in classes]
+    return with_machine(rows, facts | {"invink": reason or "0.1.0"})
+
+
+def accountant():
+    """The range that invink allows for draws, its epsilon, and None; or why it is not there."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None:
+        return None, None, "left out: not installed"
+    # The package loads transformers, and this file needs Python 3.12, but not its last functions,
+    # which are the accountant.
+    source = Path(found.origin).with_name("utils.py").read_text(encoding="utf-8")
+    theirs = {"math": math}
+    exec(source[source.index("def cdp_delta(") :], theirs)
+
+    def clip(draws: int) -> float:
+        return 2 * theirs["get_clip"](EPSILON, draws, 1.0, 2, DELTA)
+
+    def epsilon_of(range_: float, draws: int) -> float:
+        return theirs["get_epsilon"](draws, range_ / 2, 2, 1.0, DELTA)
+
+    return clip, epsilon_of, None
+
+
+def drawn(classes: int, times: int) -> dict[str, float]:
+    """Seconds of so many secure draws, each by scores of its own, and the process' memory, MiB."""
+    scores = np.random.default_rng(0).normal(0, 3, classes)
+
+    def draw() -> None:
+        for _ in range(times):
+            draw_scores(scores)
+
+    timing, _ = least(draw)
+    return {"classes": classes, "times": times, "peak": peak()} | timing
+
+
+def _rho() -> float:
+    from private_ensembles.pate.data_independent import rho_within
+
+    return rho_within(EPSILON, DELTA, "improved")
+
+
+def _draws_within(range_: float, draws: int) -> int:
+    """How many draws of this range our account allows."""
+
+    def holds(number: int) -> bool:
+        return score_epsilon(range_, number, DELTA).upper <= EPSILON
+
+    return bisect_integers(holds, 2 * draws, draws)
+
+
+def section(data: pd.DataFrame) -> str:
+    """The results in Markdown."""
+    accounts = data[data["draws"].notna()]
+    if "invink" not in accounts:
+        accounts = accounts.assign(invink=np.nan)
+    accounts = accounts.assign(
+        wider=accounts["allowed"] / accounts["range"] - 1,
+        shown=[f"{more:.1%}" if more == more else "" for more in accounts["more"]],
+    )
+    columns = {
+        "draws": "{draws:,.0f}",
+        "range": "{range:.5f}",
+        "invink": "{invink:.4f}",
+        "ours": "{upper:.4f}",
+        "not below": "{lower:.4f}",
+        "our range at ε": "{allowed:.5f}",
+        "wider by": "{wider:.1%}",
+        "or more draws": "{shown}",
+        "seconds": "{seconds:.1f}",
+    }
+    draws = data[data["classes"].notna()]
+    sampling = {
+        "classes": "{classes:,.0f}",
+        "draws": "{times:,.0f}",
+        "seconds": "{seconds:.2f}",
+        "peak memory (MiB)": "{peak:.0f}",
+    }
+    return chapter(
+        "Tokens",
+        "tokens",
+        "What draws by bounded scores cost, whatever the number of classes: the range is the one "
+        f"that the accountant of invink 0.1.0 (InvisibleInk) allows at ε = {EPSILON:g}, δ = "
+        f"{DELTA:g}, 2C / (Bτ) of its clip C. Ours is an upper bound for an adaptive adversary; "
+        "not below is what one pair of scores reaches. Seconds are of both. Theorems: "
+        "[tokens.md](../tokens.md).",
+        data,
+        table(columns, accounts),
+        "Secure draws, exact for the floats given:",
+        table(sampling, draws),
+    )

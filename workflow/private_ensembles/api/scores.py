@@ -1,0 +1,131 @@
+"""Draws by bounded scores, such as a language model's tokens: what they cost, and the draws.
+
+A class is drawn with a probability in proportion to e^score, the exponential mechanism. There may
+be any number of classes, since the cost does not depend on it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles import checks
+from private_ensembles.accounting import limits
+from private_ensembles.accounting.adaptive.account import Bounds
+from private_ensembles.accounting.adaptive.bounded_range import (
+    LARGEST_RANGE,
+    MOST_DRAWS,
+    epsilon_of_draws,
+    largest_range,
+)
+from private_ensembles.accounting.rounding import above, below, multiple_above
+from private_ensembles.api.planning import NOISES
+from private_ensembles.noise import softmax
+from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.noise.streams import generator
+from private_ensembles.pate.data_independent import rho_cost, rho_within
+
+# A range that costs more than this is found by its bound alone.
+_MOST_GUESSED = 2.0 * limits.MOST_EPSILON
+
+
+def score_epsilon(range: float, draws: int, delta: float) -> Bounds:
+    """Return bounds on the epsilon of draws by scores of a bounded range, all of them together.
+
+    >>> bounds = score_epsilon(0.0544, draws=500, delta=1e-6)
+    >>> round(bounds.lower, 2), round(bounds.upper, 2)
+    (2.8, 2.81)
+
+    Each draw takes class j with a probability in proportion to e^(s_j). The scores may be chosen
+    after all draws before; what is public needs no budget.
+
+    range: by how much the scores' change between neighbours, d_j = s'_j - s_j, may differ between
+    two classes at most: max d_j - min d_j, in (0, 600]. That is for the scores as they stand in the
+    exponent. If B references give logits that are clipped to within C of public ones, and
+    e^(their mean / temperature) is drawn from, it is 2 C / (B temperature) for a reference that is
+    left out (its place filled with the public logits), and 4 C / (B temperature) for one that is
+    replaced. A moved vote in the exponential mechanism of that rate has 2 rate.
+    draws: 1 to 10^8. delta: in [1e-100, 1).
+
+    upper: holds in floating point, whatever the scores, the number of classes and the adversary's
+    choices from draw to draw. lower: what one pair of neighbours reaches that is used again and
+    again, so no account of such draws can be below it. Raises ValueError for a value out of range.
+    Source: docs/tokens.md; the bound on one draw is Dong, Durfee and Rogers' (2020).
+    """
+    checks.within(0, LARGEST_RANGE, range=range, low_allowed=False)
+    _check(draws, delta)
+    each = float(range)
+    known = min(multiple_above(each, draws), rho_cost(_rho(each, draws), delta, "improved"))
+    found = epsilon_of_draws(each, int(draws), delta, min(known, _MOST_GUESSED))
+    return Bounds(found.lower, min(found.upper, known))
+
+
+def score_scale(epsilon: float, draws: int, delta: float) -> float:
+    """Return the largest range with which all draws together keep a budget.
+
+    >>> found = score_scale(epsilon=3, draws=500, delta=1e-6)
+    >>> round(found, 4), score_epsilon(found, 500, 1e-6).upper <= 3
+    (0.0576, True)
+
+    epsilon: 1e-6 to 100. draws, delta: as in :func:`score_epsilon`, of which this is the inverse.
+    Returns the range of the scores' change, as there, rounded down, so that the budget is kept by
+    just this float; it is within 0.1 % of the largest that this account proves. Divide it by the
+    range of your own scores to get the factor they are multiplied with, 1 / temperature. Raises
+    ValueError for a value out of range.
+    """
+    limits.check_budget(epsilon, delta)
+    _check(draws, delta)
+    epsilon, draws = float(epsilon), int(draws)
+    pure = math.nextafter(epsilon / draws, 0.0)
+    by_rho = float(below(math.sqrt(8 * below(rho_within(epsilon, delta, "improved") / draws)), 4))
+    known = min(max(pure, by_rho), LARGEST_RANGE)
+    try:
+        return max(known, largest_range(epsilon, draws, delta, known))
+    except ValueError:  # rounding leaves nothing of such a small delta
+        return known
+
+
+def draw_scores(
+    scores: ArrayLike, *, noise: str = "secure", seed: int | None = None
+) -> int | NDArray[np.int64]:
+    """Draw a class with a probability in exact proportion to e^score, for the floats given.
+
+    >>> draw_scores([-np.inf, 0.0])  # -inf: never drawn
+    1
+    >>> scores = np.tile(np.log([1, 2, 4]), (7, 1))
+    >>> draw_scores(scores, noise="reproducible", seed=3).tolist()
+    [1, 2, 1, 1, 1, 2, 1]
+
+    scores: (classes,) for one draw, or (draws, classes); floats of up to 64 bits, each finite or
+    -inf. Their range (:func:`score_epsilon`) is a promise of yours on these very floats. noise:
+    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
+    (0 unless given), which must not be released. Returns a number of a class, or int64 (draws,).
+    Each call spends what its draws cost, and nothing keeps a record of it. It takes
+    a few passes over the scores, whatever they are, and one time in a million a bit more. Raises
+    ValueError for a value out of range. Source: docs/tokens.md.
+    """
+    checks.one_of(NOISES, noise=noise)
+    if noise == "secure" and seed is not None:
+        raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
+    rows = np.asarray(scores)
+    if rows.dtype.kind not in "iuf" or rows.dtype.itemsize > 8 or rows.ndim not in (1, 2):
+        raise ValueError(
+            f"scores: {rows.dtype} {rows.shape}: must be floats (classes,) or (draws, classes)"
+        )
+    of_rehearsal = 0 if seed is None else seed
+    source = Secure() if noise == "secure" else Seeded(generator(of_rehearsal, "draw_scores"))
+    if rows.ndim == 1:
+        return softmax.draw(rows, source.bits)
+    return np.array([softmax.draw(row, source.bits) for row in rows], dtype=np.int64)
+
+
+def _check(draws: int, delta: float) -> None:
+    checks.integer(draws=draws, at_least=1, at_most=MOST_DRAWS)
+    checks.within(limits.LEAST_DELTA, 1, delta=delta, high_allowed=False)
+
+
+def _rho(each: float, draws: int) -> float:
+    """Zero-concentrated privacy of the draws, rounded up (Cesar and Rogers 2021)."""
+    return float(above(draws * each**2 / 8, 4))

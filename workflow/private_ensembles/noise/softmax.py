@@ -1,0 +1,130 @@
+"""A class with a probability in exact proportion to e^score, for the floats that are given.
+
+Floating-point samplers of this law (a sum of exponentials, or the largest of scores with Gumbel
+noise) have probabilities that differ from it in low bits and lose rare classes altogether, which no
+account of the real law covers. Here floats only say where to look; what is drawn is decided by
+whole numbers, and where these are not enough, by more digits. Theorem: docs/tokens.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# A point is drawn among so many, as bits.
+BITS = 62
+# Of these a part is left over, so that what rounding adds to the classes' parts fits.
+_LEFT = 2.0**-20
+# What e^(s - largest) times a constant may be off by, in floats: a difference of at most 800 and
+# NumPy's exponential, of which 4 units in the last place are known (docs/rounding.md).
+_ERROR = 2.0**-40
+# Bits by which a point is known better, if that is needed.
+_MORE = 64
+# Below the exponent -700 less n, e^x is less than 2^-(62 + n).
+_FURTHEST = 700
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where each class is on a line of 2^BITS points: of class j the part below its true size.
+
+    The true size of class j is factor e^(s_j - largest), a real number. ends: int64 (classes,), the
+    ends of places that are at least as long, one after the other; sure: int64 (classes,), whole
+    numbers that are no longer. scores, largest: as given; factor: a float.
+    """
+
+    scores: NDArray[np.float64]
+    largest: float
+    factor: float
+    ends: NDArray[np.int64]
+    sure: NDArray[np.int64]
+
+    def exponent(self, place: int) -> Fraction:
+        """Return s_j - largest exactly."""
+        return Fraction(float(self.scores[place])) - Fraction(self.largest)
+
+
+def parts(scores: ArrayLike) -> Parts:
+    """Return where classes of these scores are; one array of floats, -inf for none.
+
+    Raises ValueError for scores that are not finite or -inf, or all -inf.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    largest = float(scores.max(initial=-math.inf))
+    if scores.ndim != 1 or not math.isfinite(largest):  # NaN and +inf are the largest
+        raise ValueError("scores: must be finite, or -inf for a class that is never drawn")
+    with np.errstate(over="ignore", under="ignore"):
+        sizes = np.exp(scores - largest)
+        factor = 2.0**BITS * (1 - _LEFT) / float(sizes.sum())
+        sizes *= factor
+        sure = (sizes * (1 - _ERROR)).astype(np.int64)
+        places = (sizes * (1 + _ERROR)).astype(np.int64) + 1
+    places[np.isneginf(scores)] = 0
+    ends = np.cumsum(places)
+    if ends[-1] > 1 << BITS:  # of more than 2^30 classes
+        raise ValueError(f"scores: {scores.size:,} classes are too many")
+    return Parts(scores, largest, factor, ends, sure)
+
+
+def draw(scores: ArrayLike, bits: Callable[[int], int]) -> int:
+    """Return j with a probability of exactly e^(s_j) / (sum of e^(s_i)), if `bits` are fair.
+
+    >>> import secrets
+    >>> draw([-np.inf, 3.0], secrets.randbits)
+    1
+
+    scores: (classes,), floats, -inf for a class that is never drawn. bits: a whole number of as
+    many fair bits as it is asked for. A point is drawn on the line of `parts`. If it is in the true
+    part of a class, which is as long as it should be, it is that class; else another point is
+    drawn, one time in a million. Time does not depend on the scores, except if a point is next to
+    an end of a true part, which is rarer still. Raises ValueError as `parts`.
+    """
+    line = parts(scores)
+    while True:
+        point = bits(BITS)
+        place = int(np.searchsorted(line.ends, point, side="right"))
+        if place == line.ends.size:
+            continue
+        start = int(line.ends[place - 1]) if place else 0
+        if accepted(line, place, point - start, bits):
+            return place
+
+
+def accepted(line: Parts, place: int, inside: int, bits: Callable[[int], int]) -> bool:
+    """Return whether a point that is uniform in [inside, inside + 1) is below a class' true size.
+
+    Its further bits are drawn as far as they matter.
+    """
+    if inside < line.sure[place]:
+        return True
+    exponent, known = line.exponent(place), BITS
+    while True:
+        below, above = bounds(Fraction(line.factor), exponent, known - BITS)
+        if inside + 1 <= below:
+            return True
+        if inside >= above:
+            return False
+        inside, known = inside << _MORE | bits(_MORE), known + _MORE
+
+
+def bounds(factor: Fraction, exponent: Fraction, more: int) -> tuple[int, int]:
+    """Return whole numbers around 2^more factor e^exponent, for factor <= 2^BITS, exponent <= 0.
+
+    They are one or two apart, unless the number is below 1: then they are 0 and 1 if it is tiny.
+    The decimal module's exponential is rounded correctly, and so are its quotients.
+    """
+    if exponent < -_FURTHEST - more:
+        return 0, 1
+    digits = math.ceil(0.302 * (BITS + more)) + 30
+    with localcontext(Context(prec=digits)):
+        power = Decimal(exponent.numerator) / Decimal(exponent.denominator)
+        size = Decimal(factor.numerator) / Decimal(factor.denominator) * power.exp() * 2**more
+        # Each step is off by less than a unit of the last digit, and the power by one of its own.
+        off = size * (abs(power) + 16) * Decimal(10) ** (1 - digits)
+        return max(0, math.floor(size - off)), math.ceil(size + off)
