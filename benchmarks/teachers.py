@@ -1,9 +1,10 @@
 """Training ensembles: one teacher after the other against all in one computation.
 
-Every measurement runs in a process of its own, on one thread of a CPU, and its peak memory is its
+On a CPU every measurement runs in a process of its own, on one thread, and its peak memory is its
 own. A training does the same to every teacher and in every step, so some steps are measured, after
-one that pays for start-up, and the time of a whole training is their rate times its images: the
-page says so. Images are random, since no kernel's time depends on their values.
+those that pay for start-up, and the time of a whole training is their rate times its images: the
+page says so. On a GPU these are all steps of a training, of whole shards, whose batches of DP-SGD
+differ in length. Images are random, since no kernel's time depends on their values.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ MODELS = {"cpu": NETWORKS | SMALL, "cuda": NETWORKS}
 SHARD, BATCH, EPOCHS = 1024, 32, 5  # DaRRM section 6.2 on MNIST
 PRIVATE = {"noise_multiplier": 12.0, "max_grad_norm": 1.0}
 SEQUENTIAL = 11  # teachers that are trained one after the other; more take in proportion
-GPU_STEPS = 20  # at least, because a step there is too short to be measured alone
-ROUNDS = 3  # of which the fastest counts
+ROUNDS = {"cpu": 3, "cuda": 2}  # of which the fastest counts
 # Kind of teachers, and whether all train together.
 METHODS = {
     "sequential Opacus": ("private", False),
@@ -57,12 +57,13 @@ def measure_training(
     on_a_gpu = device.type == "cuda"
     shape, n_classes, images = MODELS[device.type][model]
     trained = K if together else min(K, SEQUENTIAL)
-    steps = max(GPU_STEPS if on_a_gpu else 1, round(images / (trained * BATCH)))
+    # On a CPU a shard is one batch, and there are as many epochs as steps are wanted.
+    shard = SHARD if on_a_gpu else BATCH
+    epochs = EPOCHS if on_a_gpu else max(1, round(images / (trained * BATCH)))
     source = torch.Generator().manual_seed(0)
-    # Of one image in an epoch's batch there is one step; `steps` epochs of it are that many.
-    pixels = torch.randint(0, 256, (trained * BATCH, *shape), generator=source, dtype=torch.uint8)
-    labels = torch.randint(0, n_classes, (trained * BATCH,), generator=source)
-    shards = torch.arange(trained * BATCH).view(trained, BATCH).numpy()
+    pixels = torch.randint(0, 256, (trained * shard, *shape), generator=source, dtype=torch.uint8)
+    labels = torch.randint(0, n_classes, (trained * shard,), generator=source)
+    shards = torch.arange(trained * shard).view(trained, shard).numpy()
     records = ShardedRecords(pixels.numpy(), labels.to(torch.uint8).numpy(), shards, 255, n_classes)
     parameters = {"model": model, "batch_size": BATCH, "learning_rate": 0.01}
     parameters |= PRIVATE if kind == "private" else {"momentum": 0.9}
@@ -79,10 +80,14 @@ def measure_training(
     def memory():
         return torch.cuda.max_memory_allocated() / 2**20 if on_a_gpu else peak()
 
+    if on_a_gpu:
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
     train(1)
     before = memory()
     once, _ = least(lambda: train(1), rounds)
-    many, _ = least(lambda: train(1 + steps), rounds)
+    many, _ = least(lambda: train(1 + epochs), rounds)
+    steps = epochs * shard // BATCH
     clock = "wall_seconds" if on_a_gpu else "seconds"
     return {
         "trained": trained,
@@ -119,7 +124,7 @@ def measure(
         if not name or only not in (None, device):
             continue
         models = [each for each in MODELS[device] if model in (None, each)]
-        rounds = 1 if quick else ROUNDS
+        rounds = 1 if quick else ROUNDS[device]
         sizes = ENSEMBLES[device][:1] if quick else ENSEMBLES[device]
         for each in models:
             here = {"device": device, "device_name": name, "model": each, "rounds": rounds}
@@ -140,9 +145,14 @@ def _measure_model(device: str, model: str, sizes: tuple, rounds: int) -> list[d
         for K in sizes:
             if together or K in sizes[:1]:
                 how = {"kind": kind, "together": together, "K": K, "model": model}
+                how |= {"device": device, "rounds": rounds}
                 try:
-                    found = in_a_process(measure_training, **how, device=device, rounds=rounds)
-                except RuntimeError as error:
+                    # A GPU counts each measurement's memory by itself.
+                    if device == "cpu":
+                        found = in_a_process(measure_training, **how)
+                    else:
+                        found = measure_training(**how)
+                except (RuntimeError, ValueError) as error:
                     if device == "cpu":
                         raise
                     nothing = float("nan")
@@ -187,6 +197,11 @@ def section(data: pd.DataFrame) -> str:
             faster = ratios(part, kind)
             each = ", ".join(f"{ratio:.2f} at K = {K:,}" for K, ratio in faster.items())
             blocks.append(f"{words}: an ensemble trains so many times as fast: {each}.")
+        if "failure" in part:
+            blocks += [
+                f"No number for {row['method']} at K = {row['K']:,}: {row['failure']}."
+                for _, row in part[part["failure"].notna()].iterrows()
+            ]
     if "cuda" not in set(data["device"]):
         blocks.append(
             "**No GPU has been measured**: `python benchmarks/run.py teachers --only cuda "
@@ -196,7 +211,8 @@ def section(data: pd.DataFrame) -> str:
     return chapter(
         "Training ensembles",
         "teachers",
-        f"Batches of {BATCH}. On a GPU seconds are of the clock. A training is as long as DaRRM's "
+        f"Batches of {BATCH}. On a GPU seconds are of the clock, as the difference between a short "
+        "and a longer training. A training is as long as DaRRM's "
         f"(section 6.2): {EPOCHS} epochs of {SHARD:,} images for each teacher. **Its seconds are "
         "extrapolated** from the rate of the images that were measured; one after the other, at "
         f"most {SEQUENTIAL} teachers were measured, and more take in proportion. Of several rounds "

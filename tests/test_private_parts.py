@@ -32,6 +32,7 @@ SETTINGS = {
     "mpmath.mp.dps",
     "os.environ",
     "sys.argv",
+    "torch.backends.cuda.matmul.allow_tf32",
     "torch.backends.cudnn.allow_tf32",
 }
 PATCHES = {"setattr", "delattr", "object", "patch"}

@@ -35,7 +35,7 @@ from private_ensembles.teachers.training import PrivateTraining
 
 # What draws random numbers: all that NumPy's generators do, and what is not of theirs.
 DRAWS = {name for name in dir(np.random.Generator) if not name.startswith("_")} | {
-    *("choices", "randbelow", "randbits", "token_bytes", "urandom"),
+    *("choices", "fill_normal", "normal_", "randbelow", "randbits", "token_bytes", "urandom"),
     *("rand", "randint", "randn", "randperm", "then_gaussian"),
 }
 # Names of PATE's and DaRRM's as well, which count on generators only.
@@ -79,9 +79,11 @@ PRIVATE = {
     "noise/sources.py Secure.bits": SCORES,
     "teachers/dpsgd.py poisson_batch": BATCHES,
     "teachers/dpsgd.py train_private_teacher": DPSGD,
-    "teachers/dpsgd.py _drawn.noise_of": DPSGD,
+    "teachers/dpsgd.py _Noise.__call__.fill": DPSGD,
+    "teachers/sources.py SecureTensors.fill_normal": DPSGD,
     "teachers/sources.py SecureTensors.normal": DPSGD,
     "teachers/sources.py SecureTensors.uniform": BATCHES,
+    "teachers/sources.py SeededTensors.fill_normal": DPSGD,
     "teachers/sources.py SeededTensors.normal": DPSGD,
     "teachers/sources.py SeededTensors.uniform": BATCHES,
 }
@@ -116,8 +118,7 @@ OTHER = {
     "votes/synthetic.py synthetic_queries": SIMULATED,
     "teachers/plain.py train_plain_teacher": TRAINING,
     "teachers/sources.py SeededTensors.permutation": TRAINING,
-    "teachers/plain.py _resumed": TRAINING,
-    "teachers/plain.py train_plain_ensemble": TRAINING,
+    "teachers/plain.py _epoch": TRAINING,
 }
 DELTA = 1e-3
 # Each bound fails with at most this probability on correct code; some forty are computed.

@@ -42,9 +42,7 @@ def test_section_says_what_is_extrapolated_and_what_was_not_measured(measured):
 def test_a_gpu_alone_is_added_to_what_was_measured_on_a_cpu(measured, monkeypatch, tmp_path):
     measured.to_csv(tmp_path / "teachers.csv", index=False)
 
-    def pretend(call, **how):
-        if not how:
-            return "Fake 9000"
+    def pretend(**how):
         if how["kind"] == "plain" and how["K"] == 1000:
             raise RuntimeError("out of memory")
         seconds = 1.0 if how["together"] else how["K"] / 20
@@ -54,7 +52,8 @@ def test_a_gpu_alone_is_added_to_what_was_measured_on_a_cpu(measured, monkeypatc
     monkeypatch.setattr(teachers, "EARLIER", tmp_path / "teachers.csv")
     monkeypatch.setattr(teachers, "MODELS", {"cuda": TINY})
     monkeypatch.setattr(teachers, "ENSEMBLES", {"cuda": (11, 50, 250, 1000)})
-    monkeypatch.setattr(teachers, "in_a_process", pretend)
+    monkeypatch.setattr(teachers, "in_a_process", lambda gpu_name: "Fake 9000")
+    monkeypatch.setattr(teachers, "measure_training", pretend)
     data = teachers.measure(only="cuda")
     kept = data[data["device"] == "cpu"]
     assert kept["seconds"].tolist() == pytest.approx(measured["seconds"].tolist())
@@ -65,6 +64,7 @@ def test_a_gpu_alone_is_added_to_what_was_measured_on_a_cpu(measured, monkeypatc
         assert gpu.count(f" | {K} | ") == 4
     assert "12.50 at K = 250, 50.00 at K = 1,000" in gpu
     assert "| ensemble plain | 1,000 | nan | nan |" in gpu
+    assert "No number for ensemble plain at K = 1,000: out of memory." in gpu
 
 
 def test_a_gpu_that_is_not_there_is_no_measurement(toy):

@@ -26,6 +26,14 @@ def test_device_is_chosen_and_checked(stand_in):
         choose_device("tpu")
 
 
+def test_products_are_in_full_single_precision():
+    places = torch.backends.cudnn, torch.backends.cuda.matmul
+    for place in places:
+        place.allow_tf32 = True
+    choose_device("cpu")
+    assert not any(place.allow_tf32 for place in places)
+
+
 def test_pixels_are_scaled_to_the_unit_interval():
     tensor = scaled(torch.tensor([[[0, 16]]], dtype=torch.uint8), 16)
     assert tensor.shape == (1, 1, 1, 2)

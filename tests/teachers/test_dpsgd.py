@@ -16,7 +16,7 @@ from private_ensembles.teachers.dpsgd import (
     train_private_ensemble,
     train_private_teacher,
 )
-from private_ensembles.teachers.models import build_model
+from private_ensembles.teachers.models import MODELS, build_model
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SeededTensors
 from private_ensembles.teachers.stacked import Gradients
@@ -140,6 +140,31 @@ def test_batches_draw_every_record_independently_at_the_sample_rate():
     assert (sizes == 0).any()
 
 
+def test_what_is_a_multiple_of_16_is_drawn_with_what_comes_before():
+    assert dpsgd.drawn_at_once([400, 16, 12800, 32, 5120, 10]) == [18368, 10]
+    assert dpsgd.drawn_at_once([10, 16, 16, 2, 32]) == [10, 32, 2, 32]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_noise_is_one_draw_for_each_parameter_bit_for_bit(name):
+    """However many are drawn at once; on one thread as on several."""
+    model = build_model(name, (32, 32, 3), 10)
+    rows = torch.empty(5, sum(p.numel() for p in model.parameters()))
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            draw = dpsgd._Noise(model, rows)
+            sources, alone = ([SeededTensors(seed) for seed in range(5)] for _ in range(2))
+            for active in ([0, 1, 2, 3, 4], [1, 4]):
+                drawn = draw(sources, active)
+                for i, row in zip(active, drawn, strict=True):
+                    own = [alone[i].normal(p.shape, p.dtype).flatten() for p in model.parameters()]
+                    assert torch.equal(row, torch.cat(own))
+    finally:
+        torch.set_num_threads(before)
+
+
 def problem(name="linear", lengths=(13, 9, 20), shape=(8, 8)):
     """Models, uint8 images, labels, and shards, of different sizes."""
     source = torch.Generator().manual_seed(0)
@@ -160,10 +185,10 @@ def train_together(models, images, labels, shards, **changes):
     return train_private_ensemble(models, records, PrivateTraining(**SETTINGS | changes), **sources)
 
 
-@pytest.fixture(params=["layer by layer", "in blocks"])
+@pytest.fixture(params=["layer by layer", "all together"])
 def way(request, monkeypatch):
     """Gradients as on a CPU, and as on a GPU."""
-    if request.param == "in blocks":
+    if request.param == "all together":
         monkeypatch.setattr(dpsgd, "LayerwiseGradients", Gradients)
 
 

@@ -6,6 +6,7 @@ import torch
 
 from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.teachers import ensemble
+from private_ensembles.teachers.device import choose_device
 from private_ensembles.teachers.ensemble import TRAINERS, train_ensemble, trains_together
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.slices import slice_members, slice_names
@@ -185,14 +186,44 @@ def test_out_of_memory_is_one_line_that_says_what_to_do(monkeypatch):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+
+
+@GPU
+@pytest.mark.parametrize("kind", ["plain", "private"])
+def test_50_teachers_of_a_gpu_vote_as_those_of_a_cpu(kind):
+    """On noise of which one quarter is brighter, in most of which teachers see which one."""
+    source = np.random.default_rng(0)
+    labels = source.integers(0, 4, 50 * 64 + 500).astype(np.uint8)
+    images = source.integers(0, 200, (len(labels), 2, 14, 2, 14)).astype(np.uint8)
+    images[np.arange(len(labels)), labels // 2, :, labels % 2] += 55
+    images = images.reshape(-1, 28, 28)
+    shards = np.arange(50 * 64).reshape(50, 64)
+    records = ShardedRecords(images, labels, shards, pixel_max=255, n_classes=4)
+    parameters = {"model": "mnist_cnn", "batch_size": 16, "epochs": 10} | {
+        "plain": {"learning_rate": 0.02, "momentum": 0.9},
+        "private": {"learning_rate": 0.3, "noise_multiplier": 0.3, "max_grad_norm": 1},
+    }[kind]
+    how = {"model": "mnist_cnn", "pixel_max": 255, "n_classes": 4}
+    votes = {}
+    for device in ("cpu", choose_device("cuda").type):
+        teachers = train_ensemble(kind, records, parameters, Randomness(0), device=device)
+        votes[device] = cast_votes(teachers, images[50 * 64 :], **how, device=device)
+    right = (votes["cpu"] == labels[50 * 64 :, None]).mean()
+    differ = int((votes["cpu"] != votes["cuda"]).sum())
+    print(f"{kind}: {differ} of {votes['cpu'].size} votes differ; {right:.3f} are right")
+    assert 0.5 < right < 0.999  # neither untrained nor beyond doubt
+    assert differ < 25  # of 25,000
+
+
+@GPU
 @pytest.mark.parametrize("model", ["linear", "darrm_cnn"])
 @pytest.mark.parametrize("kind", ["plain", "private"])
 def test_gpu_trains_the_same_teachers_within_rounding(kind, model):
     parameters = PARAMETERS[kind] | {"model": model}
     on_cpu, *on_gpu = (
         train(kind, parameters=parameters, device=device, together=together)
-        for device, together in (("cpu", False), ("cuda", False), ("cuda", True))
+        for device, together in (("cpu", False), (choose_device("cuda"), False), ("cuda", True))
     )
     how = {"model": model, "pixel_max": 16, "n_classes": 2}
     votes = cast_votes(on_cpu, IMAGES, **how)

@@ -79,15 +79,3 @@ def test_pooling_and_its_gradient_are_pytorchs_bit_for_bit_ties_included(shape, 
     assert torch.equal(*(torch.autograd.grad(y, images, gradient)[0] for y in (ours, theirs)))
     with torch.no_grad():
         assert torch.equal(MaxPool2x2()(images), theirs)
-
-
-def test_pooling_works_under_the_transforms_that_ensembles_need():
-    images = torch.randn(3, 2, 4, 6, 6, generator=torch.Generator().manual_seed(0))
-
-    def gradient(pool):
-        def loss(one):
-            return pool(one[None]).square().sum()
-
-        return torch.func.vmap(torch.func.vmap(torch.func.grad(loss)))(images)
-
-    assert torch.equal(gradient(MaxPool2x2()), gradient(lambda one: max_pool2d(one, 2)))

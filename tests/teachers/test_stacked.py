@@ -97,10 +97,10 @@ def test_no_bit_depends_on_the_size_of_a_pass_or_on_the_number_of_threads(name, 
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        whole = sums(name, clip, lengths=lengths, blocks=1000)
-        for threads, blocks in ((1, 4), (1, 5), (2, 7)):
+        whole = sums(name, clip, lengths=lengths, records=1000)
+        for threads, records in ((1, 1), (1, 10), (2, 16)):
             torch.set_num_threads(threads)
-            assert torch.equal(whole, sums(name, clip, lengths=lengths, blocks=blocks))
+            assert torch.equal(whole, sums(name, clip, lengths=lengths, records=records))
     finally:
         torch.set_num_threads(before)
 
@@ -118,30 +118,21 @@ def test_no_bit_depends_on_the_other_teachers_or_their_order(name, way, clip):
         assert torch.equal(some, whole[order])
 
 
-def test_padding_is_nobodys_record():
-    # Whatever lies at the index that padding is gathered from must not be seen.
-    models, images, labels, _ = problem("linear", (1, 1))
-    batches = [torch.tensor([5]), torch.tensor([6])]
-    rows = []
-    for first in (0, 255):
-        images[0] = first
-        labels[0] = first % 3
-        gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=1.0)
-        rows.append(gradients(stack(models), batches))
-    assert torch.equal(*rows)
-
-
-def test_batches_are_cut_into_blocks_and_nothing_is_lost():
+def test_batches_are_cut_into_pieces_and_nothing_is_lost_or_added():
     batches = [torch.arange(n) + 100 * i for i, n in enumerate([0, 9, 4, 1, 0])]
-    owners, records = cut(batches, 4)
+    owners, lengths, records = cut(batches, 4)
     assert owners.tolist() == [1, 1, 1, 2, 3]
-    assert records[2].tolist() == [108, -1, -1, -1]
-    for i, batch in enumerate(batches):
-        mine = records[owners == i].flatten()
-        assert torch.equal(mine[mine >= 0], batch)
-    empty = cut([torch.arange(0), torch.arange(0)], 4)
-    assert empty[0].shape == (0,)
-    assert empty[1].shape == (0, 4)
+    assert lengths.tolist() == [4, 4, 1, 4, 1]
+    assert torch.equal(records, torch.cat(batches))
+    assert [len(part) for part in cut([torch.arange(0), torch.arange(0)], 4)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("clip", [0.5, None])
+def test_a_long_batch_in_pieces_is_the_sum_of_all_its_records(clip):
+    whole, pieces = (
+        sums("mnist_cnn", clip, torch.float64, (9, 3, 30), longest=longest) for longest in (64, 4)
+    )
+    assert torch.allclose(whole, pieces, rtol=0, atol=1e-12)
 
 
 class Short:
@@ -150,29 +141,40 @@ class Short:
     def __init__(self, monkeypatch, most, error):
         self.sizes, work = [], Gradients._pass
 
-        def limited(gradients, parameters, owners, records):
-            self.sizes.append(len(owners))
-            if len(owners) > most:
+        def limited(gradients, *given):  # given: the records last
+            self.sizes.append(len(given[-1]))
+            if len(given[-1]) > most:
                 raise error
-            return work(gradients, parameters, owners, records)
+            return work(gradients, *given)
 
         monkeypatch.setattr(Gradients, "_pass", limited)
 
 
 def test_out_of_memory_halves_the_passes_and_changes_no_bit(monkeypatch):
-    lengths = (30, 0, 40, 25)  # 8 + 0 + 10 + 7 blocks
-    whole = sums("mlp", 0.5, lengths=lengths, blocks=1000)
-    short = Short(monkeypatch, 6, RuntimeError("CUDA error: out of memory\nmore"))
-    assert torch.equal(whole, sums("mlp", 0.5, lengths=lengths, blocks=24))
-    assert short.sizes == [24, 12, 6, 6, 6, 6, 1]
+    lengths = (30, 0, 40, 25)
+    whole = sums("mlp", 0.5, lengths=lengths, records=1000)
+    short = Short(monkeypatch, 50, RuntimeError("CUDA error: out of memory\nmore"))
+    assert torch.equal(whole, sums("mlp", 0.5, lengths=lengths, records=1000))
+    # all, then whole batches up to half of it, or one
+    assert short.sizes == [95, 30, 40, 25]
+
+
+def test_later_passes_stay_as_small(monkeypatch):
+    models, images, labels, batches = problem("mlp", (10, 10, 10, 10))
+    gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=0.5)
+    short = Short(monkeypatch, 20, MemoryError())
+    for sizes in ([40, 20, 20], [20, 20]):
+        gradients(stack(models), batches)
+        assert short.sizes == sizes
+        short.sizes.clear()
 
 
 def test_what_a_failed_pass_had_allocated_is_gone_before_the_next(monkeypatch, stand_in):
     work, held, given_back = Gradients._pass, [], []
 
-    def full(gradients, parameters, owners, records):
-        if len(owners) <= 6:
-            return work(gradients, parameters, owners, records)
+    def full(gradients, *given):
+        if len(given[-1]) <= 30:
+            return work(gradients, *given)
         mine = torch.empty(1 << 20)
         held.append(weakref.ref(mine))
         raise torch.OutOfMemoryError("CUDA out of memory")
@@ -183,7 +185,7 @@ def test_what_a_failed_pass_had_allocated_is_gone_before_the_next(monkeypatch, s
         given_back.append([ref() is None for ref in held])
 
     stand_in(stacked, "torch", cuda=SimpleNamespace(empty_cache=empty_cache))
-    sums("mlp", 0.5, lengths=(30, 0, 40, 25), blocks=24)
+    sums("mlp", 0.5, lengths=(30, 30, 10, 20), records=1000)
     assert given_back == [[True], [True, True]]
 
 
@@ -192,8 +194,8 @@ def test_what_a_failed_pass_had_allocated_is_gone_before_the_next(monkeypatch, s
 )
 def test_memory_for_not_even_the_smallest_pass_is_one_line(error, monkeypatch):
     Short(monkeypatch, 1, error)
-    with pytest.raises(ValueError, match="out of memory on cpu with 4 blocks of 4") as caught:
-        sums("mlp", 0.5, blocks=16)
+    with pytest.raises(ValueError, match="out of memory on cpu with 8 records of one") as caught:
+        sums("mlp", 0.5, records=16)
     assert "\n" not in str(caught.value)
 
 
@@ -206,23 +208,23 @@ def test_other_failures_are_not_taken_for_a_lack_of_memory(monkeypatch):
 def test_a_pass_is_as_large_as_memory_allows(monkeypatch):
     models, images, labels, _ = problem("mnist_cnn")
     sizes = []
-    for room in (1 << 20, 1 << 24, 1 << 28):
+    for room in (1, 1 << 24, 1 << 28):
         monkeypatch.setattr(stacked, "pass_bytes", lambda device, room=room: room)
-        sizes.append(Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=1.0).blocks)
-    assert sizes[0] == stacked.LEAST_BLOCKS
+        sizes.append(Gradients(models[0], images, labels, pixel_max=255).records)
+    assert sizes[0] == 1
     assert sizes[2] == pytest.approx(16 * sizes[1], rel=0.2)  # linear in the room
 
 
-@pytest.mark.parametrize("clip", [1.0, None])
-def test_no_tensor_of_a_pass_has_more_numbers_than_32_bits_count(clip, monkeypatch):
+def test_no_tensor_of_a_pass_has_more_numbers_than_32_bits_count(monkeypatch):
     monkeypatch.setattr(stacked, "pass_bytes", lambda device: 1 << 50)
     models, images, labels, _ = problem("darrm_cnn")
-    gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=clip, width=32)
+    # nor are there more records than make a GPU faster
+    assert Gradients(models[0], images, labels, pixel_max=255).records == stacked.MOST_RECORDS
+    monkeypatch.setattr(stacked, "MOST_RECORDS", 1 << 40)
+    gradients = Gradients(models[0], images, labels, pixel_max=255)
+    # the weights of as many teachers, if each has one record: no image has as many columns
     size = sum(p.numel() for p in models[0].parameters())
-    # each record's clipped gradient, and the first convolution's 16 channels of 8 x 9 pixels
-    for numbers in ((32 if clip else 1) * size, 32 * 16 * 8 * 9):
-        assert gradients.blocks * numbers < 2**31
-    assert gradients.blocks > 1000
+    assert gradients.records == (2**31 - 1) // size
 
 
 def test_rows_are_state_dicts_and_nothing_else_passes():
@@ -256,3 +258,77 @@ def test_no_clipped_gradient_is_longer_than_the_accountants_take_it_to_be(way):
     sums = gradients(stack(models), [torch.tensor([i]) for i in range(40)])
     longest = float(sums.double().norm(dim=1).max())
     assert 0.999 < longest < 1 + 1e-6 < CLIPPED_NORM
+
+
+GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+
+
+def many(way, device, name="darrm_cnn", clip=0.5, dtype=torch.float32, **how):
+    """The sums of 60 teachers with batches of 64 images of 28 x 28 pixels, and what made them."""
+    source = torch.Generator().manual_seed(0)
+    images = torch.randint(0, 256, (500, 28, 28), generator=source, dtype=torch.uint8)
+    labels = torch.randint(0, 3, (500,), generator=source)
+    models = [build_model(name, (28, 28), 3, seed).to(dtype) for seed in range(60)]
+    batches = [torch.randperm(500, generator=source)[:64] for _ in models]
+    given = models[0], images.to(device), labels.to(device)
+    gradients = way(*given, pixel_max=255, max_grad_norm=clip, **how)
+    return gradients(stack(models, device), batches), gradients
+
+
+@GPU
+@pytest.mark.parametrize("name", ["darrm_cnn", "mnist_cnn"])
+def test_a_gpu_computes_the_sums_of_a_cpu_and_clips_as_well(name):
+    on_cpu, on_gpu = (
+        many(way, device, name, dtype=torch.float64)[0].cpu()
+        for way, device in ((LayerwiseGradients, "cpu"), (Gradients, "cuda"))
+    )
+    assert (on_cpu - on_gpu).abs().max() <= 1e-12 * on_cpu.abs().max()
+    # In single precision, on a CPU too, a few of millions of squares in which a maximum is looked
+    # for have two as good as equal: a record's gradient, of norm 0.5 at most, is another then.
+    single = many(Gradients, "cuda", name)[0].cpu().double()
+    errors = (on_cpu - single).norm(dim=1)
+    assert (errors < 1e-5).sum() >= 50
+    assert errors.max() < 0.02
+    assert (single.norm(dim=1) <= 64 * 0.5 * CLIPPED_NORM).all()
+
+
+@GPU
+def test_a_pass_on_a_gpu_takes_no_more_than_it_may(monkeypatch):
+    for room in (1 << 28, 1 << 30):
+        monkeypatch.setattr(stacked, "pass_bytes", lambda device, room=room: room)
+        for clip in (0.5, None):
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+            before = torch.cuda.memory_allocated()
+            _, gradients = many(Gradients, "cuda", clip=clip)
+            assert gradients.records < 60 * 64  # several passes
+            assert room / 4 < torch.cuda.max_memory_allocated() - before < room
+
+
+@GPU
+def test_a_gpu_out_of_memory_goes_on_with_smaller_passes():
+    whole, first = many(Gradients, "cuda", records=10**6)
+    torch.cuda.empty_cache()
+    total = torch.cuda.mem_get_info()[1]
+    torch.cuda.set_per_process_memory_fraction((1 << 30) / total)
+    try:
+        halved, gradients = many(Gradients, "cuda", records=10**6)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert first.records == 10**6
+    assert gradients.records < 60 * 64
+    assert (whole - halved).abs().max() <= 1e-5 * whole.abs().max()
+
+
+@GPU
+def test_nothing_waits_for_a_gpu():
+    _, gradients = many(Gradients, "cuda")
+    size = sum(p.numel() for p in gradients.model.parameters())
+    parameters = torch.zeros(60, size, device="cuda")
+    batches = [torch.arange(5)] * 60
+    gradients(parameters, batches)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        gradients(parameters, batches)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")

@@ -26,8 +26,8 @@ def choose_device(device, threads=1):
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device = 'cuda': PyTorch finds no GPU here; use auto or cpu")
     torch.set_num_threads(max(1, int(threads)))
-    # A GPU's convolutions would round to ten bits otherwise, far from what a CPU computes.
-    torch.backends.cudnn.allow_tf32 = False
+    # A GPU's products would round to ten bits otherwise, far from what a CPU computes.
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
 
 
@@ -40,6 +40,13 @@ def scaled(images, pixel_max, dtype=torch.float32):
     pixels = images.unsqueeze(1) if images.ndim == 3 else images.movedim(3, 1)
     # Contiguous: of channels-last input, Opacus 1.6 computes wrong gradients of convolutions.
     return pixels.to(dtype).contiguous() / pixel_max
+
+
+def send(tensor, device):
+    """A tensor from the CPU on `device`: on a GPU without waiting for what that still has to do."""
+    if torch.device(device).type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
 
 
 def channels_last(images):

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 
 import torch
 from torch import nn
-from torch.nn.functional import conv2d, cross_entropy, linear, pad
+from torch.nn.functional import conv2d, linear, pad
 
 from private_ensembles.teachers.device import scaled
-from private_ensembles.teachers.stacked import SMALL, named
+from private_ensembles.teachers.stacked import SMALL, backward, named
 
 # Records at a time: what lies between the layers should stay in the caches.
 PIECE = 64
@@ -46,34 +46,11 @@ class LayerwiseGradients:
 
     def _clipped(self, weights, records):
         """The sum (D,) over records of their gradients, each clipped: DP-SGD's line 'clip'."""
-        layers = self._backward(weights, records)
+        values = scaled(self.images[records], self.pixel_max, dtype=weights[0].dtype)
+        layers = backward(self.model, values, self.labels[records], weights, KINDS)
         squares = sum(layer.squares() for layer in layers)
         factors = (self.max_grad_norm / (squares.sqrt() + SMALL)).clamp(max=1)
         return torch.cat([part.flatten() for layer in layers for part in layer.sums(factors)])
-
-    def _backward(self, weights, records):
-        """The layers with parameters, their inputs, and the gradients at their outputs."""
-        values = scaled(self.images[records], self.pixel_max, dtype=weights[0].dtype)
-        weights = iter(weights)
-        kinds, inputs, outputs = [], [], []
-        for layer in self.model:
-            if type(layer) is nn.Conv2d:
-                kinds.append(_Convolution)
-                height, width = layer.padding
-                inputs.append(pad(values.detach(), (width, width, height, height)))
-                values = conv2d(values, next(weights), next(weights), padding=layer.padding)
-            elif type(layer) is nn.Linear:
-                kinds.append(_Product)
-                inputs.append(values.detach())
-                values = linear(values, next(weights), next(weights))
-            else:
-                values = layer(values)
-                continue
-            # Weights ask for no gradient, so nothing but the first output makes autograd begin.
-            outputs.append(values if outputs else values.requires_grad_())
-        loss = cross_entropy(values, self.labels[records], reduction="sum")
-        gradients = torch.autograd.grad(loss, outputs)
-        return [kind(*pair) for kind, *pair in zip(kinds, inputs, gradients, strict=True)]
 
 
 @contextmanager
@@ -92,8 +69,16 @@ def _one_thread():
 class _Product:
     """A linear layer: a record's gradient is the outer product of output's and input."""
 
-    def __init__(self, inputs, gradients):
-        self.inputs, self.gradients = inputs, gradients
+    def __init__(self, layer, weights, bias):
+        self.weights, self.bias = weights, bias
+
+    def __call__(self, values):
+        self.inputs = values.detach()
+        return linear(values, self.weights, self.bias)
+
+    def finish(self, gradients):
+        """Keep the gradients at the output: a record's own is the outer product with its input."""
+        self.gradients = gradients
 
     def squares(self):
         """Squared norm of each record's gradient, weights and bias."""
@@ -108,26 +93,40 @@ class _Product:
 class _Convolution:
     """A convolution: a record's gradient is output's times every window of the padded input."""
 
-    def __init__(self, padded, gradients):
-        count, channels, tall, _ = padded.shape
+    def __init__(self, layer, weights, bias):
+        self.padding, self.weights, self.bias = layer.padding, weights, bias
+
+    def __call__(self, values):
+        height, width = self.padding
+        self.padded = pad(values.detach(), (width, width, height, height))
+        return conv2d(values, self.weights, self.bias, padding=self.padding)
+
+    def finish(self, gradients):
+        """Each record's gradients of weights and bias, from those at the output."""
+        count, channels, tall, _ = self.padded.shape
         outputs, height, width = gradients.shape[1:]
-        wide = padded.shape[3] - width + 1  # of the kernel
+        wide = self.padded.shape[3] - width + 1  # of the kernel
         # Each row is copied once for every column of the kernel; the kernel's rows are then views.
-        rows = padded.unfold(3, width, 1).permute(0, 1, 3, 2, 4).reshape(count, -1, tall * width)
+        rows = (
+            self.padded.unfold(3, width, 1).permute(0, 1, 3, 2, 4).reshape(count, -1, tall * width)
+        )
         flat = gradients.flatten(2)
         self.shape = (outputs, channels, wide)
-        self.weights = [
+        self.of_weights = [
             torch.bmm(flat, rows[..., top * width : (top + height) * width].mT)
             for top in range(tall - height + 1)
         ]
-        self.bias = flat.sum(2)
+        self.of_bias = flat.sum(2)
 
     def squares(self):
         """Squared norm of each record's gradient, weights and bias."""
-        norms = [torch.linalg.vector_norm(part.flatten(1), dim=1) for part in self.weights]
-        return self.bias.square().sum(1) + sum(norm.square() for norm in norms)
+        norms = [torch.linalg.vector_norm(part.flatten(1), dim=1) for part in self.of_weights]
+        return self.of_bias.square().sum(1) + sum(norm.square() for norm in norms)
 
     def sums(self, factors):
         """Sums of the records' gradients times their factors: of weights, of bias."""
-        rows = [(factors @ part.flatten(1)).view(self.shape) for part in self.weights]
-        return torch.stack(rows, 2), factors @ self.bias
+        rows = [(factors @ part.flatten(1)).view(self.shape) for part in self.of_weights]
+        return torch.stack(rows, 2), factors @ self.of_bias
+
+
+KINDS = {nn.Conv2d: _Convolution, nn.Linear: _Product}

@@ -47,8 +47,6 @@ def _rows(corners):
 class _Pool(torch.autograd.Function):
     """The maxima; where they are: in the right column, in the lower row of their squares."""
 
-    generate_vmap_rule = True
-
     @staticmethod
     def forward(images):
         a, b, c, d = corners = _corners(images)

@@ -10,10 +10,16 @@ from torch.nn.functional import cross_entropy
 
 from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.jobs.progress import Meter
-from private_ensembles.teachers.device import channels_last
+from private_ensembles.teachers.device import channels_last, send
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SeededTensors
-from private_ensembles.teachers.stacked import Gradients, finite_state, finite_states, stack
+from private_ensembles.teachers.stacked import (
+    Gradients,
+    finite_state,
+    finite_states,
+    some,
+    stack,
+)
 from private_ensembles.teachers.training import PlainTraining
 
 
@@ -75,46 +81,51 @@ def train_plain_ensemble(
         records.images,
         records.labels,
         pixel_max=records.pixel_max,
-        width=batch_size,
+        longest=batch_size,
     )
     velocity = torch.zeros_like(parameters)
     first = 0
     if (saved := checkpoint.load()) is not None:
         first, parameters = saved["step"], saved["parameters"].to(parameters)
         velocity = saved["velocity"].to(parameters)
-    orders = [
-        _resumed(source, len(shard), min(first, own), batch_size)
+    left = [
+        _resumed(source, shard, min(first, own), batch_size)
         for source, shard, own in zip(sampling, shards, steps, strict=True)
     ]
     last = max(steps)
     meter = Meter(last, "steps", say=progress, log=progress, done=first)
+    # On a GPU no line of the loop waits for it.
     for step in range(first, last):
         active = [i for i, own in enumerate(steps) if step < own]
-        batches = []
         # A loop over teachers, because each has a source and an order of its own.
         for i in active:
-            if not len(orders[i]):
-                orders[i] = sampling[i].permutation(len(shards[i]))
-            batches.append(shards[i][orders[i][:batch_size]])
-            orders[i] = orders[i][batch_size:]
-        mine = parameters[active]
+            if not left[i]:
+                left[i] = _epoch(sampling[i], shards[i], batch_size)
+        batches = [left[i].pop() for i in active]
+        rows = some(active, parameters)
+        mine = parameters[rows]
         lengths = torch.tensor([[len(batch)] for batch in batches])
-        descent = gradients(mine, batches) / lengths.to(mine)
-        velocity[active] = training.momentum * velocity[active] + descent
-        rates = [training.rate(step, steps[i]) for i in active]
-        parameters[active] = mine - velocity[active] * torch.tensor(rates).to(mine)[:, None]
+        rates = torch.tensor([[training.rate(step, steps[i])] for i in active], dtype=mine.dtype)
+        descent = gradients(mine, batches) / send(lengths.to(mine.dtype), mine.device)
+        velocity[rows] = training.momentum * velocity[rows] + descent
+        parameters[rows] = mine - velocity[rows] * send(rates, mine.device)
         meter.advance(images=int(lengths.sum()))
         if checkpoint.due():
             checkpoint.save(step=step + 1, parameters=parameters.cpu(), velocity=velocity.cpu())
+    states = finite_states(parameters, models[0])
     meter.finish()
-    return finite_states(parameters, models[0])
+    return states
 
 
-def _resumed(source, n_records, steps, batch_size):
-    """What is left of a teacher's current permutation after `steps` steps; drawn as in training."""
-    batches = -(-n_records // batch_size)
-    order = torch.empty(0, dtype=torch.int64)
-    for _ in range(-(-steps // batches)):
-        order = source.permutation(n_records)
-    # after the last batch of an epoch nothing is left
-    return order[(steps - 1) % batches * batch_size + batch_size :] if steps else order
+def _epoch(source, shard, batch_size):
+    """The batches of an epoch, the first one last; drawn as in `train_plain_teacher`."""
+    return list(shard[source.permutation(len(shard))].split(batch_size))[::-1]
+
+
+def _resumed(source, shard, steps, batch_size):
+    """What is left of a teacher's current epoch after `steps` steps."""
+    left = []
+    for _ in range(steps):
+        left = left or _epoch(source, shard, batch_size)
+        left.pop()
+    return left

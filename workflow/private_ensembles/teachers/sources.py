@@ -26,7 +26,11 @@ class SeededTensors:
 
     def normal(self, shape: torch.Size, dtype: torch.dtype) -> torch.Tensor:
         """Return independent standard Gaussians of this shape and type."""
-        return torch.randn(shape, generator=self._generator, dtype=dtype)
+        return self.fill_normal(torch.empty(shape, dtype=dtype))
+
+    def fill_normal(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Overwrite a contiguous tensor on the CPU by what `normal` draws, and return it."""
+        return numbers.normal_(generator=self._generator)
 
     def permutation(self, number: int) -> torch.Tensor:
         """Return 0..number-1 in a uniformly drawn order: int64 (number,)."""
@@ -51,6 +55,10 @@ class SecureTensors:
     def normal(self, shape: torch.Size, dtype: torch.dtype) -> torch.Tensor:
         """Return independent standard Gaussians, each from four samples (`secure.normal`)."""
         return torch.from_numpy(secure.normal(tuple(shape))).to(dtype)
+
+    def fill_normal(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Overwrite a tensor on the CPU by what `normal` draws, and return it."""
+        return numbers.copy_(self.normal(numbers.shape, numbers.dtype))
 
     def state(self) -> torch.Tensor:
         """Return nothing, uint8 (0,): there is no state."""
