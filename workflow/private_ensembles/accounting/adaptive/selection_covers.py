@@ -133,12 +133,13 @@ def laplace_cover(scale: float, teachers: int) -> Pairs:
     loses a vote, the one that gains it, another. Raises ValueError for numbers out of range, and
     for a scale too small for floats. Source: docs/many-labels.md.
     """
-    if not (math.isfinite(scale) and scale > 0 and (teachers + 2) / scale <= _FURTHEST):
-        least = (teachers + 2) / _FURTHEST
-        raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
+    checks.finite(scale=scale, above=0)
     checks.integer(teachers=teachers, at_least=1)
-    vote = 1 / scale
     near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2))
+    if (near + 2) / scale > _FURTHEST:
+        least = (min(teachers, _MANY_TEACHERS) + 2) / _FURTHEST
+        raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
+    vote = 1 / scale
     parts = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, near)]
     if near < teachers:
         before = np.array([[1.0, _TOLD, 0.0]])
