@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from private_ensembles.accounting.adaptive.families import largest_spread
 from private_ensembles.mechanisms.laws.table import draw_coins
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
@@ -53,3 +54,13 @@ def test_votes_that_are_played_have_the_chances_of_the_law(name, n_classes):
     found = np.stack([first[:30, 0], first[:30, 1], first[:30, 2:].sum(axis=1)], axis=1)
     wanted = np.stack([listed[:, 0], listed[:, 1], listed[:, 2:].sum(axis=1)], axis=1)
     assert found == pytest.approx(wanted, rel=1e-9, abs=1e-11)
+
+
+def test_grids_of_very_many_classes_are_measured_by_what_covers_them():
+    """What can be played in 10,000 classes says little: a grid for it would be far too fine."""
+    task = Task(2.0, 1e-5, 500, 500, n_teachers=250, n_classes=10_000)
+    mechanism = load("exponential")
+    noise = mechanism.account.start.find(mechanism.law, task, 500)
+    family = mechanism.law.pairs(task, noise)
+    assert largest_spread(family) > largest_spread(family.played)
+    assert largest_spread(family) == pytest.approx(largest_spread(family.cover) / 3)

@@ -94,7 +94,7 @@ class TableLaw(Law):
             counts[:, :, 1] = K - counts[:, :, 0]
             before, after = (self.chances(some, parameters) for some in counts)
         played = Pairs(before, after, error, spare)
-        return Covered(self.cover(task, parameters), played)
+        return Covered(self.cover(task, parameters), played, by_cover=C >= MANY_CLASSES)
 
     def _of_two(self, votes: NDArray, task: Task, parameters: Parameters) -> NDArray[np.float64]:
         """Pr[a], Pr[b] and Pr[another] where a has these votes and b all others, (votes, 3)."""
