@@ -25,10 +25,12 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
+import private_ensembles
+
 ROOT = Path(__file__).resolve().parents[1]
 PATTERNS = ("README.md", "CONTRIBUTING.md", "config/README.md", "results/README.md", "docs/*.md")
 GENERATED = "Made by the workflow; do not edit."
-HOSTED = "https://github.com/OWNER/private-ensembles"
+HOSTED = private_ensembles.REPOSITORY
 # Languages of what is read only.
 SHOWN = {"yaml", "diff", "text", "mermaid", "json", "csv", "html", "toml"}
 RUN = {"sh", "console", "python"}

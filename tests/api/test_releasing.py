@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from private_ensembles.api.planning import plan
-from private_ensembles.api.releasing import release_labels
+from private_ensembles.api.releasing import release_labels, release_statement
+from private_ensembles.votes.ballots import counted, dealt
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
@@ -69,3 +70,80 @@ def test_bad_values_are_named_in_one_line(counts, more, says):
     with pytest.raises(ValueError, match=says) as caught:
         release_labels(counts, **(BUDGET | STATED | more))
     assert "\n" not in str(caught.value)
+
+
+ABSENT = COUNTS - np.minimum(COUNTS, np.arange(120).reshape(40, 3) % 7)
+
+
+def test_absent_ballots_are_dealt_out_and_cost_nothing_more():
+    given = BUDGET | {"labels": 20, "noise": "reproducible", "mechanism": "gnmax_exact"}
+    profile = {"absent_share": 0.1}
+    found = release_labels(ABSENT, teachers=60, profile=profile, **given)
+    full = release_labels(COUNTS, **given)
+    assert (found.epsilon, found.parameters) == (full.epsilon, full.parameters)
+    same = release_labels(dealt(ABSENT, 60), teachers=60, profile=profile, **given)
+    assert (same.labels == found.labels).all()
+    assert '"absent": true' in found.terms
+    assert "absent" not in full.terms
+    page = release_statement(found)
+    assert "Whether it did is protected as its vote is" in page
+    assert "Absent ballots" not in release_statement(full)
+
+
+def test_a_profile_in_which_everybody_votes_is_warned_of():
+    given = BUDGET | {"labels": 20, "noise": "reproducible", "mechanism": "gnmax_exact"}
+    with pytest.warns(UserWarning, match="absent_share = 0: of ballots that may be absent"):
+        release_labels(ABSENT, teachers=60, **given)
+
+
+@pytest.mark.parametrize(
+    ("counts", "more", "says"),
+    [
+        (ABSENT, {}, "if ballots may be absent say teachers=NUMBER$"),
+        (COUNTS, {"teachers": 59}, "every row must add up to at most 59 teachers"),
+        (ABSENT, {"teachers": 1}, "teachers = 1: must be an integer >= 2"),
+        (COUNTS, {"profile": {"absent_share": 0.1}}, "absent_share = 0.1: must be 0, unless"),
+        (COUNTS, {"teachers": 60, "profile": {"absent_share": 1}}, "absent_share = 1: must be in"),
+    ],
+)
+def test_absent_ballots_that_do_not_fit_are_refused(counts, more, says):
+    with pytest.raises(ValueError, match=says) as error:
+        release_labels(counts, **BUDGET, noise="reproducible", **more)
+    assert "\n" not in str(error.value)
+
+
+WEIGHTS = (3, 3, 2, *[1] * 52)
+
+
+def weighted():
+    """Counts of 55 teachers' votes, of whom three have weights: rows add up to 60."""
+    votes = np.random.default_rng(3).choice(3, p=[0.8, 0.1, 0.1], size=(40, len(WEIGHTS)))
+    return counted(votes, 3, WEIGHTS)
+
+
+def test_weighted_votes_are_charged_for_the_largest_weight():
+    given = BUDGET | {"labels": 20, "noise": "reproducible", "mechanism": "gnmax_exact"}
+    found = release_labels(weighted(), weights=WEIGHTS, **given)
+    assert found.epsilon <= BUDGET["epsilon"]
+    one = release_labels(weighted(), **given)  # as if it were sixty teachers
+    assert 2.9 < found.parameters.sigma / one.parameters.sigma < 3.05
+    page = release_statement(found)
+    assert "from 1 to 3, all for one class" in page
+    assert "Weight up to 1</dt><dd>the records of 52 teachers: (" in page
+    alike = release_labels(weighted(), weights=[7] * 60, **given)
+    assert (alike.parameters, alike.epsilon) == (one.parameters, one.epsilon)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"weights": WEIGHTS[:-1]}, "every row must add up to 59, the sum of weights"),
+        ({"weights": [2] * 30}, "every row must add up to 30, the sum of weights"),
+        ({"weights": [6, 6, 4, *[2] * 52], "teachers": 55}, "weights: must be given alone"),
+        ({"weights": [3, 0]}, r"weights\[1\] = 0: must be at least 1"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(more, says):
+    with pytest.raises(ValueError, match=says) as error:
+        release_labels(weighted(), **BUDGET, noise="reproducible", **more)
+    assert "\n" not in str(error.value)

@@ -349,3 +349,24 @@ def test_a_rehearsal_only_says_what_would_stop_a_release(votes, capsys):
     shown = capsys.readouterr()
     assert "warning: usefulness = 0." in shown.err
     assert "A REHEARSAL" in shown.out
+
+
+def test_votes_and_counts_of_the_same_absent_ballots_give_the_same_labels(tmp_path, monkeypatch):
+    """A rehearsal of a file of each form; and without the statement both are refused."""
+    monkeypatch.chdir(tmp_path)
+    ballots = np.random.default_rng(0).choice([-1, 0, 1, 2], (20, 60), p=[0.3, 0.5, 0.1, 0.1])
+    np.savez("votes.npz", votes=ballots)
+    np.savez("counts.npz", counts=[[(row == c).sum() for c in range(3)] for row in ballots])
+    cells = [",".join("" if vote < 0 else str(vote) for vote in row) for row in ballots]
+    header = ",".join(f"teacher{at}" for at in range(60))
+    Path("votes.csv").write_text("\n".join([header, *cells]) + "\n")
+    words = [*WORDS, "--noise", "reproducible"]
+    labels = set()
+    for name, more in (("votes.npz", []), ("counts.npz", ["--teachers", "60"]), ("votes.csv", [])):
+        stated = ["--absent", "--absent-share", "0.3", *more]
+        assert main(["release", name, *words, *stated, "--out", name[:-4]]) == 0
+        labels.add(Path(name[:-4], "rehearsal", "rehearsal_labels.csv").read_bytes())
+        assert main(["release", name, *words, "--out", "no"]) == 2
+        shutil.rmtree(name[:-4])
+    assert len(labels) == 1
+    assert not list(Path("no").rglob("*.csv"))

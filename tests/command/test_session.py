@@ -152,3 +152,28 @@ def test_a_session_that_is_of_little_use_is_not_made_unless_it_is_allowed(
     assert report["plan"]["unit"] == "patient"
     assert main(["session", "status", "w.session"]) == 0
     assert "protects one patient, whose data one teacher has" in capsys.readouterr().out
+
+
+def test_a_session_that_has_absent_ballots_reads_them_without_another_word(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    ballots = np.random.default_rng(0).choice([-1, 0, 1, 2], (10, 60), p=[0.3, 0.5, 0.1, 0.1])
+    np.savez("march.npz", votes=ballots)
+    np.savez("counts.npz", counts=[[(row == c).sum() for c in range(3)] for row in ballots])
+    words = ["--absent", "--absent-share", "0.3", "--noise", "reproducible"]
+    assert told(capsys, *CREATE, *words)["plan"]["absent"] is True
+    first = told(capsys, *RELEASE)
+    assert first["labels"] == 10
+    assert main([*RELEASE[:3], "counts.npz", "--key", "april"]) == 0
+    assert "60 teachers (some may be absent), 3 classes" in capsys.readouterr().out
+
+
+def test_a_session_without_absent_ballots_refuses_them(folder, capsys):
+    votes = np.full((2, 60), -1)
+    np.savez("march.npz", votes=votes)
+    assert main(RELEASE) == 2
+    assert (
+        "is -1: must be 0 to 2; if ballots may be absent say absent=yes" in capsys.readouterr().err
+    )
+    assert told(capsys, "session", "status", "w.session")["labels"] == 0

@@ -161,3 +161,40 @@ def test_a_session_s_batch_has_identifiers_and_names_too(folder):
     assert len(labels) == QUERIES
     assert all(row["id"] == f"x{row['query']}.png" for row in labels)
     assert all(row["class_name"] == NAMES[int(row["label"])] for row in labels)
+
+
+def test_absent_ballots_are_hinted_at_by_the_option(folder, capsys):
+    (folder[0] / "gaps.csv").write_text("anna,ben,cleo,dan\n0,,1,1\n1,1,,2\n")
+    words = ["release", "gaps.csv", "--classes", "3", "--noise", "reproducible", "--epsilon", "9"]
+    assert main(words) == 2
+    says = "line 2, column 'ben': '' is not a whole number: if ballots may be absent say --absent"
+    assert capsys.readouterr().err == f"error: gaps.csv: {says}\n"
+    assert main([*words, "--absent-share", "0.2", "--absent", "--teachers", "5"]) == 2
+    assert "teachers: 5 of them: must be 4, as in votes" in capsys.readouterr().err
+    assert main([*PLAN, "--absent-share", "0.2"]) == 2
+    says = "--absent-share = 0.2: must be 0, unless ballots may be absent (--absent)"
+    assert capsys.readouterr().err == f"error: {says}\n"
+
+
+def test_the_share_of_absent_ballots_is_found_in_public_votes(folder, capsys):
+    """And where all public ballots are there, it is none."""
+    generator = np.random.default_rng(1)
+    truth = generator.integers(0, 3, 200)
+    cast = np.where(generator.random((200, 30)) < 0.8, truth[:, None], 0)
+    gone = generator.random((200, 30)) < 0.25
+    header = ",".join([*(f"teacher{at}" for at in range(30)), "label"])
+    for name, hidden in (("gaps.csv", gone), ("full.csv", np.zeros_like(gone))):
+        cells = np.where(hidden, "", cast.astype(str))
+        lines = [",".join([*row, str(label)]) for row, label in zip(cells, truth, strict=True)]
+        (folder[0] / name).write_text("\n".join([header, *lines]) + "\n")
+    capsys.readouterr()
+    assert main([*PLAN, "--absent", "--profile-from", "gaps.csv", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["profile"]["absent_share"] == float(f"{gone.mean():.4g}")
+    assert report["absent"] is True
+    assert main([*PLAN, "--absent", "--profile-from", "gaps.csv"]) == 0
+    assert f" --absent-share {gone.mean():.4g}" in capsys.readouterr().out
+    assert main([*PLAN, "--absent", "--profile-from", "full.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["profile"]["absent_share"] == 0
+    assert main([*PLAN, "--profile-from", "gaps.csv"]) == 2
+    assert "if ballots may be absent say --absent" in capsys.readouterr().err

@@ -103,6 +103,8 @@ OWN = {"votes": "votes.csv", "n_classes": 3, "shards": "disjoint"}
         ({"reach": 0}, "^reach = 0: must be an integer >= 1"),
         ({"shards": "shared", "reach": 2}, "^reach = 2: must be 1, as shards = shared"),
         ({"anyway": "oui"}, "^anyway = 'oui': must be true or false"),
+        ({"absent": "oui"}, "^absent = 'oui': must be true or false"),
+        ({"n_teachers": 1}, "^n_teachers = 1: must be an integer >= 2"),
         ({"session": "votes.csv", "batch": "a"}, "^shards = 'disjoint': must be null, as the"),
     ],
 )
@@ -116,3 +118,32 @@ def test_a_rehearsal_and_a_session_need_not_state_them(tmp_path):
     (tmp_path / "votes.csv").touch()
     for given in ({"noise": "reproducible"}, {"session": "votes.csv", "batch": "a"}):
         assert check(DEFAULT | OWN | {"shards": None} | given, str(tmp_path)).shards is None
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"absent": True}, "^absent = True: must be no, as the session states its own"),
+        ({"n_teachers": 7}, "^n_teachers = 7: must be null, as the session states its own"),
+        ({"weights": "3,1"}, "^weights = '3,1': must be null, as the session states its own"),
+    ],
+)
+def test_a_session_states_by_itself_whether_ballots_may_be_absent(tmp_path, given, says):
+    (tmp_path / "votes.csv").touch()
+    config = DEFAULT | {"votes": "votes.csv", "session": "votes.csv", "batch": "a"}
+    with pytest.raises(ConfigError, match=says):
+        check(config | given, str(tmp_path))
+
+
+@pytest.mark.parametrize("own", [{}, OWN])
+def test_a_profile_has_absent_ballots_only_if_there_may_be_any(tmp_path, own):
+    (tmp_path / "votes.csv").touch()
+    planner = DEFAULT["planner"] | {
+        "profile": DEFAULT["planner"]["profile"] | {"absent_share": 0.2}
+    }
+    config = DEFAULT | own | {"planner": planner}
+    says = r"^planner\.profile\.absent_share = 0\.2: must be 0, unless ballots of your own votes"
+    with pytest.raises(ConfigError, match=says):
+        check(config, str(tmp_path))
+    if own:
+        assert check(config | {"absent": "yes"}, str(tmp_path)).absent is True

@@ -50,11 +50,11 @@ TOTAL = Total(1.98765, 2e-5, "replace_one")
 @pytest.fixture
 def made(tmp_path):
     (tmp_path / "a.png").write_bytes(b"PNG")
-    return lambda noise, name, curves=CURVES, table=TABLE: build(
+    return lambda noise, name, curves=CURVES, table=TABLE, **stated: build(
         table,
         curves,
         LABELS,
-        FACTS | {"noise": noise},
+        FACTS | {"noise": noise} | stated,
         PROFILE,
         figure=tmp_path / "a.png",
         labels_file=f"results/own/release/{name}",
@@ -77,6 +77,12 @@ def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
     )
     assert '<a href="labels.csv">' in page
     assert '<a href="0003/statement.html">' in page
+
+
+def test_the_page_says_that_teachers_may_be_absent(made):
+    assert "of 7 teachers (some may be absent), 2 classes" in made("secure", "a.csv", absent=True)
+    assert "20 % of ballots are absent." in profile_words(PROFILE | {"absent_share": 0.2})
+    assert "absent" not in profile_words(PROFILE | {"absent_share": 0})
 
 
 def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(made):

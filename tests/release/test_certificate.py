@@ -162,6 +162,40 @@ def test_coins_of_other_noise_and_terms_of_another_plan_fail(tmp_path, capsys):
     capsys.readouterr()
 
 
+@pytest.mark.parametrize("name", ["gnmax_exact, coins", "exponential"])
+def test_a_ballot_of_several_votes_moves_as_a_whole(tmp_path, capsys, name):
+    """The certificate is of as many votes as the plan's largest ballot has, and of no fewer."""
+    name = RELEASES[name][0]
+    base = _plan(*RELEASES["gnmax_exact, coins"]).task
+    task = replace(base, labels=6, queries=6, n_teachers=9, n_votes=14, ballot=3)
+    plan = ReleasePlan(task, name, load(name).calibrate(task), 0.0, None, "0")
+    path = _file(tmp_path, plan)
+    assert verify.main([path]) == 0
+    assert "14 teachers, 2 classes, 3 moved" in capsys.readouterr().out
+    for changes in (
+        {"ballot": 4},
+        {"ballot": 2},
+        {"split": True},
+        {"absent": True},
+        {"n_votes": 15},
+    ):
+        terms = replace(plan, task=replace(plan.task, **changes)).text()
+        assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
+    one = replace(plan, task=replace(task, ballot=1))
+    own = one.epsilon(6, 6)
+    assert own < 0.5 * task.epsilon
+    assert certificate.proven(certificate.prove(one, own).body)[0] < 1.02 * own
+    capsys.readouterr()
+
+
+def test_coins_that_do_not_rise_are_compared_up_to_all_votes_that_move():
+    rows = [[1, exactly(p)] for p in (0.1, 0.2, 0.4, 0.3, 0.45)]
+    law = {"name": "coins", "moved": 2, "rows": rows}
+    assert len(verify.coins(law)[1]) == 4 + 3
+    law["rows"] = sorted(rows, key=lambda row: float.fromhex(row[1]))
+    assert len(verify.coins(law)[1]) == 3
+
+
 def test_a_file_whose_labels_are_elsewhere_or_others(tmp_path, capsys):
     path = _file(tmp_path, _plan(*RELEASES["gnmax"]))
     (tmp_path / "labels.csv").write_text("query,label\n0,2\n")
@@ -174,17 +208,17 @@ def test_a_file_whose_labels_are_elsewhere_or_others(tmp_path, capsys):
 def test_a_plan_without_a_certificate_says_why(tmp_path, capsys):
     plan = _plan(*RELEASES["gnmax_exact, coins"])
     many = replace(plan, task=replace(plan.task, n_teachers=certificate.MOST_COINS + 1))
-    with pytest.raises(certificate.NoCertificate, match="of 5,001 teachers"):
+    with pytest.raises(certificate.NoCertificate, match="of 5,001 votes"):
         certificate.certificate(many)
     for task, why in (
         (replace(plan.task, secure=False), "can be computed from its seed"),
-        (replace(plan.task, reach=2), "one moved vote only"),
+        (replace(plan.task, reach=2), "from one class to one other only"),
     ):
         with pytest.raises(certificate.NoCertificate, match=why):
             certificate.certificate(replace(plan, task=task))
     path = _file(tmp_path, many)
     assert verify.main([path]) == 2
-    assert "of 5,001 teachers" in capsys.readouterr().out
+    assert "of 5,001 votes" in capsys.readouterr().out
 
 
 def test_sessions_with_levels_of_noise_have_one(tmp_path, capsys):

@@ -52,7 +52,7 @@ class FixedCoins:
 
 @pytest.fixture(scope="module")
 def neighbours(tmp_path_factory):
-    """Return a folder with two files of votes: one teacher votes otherwise on every query."""
+    """Return a folder with files of votes: one teacher votes otherwise on every query, or never."""
     known = {}
 
     def of(teachers, classes):
@@ -66,8 +66,10 @@ def neighbours(tmp_path_factory):
                 votes[4:, 0] = classes - 1
             other = votes.copy()
             other[:, 0] = votes[:, 0] == 0
+            gone = votes.astype(np.int64)
+            gone[:, 0] = -1
             truth = generator.integers(0, classes, QUERIES)
-            for name, array in {"one": votes, "two": other}.items():
+            for name, array in {"one": votes, "two": other, "gone": gone}.items():
                 (folder / name).mkdir()
                 np.savez(folder / name / "votes.npz", votes=array, labels=truth)
         return known[teachers, classes]
@@ -78,10 +80,10 @@ def neighbours(tmp_path_factory):
 SHARDS = {model: shards for shards, model in MODELS.items()}
 
 
-def settings_for(name, size):
+def settings_for(name, size, *, absent=False):
     """The checked configuration in which this mechanism alone serves the votes; None if it none."""
     config = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
-    config |= {"votes": "votes.npz", "n_classes": size[1], "epsilon": 2}
+    config |= {"votes": "votes.npz", "n_classes": size[1], "epsilon": 2, "absent": absent}
     mechanism = load(name)
     model = sorted(mechanism.entry.privacy_models)[0]
     # What is of little use is released like the rest.
@@ -111,6 +113,7 @@ def _task(config, size):
         n_teachers=size[0],
         n_classes=size[1],
         secure=True,
+        absent=config["absent"],
     )
 
 
@@ -161,15 +164,16 @@ def searched_once(monkeypatch):
 def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monkeypatch):
     """Run the script on one of the files; return what may leave, by name, and the outcome."""
 
-    def publish(name, which, outcome=None, size=USUAL):
+    def publish(name, which, outcome=None, size=USUAL, *, absent=False):
         folder = neighbours(*size) / which
         monkeypatch.chdir(folder)
-        settings = settings_for(name, size)
+        settings = settings_for(name, size, absent=absent)
         own = files.own_votes(settings)
         assert own["page"].startswith("results/own/release/")  # secure noise is the default
         params = {
             "code": "",
-            "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+            "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes}
+            | settings.pick("absent"),
             "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
             "facts": settings.pick("shards", "unit", "reach"),
@@ -206,13 +210,13 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
     return publish
 
 
-def check_published(publish, name, size=USUAL):
+def check_published(publish, name, size=USUAL, second="two", *, absent=False):
     """Compare what two neighbours publish, byte for byte."""
-    one, outcome = publish(name, "one", size=size)
-    two, other = publish(name, "two", size=size)
+    one, outcome = publish(name, "one", size=size, absent=absent)
+    two, other = publish(name, second, size=size, absent=absent)
     if not np.array_equal(outcome, other):
         assert one != two
-        two, _ = publish(name, "two", outcome, size=size)
+        two, _ = publish(name, second, outcome, size=size, absent=absent)
     names = {Path(path).name for path in one}
     told = {"statement.html", "certificate.json", "releases.csv"}
     assert {"index.html", "labels.csv", "mechanisms.csv", "mechanisms.png"} | told < names
@@ -223,6 +227,11 @@ def check_published(publish, name, size=USUAL):
 @pytest.mark.parametrize("name", registry.offered())
 def test_votes_change_nothing_that_is_published_but_the_labels(published, name):
     check_published(published, name)
+
+
+@pytest.mark.parametrize("name", ["gnmax_exact", "majority_private"])
+def test_who_was_absent_changes_nothing_that_is_published_but_the_labels(published, name):
+    check_published(published, name, second="gone", absent=True)
 
 
 # The whole job, which also plans and draws, for laws of noise and the ladder; the others take many

@@ -30,6 +30,8 @@ BY_CONTENT = (pool.__file__, "stated")
 # What else is made of a plan: tables and facts for the page, on which no label depends.
 BESIDE = {"applying", "public_rows", "chosen_row", "public_table", "curves_table", "private_table"}
 BESIDE |= {"public_facts", "plan_for", "_sample"}
+# What a task says of its sizes, of which those who tell how long it takes ask, too.
+OF_SIZES = {"Task.votes_in_all", "Task.moved"}
 BUDGET = {"epsilon": 5.0, "delta": 1e-5}
 
 
@@ -57,6 +59,8 @@ class Trace:
             self._frame = self._calls = None
         generated = code.co_name in ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")
         if event != "call" or generated or not code.co_filename.startswith(ROOMS):
+            return
+        if code.co_qualname in OF_SIZES:
             return
         if self._calls is None and code.co_filename == own_votes.__file__:
             if code.co_name in self.parts:

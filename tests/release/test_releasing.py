@@ -7,7 +7,7 @@ import re
 import shutil
 import signal
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -454,8 +454,27 @@ def test_snakemake_stops_before_it_removes_anything(monkeypatch, capsys):
     assert capsys.readouterr().err == "error: not again\n"
 
 
-@pytest.mark.parametrize("change", [{"shards": "shared"}, {"unit": "patient"}, {"reach": 2}])
+@pytest.mark.parametrize(
+    "change",
+    [{"shards": "shared"}, {"unit": "patient"}, {"reach": 2}, {"absent": True}, {"n_teachers": 5}],
+)
 def test_other_facts_are_another_request(votes, change):
     """Labels that were charged for one statement are not shown under another."""
     assert asking(votes, **change).digest("salt") != asking(votes).digest("salt")
     assert asking(votes, anyway=True).digest("salt") == asking(votes).digest("salt")
+
+
+def test_a_request_without_absent_ballots_has_the_hash_that_it_had(votes):
+    """Before there were any, no configuration said anything of them."""
+    before = asking(votes)
+    planner = dict(before.config["planner"])
+
+    def now(share):
+        stated = {"absent": False, "n_teachers": None}
+        stated["planner"] = planner | {"profile": planner["profile"] | {"absent_share": share}}
+        return replace(before, config=dict(before.config) | stated)
+
+    assert "absent" not in before.config
+    assert "absent_share" not in planner["profile"]
+    assert now(0).digest("salt") == before.digest("salt")
+    assert now(0.2).digest("salt") != before.digest("salt")

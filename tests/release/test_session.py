@@ -475,3 +475,56 @@ def test_a_session_of_too_little_use_is_not_made_unless_it_is_allowed(tmp_path):
     ):
         assert session.plan.facts == Facts("disjoint")
     assert {warning.filename for warning in told} == {__file__}
+
+
+ABSENT = np.array([[3, 0], [0, 0], [1, 3], [2, 3]])
+
+
+@pytest.mark.parametrize("more", [{}, {"levels": (1, 2), "reserve": 0}])
+def test_absent_ballots_give_the_same_labels_however_queries_are_cut(tmp_path, more):
+    """The rule by which they are dealt out does not depend on the place of a query."""
+    drawn = set()
+    for number, parts in enumerate(splits(4)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with create(folder, noise="reproducible", seed=7, absent=True, **more) as session:
+            labels = np.concatenate([session.release(ABSENT[part]) for part in parts])
+        drawn.add(labels.tobytes())
+    whole = tmp_path / "dealt"
+    whole.mkdir()
+    with create(whole, noise="reproducible", seed=7, absent=True, **more) as session:
+        dealt = session.release([[4, 1], [3, 2], [2, 3], [2, 3]])
+    assert drawn == {dealt.tobytes()}
+
+
+def test_a_session_of_weighted_votes_takes_counts_of_all_votes(tmp_path):
+    more = {"noise": "reproducible", "teachers": 8, "weights": [6, 2, 2, 2, 2, 2, 2, 2]}
+    with create(tmp_path, **more) as session:
+        task = session.plan.task
+        assert (task.ballot, task.votes_in_all, task.weights) == (3, 10, (3, *[1] * 7))
+        counts = np.zeros((2, task.n_classes), dtype=int)
+        counts[:, 0] = 10
+        assert len(session.release(counts)) == 2
+        counts[:, 0] = 8
+        with pytest.raises(ValueError, match="add up to 8 to 8: must add up to the 10"):
+            session.release(counts)
+    with pytest.raises(ValueError, match="weights: 2 of them: must be 8, one per teacher"):
+        create(tmp_path / "other", noise="reproducible", teachers=8, weights=[1, 2])
+
+
+def test_absent_ballots_cost_a_session_nothing_more_and_are_stated(tmp_path):
+    with create(tmp_path, noise="reproducible", absent=True) as session:
+        plan = session.plan
+        with pytest.raises(ValueError, match="every row must add up to at most 5 votes"):
+            session.release([[4, 2]])
+        with pytest.raises(ValueError, match="must be numbers of votes"):
+            session.release([[4, -2]])
+        assert session.state.queries == 0
+    (tmp_path / "other").mkdir()
+    with create(tmp_path / "other", noise="reproducible") as session:
+        assert session.plan.parameters == plan.parameters
+        with pytest.raises(ValueError, match="rows add up to 4 to 4: must add up to the 5"):
+            session.release([[4, 0]])
+        assert "absent" not in session_plan.facts(session.plan)
+        assert "absent" not in session.plan.text()
+    assert session_plan.facts(plan)["absent"] is True

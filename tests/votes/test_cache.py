@@ -147,3 +147,89 @@ def test_no_flipped_byte_changes_what_is_read(tmp_path):
         assert np.array_equal(votes.labels, good.labels)
         assert (votes.n_classes, votes.provenance) == (good.n_classes, good.provenance)
     assert refused > len(data) / 2
+
+
+ABSENT = np.array([[0, -1, 1], [-1, -1, -1], [1, 1, 1]])
+
+
+def test_absent_ballots_are_read_back_and_dealt_out(tmp_path):
+    votes = Votes(2, GOOD["labels"], ABSENT, absent=True)
+    write_votes(tmp_path / "v.npz", votes)
+    read = read_votes(tmp_path / "v.npz")
+    assert read.absent is True
+    assert read.votes.dtype == np.int8
+    assert (read.n_teachers, read.n_votes, read.ballot, read.split) == (3, 3, 1, False)
+    assert read.histogram().tolist() == [[2, 1], [2, 1], [0, 3]]
+    assert read.of(np.array([2, 0])).histogram().tolist() == [[0, 3], [2, 1]]
+
+
+def test_absent_ballots_of_votes_and_of_counts_are_one(tmp_path):
+    drawn = np.random.default_rng(3).integers(-1, 200, (40, 30))
+    votes = Votes(200, np.full(40, -1), drawn, absent=True)
+    assert votes.votes.dtype == np.int16
+    table = np.array([[(row == c).sum() for c in range(200)] for row in drawn])
+    counted = Votes(200, np.full(40, -1), counts=table, absent=True, teachers=30)
+    assert np.array_equal(votes.histogram(), counted.histogram())
+    assert (counted.histogram().sum(axis=1) == 30).all()
+    write_votes(tmp_path / "c.npz", counted)
+    read = read_votes(tmp_path / "c.npz")
+    assert (read.teachers, read.n_teachers, read.absent) == (30, 30, True)
+    assert np.array_equal(read.counts, table)
+
+
+def test_weights_and_resolution_say_how_many_votes_there_are(tmp_path):
+    weighted = Votes(2, GOOD["labels"], GOOD["votes"], weights=[5, 1, 2])
+    assert weighted.histogram().tolist() == [[5, 3], [0, 8], [6, 2]]
+    assert (weighted.n_votes, weighted.ballot, weighted.split) == (8, 5, False)
+    write_votes(tmp_path / "w.npz", weighted)
+    assert read_votes(tmp_path / "w.npz").weights == (5, 1, 2)
+    missing = Votes(2, GOOD["labels"], ABSENT, weights=(5, 1, 2), absent=True)
+    assert missing.split
+    assert missing.histogram().tolist() == [[6, 2], [4, 4], [0, 8]]
+    soft = Votes(2, np.full(1, -1), counts=np.array([[250, 50]]), teachers=3, resolution=100)
+    assert (soft.n_teachers, soft.n_votes, soft.ballot, soft.split) == (3, 300, 100, True)
+    write_votes(tmp_path / "s.npz", soft)
+    read = read_votes(tmp_path / "s.npz")
+    assert (read.resolution, read.teachers, read.findings) == (100, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"votes": ABSENT}, r"votes\[0, 1\] = -1: must be 0 to 1"),
+        ({"votes": ABSENT - 1, "absent": True}, r"votes\[0, 1\] = -2: must be -1 to 1"),
+        ({"counts": [[1, 1], [0, 1], [2, 0]], "absent": True}, "teachers = None: must be stated"),
+        ({"counts": [[3, 0]] * 3, "resolution": 3}, "teachers = None: must be stated"),
+        (
+            {"counts": [[1, 1], [0, 1], [2, 2]], "absent": True, "teachers": 3},
+            "counts of query 2 add up to 4: must be at most 3, those of 3 teachers",
+        ),
+        (
+            {"counts": [[3, 3], [3, 3], [2, 3]], "teachers": 2, "resolution": 3},
+            "counts of query 2 add up to 5: must be 6, those of 2 teachers of 3 votes each",
+        ),
+        ({"counts": [[3, 0]] * 3, "teachers": 4}, "query 0 add up to 3: must be 4, those of 4"),
+        ({"votes": ABSENT, "absent": 1}, "absent = 1: must be True or False"),
+        ({"votes": GOOD["votes"], "teachers": 4}, "teachers: 4 of them: must be 3, as in votes"),
+        ({"votes": GOOD["votes"], "teachers": 0}, "teachers = 0: must be an integer >= 1"),
+        ({"votes": GOOD["votes"], "weights": (1, 2)}, "weights: 2 of them: must be 3, as in votes"),
+        ({"votes": GOOD["votes"], "weights": (1, 0, 2)}, r"weights\[1\] = 0: must be at least 1"),
+        ({"votes": GOOD["votes"], "weights": (1, 0.5, 2)}, "weights has type float64"),
+        ({"votes": GOOD["votes"], "weights": 3}, r"weights has shape \(\)"),
+        ({"votes": GOOD["votes"], "resolution": 2}, "resolution: must be given for counts"),
+        ({"counts": [[3, 0]] * 3, "weights": (1, 1, 1)}, "weights: must be given for votes"),
+        ({"votes": GOOD["votes"], "findings": 2}, "findings = 2: must be of two classes, and div"),
+    ],
+)
+def test_ballots_that_are_not_as_stated_are_refused(options, message):
+    with pytest.raises(ValueError, match=message) as error:
+        Votes(2, GOOD["labels"], **options)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"), [("absent", [0, 1]), ("teachers", "x"), ("weights", [["a"]])]
+)
+def test_stated_facts_in_a_file_are_checked(tmp_path, name, array):
+    with pytest.raises(ValueError, match=f"v.npz: {name}"):
+        read_votes(file_with(tmp_path / "v.npz", **{name: np.array(array)}))

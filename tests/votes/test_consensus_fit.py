@@ -76,3 +76,18 @@ def test_what_no_profile_can_be_fitted_to_is_refused(counts, labels, message):
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         fit_profile(counts, labels)
     assert message in str(caught.value)
+
+
+def test_absent_ballots_are_left_out_and_their_share_is_found():
+    generator = np.random.default_rng(2)
+    counts, labels = drawn(PROFILES[0], 60, 2000)
+    there = generator.binomial(counts, 0.8)
+    found, full = fit_profile(there, labels, 60), fit_profile(counts, labels)
+    assert found.absent_share == pytest.approx(0.2, abs=0.005)
+    assert found.absent_share == float(f"{1 - there.sum() / 120_000:.4g}")
+    assert found.easy_share == pytest.approx(full.easy_share, abs=0.03)
+    assert found.easy == pytest.approx(full.easy, rel=0.1)
+    assert found.hard == pytest.approx(full.hard, rel=0.1)
+    assert fit_profile(counts, labels, 60) == full
+    with pytest.raises(ValueError, match="every row must add up to at most 59 teachers"):
+        fit_profile(counts, labels, 59)

@@ -618,3 +618,132 @@ def test_what_is_stated_and_does_not_fit_is_refused(tmp_path, arrays, options, m
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         read_own_votes(tmp_path / "v.npz", **options)
     assert message in str(caught.value)
+
+
+ABSENT = np.array([[0, -1, 2, 1], [-1, -1, -1, -1], [2, 0, -1, 0]])
+ABSENT_COUNTS = np.array([[1, 1, 1], [0, 0, 0], [2, 0, 1]])
+HEADER = ["anna", "ben", "cleo", "dan"]
+
+
+def empty(cells, names=None, first=0):
+    """Cells as a table has them: empty where a ballot is absent, else numbers or names."""
+    words = [str(c + first) for c in range(3)] if names is None else names
+    return [["" if cell < 0 else words[cell] for cell in row] for row in cells.tolist()]
+
+
+@pytest.fixture
+def same_ballots(tmp_path):
+    """The same ballots, some of them absent, in every form: path and keyword arguments."""
+    names = ["cat", "dog", "bird"]
+    np.savez(tmp_path / "v.npz", votes=ABSENT)
+    np.save(tmp_path / "v.npy", ABSENT.astype(np.int8))
+    np.save(tmp_path / "one.npy", np.where(ABSENT < 0, -1, ABSENT + 1).astype(np.int8))
+    np.save(tmp_path / "c.npy", ABSENT_COUNTS.astype(np.uint8))
+    write_csv(tmp_path / "v.csv", empty(ABSENT), HEADER)
+    write_csv(tmp_path / "minus.csv", ABSENT, HEADER)
+    write_csv(tmp_path / "one.csv", empty(ABSENT, first=1), HEADER)
+    write_csv(tmp_path / "late.csv", empty(ABSENT[[1, 0, 2]], names), HEADER)
+    write_csv(
+        tmp_path / "words.csv", [[" ", *row] for row in empty(ABSENT, names)], ["label", *HEADER]
+    )
+    write_csv(tmp_path / "c.csv", ABSENT_COUNTS, ["class0", "class1", "class2"])
+    write_csv(tmp_path / "cw.csv", ABSENT_COUNTS[:, [1, 0, 2]], ["dog", "cat", "bird"])
+    return [
+        ("v.npz", {}),
+        ("v.npy", {}),
+        ("one.npy", {"first_class": 1}),
+        ("c.npy", {"kind": "counts", "teachers": 4}),
+        ("v.csv", {}),
+        ("minus.csv", {}),
+        ("one.csv", {"first_class": 1}),
+        ("late.csv", {"class_names": names}),
+        ("words.csv", {"class_names": names}),
+        ("c.csv", {"teachers": 4}),
+        ("cw.csv", {"class_names": names, "kind": "counts", "teachers": 4}),
+    ]
+
+
+def test_every_form_of_the_same_absent_ballots_gives_the_same_histogram(tmp_path, same_ballots):
+    expected = [[2, 1, 1], [2, 1, 1], [3, 0, 1]]
+    for name, options in same_ballots:
+        found = read_own_votes(tmp_path / name, n_classes=3, absent=True, **options)
+        order = [1, 0, 2] if name == "late.csv" else [0, 1, 2]
+        assert found.histogram()[order].tolist() == expected, name
+        assert (found.n_teachers, found.absent) == (4, True)
+        assert found.labels.tolist() == [-1, -1, -1]
+
+
+def test_absent_ballots_that_are_not_stated_are_refused_with_a_hint(tmp_path, same_ballots):
+    for name, options in same_ballots:
+        with pytest.raises(ValueError, match=name) as error:
+            read_own_votes(tmp_path / name, n_classes=3, **options)
+        text = str(error.value)
+        assert "\n" not in text
+        assert ("counts of query" in text) or text.endswith(
+            "if ballots may be absent say absent=yes"
+        )
+
+
+def test_many_rows_in_which_nobody_votes_are_read(tmp_path):
+    """So many that they fill a piece before it is known how votes are written."""
+    rows = np.concatenate([np.full((300, 4), -1), ABSENT])
+    for names in (None, ["cat", "dog", "bird"]):
+        write_csv(tmp_path / "v.csv", empty(rows, names), HEADER)
+        found = read_own_votes(tmp_path / "v.csv", n_classes=3, class_names=names, absent=True)
+        assert np.array_equal(found.votes, rows)
+    write_csv(tmp_path / "v.csv", empty(rows[:300]), HEADER)
+    found = read_own_votes(tmp_path / "v.csv", class_names=["cat", "dog", "bird"], absent=True)
+    assert (found.votes == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [
+        (["0,,1,2", "1,1,1,1"], {}),
+        ([",0,1,2", "0,1,1,1"], {}),
+        (["cat,,dog,dog", "cat,cat,cat,cat"], {"class_names": ["cat", "dog", "bird"]}),
+        ([",cat,dog,bird", "x,cat,cat,cat"], {"class_names": ["cat", "dog", "bird"]}),
+        (["1,2,0,1", "1,1,1,1"], {"kind": "votes"}),
+    ],
+)
+def test_a_table_of_absent_ballots_has_a_header_whatever_the_votes(tmp_path, lines, options):
+    """Its first line might else be taken for one: where an absent ballot stands is private."""
+    (tmp_path / "v.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="must have a header if ballots may be absent"):
+        read_own_votes(tmp_path / "v.csv", n_classes=3, absent=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("rows", "header", "options", "message"),
+    [
+        (
+            [[1, 1, ""], [1, 0, 1]],
+            ["class0", "class1", "class2"],
+            {"teachers": 4},
+            "'' is not a who",
+        ),
+        (
+            [[1, 1, 1], [1, 4, 0]],
+            ["class0", "class1", "class2"],
+            {"teachers": 4},
+            "most 4, those of",
+        ),
+        ([[1, 1, 1], [1, 4, 0]], ["class0", "class1", "class2"], {}, "teachers = None: must be"),
+        ([[1, "", -2, 1]], HEADER, {}, "column 'cleo', is -2: must be 0 to 2$"),
+        ([["", 0, 1, 1]], HEADER, {"first_class": 1}, "column 'ben', is 0: must be 1 to 3$"),
+        ([["", 0, 1, "x"]], HEADER, {}, "'x' is not a whole number"),
+        ([["", 0, 1, 1]], HEADER, {"teachers": 5}, "teachers: 5 of them: must be 4"),
+        ([["", 0, 1, 1]], HEADER, {"teachers": 1}, "teachers = 1: must be an integer >= 2"),
+        (
+            [["", "cat", "-1", "dog"]],
+            HEADER,
+            {"class_names": ["cat", "dog", "bird"]},
+            "'-1' is none of the classes",
+        ),
+    ],
+)
+def test_ballots_that_are_no_ballots_are_refused(tmp_path, rows, header, options, message):
+    path = write_csv(tmp_path / "v.csv", rows, header)
+    with pytest.raises(ValueError, match=message) as error:
+        read_own_votes(path, n_classes=3, absent=True, **options)
+    assert "\n" not in str(error.value)

@@ -87,3 +87,33 @@ def test_without_the_extra_the_error_says_how_to_get_it(tmp_path, monkeypatch):
     with pytest.raises(ImportError) as caught:
         read_own_votes(tmp_path / "v.parquet", n_classes=3)
     assert "pip install '.[workflow]'" in describe(caught.value)
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_nulls_are_absent_ballots(tmp_path, frames, words):
+    """As pandas writes them: of whole numbers, floats, texts, and a teacher who never voted."""
+    names = ("cat", "dog", "bird")
+    votes = np.where(np.arange(12).reshape(3, 4) % 4 == 3, -1, VOTES)
+    votes[1, 0] = -1
+    cells = [[None if v < 0 else names[v] if words else int(v) for v in row] for row in votes]
+    for kind in ["object"] if words else ["float64", "Int16", "object"]:
+        frame = frames.DataFrame(cells, columns=list("abcd")).astype(kind)
+        frame.to_parquet(tmp_path / "v.parquet")
+        options = {"class_names": names if words else None}
+        found = read_own_votes(tmp_path / "v.parquet", n_classes=3, absent=True, **options)
+        assert found.votes.tolist() == votes.tolist()
+        with pytest.raises(
+            ValueError, match="column 'a', row 1 is empty; if ballots may be absent"
+        ):
+            read_own_votes(tmp_path / "v.parquet", n_classes=3, **options)
+
+
+def test_absent_counts_have_no_nulls(tmp_path, frames):
+    frame = frames.DataFrame(COUNTS, columns=["class0", "class1", "class2"])
+    frame.to_parquet(tmp_path / "c.parquet")
+    options = {"n_classes": 3, "absent": True, "teachers": 6}
+    found = read_own_votes(tmp_path / "c.parquet", **options)
+    assert found.histogram().tolist() == np.add(COUNTS, [1, 1, 0]).tolist()
+    frame.astype("Int64").where(frame != 4).to_parquet(tmp_path / "c.parquet")
+    with pytest.raises(ValueError, match=r"column 'class1', row 1 is empty$"):
+        read_own_votes(tmp_path / "c.parquet", **options)

@@ -318,11 +318,12 @@ def test_words_identifiers_and_a_list_of_queries_are_read(folder, run_snakemake,
     """Another list is another request; the names and the identifiers stand beside the labels."""
     names, votes = np.array(["cat", "dog", "bird"]), np.load(folder / "votes.npz")["votes"]
     table = pd.DataFrame(names[votes], columns=[f"model {at}" for at in range(votes.shape[1])])
+    table.iloc[7, 1] = None  # absent
     table.insert(0, "image", [f"x{at}.png" for at in range(len(votes))])
     table.to_parquet(folder / "words.parquet")
     (folder / "list.txt").write_text("x7.png\nx2.png\n", encoding="utf-8")
     given = ("--config", "votes=words.parquet", "class_names=cat,dog,bird", "id_column=image")
-    given += ("answer=list.txt", "epsilon=20", "delta=1e-5", "noise=reproducible")
+    given += ("answer=list.txt", "epsilon=20", "delta=1e-5", "noise=reproducible", "absent=yes")
     words = (*TINY, "--directory", "worded", *given)
     done = run_snakemake(folder, *words)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -206,7 +206,14 @@ CONFIGURATION = {
     "how own votes are read": (
         {"votes_kind": "counts", "n_classes": 3, "labels_wanted": 2, "epsilon": 2, "delta": 1e-6}
         | {"class_names": "cat,dog,bird", "first_class": 1, "id_column": "image"}
-        | {"answer": "random", "again": True, "total_budget": 5},
+        | {
+            "absent": True,
+            "n_teachers": 5,
+            "weights": "3,1,1,1,1",
+            "answer": "random",
+            "again": True,
+            "total_budget": 5,
+        },
         NOTHING,
     ),
     "what own votes rest on": (

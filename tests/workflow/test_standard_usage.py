@@ -157,13 +157,21 @@ def test_other_ways_to_name_a_repository_bring_the_package_along(
     assert planned(deployed, "--cores", "1", "--", GAMMA, **network) == {"optimize_gamma": 1}
 
 
-def test_the_snakefile_of_the_guide_plans_what_it_says(network, root, tmp_path, planned):
-    (page,) = re.findall(r"```python\n(.*?)```", (root / "docs/import.md").read_text(), re.DOTALL)
-    assert OF_GITHUB.replace("owner/", "OWNER/") in page
-    (tmp_path / "Snakefile").write_text(page.replace("OWNER/", "owner/"))
-    jobs = planned(tmp_path, "--cores", "1", **network)
-    assert jobs["summarise"] == jobs["pe_tabulate_label_accuracy"] == 1
-    assert not [name for name in jobs if name != "summarise" and not name.startswith("pe_")]
+def test_the_snakefile_of_the_guide_plans_what_it_says(network, hosted, root, tmp_path, planned):
+    """With a clone beside it, as printed, and with a tag of a host."""
+    page = (root / "docs/import.md").read_text(encoding="utf-8")
+    of_clone, of_tag = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert OF_GITHUB.replace("owner/", "OWNER/") in of_tag
+    named = '    snakefile:\n        "../private-ensembles/workflow/Snakefile"\n'
+    assert named in of_clone
+    (tmp_path / "private-ensembles").symlink_to(hosted[0])
+    for number, text in enumerate((of_clone, of_clone.replace(named, of_tag))):
+        mine = tmp_path / str(number)
+        mine.mkdir()
+        (mine / "Snakefile").write_text(text.replace("OWNER/", "owner/"))
+        jobs = planned(mine, "--cores", "1", **network)
+        assert jobs["summarise"] == jobs["pe_tabulate_label_accuracy"] == 1
+        assert not [name for name in jobs if name != "summarise" and not name.startswith("pe_")]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
 
 __version__ = "0.2.0"
 
+# Where the repository is. `.ci/publish_at ADDRESS` changes it here and wherever it is written.
+REPOSITORY = "https://github.com/OWNER/private-ensembles"
+
 # Where the site (`.ci/mkdocs.yml`) is deployed, with a slash at its end. Links from the page of
 # results and from messages then lead there; while it is empty, to files beside the results.
 SITE = ""

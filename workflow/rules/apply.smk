@@ -100,7 +100,7 @@ rule study_active_learning:
 OWN = files.own_votes(settings)
 BATCH = files.session_batch(settings)
 READING = {name: config[name] for name in ("class_names", "first_class", "id_column")}
-READING["kind"] = config["votes_kind"]
+READING |= {"kind": config["votes_kind"], "findings": config["findings"]}
 STATED = files.stated(settings)
 PAID = update if settings.noise == "secure" else str
 
@@ -124,7 +124,10 @@ rule apply_votes:
             "apply_votes.py",
             also=["../report/page.css", "../report/page.js", *templates("page", "pieces", "own")],
         ),
-        file=READING | {"n_classes": config["n_classes"]},
+        file=READING
+        | {"n_classes": config["n_classes"], "absent": config["absent"]}
+        | {name: config[name] for name in ("weights", "most_ones")}
+        | {"teachers": config["n_teachers"]},
         answer=config["answer"],
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         facts={name: config[name] for name in ("shards", "unit", "reach")},

@@ -16,6 +16,7 @@ from private_ensembles.accounting.adaptive.selection_covers import (
     _below,
     _between_at,
     _other_behind,
+    _other_behind_as_they_pass,
     _other_between,
     _with_bends,
     bent,
@@ -258,35 +259,75 @@ def test_closed_forms_are_the_integrals(lead, other):
 
 @pytest.mark.parametrize("scale", [0.4, 3.0, 25.0])
 @pytest.mark.parametrize("whole", [True, False])
-def test_no_neighbours_of_lnmax_do_more_to_a_convex_function_than_the_cover(scale, whole):
-    """Whole histograms of up to six classes; and any z that a proof may ask for."""
+@pytest.mark.parametrize("ballot", [1, 2, 5])
+def test_no_neighbours_of_lnmax_do_more_to_a_convex_function_than_the_cover(scale, whole, ballot):
+    """Whole histograms of up to six classes; and any z that a proof may ask for.
+
+    Up to all votes of a ballot move from one class to one other.
+    """
     teachers = 40
     rng = np.random.default_rng([int(10 * scale), whole])
-    cover = laplace_cover(scale, teachers)
+    cover = laplace_cover(scale, teachers, ballot)
     for _ in range(100):
-        kinks = np.exp(2 / scale * rng.uniform(-1.2, 1.2, 4))
+        kinks = np.exp(2 * ballot / scale * rng.uniform(-1.2, 1.2, 4))
+        votes = 1 if ballot == 1 else int(rng.integers(1, ballot + 1))
         weights = rng.dirichlet(np.ones(4))
         if whole:
             shares = rng.dirichlet(np.full(rng.integers(3, 7), rng.choice([0.3, 1.0, 30.0])))
-            counts = rng.multinomial(teachers - 1, shares).astype(float)
-            counts[0] += 1
-            moved = counts - np.eye(counts.size)[0] + np.eye(counts.size)[1]
+            counts = rng.multinomial(teachers - votes, shares).astype(float)
+            counts[0] += votes
+            moved = counts - votes * np.eye(counts.size)[0] + votes * np.eye(counts.size)[1]
             pair = laplace_law(counts / scale), laplace_law(moved / scale)
         else:
-            lead = int(rng.integers(2 - teachers, teachers + 1))
-            z = rng.uniform(-2, 2) + rng.choice([0, lead, 0.5 * lead])
+            lead = int(rng.integers(2 * votes - teachers, teachers + 1))
+            if ballot > 1 and rng.random() < 0.5:  # a and b pass each other
+                lead = int(rng.integers(0, 2 * votes + 1))
+            z = rng.uniform(-2 * ballot, 2 * ballot) + rng.choice([0, lead, 0.5 * lead])
             if rng.random() < 0.3:
                 z = rng.uniform(min(lead, 0) - 3 * scale, max(lead, 0) + 3 * scale)
             pair = [
-                law_beside(x / scale, y / scale, z / scale) for x, y in ((lead, 0), (lead - 1, 1))
+                law_beside(x / scale, y / scale, z / scale)
+                for x, y in ((lead, 0), (lead - votes, votes))
             ]
         most = dearest_row(cover, kinks, weights)
         for first, second in (pair, pair[::-1]):
             assert convex_value(first, second, kinks, weights) <= most + 1e-13
     # At a tie of two classes that are far ahead the cover is no larger than it has to be.
     one = np.ones(1)
-    pair = [law_beside(x / scale, (1 - x) / scale, -60.0) for x in (1, 0)]
-    assert convex_value(*pair, one, one) >= 0.99 * dearest_row(cover, one, one)
+    pair = [law_beside(x / scale, (ballot - x) / scale, -80.0) for x in (ballot, 0)]
+    assert convex_value(*pair, one, one) >= 0.98 * dearest_row(cover, one, one)
+
+
+def test_as_votes_move_on_ratios_order_the_outcomes():
+    """Of each little move: a's probability falls, b's rises, and the other's ratio lies between."""
+    rng, little = np.random.default_rng(5), 1e-5
+    for _ in range(300):
+        a, b, z = rng.uniform(-4, 4, 3) * rng.choice([0.1, 1.0])
+        before, after = law_beside(a, b, z), law_beside(a - little, b + little, z)
+        fall, rise, other = np.log(after / before) / little
+        assert fall <= 1e-6
+        assert rise >= -1e-6
+        assert fall - 1e-6 <= other <= rise + 1e-6
+
+
+@pytest.mark.parametrize("scale", [0.7, 6.0])
+@pytest.mark.parametrize("lead", [4, 5])
+def test_as_a_ballot_passes_rows_hold_the_ends_of_where_the_other_can_be(scale, lead):
+    """Three votes move: b, which is behind by four or five, is ahead afterwards by two or one."""
+    parts = _other_behind_as_they_pass(3 / scale, lead / scale)
+    # z above b's count before: from where to where.
+    for (before, after, _), ends in zip(parts[1:], ((0, lead - 3), (lead - 3, 3)), strict=True):
+        for place, above in zip((0, -1), ends, strict=True):
+            z = (above - lead) / scale
+            np.testing.assert_allclose(before[place], law_beside(0.0, -lead / scale, z), rtol=1e-9)
+            np.testing.assert_allclose(
+                after[place], law_beside(-3 / scale, (3 - lead) / scale, z), rtol=1e-9
+            )
+    before, after, _ = parts[0]
+    for place, z in ((0, -90.0), (-1, -lead / scale)):
+        laws = law_beside(0.0, -lead / scale, z), law_beside(-3 / scale, (3 - lead) / scale, z)
+        np.testing.assert_allclose(before[place], laws[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(after[place], laws[1], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(("width", "vote"), [(0.01, 0.02), (0.1, 0.3), (0.3, 2.0)])
@@ -329,7 +370,7 @@ def test_far_leads_of_very_many_teachers_tell_less_than_the_row_for_all_of_them(
     told = Pairs(found.first[-1:], found.second[-1:]).excesses(t)
     assert (told >= _TOLD * np.minimum(t, 1.0) * (1 - 1e-12)).all()
     # Of these pairs the curves themselves, of small probabilities alone: a's are 1 less the rest.
-    for before, after, _ in _other_behind(1 / scale, teachers)[2:]:
+    for before, after, _ in _other_behind(1 / scale, np.arange(2, teachers + 1) / scale)[2:]:
         leads = len(before) // (teachers - 1)
         rest = before[leads * (near - 1) :, 1:], after[leads * (near - 1) :, 1:]
         assert len(rest[0]) == leads * (teachers - near)
@@ -342,7 +383,7 @@ def test_far_leads_of_very_many_teachers_tell_less_than_the_row_for_all_of_them(
 def test_what_runs_within_a_vote_has_nodes_from_one_end_to_the_other(scale):
     """The other behind a and ahead of b: by nothing of a's lead, and by all of it or a vote."""
     vote = 1 / scale
-    parts = _other_behind(vote, 4)
+    parts = _other_behind(vote, vote * np.arange(2, 5))
     for part, leads in ((parts[1], [1]), (parts[3], [2, 3, 4])):
         before, after, _ = part
         rows = np.split(before, len(leads)), np.split(after, len(leads))

@@ -36,12 +36,19 @@ def exact_delta(law, parameters, task, moved=None):
     """
     moved = task.reach if moved is None else moved
     rows = all_histograms(task.n_teachers, task.n_classes)
-    laws = law.outcomes(rows, parameters)
+    near = [
+        pair
+        for pair in itertools.permutations(range(len(rows)), 2)
+        if np.abs(rows[pair[0]] - rows[pair[1]]).sum() <= 2 * moved
+    ]
+    return exact_delta_of(law, parameters, task, rows, near)
+
+
+def exact_delta_of(law, parameters, task, rows, near):
+    """The same for neighbours that are listed: pairs of places among rows, in both orders."""
+    laws = law.outcomes(np.array(rows), parameters)
     named = [[Fraction(float(p)) for p in row] for row in laws]
-    pairs = set()
-    for one, other in itertools.permutations(range(len(rows)), 2):
-        if np.abs(rows[one] - rows[other]).sum() <= 2 * moved:
-            pairs.add(tuple(sorted(zip(named[one], named[other], strict=True))))
+    pairs = {tuple(sorted(zip(named[one], named[other], strict=True))) for one, other in near}
     listed = [tuple(zip(*pair, strict=True)) for pair in pairs]
     _, growth = power(task.epsilon)
     return exact_value(listed, task.labels, growth)
@@ -183,7 +190,7 @@ def test_pairs_that_are_not_known_are_not_guessed(name):
     mechanism, task = load(name), task_of(3, 4, 2, reach=2)
     parameters = mechanism.calibrate(task)
     assert not mechanism.law.pairs_known(task)
-    with pytest.raises(ValueError, match="n_classes = 3, reach = 2: no pairs of neighbours"):
+    with pytest.raises(ValueError, match="n_classes = 3, moved = 2: no pairs of neighbours"):
         mechanism.law.pairs(task, parameters)
 
 

@@ -31,14 +31,16 @@ def check_budget(epsilon: Real, delta: Real) -> None:
     checks.within(LEAST_DELTA, 1, delta=delta, high_allowed=False)
 
 
-def check_size(n_teachers: int, n_classes: int) -> None:
+def check_size(n_teachers: int, n_classes: int, voters: str = "n_teachers") -> None:
     """Raise ValueError for more than MOST_TEACHERS or MOST_CLASSES.
+
+    voters: what the first number is called: votes of many teachers are bounded alike.
 
     Both are public: what refuses an ensemble by them says nothing of its votes.
     """
     for name, value, most in (
         ("n_classes", n_classes, MOST_CLASSES),
-        ("n_teachers", n_teachers, MOST_TEACHERS),
+        (voters, n_teachers, MOST_TEACHERS),
     ):
         if value > most:
             raise ValueError(f"{name} = {value}: must be at most {most:,}")

@@ -42,9 +42,10 @@ def noise_scale(
     labels together, for replace_one and disjoint shards. analysis: ``label``, charged for labels
     (docs/many-labels.md); for gnmax and lnmax also ``paper``, ``improved`` (a better conversion
     from Rényi divergence) and ``analytic`` (exact for the noisy counts, which tell more than the
-    labels). reach: the most shards that the unit which is protected may be in, so that it may move
-    as many votes of every query (docs/many-labels.md, "Groups"). The scale is in votes, an upper
-    bound on what is needed, for continuous noise. Raises ValueError for a value out of range.
+    labels); for gnmax ``label_rdp`` (the largest Rényi divergence of a label, added up). reach: the
+    most shards that the unit which is protected may be in, so that it may move as many votes of
+    every query (docs/many-labels.md, "Groups"). The scale is in votes, an upper bound on what is
+    needed, for continuous noise. Raises ValueError for a value out of range.
     """
     by_law = registry.analyses_by_law()
     checks.one_of(by_law, mechanism=mechanism)
@@ -67,6 +68,7 @@ def label_epsilon(
     labels: int,
     teachers: int,
     classes: int = 2,
+    analysis: str = "label",
     reach: int = 1,
 ) -> Bounds:
     """Return bounds on the epsilon of all labels together at delta, charged for what they release.
@@ -75,15 +77,17 @@ def label_epsilon(
     >>> round(bounds.upper, 2)
     1.0
 
-    mechanism, scale, reach: as in :func:`noise_scale`. upper: holds for replace_one, disjoint
-    shards and queries chosen adaptively, in floating point. lower: what votes for two classes alone
-    cost, so no account of these labels can be below it, and 0 for lnmax of more than two classes
-    with reach above 1, which is charged by group privacy. Raises ValueError for a value out of
-    range.
+    mechanism, scale, reach: as in :func:`noise_scale`. analysis: ``label``, or for gnmax
+    ``label_rdp`` as there. upper: holds for replace_one, disjoint shards and queries chosen
+    adaptively, in floating point. lower: what votes for two classes alone cost, so no account of
+    these labels can be below it, and 0 for lnmax of more than two classes with reach above 1, which
+    is charged by group privacy. Raises ValueError for a value out of range.
     """
     by_law = registry.analyses_by_law()
     checks.one_of(by_law, mechanism=mechanism)
     checks.finite(scale=scale, above=0)
+    known = [name for name in ("label", "label_rdp") if name in by_law[mechanism]]
+    checks.one_of(known, analysis=analysis)
     task = Task(1.0, delta, labels, labels, teachers, classes, reach=reach)
     charged = load(by_law[mechanism]["label"])
     law, noise = charged.law, charged.law.at(scale, labels)
@@ -91,6 +95,9 @@ def label_epsilon(
     if law.pairs_known(task):
         family = law.pairs(task, noise)
         bounds = adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
+    if analysis != "label":
+        other = load(by_law[mechanism][analysis])
+        return Bounds(bounds.lower, other.cost(task, noise).proven)
     if reach == 1:
         return bounds
     return Bounds(bounds.lower, min(bounds.upper, charged.cost(task, noise).proven))

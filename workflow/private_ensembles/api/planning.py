@@ -11,6 +11,8 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE
 from private_ensembles.planner.ranking import Plan
+from private_ensembles.votes.ballots import of_weights
+from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 NOISES = ("secure", "reproducible")
@@ -31,6 +33,10 @@ def plan(
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
     reach: int = 1,
+    absent: bool = False,
+    weights: Sequence[int] | None = None,
+    findings: int | str | Sequence[str] | None = None,
+    most_ones: int | None = None,
     noise: str = "secure",
     seed: int = 0,
 ) -> list[Plan]:
@@ -45,13 +51,17 @@ def plan(
 
     teachers, classes, queries: sizes, which are taken to be public. epsilon, delta: the budget of
     all labels together. labels: the most that are wanted; None: one for each query. profile: how
-    the teachers agree, stated from public data (keys easy_share, easy, hard, confusion,
-    commonest, as in `votes.synthetic.ConsensusProfile`); None: that of config.yaml. mechanisms:
+    the teachers agree, stated from public data (keys easy_share, easy, hard, confusion, commonest,
+    absent_share, as in `votes.synthetic.ConsensusProfile`); None: that of config.yaml. mechanisms:
     names; None: all. privacy_model: ``disjoint_shards`` (a record reaches one teacher) or
     ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
     what one teacher costs for add_remove, if teachers are private themselves. reach: the most
-    shards that what is protected may be in. noise: ``secure`` (exact samplers; only mechanisms that
-    have one) or ``reproducible``. seed: of the profile's votes.
+    shards that what is protected may be in. absent: whether a teacher may say nothing about a query
+    (docs/ballots.md). weights: how many votes each teacher casts, all for one class, whole numbers;
+    None: one each. findings, most_ones: yes/no questions that every query asks, by their number or
+    names, and how many of them a ballot says yes to at most; queries, labels are then whole
+    queries, and the plan counts findings (docs/multi-label.md). noise: ``secure`` (exact samplers;
+    only mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
@@ -61,11 +71,12 @@ def plan(
     for name in names:
         checks.one_of(registry.offered(), mechanism=name)
     checks.one_of(NOISES, noise=noise)
+    each = 1 if findings is None else len(names_of_findings(findings))
     wanted = Task(
         epsilon,
         delta,
-        queries,
-        queries if labels is None else labels,
+        queries * each,
+        (queries if labels is None else labels) * each,
         teachers,
         classes,
         privacy_model,
@@ -74,6 +85,10 @@ def plan(
         teacher_delta,
         secure=noise == "secure",
         reach=reach,
+        absent=absent,
+        **of_weights(weights, teachers),
+        findings=each,
+        most_ones=most_ones,
     )
     return study.ranked(on_profile(wanted, profile), names, seed)
 

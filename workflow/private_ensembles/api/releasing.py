@@ -20,6 +20,7 @@ from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
     certificate,
     expectation,
+    individual,
     own_votes,
     release_plan,
     statement,
@@ -27,15 +28,19 @@ from private_ensembles.release import (
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
+from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.cache import Votes
+from private_ensembles.votes.findings import names_of_findings
+from private_ensembles.votes.foreign_findings import of_arrays
 
 
 @dataclass(frozen=True)
 class Released:
     """Labels, and what all of them cost together.
 
-    labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for `adjacency`, an
-    upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
+    labels: int64 (queries,), or (queries, findings), -1 for a query without one. epsilon: at delta,
+    for `adjacency`, an upper bound whatever the votes. secure: False for a rehearsal, which must
+    not be released.
     facts: as they were stated. expectation: what the labels are worth on the profile
     (`expectation.lines()` says it in words).
     terms: the plan, as text, from which `release_statement` tells what was released.
@@ -60,6 +65,10 @@ def release_labels(
     epsilon: float,
     delta: float,
     labels: int | None = None,
+    findings: int | str | Sequence[str] | None = None,
+    most_ones: int | None = None,
+    teachers: int | None = None,
+    weights: Sequence[int] | None = None,
     answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
@@ -81,7 +90,15 @@ def release_labels(
     (True, True)
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
-    epsilon, delta: the budget of all labels together. labels: the most that are wanted; None: all.
+    teachers: how many there are, if some may say nothing about a query: rows then add up to at
+    most so many, and absent ballots are dealt out to the classes (docs/ballots.md). weights: how
+    many votes each teacher casts, all for one class, whole numbers; rows then add up to their sum
+    (`votes.ballots.counted` counts so), and nobody may be absent. epsilon, delta: the budget of all
+    labels together. labels: the most that are wanted; None: all. findings: yes/no
+    questions that every query asks, by their number or names: then counts are ballots of 0 and 1,
+    (queries, teachers, findings), or how many of `teachers` say yes, (queries, findings).
+    most_ones: how many findings a ballot says yes to at most; of one with more, the first ones
+    count. Whoever hands in counts of yes has left no more of any ballot (docs/multi-label.md).
     answer: for which queries: ``first``, those at the top; ``random``, drawn whatever the votes; or
     the numbers, from 0, of the only queries to answer, which must not be chosen by looking at
     votes. mechanism: its name; None: the best on the profile. profile, adjacency, teacher_epsilon,
@@ -98,7 +115,13 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    counts = _checked(counts)
+    of_ballots, n_votes = {}, None
+    if weights is not None:
+        if teachers is not None or findings is not None:
+            beside = "teachers for absent ballots" if findings is None else "findings"
+            raise ValueError(f"weights: must be given alone, not beside {beside}")
+        of_ballots = of_weights(weights, len(weights))
+        n_votes = of_ballots.get("n_votes", len(weights))  # alike weights are one vote each
     checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
@@ -107,17 +130,27 @@ def release_labels(
         offered = ", ".join(registry.offered())
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     facts = stated(shards, unit, reach, secure=secure)
-    queries, classes = counts.shape
-    votes = Votes(classes, np.full(queries, -1), counts=counts)
+    if findings is None:
+        if most_ones is not None:
+            raise ValueError(f"most_ones = {most_ones}: must be left out without findings")
+        counts = _checked(counts, teachers, n_votes)
+        unknown, stated_absent = np.full(len(counts), -1), teachers is not None
+        votes = Votes(
+            counts.shape[1], unknown, counts=counts, absent=stated_absent, teachers=teachers
+        )
+    else:
+        number = len(names_of_findings(findings))
+        votes = of_arrays(counts, number, most_ones, teachers)
     of_rehearsal = 0 if seed is None else seed
-    asked = pool_of(votes, answer, seed=None if secure else of_rehearsal)
+    asked = pool_of(votes, answer, seed=None if secure else of_rehearsal, findings=findings)
+    wanted = asked.votes.n_vectors if labels is None else labels
     task = Task(
         epsilon,
         delta,
         asked.votes.n_queries,
-        asked.votes.n_queries if labels is None else labels,
-        int(counts[0].sum()),
-        classes,
+        wanted * votes.findings,
+        votes.n_teachers if weights is None else len(weights),
+        votes.n_classes,
         facts.privacy_model,
         adjacency,
         teacher_epsilon,
@@ -125,14 +158,19 @@ def release_labels(
         secure=secure,
         counts_only=True,
         reach=reach,
+        absent=votes.absent,
+        findings=votes.findings,
+        most_ones=votes.most_ones,
+        **of_ballots,
     )
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(on_profile(task, profile), names, facts, 0)
     expectation.tell(application.expectation, secure=secure, anyway=anyway)
     drawn = own_votes.serve(application, asked.votes, of_rehearsal, text=asked.text, anyway=anyway)
     best = application.chosen
+    columns = ("label",) if asked.findings is None else asked.findings
     return Released(
-        drawn.by_query(queries),
+        drawn.by_query(votes.n_vectors, columns),
         best.mechanism,
         best.parameters,
         best.epsilon,
@@ -162,9 +200,10 @@ def release_statement(released: Released) -> str:
     """
     plan = release_plan.read(released.terms)
     proof = certificate.proof_or_reason(plan, released.epsilon)
-    number = int((released.labels >= 0).sum())
+    answered = released.labels >= 0
+    number = int((answered if answered.ndim == 1 else answered.any(axis=1)).sum())
     charged = statement.Charged(released.epsilon, released.delta, labels=number)
-    return statement.statement(plan, proof, charged)
+    return statement.statement(plan, proof, charged, individual.proofs(plan, released.epsilon))
 
 
 def release_darrm(
@@ -184,7 +223,7 @@ def release_darrm(
     return gamma_law.release(counts, gamma, source)
 
 
-def _checked(counts: ArrayLike) -> NDArray[np.int64]:
+def _checked(counts: ArrayLike, teachers: int | None, n_votes: int | None) -> NDArray[np.int64]:
     votes = np.asarray(counts)
     if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
         raise ValueError(
@@ -195,9 +234,20 @@ def _checked(counts: ArrayLike) -> NDArray[np.int64]:
         raise ValueError("counts: must be numbers of votes, at least 0")
     # Refused by the number of teachers alone, which is public.
     sums = np.minimum(votes, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
-    if (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
+    if teachers is not None:
+        checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
+        if (sums > teachers).any():
+            raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
+    elif n_votes is not None:
+        if (sums != n_votes).any():
+            raise ValueError(
+                f"counts: every row must add up to {n_votes}, the sum of weights without a common "
+                "factor"
+            )
+    elif (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "
-            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}"
+            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}; if ballots "
+            "may be absent say teachers=NUMBER"
         )
     return votes.astype(np.int64)

@@ -14,6 +14,7 @@ _MODULES = {
         "enumerate_histograms",
         "neighbour_pairs",
         "vote_neighbours",
+        "weighted_neighbours",
         "reduced_histograms",
         "sorted_histograms",
         "two_class_matrix",

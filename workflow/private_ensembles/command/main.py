@@ -122,4 +122,6 @@ def as_options(message: str, help_text: str) -> str:
         word = _OTHER_NAMES.get(name[0], name[0]).replace("_", "-")
         return next((each for each in (f"--{word}", f"-{word}") if each in options), name[0])
 
+    if "--absent" in options:  # a flag, which takes no value
+        message = message.replace("absent=yes", "--absent")
     return _NAME.sub(option, message)

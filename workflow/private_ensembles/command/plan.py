@@ -20,7 +20,7 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `plan` takes."""
     parser.add_argument("--teachers", type=whole, required=True, help="how many vote")
-    parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
+    parser.add_argument("--classes", type=whole, help="among how many labels; 2 for --findings")
     parser.add_argument("--queries", type=whole, required=True, help="in the pool")
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
     parser.add_argument(
@@ -38,27 +38,38 @@ def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
     from private_ensembles.command import plan_page
     from private_ensembles.planner import ranking, study
-    from private_ensembles.release import expectation
+    from private_ensembles.release import expectation, individual, release_plan
+    from private_ensembles.votes.ballots import of_weights
 
     labels = options.queries if options.labels is None else options.labels
+    options.classes, several = votes_options.classes(options), votes_options.each_query(options)
+    each = several.get("findings", 1)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
-    chosen = settings.of(options, queries=options.queries, labels=labels, **sizes)
+    chosen = settings.of(options, queries=options.queries * each, labels=labels * each, **sizes)
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
-    wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, reach=facts.reach)
+    stated = {"reach": facts.reach, "absent": options.absent} | several
+    stated |= of_weights(votes_options.weights(options), options.teachers)
+    wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
     applies = plans[0].refusal is None
     rows = study.plan_rows(wanted, plans)
     profile = chosen["profile"]
-    said = votes_options.profile_text(options, profile)
-    text, expected = said + ranking_text(rows, facts), None
+    what = "labels" if each == 1 else "findings"
+    text = votes_options.profile_text(options, profile) + ranking_text(rows, facts, what)
+    expected = None
     if applies:
         of_best = expectation.of(wanted, plans[0], options.seed, facts)
         text += of_best.lines()
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
-    report = {"noise": options.noise, **asdict(facts), "plans": rows, "profile": profile}
+    said = {"absent": True} if options.absent else {}
+    if applies and wanted.weights is not None:
+        best = release_plan.of(wanted, plans[0], None, facts)
+        said["by_weight"] = individual.by_weight(best, plans[0].epsilon)
+        text += individual.lines(said["by_weight"], wanted.weights)
+    report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
     report |= {"expectation": expected}
     if options.page is not None and applies:
         source = votes_options.profile_source(options)
@@ -69,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     return 0 if applies else 1
 
 
-def ranking_text(rows: list[dict], facts: Facts) -> list[str]:
+def ranking_text(rows: list[dict], facts: Facts, what: str = "labels") -> list[str]:
     """Return rows of `study.plan_rows` as lines of text, the best first.
 
     Mechanisms that do not apply for the same reason share a line.
@@ -77,7 +88,7 @@ def ranking_text(rows: list[dict], facts: Facts) -> list[str]:
     first = rows[0]
     shards = f"{facts.shards} shards" + f", reach {facts.reach}" * (facts.reach > 1)
     lines = [
-        f"{first['wanted']} labels, all for epsilon = {first['budget_epsilon']:g} at delta = "
+        f"{first['wanted']} {what}, all for epsilon = {first['budget_epsilon']:g} at delta = "
         f"{first['delta']:g} ({shards}, {first['adjacency']}); expected on the profile:"
     ]
     refused: dict[str, list[str]] = {}

@@ -77,7 +77,12 @@ def four_lines(
     few = plan_curves.labels_that_stay_useful(by_labels)
     enough = plan_curves.epsilon_that_is_useful(by_epsilon)
     most = max(epsilon for epsilon, _ in by_epsilon)
-    twice = [replace(task, epsilon=2 * task.epsilon), replace(task, n_teachers=2 * task.n_teachers)]
+    of_both = {"n_teachers": 2 * task.n_teachers}
+    if task.n_votes is not None:
+        of_both["n_votes"] = 2 * task.n_votes
+    if task.weights is not None:
+        of_both["weights"] = 2 * task.weights
+    twice = [replace(task, epsilon=2 * task.epsilon), replace(task, **of_both)]
     more_epsilon, more_teachers = (
         study.ranked(one, [best.mechanism], seed)[0].correct for one in twice
     )

@@ -28,6 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole,
         help="their number, never read off the votes; default: that of --class-names",
     )
+    parser.add_argument(
+        "--teachers",
+        type=whole,
+        help="their number; must be stated for counts if ballots may be absent",
+    )
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
     votes_options.add_answer(parser)
     parser.add_argument(
@@ -54,7 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
     from private_ensembles.jobs.io import alone, describe, write_csv
-    from private_ensembles.release import expectation, own_votes, releasing, showing
+    from private_ensembles.release import (
+        expectation,
+        individual,
+        own_votes,
+        release_plan,
+        releasing,
+        showing,
+    )
     from private_ensembles.release.pool import words
 
     options.classes = votes_options.classes(options)
@@ -99,7 +111,9 @@ def run(options: argparse.Namespace) -> int:
         except OSError as error:
             remedy = "the labels are charged, and the same command puts them in place"
             raise OSError(f"{labels.folder}: {describe(error)}: {remedy}") from None
-    total = labels.total
+    total, weights = labels.total, application.task.weights
+    plan = release_plan.read(row["terms"])
+    own = individual.by_weight(plan, float(row["epsilon"]))
     report = {
         "mechanism": application.chosen.mechanism,
         "parameters": row["parameters"],
@@ -110,10 +124,14 @@ def run(options: argparse.Namespace) -> int:
         "expectation": application.expectation.report(),
         "files": {path.stem.removeprefix(showing.MARK): str(path) for path in files.values()},
         "all_releases": None if total is None else asdict(total),
+        "by_weight": own,
         "left_of_total_budget": labels.left,
         "if_planned_together": None if labels.joint is None else asdict(labels.joint),
     }
     text = votes_options.profile_text(options, chosen["profile"]) + _text(report, labels)
+    text += individual.lines(own, weights or ())
+    if not own:
+        del report["by_weight"]
     emit(report, text, as_json=options.json)
     return 0
 
@@ -134,6 +152,15 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
     }
 
 
+def _each(asked: dict) -> str:
+    """Say what each query asks."""
+    if "findings" not in asked:
+        return f"{asked['classes']} classes"
+    most = asked["most_ones"]
+    few = "" if most is None else f", of which a ballot says yes to {most} at most"
+    return f"{asked['findings']} findings each{few}"
+
+
 def _text(report: dict, labels) -> list[str]:
     from private_ensembles.release.pool import FIRST, words
 
@@ -141,9 +168,12 @@ def _text(report: dict, labels) -> list[str]:
     facts = Facts(asked["shards"], asked["unit"], asked["reach"])
     usual = asked["wanted"] == asked["queries"] and asked["answered"] == words(FIRST)
     order = "" if usual else f"; {asked['answered']}"
+    absent = " (some may be absent)" if asked.get("absent") else ""
+    if "largest_weight" in asked:
+        absent += f" (of weights up to {asked['largest_weight']})"
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
-        f"{asked['queries']} queries, {asked['teachers']} teachers, {asked['classes']} classes",
+        f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, {_each(asked)}",
         f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}, "
         f"for {facts.words}",
         f"labels: {report['files']['labels']}{order}",

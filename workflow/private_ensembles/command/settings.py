@@ -54,6 +54,18 @@ def add_arguments(parser: argparse.ArgumentParser, *, seed: str, draws: bool = T
         help="the most shards that the data of one unit may be in; default 1",
     )
     model.add_argument(
+        "--absent",
+        action="store_true",
+        help="a teacher may say nothing about a query (an empty cell, or -1); whether it did is "
+        "protected as its vote is",
+    )
+    model.add_argument(
+        "--weights",
+        metavar="W,W,...",
+        help="how many votes each teacher casts, all for one class: whole numbers in the order of "
+        "the teachers, or a file of them; public; default: one each",
+    )
+    model.add_argument(
         "--adjacency",
         default=privacy["adjacency"],
         metavar="RELATION",
@@ -81,6 +93,13 @@ def add_arguments(parser: argparse.ArgumentParser, *, seed: str, draws: bool = T
         type=real,
         metavar="SHARE",
         help="of the commonest class, to compare with; default: all classes are alike likely",
+    )
+    stated.add_argument(
+        "--absent-share",
+        type=real,
+        default=profile["absent_share"],
+        metavar="SHARE",
+        help="of ballots that are absent; default 0; above it only with --absent",
     )
     if draws:
         parser.add_argument(

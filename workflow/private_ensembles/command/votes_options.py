@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,19 @@ def add_arguments(parser: argparse.ArgumentParser, *, profile: bool = True) -> N
         help="what queries are called, which is public; default: a column id, query, query_id, "
         "index, or a first one without a name",
     )
+    files.add_argument(
+        "--findings",
+        metavar="N|NAMES",
+        help="yes/no questions that every query asks: their number, or edema,fracture, or a file "
+        "with one name on each line; votes are then 0 or 1 for each of them",
+    )
+    files.add_argument(
+        "--most-ones",
+        type=whole,
+        metavar="N",
+        help="how many findings a ballot says yes to at most, of one with more the first count: "
+        "fewer are charged; default: all",
+    )
     if profile:
         files.add_argument(
             "--profile-from",
@@ -61,8 +75,16 @@ def add_answer(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(options: argparse.Namespace, path: str | Path, classes: int | None) -> Votes:
-    """Return the votes of a file; ValueError as `votes.foreign.read_own_votes`."""
+def read(
+    options: argparse.Namespace,
+    path: str | Path,
+    classes: int | None,
+    *,
+    absent: bool,
+    teachers: int | None = None,
+    weights: Sequence[int] | None = None,
+) -> Votes:
+    """Return the votes of a file; arguments and ValueError as `votes.foreign.read_own_votes`."""
     from private_ensembles.votes.foreign import read_own_votes
 
     return read_own_votes(
@@ -72,6 +94,11 @@ def read(options: argparse.Namespace, path: str | Path, classes: int | None) -> 
         class_names=options.class_names,
         first_class=options.first_class,
         id_column=options.id_column,
+        findings=options.findings,
+        most_ones=options.most_ones,
+        absent=absent,
+        teachers=teachers,
+        weights=weights,
     )
 
 
@@ -83,8 +110,17 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     """
     from private_ensembles.release.pool import pool_of
 
-    votes = read(options, options.votes, options.classes)
-    return pool_of(votes, options.answer, options.class_names, seed)
+    stated = {"absent": options.absent, "teachers": options.teachers}
+    stated["weights"] = weights(options)
+    votes = read(options, options.votes, options.classes, **stated)
+    return pool_of(votes, options.answer, options.class_names, seed, options.findings)
+
+
+def weights(options: argparse.Namespace) -> tuple[int, ...] | None:
+    """Return the weights that the options state, or None; ValueError as `ballots.read_weights`."""
+    from private_ensembles.votes.ballots import read_weights
+
+    return read_weights(options.weights)
 
 
 def classes(options: argparse.Namespace) -> int | None:
@@ -92,6 +128,8 @@ def classes(options: argparse.Namespace) -> int | None:
     from private_ensembles.configuration.class_names import read_class_names
 
     if options.class_names is None:
+        if options.classes is None and options.findings is not None:
+            return 2
         if options.classes is None:
             raise ValueError("n_classes = None: must be given, or say class_names=NAME,NAME,...")
         return options.classes
@@ -101,10 +139,22 @@ def classes(options: argparse.Namespace) -> int | None:
     return names
 
 
+def each_query(options: argparse.Namespace) -> dict[str, int | None]:
+    """Return what the options state of a query's findings, as a task has it."""
+    if options.findings is None:
+        if options.most_ones is not None:
+            raise ValueError(f"most_ones = {options.most_ones}: must be left out without findings")
+        return {}
+    from private_ensembles.votes.findings import names_of_findings
+
+    return {"findings": len(names_of_findings(options.findings)), "most_ones": options.most_ones}
+
+
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
-    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer")
-    return {key: getattr(options, key) for key in keys}
+    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent", "weights")
+    keys += ("findings", "most_ones")
+    return {key: getattr(options, key) for key in keys} | {"n_teachers": options.teachers}
 
 
 def profile(options: argparse.Namespace) -> dict:
@@ -124,16 +174,22 @@ def profile(options: argparse.Namespace) -> dict:
     } != defaults.PROFILE:
         raise ValueError(
             f"profile_from = {file!r}: must be given alone, "
-            "without --easy-share, --easy, --hard, --confusion"
+            "without --easy-share, --easy, --hard, --confusion, --absent-share"
         )
     private = getattr(options, "votes", None)
     if private is not None and os.path.exists(private) and os.path.samefile(private, file):
         raise ValueError(
             f"profile_from = {file!r}: must be votes on public data, not those to be released"
         )
-    votes = read(options, file, classes(options))
     try:
-        fitted = fit_profile(votes.histogram(), votes.labels)
+        votes = read(options, file, classes(options), absent=False)
+    except ValueError:
+        if not options.absent:  # they are public, so that what they lack may decide
+            raise
+        votes = read(options, file, classes(options), absent=True)
+    teachers = votes.n_teachers if votes.absent else None
+    try:
+        fitted = fit_profile(votes.cast(), votes.labels, teachers)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
     return {key: getattr(fitted, key) for key in defaults.PROFILE}
@@ -143,7 +199,8 @@ def profile_text(options: argparse.Namespace, fitted: dict) -> list[str]:
     """Return in a line what `profile` was fitted to, and how to state it; nothing without it."""
     if getattr(options, "profile_from", None) is None:
         return []
-    known = {key: value for key, value in fitted.items() if value is not None}
+    usual = {"commonest": None, "absent_share": 0}
+    known = {key: value for key, value in fitted.items() if (key, value) not in usual.items()}
     words = {key: v if isinstance(v, tuple) else (v,) for key, v in known.items()}
     stated = " ".join(
         f"--{key.replace('_', '-')} {' '.join(f'{value:g}' for value in values)}"

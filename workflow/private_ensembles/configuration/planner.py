@@ -28,6 +28,9 @@ class PlannedProfile(Profile):
     commonest: types.Maybe[types.number(gt=0, lt=1)] = about(
         "Share of the commonest class; null if all are alike likely."
     )
+    absent_share: types.number(ge=0, lt=1) = about(
+        "Share of ballots that are absent; above 0 only if ballots may be."
+    )
 
 
 class Pool(types.Section):

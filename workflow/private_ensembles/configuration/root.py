@@ -53,6 +53,21 @@ class Configuration(types.Section):
     id_column: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "Column of your own votes that holds identifiers of the queries; null looks for `id`."
     )
+    absent: types.YesNo = about(
+        "Whether a teacher of your own votes may say nothing about a query."
+    )
+    n_teachers: types.Maybe[types.Teachers] = about(
+        "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
+    )
+    weights: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Votes of each teacher, separated by commas, or a file of them; null is one each."
+    )
+    findings: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Yes/no questions of every query: their number, their names, or a file of these."
+    )
+    most_ones: types.Maybe[types.Count] = about(
+        "How many findings a ballot says yes to at most; of one with more, the first ones count."
+    )
     answer: Annotated[str, Field(min_length=1)] = about(
         "Queries to answer: `first`, `random`, or a file that names one on each line."
     )
@@ -128,10 +143,11 @@ class Configuration(types.Section):
             raise types.wrong("", path, f"an existing file (looked at {' and '.join(paths)})")
         return file
 
-    @field_validator("class_names", "answer")
+    @field_validator("class_names", "findings", "answer")
     @classmethod
     def _may_be_a_file(cls, text: str | None, info: ValidationInfo) -> str | None:
         words = text in ("first", "random") if info.field_name == "answer" else "," in (text or ",")
+        words = words or (info.field_name == "findings" and text.isdecimal())
         file = next(filter(os.path.isfile, _places(text or "", info)), None)
         if info.field_name == "answer" and words:
             return text
@@ -140,7 +156,7 @@ class Configuration(types.Section):
             raise types.wrong("", text, f"{other} or an existing file")
         return file or text
 
-    @field_validator("batch", mode="before")
+    @field_validator("batch", "findings", mode="before")
     @classmethod
     def _batch_is_a_text(cls, batch: object) -> object:
         """Take 3 and 2026-11-01, which YAML reads as a number and a date, as they were written."""
@@ -152,6 +168,8 @@ class Configuration(types.Section):
             self.noise = automatic_noise(self.votes)
         if self.class_names is not None and self.n_classes is None and self.session is None:
             self.n_classes = self._named_classes()
+        if self.findings is not None and self.n_classes is None and self.session is None:
+            self.n_classes = 2
         sections = [part for _, part in self if isinstance(part, types.MainSection)]
         for section in sections:
             section._settings = self
@@ -196,9 +214,11 @@ class Configuration(types.Section):
         if not self.unit.isprintable():
             yield "unit", self.unit, "printable text"
         if self.session is not None:
-            for name, default in (("shards", None), ("unit", "record"), ("reach", 1)):
+            usual = {"shards": None, "unit": "record", "reach": 1, "absent": False}
+            for name, default in (usual | {"n_teachers": None, "weights": None}).items():
                 if (value := getattr(self, name)) != default:
-                    yield name, value, f"{default or 'null'}, as the session states its own"
+                    shown = "no" if default is False else default or "null"
+                    yield name, value, f"{shown}, as the session states its own"
         elif self.votes is not None and self.noise == "secure" and self.shards is None:
             # Nothing in the votes shows it, and everything rests on it.
             allowed = (
@@ -206,6 +226,13 @@ class Configuration(types.Section):
                 "or shards=shared"
             )
             yield "shards", None, allowed
+        share = self.planner.profile.absent_share
+        if share and not (self.votes is not None and self.absent):
+            allowed = "0, unless ballots of your own votes may be absent (absent=yes)"
+            yield "planner.profile.absent_share", share, allowed
+        if self.most_ones is not None and (self.findings is None or self.session is not None):
+            allowed = "null, as the session states its own" if self.session else "null, or findings"
+            yield "most_ones", self.most_ones, allowed
         if self.shards == "shared" and self.reach > 1:
             yield "reach", self.reach, "1, as shards = shared may have a record in all of them"
 

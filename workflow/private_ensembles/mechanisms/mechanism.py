@@ -55,11 +55,11 @@ class Mechanism:
             return "needs teachers that are private themselves (teacher_epsilon)"
         if self.law.n_classes == 2 and task.n_classes != 2:
             return "for two classes only"
-        if task.reach > 1 and not self.account.groups:
+        if task.moved > 1 and not self.account.groups:
             return "charged for one vote that moves, not for several"
         if entry.hides_votes and (reason := groups.refusal(task)):
             return reason
-        if reason := self.account.refusal(self.law, task):
+        if reason := self.account.refusal(self.law, self.charged(task)):
             return reason
         return unproven(entry, task.labels, task.n_classes) if task.secure else None
 
@@ -70,23 +70,63 @@ class Mechanism:
         for one below 0 or above its range there, or if no noise is proven for the budget.
         """
         labels, others = self._arguments(task, free)
+        number = self.charged(task, labels).labels
         try:
-            parameters = self.account.find(self.law, task, labels, **others)
+            parameters = self.account.find(self.law, self.charged(task), number, **others)
         except NothingProven:
             reason = f"no noise of {self.name} is proven for the budget"
             raise ValueError(f"noise = secure: {reason}") from None
+        parameters = self._drawn(parameters, task, labels)
         self.require_coins(task, parameters)
-        size = {"n_teachers": int(task.n_teachers), "n_classes": int(task.n_classes)}
+        size = {"n_teachers": int(task.votes_in_all), "n_classes": int(task.n_classes)}
         return replace(parameters, **size)
 
     def guess(self, task: Task, **free: float) -> Parameters:
         """Return about what `calibrate` does, for a search that asks often."""
         labels, others = self._arguments(task, free)
-        return self.account.guess(self.law, task, labels, **others)
+        number = self.charged(task, labels).labels
+        parameters = self.account.guess(self.law, self.charged(task), number, **others)
+        return self._drawn(parameters, task, labels)
 
     def cost(self, task: Task, parameters: Parameters) -> Cost:
         """Return what the labels cost together at the task's delta."""
-        return self.account.cost(self.law, task, parameters)
+        return self.account.cost(self.law, *self.as_charged(task, parameters))
+
+    def charged(self, task: Task, labels: int | None = None) -> Task:
+        """Return the task as accounts see it: of the labels that the protected unit can change.
+
+        The one place where labels drawn become labels charged. labels: drawn at most; None: the
+        task's. Of findings whose ballots say yes to few, the others are the same on both data sets
+        and cost nothing, however many there are (docs/multi-label.md, theorem 2). That is a theorem
+        on noise that is fresh for each label: teachers' own privacy charges for all.
+
+        >>> task = Task(1.0, 1e-5, 28, 28, 50, 2, findings=14, most_ones=3)
+        >>> load("gnmax").charged(task).labels
+        12
+        """
+        queries, labels = task.queries, task.labels if labels is None else labels
+        if self._few(task):
+            queries = task.changed(queries)
+            # After a threshold any of the findings may be those that are answered.
+            labels = min(labels, queries) if self.law.silent else task.changed(labels)
+        return replace(task, queries=queries, labels=labels, findings=1, most_ones=None)
+
+    def as_charged(self, task: Task, parameters: Parameters) -> tuple[Task, Parameters]:
+        """Return the task and the noise, both for as many labels as are charged (`charged`)."""
+        if not self._few(task):
+            return self.charged(task), parameters
+        labels = int(parameters.labels)
+        queries = max(labels, int(getattr(parameters, "queries", task.queries)))
+        charged = self.charged(replace(task, queries=queries, labels=labels))
+        return charged, _capped(parameters, charged.queries, charged.labels)
+
+    def _few(self, task: Task) -> bool:
+        """Whether fewer labels are charged than drawn."""
+        return task.most_ones is not None and self.entry.hides_votes
+
+    def _drawn(self, parameters: Parameters, task: Task, labels: int) -> Parameters:
+        """Return noise that was found for the labels charged, for so many that are drawn."""
+        return _capped(parameters, task.queries, labels) if self._few(task) else parameters
 
     def require_coins(self, task: Task, parameters: Parameters) -> None:
         """Prove one secure label of two classes of the very coins that are drawn, where they are.
@@ -95,8 +135,8 @@ class Mechanism:
         rounding takes more than delta leaves.
         """
         if self.law.coins and task.secure and parameters.labels == 1 and task.n_classes == 2:
-            table = self.law.distribution(both_counts(task.n_teachers), parameters)
-            spent = coins_delta(table, task.epsilon, task.reach)
+            table = self.law.distribution(both_counts(task.votes_in_all), parameters)
+            spent = coins_delta(table, task.epsilon, task.moved)
             if spent > Decimal(task.delta):
                 raise ValueError(f"delta = {task.delta}: coins of {self.name} cost {spent:.17g}")
 
@@ -112,8 +152,14 @@ class Mechanism:
             if not 0 <= value <= high:
                 raise ValueError(f"{self.name}: {key} = {value}: must be in [0, {high}]")
         others = {key: value for key, value in free.items() if key != "cap"}
-        cap = free.get("cap", 1.0)
-        return max(1, min(task.labels, round(cap * task.labels))), others
+        cap, each = free.get("cap", 1.0), task.findings  # whole vectors
+        return max(each, min(task.labels, each * round(cap * task.labels / each))), others
+
+
+def _capped(parameters: Parameters, queries: int, labels: int) -> Parameters:
+    """Return the same noise for so many labels, and queries where a threshold comes first."""
+    caps = {"queries": queries} if hasattr(parameters, "queries") else {}
+    return replace(parameters, labels=labels, **caps)
 
 
 def unproven(entry: Entry, labels: int, n_classes: int) -> str | None:

@@ -17,7 +17,8 @@ class Parameters:
 
     continuous: the proof covers continuous noise only, so that labels drawn from discrete noise
     are not released (`release.refusal`). n_teachers, n_classes: of the task that it was calibrated
-    for; None if it was given.
+    for; None if it was given. n_teachers is `Task.votes_in_all`: as many as there are teachers, if
+    each has one vote.
     """
 
     continuous: bool = field(default=False, kw_only=True, repr=False)
@@ -68,12 +69,7 @@ def require_counts(counts: NDArray, parameters: Parameters) -> NDArray[np.int64]
     An ensemble of as many teachers passes or fails whatever its votes: rows of others, or with too
     many teachers for any sampler, are no counts of it.
     """
-    counts = np.asarray(counts)
-    if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
-        kind = f"{counts.dtype} {counts.shape}"
-        raise ValueError(f"counts: {kind}: must be integers (queries, classes)")
-    if counts.min() < 0:
-        raise ValueError("counts: must be numbers of votes, at least 0")
+    counts = require_table(counts)
     sums = counts.sum(axis=1, dtype=np.int64)
     wanted = sums[0] if parameters.n_teachers is None else parameters.n_teachers
     if (sums != wanted).any():
@@ -83,3 +79,14 @@ def require_counts(counts: NDArray, parameters: Parameters) -> NDArray[np.int64]
         )
     check_size(int(wanted), counts.shape[1])
     return counts.astype(np.int64)
+
+
+def require_table(counts: NDArray) -> NDArray:
+    """Return counts of votes, whatever their rows add up to; ValueError for what is no table."""
+    counts = np.asarray(counts)
+    if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
+        kind = f"{counts.dtype} {counts.shape}"
+        raise ValueError(f"counts: {kind}: must be integers (queries, classes)")
+    if counts.min() < 0:
+        raise ValueError("counts: must be numbers of votes, at least 0")
+    return counts

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 ADJACENCIES = frozenset({"add_remove", "replace_one"})
 # Of one family, from the loosest analysis to the tightest.
-ANALYSES = ("paper", "improved", "analytic", "label")
+ANALYSES = ("paper", "improved", "analytic", "label_rdp", "label")
 # How many labels of two classes, and of more, are proven if noise is secure: all that the law's own
 # exact sampler draws; one coin, audited as it is; coins of the table that the account is of; those,
 # and a lattice so fine that the account grants its distance from continuous noise; none.
@@ -35,6 +35,8 @@ class Entry:
     releasable: its labels may leave the workflow.
     data_dependent: its published cost is itself a function of the votes.
     keeps_budget: its noise can be found for a budget.
+    planned: it is offered for labels; else its noise is found to be compared with, as another of
+    its family is proven with less.
     hides_votes: the privacy comes from noise on the votes, whose histograms can be audited, and not
     from the teachers.
     costs_once: any number of labels costs the same.
@@ -62,6 +64,7 @@ class Entry:
     releasable: bool = True
     data_dependent: bool = False
     keeps_budget: bool = True
+    planned: bool = True
     hides_votes: bool = True
     costs_once: bool = False
 
@@ -98,6 +101,10 @@ ENTRIES = (
           "gaussian_counts.improved", ALL, analysis="improved",
           source="PATE section 4.1; Canonne, Kamath and Steinke 2020, Proposition 12",
           proof=_NOISY_COUNTS, **_GAUSSIAN),
+    Entry("gnmax_label_rdp", "GNMax, Rényi σ of the labels", ("purple", ".", "-."),
+          "gaussian.COINS", "label_rdp.gaussian", COINS_OR_FINE, analysis="label_rdp",
+          source="PATE section 4.1; σ as Chadha et al. 2024 charge labels, docs/many-labels.md",
+          proof="many-labels.md#the-account-before-this-one", planned=False, **_GAUSSIAN),
     Entry("gnmax_exact", "GNMax, σ of the labels", ("purple", "8", ":"), "gaussian.COINS",
           "label.gaussian", COINS_OR_FINE, analysis="label",
           source="PATE section 4.1; σ by docs/many-labels.md",
@@ -195,8 +202,17 @@ def entry(name: str) -> Entry:
 
 
 def offered() -> list[str]:
-    """Return the names of those whose noise can be found for a budget, in their order."""
-    return [entry.name for entry in ENTRIES if entry.keeps_budget]
+    """Return the names of those that are offered for labels within a budget, in their order."""
+    return [entry.name for entry in ENTRIES if entry.keeps_budget and entry.planned]
+
+
+def compared() -> list[str]:
+    """Return the names of those whose noise is found only to be compared with, in their order.
+
+    >>> compared()
+    ['gnmax_label_rdp']
+    """
+    return [entry.name for entry in ENTRIES if entry.keeps_budget and not entry.planned]
 
 
 def aggregators() -> list[str]:
@@ -230,10 +246,10 @@ def of_one_label() -> list[str]:
     Confident-GNMax answers none for certain, so it is left to the planner. Families stay together,
     each from the loosest analysis to the tightest.
     """
-    of_budget = [entry for entry in ENTRIES if entry.keeps_budget and not entry.data_dependent]
-    families = [entry.family or entry.name for entry in of_budget]
+    of_budget = [entry(name) for name in offered() if not entry(name).data_dependent]
+    families = [known.family or known.name for known in of_budget]
 
-    def place(entry: Entry) -> tuple[int, int]:
-        return families.index(entry.family or entry.name), ANALYSES.index(entry.analysis)
+    def place(known: Entry) -> tuple[int, int]:
+        return families.index(known.family or known.name), ANALYSES.index(known.analysis)
 
-    return [entry.name for entry in sorted(of_budget, key=place)]
+    return [known.name for known in sorted(of_budget, key=place)]

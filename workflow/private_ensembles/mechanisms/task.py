@@ -1,6 +1,8 @@
 """What labels are wanted of an ensemble, and what they may cost."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
 
 from private_ensembles import checks
 from private_ensembles.accounting.budgets import majority_cost
@@ -8,6 +10,9 @@ from private_ensembles.accounting.composition import Composition
 from private_ensembles.accounting.limits import MOST_EPSILON, check_budget, check_size
 from private_ensembles.mechanisms.registry import ADJACENCIES
 from private_ensembles.votes.synthetic import ConsensusProfile
+
+# Fields that texts from before there were ballots of several votes do not have.
+_OF_BALLOTS = ("ballot", "split", "n_votes", "absent", "findings", "most_ones", "weights")
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
 
@@ -25,8 +30,19 @@ class Task:
     secure: labels are drawn from the system's entropy, by exact samplers that only some mechanisms
     have, and accounted for as the discrete noise that it is. counts_only: of the votes only
     how many each class has is known. profile: how the teachers are thought to agree, on which no
-    cost depends. reach: how many votes the unit that is protected may move at most: the shards that
-    one person's records are in, or the records that are to be protected together.
+    cost depends. reach: how many teachers the unit that is protected may reach at most: the shards
+    that one person's records are in, or the records that are to be protected together.
+
+    ballot: votes of the largest ballot, which is all that one teacher says about a query. split:
+    whether a ballot's votes may go to several classes; else all of them are for one. n_votes: votes
+    on each query, which all its counts add up to; None: one for each teacher. absent: whether a
+    teacher may say nothing, so that only the number of teachers is public; its votes are then dealt
+    out to the classes (docs/ballots.md). findings: yes/no questions that a ballot answers at
+    once: so many queries of two classes, one after the other, are one vector (docs/multi-label.md).
+    most_ones: how many of them a ballot answers with yes at most; None: all. weights: votes of each
+    teacher, all for one class, which add up to n_votes; None: it is not said, or one each. ballot
+    is then the weight of the teacher whose ballot moves, the largest for a claim that covers all
+    (`votes.ballots.of_weights` gives all three).
 
     Raises ValueError for a value out of range.
     """
@@ -45,6 +61,13 @@ class Task:
     counts_only: bool = False
     profile: ConsensusProfile | None = None
     reach: int = 1
+    ballot: int = 1
+    split: bool = False
+    n_votes: int | None = None
+    absent: bool = False
+    findings: int = 1
+    most_ones: int | None = None
+    weights: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta)
@@ -52,7 +75,19 @@ class Task:
         checks.integer(at_least=1, **counted)
         checks.integer(at_least=1, at_most=self.n_teachers, reach=self.reach)
         checks.integer(at_least=2, n_classes=self.n_classes)
+        self._check_findings()
+        checks.integer(at_least=1, ballot=self.ballot)
+        if self.n_votes is not None:
+            checks.integer(at_least=self.n_teachers, n_votes=self.n_votes)
         check_size(self.n_teachers, self.n_classes)
+        check_size(self.votes_in_all, self.n_classes, "n_votes")
+        if self.weights is not None:
+            self._check_weights()
+        if self.ballot > (most := self.votes_in_all - self.n_teachers + 1):
+            raise ValueError(
+                f"ballot = {self.ballot}: must be at most {most}, as {self.n_teachers} teachers "
+                f"cast {self.votes_in_all} votes (n_votes) on each query, each at least one"
+            )
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
         checks.one_of(sorted(PRIVACY_MODELS), privacy_model=self.privacy_model)
@@ -62,6 +97,91 @@ class Task:
                 f"teacher_epsilon = {self.teacher_epsilon}: must be > 0 and <= {MOST_EPSILON:g}"
             )
         checks.probability(teacher_Delta=self.teacher_Delta, one=False)
+        if self.profile is not None and self.profile.absent_share and not self.absent:
+            raise ValueError(
+                f"absent_share = {self.profile.absent_share}: must be 0, unless ballots may be "
+                "absent (absent=yes)"
+            )
+
+    def _check_findings(self) -> None:
+        checks.integer(at_least=1, findings=self.findings)
+        if self.findings > 1 and self.n_classes != 2:
+            raise ValueError(f"n_classes = {self.n_classes}: must be 2, as findings are yes or no")
+        if self.most_ones is None:
+            return
+        checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
+        if self.absent:
+            raise ValueError(
+                f"most_ones = {self.most_ones}: must be left out where ballots may be absent, as "
+                "one that vanishes may change every finding; or let an absent ballot say no to all"
+            )
+
+    @property
+    def vectors(self) -> int:
+        """Return how many vectors of findings are wanted at most: labels, if there is one each."""
+        return self.labels // self.findings
+
+    def changed(self, labels: int) -> int:
+        """Return how many of so many labels, in their order, the unit can change at most.
+
+        A ballot that turns into another one changes no finding to which both say no: of k findings
+        min(k, 2 most_ones) at most (docs/multi-label.md, theorem 1).
+
+        >>> Task(1.0, 1e-5, 28, 28, 50, 2, findings=14, most_ones=3).changed(28)
+        12
+        """
+        if self.most_ones is None:
+            return labels
+        whole, rest = divmod(labels, self.findings)
+        most = min(self.findings, 2 * self.most_ones * self.reach)
+        return whole * most + min(rest, most)
+
+    def _check_weights(self) -> None:
+        """Bring weights to a tuple; ValueError unless they are of these teachers and votes."""
+        weights = tuple(self.weights)
+        if wrong := {w for w in set(weights) if not isinstance(w, int) or w < 1}:
+            raise ValueError(f"weights: {wrong.pop()!r}: must be whole numbers of at least 1")
+        if len(weights) != self.n_teachers:
+            raise ValueError(f"weights: {len(weights)} of them: must be {self.n_teachers}")
+        if sum(weights) != self.votes_in_all or self.ballot > max(weights):
+            raise ValueError(
+                f"weights: add up to {sum(weights)}, the largest is {max(weights)}: must be "
+                f"n_votes = {self.votes_in_all} and at least ballot = {self.ballot}"
+            )
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def votes_in_all(self) -> int:
+        """Return how many votes the counts of every query add up to."""
+        return self.n_teachers if self.n_votes is None else self.n_votes
+
+    @property
+    def moved(self) -> int:
+        """Return how many votes of a query the unit that is protected may move at most."""
+        return min(self.reach * self.ballot, self.votes_in_all)
+
+    @property
+    def together(self) -> bool:
+        """Return whether the votes that move do so from one class to one other.
+
+        Else from any classes to any. Absent votes are dealt out, to several classes if there are
+        several.
+        """
+        return self.reach == 1 and not self.split and (self.ballot == 1 or not self.absent)
+
+    def of_one_vote(self) -> Task:
+        """Return the same task if one vote moves."""
+        return replace(self, reach=1, ballot=1, split=False)
+
+    def stated(self) -> dict:
+        """Return the fields for a text; of those that say what a ballot is, only what is said."""
+        stated = asdict(self)
+        if self.profile is not None:
+            stated["profile"] = self.profile.stated()
+        for field in fields(self):
+            if field.name in _OF_BALLOTS and stated[field.name] == field.default:
+                del stated[field.name]
+        return stated
 
     def teacher_cost(self) -> Composition:
         """Return what one private teacher costs for the task's adjacency."""

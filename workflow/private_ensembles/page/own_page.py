@@ -41,8 +41,6 @@ def build(
     chosen = table[table["chosen"]].iloc[0].to_dict()
     applies = table["not_applicable"] == ""
     rest = table[~applies].groupby("not_applicable", sort=False)["name"]
-    called = labels["class_name" if "class_name" in labels else "label"]
-    per_class = called.value_counts().sort_index().rename_axis("class")
     rehearsal = facts["noise"] != "secure"
     return page(
         "own.html",
@@ -60,8 +58,19 @@ def build(
         refused=[(names.reason(str(reason)), list(who)) for reason, who in rest],
         labels_file=Path(labels_file).name,
         statement="" if statement is None else f"{statement.parent.name}/{statement.name}",
-        by_class=html_table(per_class.reset_index(name="labels"), "Released labels by class"),
+        by_class=_by_class(labels),
     )
+
+
+def _by_class(labels: pd.DataFrame) -> Markup:
+    """Return how many labels each class has, or how many answers to each finding are yes."""
+    if "label" not in labels:
+        answers = labels.drop(columns=["query", "id"], errors="ignore")
+        yes = answers.eq(1).sum().rename_axis("finding").reset_index(name="yes")
+        return html_table(yes.assign(no=answers.eq(0).sum().to_numpy()), "Released findings")
+    called = labels["class_name" if "class_name" in labels else "label"]
+    per_class = called.value_counts().sort_index().rename_axis("class")
+    return html_table(per_class.reset_index(name="labels"), "Released labels by class")
 
 
 def _mechanisms(some: pd.DataFrame) -> Markup:
@@ -123,7 +132,10 @@ ones 50 %. Wrong votes often go to the same few classes (confusion 1).'
     wrong = "nearly all go to one class" if confusion < 0.5 else "often go to the same few classes"
     if confusion > 10:
         wrong = "are spread evenly over all other classes"
+    missing = profile.get("absent_share", 0)
+    absent = f" {missing:.0%} of ballots are absent." if missing else ""
     return (
         f"{profile['easy_share']:.0%} of queries are easy: there {easy:.0%} of teachers are right "
         f"on average, on the hard ones {hard:.0%}. Wrong votes {wrong} (confusion {confusion:g})."
+        f"{absent}"
     ).replace("%", " %")

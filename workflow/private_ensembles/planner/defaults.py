@@ -17,13 +17,14 @@ PRIVACY = {
 }
 # 7 of 10 queries are easy; shares of right votes are Beta(20, 2) there, else Beta(2, 2); wrong
 # votes are spread over the other classes by a Dirichlet of parameter 1 (`votes.synthetic`); all
-# classes are alike likely.
+# classes are alike likely, and no ballot is absent.
 PROFILE = {
     "easy_share": 0.7,
     "easy": (20.0, 2.0),
     "hard": (2.0, 2.0),
     "confusion": 1.0,
     "commonest": None,
+    "absent_share": 0.0,
 }
 # Of a session with levels: for so many of its labels a level leaves units, with which the choice
 # between levels costs next to no noise (docs/sessions.md).

@@ -80,7 +80,7 @@ def around(task: Task, plans: Sequence[ranking.Plan], seed: int) -> Curves:
                 )  # noise for fewer labels, or for less epsilon, serves, too
                 row = {"mechanism": plan.mechanism, "over": over, "labels": one.labels}
                 rows.append(row | {"epsilon": one.epsilon, "correct": most})
-    right = counts[np.arange(len(counts)), truth] / task.n_teachers
+    right = counts[np.arange(len(counts)), truth] / task.votes_in_all
     return Curves(
         rows,
         float((counts.argmax(axis=1) == truth).mean()),

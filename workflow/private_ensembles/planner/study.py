@@ -48,8 +48,10 @@ def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
 def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     """Votes of the stated profile, for the task's sizes: counts (queries, classes), labels."""
     queries = ranking.sample_size(max(wanted.queries, _FEWEST), wanted.n_classes)
+    queries = max(1, queries // wanted.findings) * wanted.findings  # whole vectors
     generator = randomness.generator(seed, "planner", "profile")
-    return synthetic_counts(wanted.profile, wanted.n_teachers, queries, generator)
+    size = wanted.n_teachers, queries
+    return synthetic_counts(wanted.profile, *size, generator, wanted.weights)
 
 
 def ranked(
@@ -122,9 +124,9 @@ def words(parameters: Parameters | None) -> str:
     if parameters is None:
         return ""
     said = {name: f"{name} = {_short(value)}" for name, value in parameters.shown().items()}
-    teachers = parameters.n_teachers
-    if teachers is not None and getattr(parameters, "threshold", 0) > teachers:
-        said["threshold"] += f" (of {teachers} teachers: few pass it, by their noise)"
+    votes = parameters.n_teachers
+    if votes is not None and getattr(parameters, "threshold", 0) > votes:
+        said["threshold"] += f" (of {votes} teachers: few pass it, by their noise)"
     return ", ".join(said.values())
 
 

@@ -7,9 +7,11 @@ fits the mechanism. Where nothing is proven, it says why. Format and theorems: d
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,6 +40,7 @@ from private_ensembles.release.release_plan import ReleasePlan
 MOST_COINS = 5000
 # Of noise on whole numbers of a smaller scale, the law of a sum has no closed form.
 _LEAST_SCALE = 2.0
+_ONE_BY_ONE = "the verifier knows noisy counts that move by one vote only, not by several"
 # The verifier accepts a certificate that proves an epsilon larger than the stated one by so much.
 _NEARLY = 1.02
 
@@ -86,8 +89,10 @@ def _prove(plan: ReleasePlan) -> Proof:
     task, parameters = plan.task, plan.parameters
     if not task.secure:
         raise NoCertificate("the noise of a rehearsal can be computed from its seed")
-    if task.reach > 1:
-        raise NoCertificate("the verifier knows one moved vote only, not several")
+    task, parameters = plan.mechanism.as_charged(task, parameters)
+    plan = replace(plan, task=task, parameters=parameters)  # of the labels that can change
+    if task.moved > 1 and not task.together:
+        raise NoCertificate("the verifier knows votes that go from one class to one other only")
     account = plan.mechanism.account
     if isinstance(parameters, Members):
         return Proof(_of_responses(plan, parameters.members))
@@ -101,6 +106,8 @@ def _prove(plan: ReleasePlan) -> Proof:
         return _of_thresholds_and_labels(plan)
     if plan.mechanism.law.coins and task.n_classes == 2 and plan.labels == 1:
         return Proof(_of_one_label(plan))
+    if task.moved > 1:
+        raise NoCertificate(_ONE_BY_ONE)
     return _of_counts(plan.parameters.moves, task.epsilon, task.delta)
 
 
@@ -124,12 +131,19 @@ def proof_or_reason(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
 
 
 def of_release(
-    plan: ReleasePlan, proof: Proof, *, time: str, labels_sha256: str, epsilon: float
+    plan: ReleasePlan,
+    proof: Proof,
+    *,
+    time: str,
+    labels_sha256: str,
+    epsilon: float,
+    own: Sequence[tuple[int, float, Proof]] = (),
 ) -> str:
     """Return the file of a release's certificate, as JSON text: a function of these alone.
 
     proof: what is proven of the plan. time: of the charge. labels_sha256: of labels.csv, which is
-    to lie beside the file. epsilon: what is stated, at the plan's delta.
+    to lie beside the file. epsilon: what is stated, at the plan's delta. own: what is stated of
+    teachers of less weight, and proven: weight, epsilon and proof of each.
     """
     facts = {
         "time": time,
@@ -139,7 +153,11 @@ def of_release(
         "delta": exactly(plan.task.delta),
         "terms": plan.text(),
     }
-    return json.dumps({"release": facts, "certificates": [proof.body]}) + "\n"
+    own = [row for row in own if row[2].body["kind"] != "ledger_row"]
+    if own:
+        facts["own"] = [{"weight": weight, "epsilon": exactly(of)} for weight, of, _ in own]
+    bodies = [proof.body, *(of_weight.body for *_, of_weight in own)]
+    return json.dumps({"release": facts, "certificates": bodies}) + "\n"
 
 
 def _of_responses(plan: ReleasePlan, members: int) -> dict:
@@ -203,7 +221,7 @@ def _of_labels(plan: ReleasePlan) -> Proof:
     levels = [_level(plan, level.parameters, level.units, level.reserve) for level in noises]
     levels = levels or [_level(plan, parameters, 1, 0)]
     body, epsilon, curve = label_certificate.adaptive(levels, plan.labels, task.delta, task.epsilon)
-    if isinstance(parameters, LeakyLabel) and not epsilon <= task.epsilon:
+    if isinstance(parameters, LeakyLabel) and task.moved == 1 and not epsilon <= task.epsilon:
         # Composition of labels of which no more is known than what each costs.
         each, leak = parameters.label_epsilon, parameters.label_delta
         law = {"name": "response", "epsilon": exactly(each), "delta": exactly(leak)}
@@ -220,6 +238,8 @@ def _of_labels(plan: ReleasePlan) -> Proof:
 def _of_thresholds_and_labels(plan: ReleasePlan) -> Proof:
     """Thresholds by their noisy counts, labels by what they release."""
     task, noise = plan.task, plan.parameters
+    if task.moved > 1:
+        raise NoCertificate(_ONE_BY_ONE)
     if noise.sigma1 < _LEAST_SCALE:
         raise NoCertificate(f"the noise of thresholds has a scale below {_LEAST_SCALE:g} votes")
     counts = [(noise.queries, noise.sigma1, _deltas(Moves(noise.queries, noise.sigma1)))]
@@ -247,17 +267,29 @@ def _level(plan: ReleasePlan, noise: Parameters, units: int, reserve: int, law=N
         [1 - float.fromhex(p) if label else float.fromhex(p) for label, p in coins["rows"]]
     )
     table = np.stack([zeros, ones], axis=1)
-    first = np.concatenate([table[:-1], table[1:]])
-    second = np.concatenate([table[1:], table[:-1]])
+    # Of chances that rise with the votes, fewer votes than may move cost no more.
+    moved = task.moved
+    rising = all(x <= y for x, y in pairwise(map(_of_one, coins["rows"])))
+    sizes = [moved] if rising else range(1, moved + 1)
+    fewer = np.concatenate([table[:-size] for size in sizes])
+    more = np.concatenate([table[size:] for size in sizes])
+    first, second = np.concatenate([fewer, more]), np.concatenate([more, fewer])
 
     curves = partial(excesses, first, second)
-    return Level(coins, curves, spread, (2, len(table) - 1), units, reserve)
+    return Level(coins, curves, spread, (2, len(fewer)), units, reserve)
+
+
+def _of_one(coin: tuple[int, str]) -> Fraction:
+    """Return the chance of label 1 that a coin has, exactly."""
+    label, less_likely = coin
+    p = Fraction(float.fromhex(less_likely))
+    return p if label else 1 - p
 
 
 def _cells(plan: ReleasePlan, sigma: float, spread: float, units: int, reserve: int) -> Level:
     """The largest of counts with Gaussian noise on the fine lattice."""
     task = plan.task
-    family = OnCells(sigma, task.n_teachers, task.n_classes)
+    family = OnCells(sigma, task.votes_in_all, task.n_classes, 0.0, task.moved, together=True)
     leads, middles, _ = family._nodes()
     panels = 2
     while panel_error(panels, middles.size) > 1e-3 * task.delta / plan.labels and panels < 16:
@@ -265,12 +297,14 @@ def _cells(plan: ReleasePlan, sigma: float, spread: float, units: int, reserve: 
     law = {
         "name": "gaussian_maximum",
         "scale": exactly(sigma),
-        "teachers": task.n_teachers,
+        "teachers": task.votes_in_all,
         "classes": task.n_classes,
         "cells": 10,
         "panels": panels,
         "lattice": "fine",
     }
+    if task.moved > 1:
+        law["moved"] = task.moved
     error = 4 * panel_error(panels, middles.size) + 1e-15
     apart = fine_distance(sigma, task.n_classes) * 1.3 + 1e-30
     shape = (leads.size, middles.size)
@@ -279,12 +313,12 @@ def _cells(plan: ReleasePlan, sigma: float, spread: float, units: int, reserve: 
 
 def _coins(plan: ReleasePlan, noise: Parameters, law=None) -> dict:
     """The very coins that are flipped: for each number of votes, the less likely label's float."""
-    K = plan.task.n_teachers
+    K = plan.task.votes_in_all
     if K > MOST_COINS:
-        raise NoCertificate(f"it would list a coin for each number of votes, of {K:,} teachers")
+        raise NoCertificate(f"it would list a coin for each number of votes, of {K:,} votes")
     law = plan.mechanism.law if law is None else law
     table = law.distribution(both_counts(K), noise)
     rows = [
         [int(row.argmin() if row[0] != row[1] else 1), exactly(float(row.min()))] for row in table
     ]
-    return {"name": "coins", "moved": 1, "rows": rows}
+    return {"name": "coins", "moved": plan.task.moved, "rows": rows}

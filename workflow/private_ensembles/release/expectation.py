@@ -54,11 +54,13 @@ class Expectation:
     """What labels are worth on the stated profile.
 
     wanted: labels asked for. answers: labels that are expected. right: of them, those that are
-    right. guessing, teacher, plurality: shares of queries on which guessing the commonest class,
-    one teacher and the teachers' plurality without noise are right. stated: whether the commonest
-    class was stated. good: the most labels, up to those wanted, of which 80 % would be right; 0 if
-    not even one would, None if it is not known. advice: the best first. warnings: what the budget
-    does not promise.
+    right. With several findings of a query, all of these are findings; findings: how many a query
+    has; vectors: queries of which all findings are expected to be right. guessing, teacher,
+    plurality: shares of queries on which guessing the commonest class, one teacher (who guesses if
+    absent) and the teachers' plurality without noise are right. stated: whether the commonest class
+    was stated. good: the most labels (queries, if there are findings), up to those wanted, of which
+    80 % would be right; 0 if not even one would, None if it is not known. advice: the best first.
+    warnings: what the budget does not promise.
     """
 
     wanted: int
@@ -71,6 +73,8 @@ class Expectation:
     good: int | None
     advice: tuple[Advice, ...]
     warnings: tuple[str, ...]
+    findings: int = 1
+    vectors: float = math.nan
 
     @property
     def share(self) -> float:
@@ -115,7 +119,8 @@ class Expectation:
         if self.useful:
             return
         some = self.good is not None and self.good > 0
-        fewer = f"ask for at most {self.good} labels" if some else "ask for fewer labels"
+        what = "labels" if self.findings == 1 else "queries"
+        fewer = f"ask for at most {self.good} {what}" if some else f"ask for fewer {what}"
         raise ValueError(
             f"{self._too_few()}: nothing was drawn or charged; {fewer}, change the budget, or "
             f"allow it with {allow}"
@@ -123,7 +128,8 @@ class Expectation:
 
     def report(self) -> dict:
         """Return it for JSON."""
-        return {
+        several = {"findings": self.findings, "vectors_right": self.vectors}
+        return (several if self.findings > 1 else {}) | {
             "wanted": self.wanted,
             "answers": self.answers,
             "right": self.right,
@@ -147,7 +153,13 @@ class Expectation:
         )
 
     def _right(self) -> str:
-        return f"{self.right:,.0f} of {self.answers:,.0f} labels right"
+        if self.findings == 1:
+            return f"{self.right:,.0f} of {self.answers:,.0f} labels right"
+        queries = self.wanted // self.findings
+        return (
+            f"{self.right:,.0f} of {self.answers:,.0f} findings right, all {self.findings} of "
+            f"{self.vectors:,.0f} of {queries:,} queries"
+        )
 
     def _guess(self) -> str:
         return "the commonest class alone" if self.stated else "guessing"
@@ -163,12 +175,16 @@ class Expectation:
 
     def _advice_text(self) -> list[str]:
         texts = []
+        wanted, one = self.wanted // self.findings, "a single label"
+        if self.findings > 1:
+            one = "a finding of a single query"
         if self.good == 0:
-            texts.append(f"not even a single label would be right {_percent(GOOD)} of the time")
-        elif self.good == 1 < self.wanted:
-            texts.append(f"a single label would be right {_percent(GOOD)} of the time")
-        elif self.good is not None and self.good < self.wanted:
-            texts.append(f"of up to {self.good:,} labels {_percent(GOOD)} would be right")
+            texts.append(f"not even {one} would be right {_percent(GOOD)} of the time")
+        elif self.good == 1 < wanted:
+            texts.append(f"{one} would be right {_percent(GOOD)} of the time")
+        elif self.good is not None and self.good < wanted:
+            what = "labels" if self.findings == 1 else "queries' findings"
+            texts.append(f"of up to {self.good:,} {what} {_percent(GOOD)} would be right")
         texts += [f"{advice.what}: about {advice.right:,.0f} right" for advice in self.advice]
         return texts[:_MOST]
 
@@ -196,13 +212,28 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
         answers=answers,
         right=plan.correct,
         guessing=float(task.profile.frequencies.max()),
-        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.n_teachers),
+        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.votes_in_all),
         plurality=plurality,
         stated=task.profile.commonest is not None,
         good=good,
         advice=tuple(_advice(known, votes, truth, plurality, seed, facts)),
-        warnings=tuple(budget_warnings(task, facts)),
+        warnings=(*budget_warnings(task, facts), *_profile_warnings(task)),
+        findings=task.findings,
+        vectors=_vectors(task, plan, votes, truth),
     )
+
+
+def _vectors(task: Task, plan: Plan, votes: NDArray, truth: NDArray) -> float:
+    """Return of how many queries all findings are expected to be right.
+
+    On the profile findings are independent; where they go together there are more.
+    """
+    if task.findings == 1:
+        return plan.correct
+    law, parameters = load(plan.mechanism).law, plan.parameters
+    right = law.right(votes, truth, parameters, task.secure).reshape(-1, task.findings)
+    queries = int(getattr(parameters, "queries", parameters.labels)) // task.findings
+    return float(right.prod(axis=1).mean() * queries)
 
 
 def tell(
@@ -268,6 +299,16 @@ def budget_warnings(task: Task, facts: Facts) -> list[str]:
     return texts
 
 
+def _profile_warnings(task: Task) -> list[str]:
+    """Return that the profile has every teacher vote, where a ballot may be absent."""
+    if not task.absent or task.profile.absent_share:
+        return []
+    return [
+        "absent_share = 0: of ballots that may be absent the profile has all, so that fewer labels "
+        "may be right than it says: state the share of those that are missing, from public data"
+    ]
+
+
 def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
     """Return the most labels, up to those wanted, of which 80 % are right; 0, if not even one is.
 
@@ -275,16 +316,17 @@ def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
     """
     plan = known.plan
     if plan.answers and plan.correct >= GOOD * plan.answers:
-        return known.task.labels
+        return known.task.vectors
 
-    def enough(labels: int) -> bool | None:
+    def enough(vectors: int) -> bool | None:
+        labels = vectors * known.task.findings
         right = scaled_plans.estimate(known, replace(known.task, labels=labels), votes, truth)
         return None if right is None else right >= GOOD * labels
 
     least = enough(1)
     if not least:
         return None if least is None else 0
-    low, high = 1, known.task.labels
+    low, high = 1, known.task.vectors
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if enough(middle) else (low, middle)
@@ -336,6 +378,8 @@ def _one_more(known: Scaled, seed: int) -> Advice | None:
     task, plan = known.task, known.plan
     mechanism = load(plan.mechanism)
     if not (mechanism.entry.hides_votes and "cap" in mechanism.account.free):
+        return None
+    if task.votes_in_all != task.n_teachers:  # whose weight is not known
         return None
     more = replace(task, n_teachers=task.n_teachers + 1)
     votes, truth = study.profile_votes(more, seed)

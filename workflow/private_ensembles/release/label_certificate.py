@@ -65,12 +65,13 @@ class OnCells(GaussianMaximum):
     """The family of GNMax's labels with nodes where the verifier has them."""
 
     def _nodes(self):
-        half = min((self.teachers - 1) / self.scale, 13 + 1 / self.scale)
+        half_move = self.moved / self.scale
+        half = min((self.teachers - self.moved) / self.scale, 13 + half_move)
         leads = math.ceil(half * _CELLS * (1 - 1e-15))
-        widest = leads / _CELLS + 1 / self.scale
+        widest = leads / _CELLS + half_move
         middles = math.ceil((8.5 + widest / 2 + 6.5) * _CELLS * (1 - 1e-15)) + 1
         steps = np.arange(-leads, leads + 1) / _CELLS
-        return 1 / self.scale + steps, -6.5 + np.arange(middles) / _CELLS, True
+        return half_move + steps, -6.5 + np.arange(middles) / _CELLS, True
 
 
 def panel_error(panels: int, middles: int) -> float:

@@ -68,24 +68,31 @@ def plan_for(
     epsilon, delta, labels_wanted (None: every query), noise. meter, expect: as in `planned`. Raises
     ValueError for values out of range, or if no mechanism applies.
     """
-    wanted = votes.n_queries if budget["labels_wanted"] is None else budget["labels_wanted"]
-    if not 1 <= wanted <= votes.n_queries:
+    wanted = votes.n_vectors if budget["labels_wanted"] is None else budget["labels_wanted"]
+    if not 1 <= wanted <= votes.n_vectors:
         raise ValueError(
             f"labels_wanted = {wanted}: must be at least 1 and at most the number of queries, "
-            f"{votes.n_queries}"
+            f"{votes.n_vectors}"
         )
     task = study.task(
         settings,
         budget["epsilon"],
         budget["delta"],
         queries=votes.n_queries,
-        labels=wanted,
+        labels=wanted * votes.findings,
         n_teachers=votes.n_teachers,
         n_classes=votes.n_classes,
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
         privacy_model=facts.privacy_model,
         reach=facts.reach,
+        absent=votes.absent,
+        ballot=votes.ballot,
+        split=votes.split,
+        n_votes=None if votes.n_votes == votes.n_teachers else votes.n_votes,
+        weights=votes.weights,
+        findings=votes.findings,
+        most_ones=votes.most_ones,
     )
     return planned(task, settings["mechanisms"], facts, seed, meter, expect)
 
@@ -159,15 +166,21 @@ def curves_table(application: Application, seed: int) -> pd.DataFrame:
 def public_facts(application: Application) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
     task = application.task
+    stated: dict[str, object] = {"absent": True} if task.absent else {}
+    if task.weights is not None:
+        stated["largest_weight"] = max(task.weights)
+    if task.findings > 1:
+        stated |= {"findings": task.findings, "most_ones": task.most_ones}
     return {
-        "queries": task.queries,
+        "queries": task.queries // task.findings,
         "teachers": task.n_teachers,
         "classes": task.n_classes,
-        "wanted": task.labels,
+        "wanted": task.vectors,
         "epsilon": task.epsilon,
         "delta": task.delta,
         "noise": "secure" if task.secure else "reproducible",
         **asdict(application.facts),
+        **stated,
     }
 
 

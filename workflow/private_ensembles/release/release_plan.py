@@ -98,11 +98,17 @@ class ReleasePlan:
         task = self.task
         sizes = (
             task.n_teachers,
+            task.votes_in_all,
             task.n_classes,
             task.privacy_model,
             task.adjacency,
             task.secure,
             task.reach,
+            task.ballot,
+            task.split,
+            task.absent,
+            task.findings,
+            task.most_ones,
         )
         return self.name, self.noise(1, 1), self.levels, *sizes
 
@@ -192,9 +198,10 @@ class ReleasePlan:
         covered = isinstance(account, LabelAccount) and labels <= MOST_LABELS
         if not covered or not law.pairs_known(task):
             return Bounds(0.0, math.inf)
-        family = law.pairs(task, self.noise(queries, labels))
-        fineness = grid_fineness(task.n_classes, labels)
-        return adaptive_epsilon(family, labels, delta, fineness=fineness)
+        charged, noise = mechanism.as_charged(task, self.noise(queries, labels))
+        family = law.pairs(charged, noise)
+        fineness = grid_fineness(task.n_classes, charged.labels)
+        return adaptive_epsilon(family, charged.labels, delta, fineness=fineness)
 
     def _units_alone(self, units: int, delta: float) -> Bounds:
         """Bounds on what at most so many units cost, whichever levels they are spent on.
@@ -233,7 +240,7 @@ class ReleasePlan:
 
     def text(self) -> str:
         """Return the plan as JSON, from which `read` makes it again, float for float."""
-        plan = asdict(self) | {"parameters": _stated(self.parameters)}
+        plan = asdict(self) | {"parameters": _stated(self.parameters), "task": self.task.stated()}
         del plan["levels"]
         if self.facts is None:
             del plan["facts"]
@@ -271,7 +278,10 @@ def read(text: str) -> ReleasePlan:
 
 def _stated(parameters: Parameters) -> dict:
     """Say parameters and of which kind they are, for JSON."""
-    return {"kind": type(parameters).__name__} | asdict(parameters)
+    stated = {"kind": type(parameters).__name__} | asdict(parameters)
+    if (profile := getattr(parameters, "profile", None)) is not None:
+        stated["profile"] = profile.stated()
+    return stated
 
 
 def _parameters(stated: dict) -> Parameters:

@@ -26,7 +26,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -139,6 +139,12 @@ class Request:
         """
         asked = {name: self.config[name] for name in _ASKED}
         asked |= {name: self.config["planner"][name] for name in _PLANNED}
+        # As it was before ballots could be absent, so that it has the hash that it had.
+        asked["profile"] = {
+            name: value
+            for name, value in asked["profile"].items()
+            if name != "absent_share" or value
+        }
         asked |= pool.stated(self.config)
         text = json.dumps(_canonical(asked), sort_keys=True)
         return hashlib.sha256(
@@ -186,18 +192,20 @@ class Labels:
 
         return pd.read_csv(text_io.StringIO(self.text), keep_default_na=False)
 
-    def by_query(self, queries: int) -> NDArray[np.int64]:
+    def by_query(self, queries: int, columns: Sequence[str] = ("label",)) -> NDArray[np.int64]:
         """Return the label of each query, (queries,), -1 for a query without one.
+
+        columns: the names of a query's findings, if it has several: then (queries, findings).
 
         >>> Labels("query,label\\n0,2\\n2,0\\n").by_query(4).tolist()
         [2, -1, 0, -1]
         """
         import numpy as np
 
-        labels = np.full(queries, -1, dtype=np.int64)
+        labels = np.full((queries, len(columns)), -1, dtype=np.int64)
         for row in csv.DictReader(text_io.StringIO(self.text)):
-            labels[int(row["query"])] = int(row["label"])
-        return labels
+            labels[int(row["query"])] = [int(row[name] or -1) for name in columns]
+        return labels[:, 0] if len(columns) == 1 else labels
 
 
 def permission(request: Request, place: Place) -> str | None:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.jobs.io import alone
 from private_ensembles.mechanisms import release as door
-from private_ensembles.mechanisms.parameters import require_counts
+from private_ensembles.mechanisms.parameters import require_counts, require_table
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY, RESERVE
@@ -25,6 +25,8 @@ from private_ensembles.release import expectation, release_plan, session_plan
 from private_ensembles.release.facts import stated
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_file import Batch, SessionFile, State
+from private_ensembles.votes.ballots import dealt
+from private_ensembles.votes.foreign_findings import of_arrays
 
 # Of a batch's name, so that it stands in one line of any table.
 LONGEST_KEY = 200
@@ -95,32 +97,39 @@ class Session:
         adjacency: str = PRIVACY["adjacency"],
         teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
         teacher_delta: float = PRIVACY["teacher_Delta"],
+        absent: bool = False,
+        weights: Sequence[int] | None = None,
         noise: str = "secure",
         seed: int | None = None,
         levels: Sequence[int] = (),
         reserve: int = RESERVE,
+        findings: str | int | Sequence[str] | None = None,
+        most_ones: int | None = None,
         say: Callable[[str], None] | None = None,
     ) -> Session:
         """Plan a session and make its file.
 
         path: of a file that is not there yet. teachers, classes: sizes, which are taken to be
         public. labels: the most that will ever be released. epsilon, delta: what all of them may
-        cost together. queries: the most that will ever be asked, if some may get no label because
-        a threshold is asked first; None: as many as labels. mechanisms: names, of which the best on
+        cost together. queries: the most that will ever be asked, if some may get no label because a
+        threshold is asked first; None: as many as labels. mechanisms: names, of which the best on
         the profile is taken; None: all. profile, adjacency, teacher_epsilon, teacher_delta: as in
         :func:`private_ensembles.plan`. shards: ``disjoint`` if no record is in the data of two
         teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record
-        is, such as "patient", and the most shards that one may be in (`release.facts`). anyway:
-        make a session of whose labels, on the profile, too few would be right to be of use; a
-        rehearsal is made in any case. noise: ``secure`` (the system's
-        entropy) or ``reproducible``: a rehearsal, whose labels must not be released, with `seed`
-        (default 0). levels: among which the noise of each batch may be chosen, after seeing all
-        labels so far, by the whole units that a label costs, such as (1, 2, 4): the dearer, the
-        less noise. `labels` are then units of the budget, and there is one mechanism, gnmax_exact
-        unless another is named. Empty: all labels have the same noise. reserve: a label of every
-        level but the first has to leave units for so many more of it, without which the choice
-        would cost more noise. say: is told, line by line, what to expect before the file is made;
-        None: what must not be missed becomes a warning.
+        is, such as "patient", and the most shards that one may be in (`release.facts`). absent:
+        whether a teacher may say nothing about a query (docs/ballots.md). weights: how many votes
+        each teacher casts, all for one class, whole numbers; None: one each. anyway: make a session
+        of whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
+        any case. noise: ``secure`` (the system's entropy) or ``reproducible``: a rehearsal, whose
+        labels must not be released, with `seed` (default 0). levels: among which the noise of each
+        batch may be chosen, after seeing all labels so far, by the whole units that a label costs,
+        such as (1, 2, 4): the dearer, the less noise. `labels` are then units of the budget, and
+        there is one mechanism, gnmax_exact unless another is named. Empty: all labels have the same
+        noise. reserve: a label of every level but the first has to leave units for so many more of
+        it, without which the choice would cost more noise. findings, most_ones: yes/no questions
+        that every query asks, as :func:`private_ensembles.release_labels` takes them; labels and
+        queries are then whole queries, and nobody has weights. say: is told, line by line, what to
+        expect before the file is made; None: what must not be missed becomes a warning.
 
         Raises ValueError, in one line, for a value out of range, if no mechanism applies, if the
         labels would be of too little use (`release.expectation`), or if there is something at
@@ -143,10 +152,14 @@ class Session:
             adjacency=adjacency,
             teacher_epsilon=teacher_epsilon,
             teacher_delta=teacher_delta,
+            absent=absent,
+            weights=weights,
             noise=noise,
             seed=seed,
             levels=levels,
             reserve=reserve,
+            findings=findings,
+            most_ones=most_ones,
         )
         if not path.parent.is_dir():
             raise ValueError(f"{path}: the folder {path.parent} must be there")
@@ -197,25 +210,29 @@ class Session:
 
     @property
     def remaining(self) -> int:
-        """Return how many labels may still be released; with levels, how many units are left."""
+        """Return how many labels may still be released; with levels, how many units are left.
+
+        With several findings of a query, of how many queries all may still be answered.
+        """
         state = self.state
-        return max(0, self.plan.labels - state.labels)
+        return max(0, self.plan.labels - state.labels) // self.plan.task.findings
 
     @property
     def remaining_queries(self) -> int:
         """Return how many queries may still be asked; without labels left, none gets one."""
         state = self.state
+        each = self.plan.task.findings
         if self.plan.levels:
-            return max(0, self.plan.labels - state.labels)
-        return max(0, self.plan.queries - state.queries)
+            return max(0, self.plan.labels - state.labels) // each
+        return max(0, self.plan.queries - state.queries) // each
 
     def affordable(self, level: int = 1) -> int:
         """Return how many labels of a level may still be released, if all that follow are of it.
 
         Each has to leave the level's reserve. Raises ValueError if there is no such level.
         """
-        left = self.remaining
-        return self.plan.affordable(level, left)
+        left = max(0, self.plan.labels - self.state.labels)
+        return self.plan.affordable(level, left) // self.plan.task.findings
 
     @property
     def spent(self) -> Spent:
@@ -247,11 +264,16 @@ class Session:
         """Release one label for each query, (queries,), -1 for a query without one.
 
         counts: integers (queries, classes), votes for each class; each row adds up to the number
-        of teachers. key: a name for the batch, of at most 200 characters. A batch of this name that
-        was released before is not drawn again: its labels are returned as they are, whatever the
-        counts, and cost nothing. None: a new batch in any case. again: draw a batch again whose
-        labels were lost because a process ended between charge and labels; it is charged anew.
-        level: of the noise, if the session has levels; each query costs so many units.
+        of teachers, with weights to their sum (`votes.ballots.counted` counts so), or to at most
+        that if ballots may be absent, which are then dealt out to the classes
+        (`votes.ballots.dealt`). With several findings of a query it is ballots (queries, teachers,
+        findings) of 0 and 1, or how many say yes, (queries, findings), and labels are (queries,
+        findings). key: a name for the batch, of at most 200 characters. A batch of this name that
+        was released before is not drawn again: its labels are returned as they are,
+        whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch
+        again whose labels were lost because a process ended between charge and labels; it is
+        charged anew. level: of the noise, if the session has levels; each query costs so many
+        units.
 
         The batch is charged first, in a transaction that is on disk before anything is drawn, and
         only the process that has charged a batch draws for it, once. Other processes wait.
@@ -267,7 +289,12 @@ class Session:
         plan = self.plan
         level = plan.level(level).units  # a whole number, as the file has it
         sized = plan.noise(plan.queries, plan.labels, level)
-        counts = require_counts(np.asarray(counts), sized)
+        counts = np.asarray(counts)
+        if plan.task.findings > 1:
+            counts = self._of_findings(counts)
+        elif plan.task.absent:
+            counts = dealt(require_table(counts), plan.task.votes_in_all)
+        counts = require_counts(counts, sized)
         if counts.shape[1] != plan.task.n_classes:
             raise ValueError(
                 f"counts of {counts.shape[1]} classes: must be of {plan.task.n_classes}"
@@ -275,7 +302,7 @@ class Session:
         with alone(lock_of(self.path)):
             known = None if key is None else self._file.find(key)
             if known is not None and known.labels is not None:
-                return _same_queries(known, len(counts), level)
+                return self._shaped(_same_queries(known, len(counts), level))
             if known is not None and not again:
                 raise ValueError(
                     f"{self.path}: batch {key!r} was charged ({known.answers} labels), and its "
@@ -288,7 +315,7 @@ class Session:
             batch = self._file.charge(key, len(counts), most, level, before=before)
             labels = self._draw(counts, before, level)
             self._file.settle(batch, labels.tolist())
-            return labels
+            return self._shaped(labels)
 
     def batch(self, key: str) -> Batch:
         """Return a batch by its name, the last attempt at it; its labels cost nothing more.
@@ -324,7 +351,7 @@ class Session:
         labels: the new cap, at least the old one. queries: likewise; None: in proportion. To be
         looked at before `extend`. Raises ValueError as `extend` does.
         """
-        task = session_plan.larger(self.plan, labels, queries).task
+        task = session_plan.larger(self.plan, *self._rows(labels, queries)).task
         return Spent(task.epsilon, task.delta)
 
     def extend(self, labels: int, *, epsilon: float, queries: int | None = None) -> None:
@@ -340,7 +367,7 @@ class Session:
         self._require_write()
         with alone(lock_of(self.path)):
             self._read_plan()
-            plan = session_plan.larger(self.plan, labels, queries)
+            plan = session_plan.larger(self.plan, *self._rows(labels, queries))
             if plan.task.epsilon > epsilon:
                 raise ValueError(
                     f"epsilon = {epsilon}: must be at least {at_most(plan.task.epsilon)}, what "
@@ -348,6 +375,23 @@ class Session:
                 )
             self._file.extend(plan.text())
             self._read_plan()
+
+    def _rows(self, labels: int, queries: int | None) -> tuple[int, int | None]:
+        """Return numbers of queries as numbers of rows: of the findings of all of them."""
+        each = self.plan.task.findings
+        return labels * each, None if queries is None else queries * each
+
+    def _of_findings(self, counts: ArrayLike) -> NDArray[np.int64]:
+        """Return counts of no and yes, a row for each finding."""
+        task = self.plan.task
+        stated = task.findings, task.most_ones, task.n_teachers
+        votes = of_arrays(counts, *stated, absent=task.absent)
+        return votes.histogram()
+
+    def _shaped(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a row for each query, if it has several findings."""
+        each = self.plan.task.findings
+        return labels if each == 1 else labels.reshape(-1, each)
 
     def _require_write(self) -> None:
         if not self._write:
@@ -367,9 +411,10 @@ class Session:
             return state
         left = max(0, self.plan.queries - state.queries)
         if queries > left:
+            each = self.plan.task.findings
             raise ValueError(
-                f"{self.path}: {queries} queries: must be at most {left}, which is what remains of "
-                f"{self.plan.queries}; a larger cap costs more (extend)"
+                f"{self.path}: {queries // each} queries: must be at most {left // each}, which is "
+                f"what remains of {self.plan.queries // each}; a larger cap costs more (extend)"
             )
         return state
 
@@ -389,7 +434,7 @@ class Session:
         if not self._tried:
             task = self.plan.task
             nobody = np.zeros((1, task.n_classes), dtype=np.int64)
-            nobody[0, 0] = task.n_teachers
+            nobody[0, 0] = task.votes_in_all
             self._draw(nobody, State(0, 0, 0, ""), 1)
             self._tried = True
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from private_ensembles.jobs import io, provenance
-from private_ensembles.release import certificate, session_plan, statement
+from private_ensembles.release import certificate, individual, session_plan, statement
 from private_ensembles.release.pool import labels_text
 from private_ensembles.release.session import Session
 from private_ensembles.release.session_file import Batch
 from private_ensembles.release.showing import put, writer
+from private_ensembles.votes.findings import names_of_findings
 
 # Shares of the session's delta at which its cost is told.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
@@ -46,7 +47,7 @@ def status(session: Session, *, curve: bool = False) -> dict:
         "plan": session_plan.facts(plan),
         "batches": state.batches,
         "lost": sum(batch.labels is None for batch in batches),
-        "queries": state.queries,
+        "queries": state.queries // plan.task.findings,
         "labels": state.labels,
         "remaining": session.remaining,
         "remaining_queries": session.remaining_queries,
@@ -56,7 +57,8 @@ def status(session: Session, *, curve: bool = False) -> dict:
     }
     if plan.levels:
         report["affordable"] = {
-            str(level.units): plan.affordable(level.units, left) for level in plan.levels
+            str(level.units): plan.affordable(level.units, left) // plan.task.findings
+            for level in plan.levels
         }
     if curve:
         deltas = [share * delta for share in DELTAS if share * delta < 1]
@@ -88,17 +90,18 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
     if rehearsal:
         folder.chmod(0o700)
     batches = session.batches()
+    each = session.plan.task.findings
+    columns = _LABELS if each == 1 else (*_LABELS[:-1], *names_of_findings(each))
     labels = [
-        {"batch": batch.key, "query": query, "label": label}
+        {"batch": batch.key, "query": query} | row
         for batch in batches
-        for query, label in enumerate(_labels(batch))
-        if label >= 0
+        for query, row in _answers(batch, columns[2:])
     ]
-    rows = [_row(batch) for batch in batches]
+    rows = [_row(batch, each) for batch in batches]
     report = status(session, curve=True)
     text = json.dumps(report, indent=2, ensure_ascii=False)
     written = {
-        "labels.csv": lambda path: io.write_csv(path, labels, _LABELS),
+        "labels.csv": lambda path: io.write_csv(path, labels, columns),
         "batches.csv": lambda path: io.write_csv(path, rows, _BATCHES),
         "session.json": writer(f"{text}\n"),
     }
@@ -122,8 +125,10 @@ def _documents(session: Session, labels: Path, number: int, spent: float) -> dic
     epsilon, proof = plan.task.epsilon, certificate.proof_or_reason(plan)
     times = {"time": _time(last), "labels_sha256": provenance.sha256_of(labels)}
     charged = statement.Charged(epsilon, plan.task.delta, **times, labels=number, spent=spent)
-    said = statement.statement(plan, proof, charged)
-    checked = certificate.of_release(plan, proof, **times, epsilon=epsilon)
+    own = individual.proofs(plan, epsilon)
+    said = statement.statement(plan, proof, charged, own)
+    proven = [(row.weight, row.epsilon, row.proof) for row in own]
+    checked = certificate.of_release(plan, proof, **times, epsilon=epsilon, own=proven)
     return {statement.CERTIFICATE: checked, statement.STATEMENT: said}
 
 
@@ -151,17 +156,27 @@ def _labels(batch: Batch) -> list[int]:
     return [] if batch.labels is None else batch.labels
 
 
+def _answers(batch: Batch, columns: Sequence[str]) -> Iterator[tuple[int, dict]]:
+    """Each query that got an answer, and what its columns hold; "" where there is none."""
+    labels, each = _labels(batch), len(columns)
+    for query in range(len(labels) // each):
+        row = labels[query * each : (query + 1) * each]
+        if max(row) >= 0:
+            answers = ["" if label < 0 else label for label in row]
+            yield query, dict(zip(columns, answers, strict=True))
+
+
 def _time(batch: Batch) -> str:
     return datetime.fromtimestamp(batch.time, UTC).isoformat(timespec="seconds")
 
 
-def _row(batch: Batch) -> dict:
+def _row(batch: Batch, each: int) -> dict:
     digest = hashlib.sha256(labels_text(_labels(batch)).encode()).hexdigest()
     return {
         "batch": batch.key,
         "attempt": batch.attempt,
         "time": _time(batch),
-        "queries": batch.queries,
+        "queries": batch.queries // each,
         "labels": batch.answers,
         "level": batch.level,
         "labels_sha256": "" if batch.labels is None else digest,

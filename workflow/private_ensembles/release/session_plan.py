@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 
 from private_ensembles import __version__, checks
 from private_ensembles.mechanisms import registry
@@ -18,6 +18,8 @@ from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import Level, ReleasePlan
+from private_ensembles.votes.ballots import of_weights
+from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 NOISES = ("secure", "reproducible")
@@ -39,10 +41,14 @@ def made(
     adjacency: str = PRIVACY["adjacency"],
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
+    absent: bool = False,
+    weights: Sequence[int] | None = None,
     noise: str = "secure",
     seed: int | None = None,
     levels: Sequence[int] = (),
     reserve: int = RESERVE,
+    findings: str | int | Sequence[str] | None = None,
+    most_ones: int | None = None,
 ) -> ReleasePlan:
     """Return the plan of a session; arguments as `Session.create` takes them.
 
@@ -60,11 +66,16 @@ def made(
     stated = PROFILE | dict(profile or {})
     if unknown := sorted(set(stated) - set(PROFILE)):
         raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
+    each = 1 if findings is None else len(names_of_findings(findings))
+    if weights is not None and findings is not None:
+        raise ValueError("weights: must be left out beside findings, whose sums have none")
+    if levels and most_ones is not None:
+        raise ValueError(f"most_ones = {most_ones}: must be left out, as there are levels")
     task = Task(
         epsilon,
         delta,
-        labels if queries is None else queries,
-        labels,
+        (labels if queries is None else queries) * each,
+        labels * each,
         teachers,
         classes,
         facts.privacy_model,
@@ -75,6 +86,10 @@ def made(
         counts_only=True,
         profile=ConsensusProfile(classes, **stated),
         reach=facts.reach,
+        absent=absent,
+        **of_weights(weights, teachers),
+        findings=each,
+        most_ones=most_ones,
     )
     source = None if task.secure else (0 if seed is None else seed)
     if levels:
@@ -133,7 +148,7 @@ def _levelled(
     # As `calibrate` does: what the noise is for, and that of many classes is not on a lattice.
     sizes = {
         "continuous": task.n_classes > 2 and not task.secure,
-        "n_teachers": task.n_teachers,
+        "n_teachers": task.votes_in_all,
         "n_classes": task.n_classes,
     }
     noise = [replace(found, **sizes) for found in level_noise(mechanism, task, units, kept)]
@@ -204,8 +219,9 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
     votes, truth = study.profile_votes(task, 0)
     rows = []
     for share in shares:
-        labels = max(1, round(share * task.labels))
-        queries = max(labels, round(share * task.queries))
+        labels = max(1, round(share * task.vectors)) * task.findings
+        queries = round(share * task.queries / task.findings) * task.findings
+        queries = max(labels, queries)
         wanted = replace(task, labels=labels, queries=queries)
         parameters = plan.parameters
         if share != 1:
@@ -214,15 +230,17 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
             except ValueError:
                 continue
         _, correct = mechanism.law.expected(votes, truth, wanted, parameters)
-        rows.append({"cap": labels, "parameters": study.words(parameters), "correct": correct})
+        cap = labels // task.findings
+        rows.append({"cap": cap, "parameters": study.words(parameters), "correct": correct})
     return rows
 
 
 def facts(plan: ReleasePlan) -> dict:
     """Return what a session states of itself: nothing in it depends on votes."""
     task = plan.task
-    stated = {field.name: getattr(task, field.name) for field in fields(Task)}
+    stated = task.stated()
     del stated["profile"], stated["counts_only"], stated["secure"]
+    stated |= {"queries": task.queries // task.findings, "labels": task.vectors}
     report = {
         "mechanism": plan.name,
         "parameters": study.words(plan.parameters),

@@ -13,8 +13,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from private_ensembles.configuration.naming import at_most
-from private_ensembles.release import certificate
+from private_ensembles.release import certificate, individual
 from private_ensembles.release.certificate import Proof
+from private_ensembles.release.individual import Own
 from private_ensembles.release.release_plan import ReleasePlan
 
 if TYPE_CHECKING:
@@ -61,8 +62,10 @@ def documents(release: Release, total: Total, joint: Total | None = None) -> dic
     charged = Charged(
         release.epsilon, release.delta, **times, labels=release.labels, total=total, joint=joint
     )
-    said = statement(plan, proof, charged)
-    checked = certificate.of_release(plan, proof, **times, epsilon=release.epsilon)
+    own = individual.proofs(plan, release.epsilon)
+    said = statement(plan, proof, charged, own)
+    proven = [(row.weight, row.epsilon, row.proof) for row in own]
+    checked = certificate.of_release(plan, proof, **times, epsilon=release.epsilon, own=proven)
     return {CERTIFICATE: checked, STATEMENT: said}
 
 
@@ -85,15 +88,19 @@ class Charged:
     spent: float | None = None
 
 
-def statement(plan: ReleasePlan, proof: Proof, charged: Charged) -> str:
+def statement(plan: ReleasePlan, proof: Proof, charged: Charged, own: Sequence[Own] = ()) -> str:
     """Return the statement as HTML.
 
-    proof: of the plan, as `certificate.proof_or_reason` returns it.
+    proof: of the plan, as `certificate.proof_or_reason` returns it. own: what teachers of less
+    weight are promised (`individual.proofs`).
     """
     sections = [
         ("What was released", _released(plan, charged)),
         ("Who is protected", _protected(plan)),
-        ("What is promised", _promised(plan, proof, charged.epsilon, charged.delta)),
+        (
+            "What is promised",
+            _promised(plan, proof, charged.epsilon, charged.delta) + _by_weight(plan, charged, own),
+        ),
         ("What all releases cost together", _together(charged)),
         ("What is not protected", _limits(plan)),
         ("How to check this", _checks(proof, on_record=bool(charged.time))),
@@ -122,9 +129,17 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
         how += ". A noisy threshold decides first whether a query is answered at all"
     at_most_labels = "units of labels, of several levels of noise" if plan.levels else "labels"
     number = "not on record" if charged.labels is None else f"{charged.labels:,}"
+    labels = f"{number}, of {task.n_classes} classes, for {task.queries:,} queries"
+    paid = f"{plan.labels:,} {at_most_labels}"
+    if task.findings > 1:
+        labels = (
+            f"{number} answers of {task.findings} yes/no findings each, for "
+            f"{task.queries // task.findings:,} queries"
+        )
+        paid = f"{plan.labels:,} findings{_few(plan)}"
     rows = [
-        ("Labels", f"{number}, of {task.n_classes} classes, for {task.queries:,} queries"),
-        ("Paid for", f"{plan.labels:,} {at_most_labels}"),
+        ("Labels", labels),
+        ("Paid for", paid),
         ("Teachers", f"{task.n_teachers:,} models that voted; their votes were not released"),
         ("Mechanism", how),
         ("When", escape(charged.time or "not on record")),
@@ -133,6 +148,21 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
     if charged.labels_sha256:
         rows.append(("sha256 of labels.csv", f"<code>{escape(charged.labels_sha256)}</code>"))
     return _table(rows)
+
+
+def _few(plan: ReleasePlan) -> str:
+    """Say how many of the findings one unit can change at most, if ballots say yes to few."""
+    task = plan.task
+    if task.most_ones is None:
+        return ""
+    changed = plan.mechanism.as_charged(task, plan.parameters)[1].labels
+    known = ""
+    if task.counts_only:
+        known = ". Of sums of ballots, that is as stated by whoever released the labels"
+    return (
+        f", of which one unit can change {changed:,} at most, as a ballot says yes to "
+        f"{task.most_ones} findings of a query at most: only these are charged{known}"
+    )
 
 
 def _protected(plan: ReleasePlan) -> str:
@@ -158,6 +188,15 @@ def _protected(plan: ReleasePlan) -> str:
         ),
         ("On whose word", f"{escape(shards)} {by}"),
     ]
+    if task.absent:
+        rows.append(
+            (
+                "Absent ballots",
+                "A teacher may have said nothing about a query. Whether it did is protected as its "
+                "vote is: the data compared may turn a vote into none, or none into a vote. Absent "
+                "ballots were dealt out to the classes in turn",
+            )
+        )
     if plan.mechanism.entry.teachers == "private":
         rows.append(
             (
@@ -204,6 +243,33 @@ def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> 
     if drawn:
         words += f"<p>{drawn}</p>"
     return f'<div class="beside"><div>{words}</div>{chart(points)}</div>'
+
+
+def _by_weight(plan: ReleasePlan, charged: Charged, own: Sequence[Own]) -> str:
+    """Say what teachers of each weight are promised, if votes are weighted."""
+    weights = plan.task.weights
+    if weights is None:
+        return ""
+    text = (
+        f"<p>Teachers had weights: each cast as many votes as its weight says, from "
+        f"{min(weights)} to {max(weights)}, all for one class. Weights are public, and were stated "
+        "by whoever released the labels. The promise above is for the largest weight.</p>"
+    )
+    rows = [
+        (
+            f"Weight up to {row.weight}",
+            f"the records of {row.teachers} teacher{'s' * (row.teachers != 1)}: "
+            f"({_number(row.epsilon)}, "
+            f"{_number(charged.delta)})-differentially private, "
+            + (
+                "by the account alone"
+                if row.proof.body["kind"] == "ledger_row"
+                else "proven by a certificate of its own, too"
+            ),
+        )
+        for row in own
+    ]
+    return text + (_table(rows) if rows else "")
 
 
 def _drawn(plan: ReleasePlan) -> str:

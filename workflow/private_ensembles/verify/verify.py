@@ -588,7 +588,12 @@ def coins(law):
         label, p = count(row[0]), number(row[1])
         need(label <= 1 and 0 <= 2 * p <= 1, "a label is 0 or 1, and the less likely one")
         coins.append([(p, p), (1 - p, 1 - p)] if label == 0 else [(1 - p, 1 - p), (p, p)])
-    pairs = [(ones, ones + moved) for ones in range(len(rows) - moved)]
+    # Of chances that rise with the votes, fewer than `moved` cost no more. Else all are listed.
+    ones = [coin[1][0] for coin in coins]
+    rising = all(x <= y for x, y in pairwise(ones))
+    sizes = [moved] if rising else range(1, moved + 1)
+    within(len(sizes) * len(rows) <= 10**6, "there are too many pairs of coins that do not rise")
+    pairs = [(ones, ones + size) for size in sizes for ones in range(len(rows) - size)]
     about = f"{len(rows) - 1} teachers, 2 classes, {moved} moved, coins of the stated probabilities"
     return coins, pairs, about
 
@@ -1124,11 +1129,12 @@ def tail_at(tails, start):
 
 
 # ---- The largest of counts with Gaussian noise, in any number of classes -------------------------
-# One vote moves from class a to b. Given the largest of all other noisy counts, M, there are three
-# outcomes: a, b, another. In standard deviations, w is the lead of a over b, c how far M lies above
-# the middle of the two, alpha = c - w/2, beta = c + w/2, and the move takes w to w - 2/sigma. Then
-# Pr[a] is the integral of phi(y - w/2) Phi(y + w/2) over y > c, Pr[b] the same at -w, and
-# Pr[another] = Phi(alpha) Phi(beta). All w and c are in cells; docs/many-labels.md, theorem 5.
+# Up to g votes of one ballot move from class a to b; fewer of them cost no more. Given the largest
+# of all other noisy counts, M, there are three outcomes: a, b, another. In standard deviations, w
+# is the lead of a over b, c how far M lies above the middle of the two, alpha = c - w/2, beta = c +
+# w/2, and the move takes w to w - 2 g/sigma. Then Pr[a] is the integral of phi(y - w/2) Phi(y +
+# w/2) over y > c, Pr[b] the same at -w, and Pr[another] = Phi(alpha) Phi(beta). All w and c are in
+# cells; docs/many-labels.md, theorems 5 and 10.
 MAXIMUM = {"name": anything, "scale": number, "teachers": count, "classes": count}
 MAXIMUM |= {"cells": count, "panels": count, "lattice": anything}
 LEAD, LOW, MARGIN = 13, Fraction(-13, 2), Fraction(17, 2)  # the cells' edges
@@ -1139,20 +1145,23 @@ SIXTH = 70  # the sixth derivative of phi(y - w/2) Phi(y + w/2) in y is less
 
 class Maximum:
     """The family of such labels, whose cells are 1 / cells wide; a coordinate x is (n, m), for
-    n unit + m / (2 sigma)."""
+    n unit + m half_move / 2, where half_move is g / sigma."""
 
     def __init__(self, law):
-        _, self.sigma, K, C, cells, self.panels, lattice = fields(law, MAXIMUM)
+        _, self.sigma, K, C, cells, self.panels, lattice, g = fields(law, MAXIMUM, {"moved": count})
+        g = 1 if g is None else g
         need(
             self.sigma > 0 and K >= 2 and C >= 2,
             "scale is positive, teachers and classes 2 or more",
         )
+        need(1 <= g <= K, "moved must be 1 to teachers")
         need(1 <= self.panels <= 64 and 2 <= cells <= 100, "cells are 2 to 100, panels 1 to 64")
+        self.half_move = g / self.sigma
         self.cell = Fraction(1, cells)
         self.unit = self.cell / (4 * self.panels)
-        half = min((K - 1) / self.sigma, LEAD + 1 / self.sigma)
-        self.leads = ceil(half * cells)  # nodes i = -leads, ..., leads at w = 1/sigma + i cell
-        widest = self.leads * self.cell + 1 / self.sigma
+        half = min((K - g) / self.sigma, LEAD + self.half_move)
+        self.leads = ceil(half * cells)  # nodes i = -leads, ..., leads at w = half_move + i cell
+        widest = self.leads * self.cell + self.half_move
         self.middles = ceil((MARGIN + widest / 2 - LOW) * cells) + 1  # c = LOW + j cell
         self.distance, drawn = Fraction(0), "continuous noise"
         need(lattice in ("none", "fine"), "lattice is none or fine")
@@ -1160,6 +1169,7 @@ class Maximum:
             self.distance, drawn = fine_distance(self.sigma, C), "noise on a fine lattice"
         self.about = f"{K} teachers, {C} classes, largest count with Gaussian noise, scale "
         self.about += f"{near(self.sigma)}, {drawn}"
+        self.about += f", {g} moved together" if g > 1 else ""
         size = (self.middles + 2 * self.leads) * 8 * self.panels
         steps.take(1000 * size + 300 * (2 * self.leads + 1) * self.middles)
         self.first = floor(LOW / self.unit) - 2 * self.panels * (self.leads + 1)
@@ -1180,7 +1190,7 @@ class Maximum:
 
     def x(self, n, m):
         """The coordinate itself."""
-        return n * self.unit + m / (2 * self.sigma)
+        return n * self.unit + m * self.half_move / 2
 
     def bell_and_area(self, n, m):
         """phi and Phi there, each (below, above), in ONE."""
@@ -1219,7 +1229,7 @@ class Maximum:
     def outcomes(self):
         """For each lead: Pr[a], Pr[b] and Pr[another] at all middles, (below, above)."""
         wins = [self.first_wins(i) for i in range(-self.leads, self.leads + 1)]
-        # Of -w, as the reflected lead 2/sigma - w has it after the move: b has what a has there.
+        # Of -w, as the reflected lead 2 half_move - w has it after the move: b's is a's there.
         rows = []
         for i in range(-self.leads, self.leads + 1):
             a, shift = wins[i + self.leads], 2 * self.panels * i
@@ -1242,7 +1252,7 @@ class Maximum:
         """
         down = 2 if move else 0  # in halves of a move
         square = 8 * self.cell.denominator**2  # 8 over the cell's width squared
-        move_of_w = ceil(ONE * 2 / self.sigma)
+        move_of_w = ceil(ONE * 2 * self.half_move)
         at_once, tied = ceil(ONE / (2 * ROOT_OF_PI**2)), ceil(ONE / (4 * ROOT_OF_PI))
         heights = [LOW + j * self.cell for j in range(self.middles)]
         both_c = [
@@ -1255,8 +1265,8 @@ class Maximum:
         }
         cells = []
         for i in range(-self.leads, self.leads):
-            low_w = (1 - down) / self.sigma + i * self.cell
-            high_w = 1 / self.sigma + (i + 1) * self.cell
+            low_w = (1 - down) * self.half_move + i * self.cell
+            high_w = self.half_move + (i + 1) * self.cell
             near_w, far_w = nearest(low_w, high_w), farthest(low_w, high_w)
             falls = ceil(ONE * exp(Fraction(-near_w * near_w) / 4)[1])
             turn = max(abs(Fraction(x * x) / 4 - Fraction(1, 2)) for x in (near_w, far_w))
@@ -1636,17 +1646,19 @@ def several_certificates(record):
 # ---- The file of a release: what was released is what its certificate speaks of ------------------
 FACTS = {"time": words, "labels_sha256": words, "mechanism": words}
 FACTS |= {"epsilon": number, "delta": number, "terms": words}
+OWN = {"weight": count, "epsilon": number}  # of teachers whose ballots have fewer votes
 # What is proven may be more than what is stated by so much, which the line says.
 NEARLY = Fraction(51, 50)
 
 
 def release_file(record, path):
-    """The lines of a release's file: on its certificate, which is of the plan that it states, and
-    on the labels beside it."""
+    """The lines of a release's file: on its certificate, which is of the plan that it states, on
+    those of teachers of less weight, if there are any, and on the labels beside it."""
     facts, bodies = fields(record, {"release": anything, "certificates": anything})
-    time, sha256, mechanism, epsilon, delta, terms = fields(facts, FACTS)
-    (body,) = several(bodies, anything, 1)
-    need(type(body) is dict, "a certificate is an object")
+    time, sha256, mechanism, epsilon, delta, terms, own = fields(facts, FACTS, {"own": anything})
+    own = [] if own is None else several(own, lambda row: fields(row, OWN))
+    body, *others = several(bodies, anything, 1 + len(own))
+    need(all(type(x) is dict for x in (body, *others)), "a certificate is an object")
     plan = parsed(terms)
     need(type(plan) is dict and plan.get("name") == mechanism, "the terms are of another mechanism")
     task = plan.get("task")
@@ -1657,19 +1669,12 @@ def release_file(record, path):
     released = (
         f"release of {time} by {mechanism!r}, stated ({at_most(epsilon)}, {at_most(delta)})-DP"
     )
-    try:
-        if body.get("kind") != "ledger_row":  # which is there to say why there is none
-            of_the_plan(body, plan, task)
-            times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
-            smaller = times * number(body["epsilon"]) > NEARLY * epsilon
-            need(not smaller, "the release states a smaller epsilon than is proven")
-            need(
-                number(body["delta"]) <= delta, "the release states a smaller delta than is proven"
-            )
-        line = check(body)
-        yield "holds", f"{released}: {line}"
-    except NotImplementedError as reason:
-        yield "unchecked", f"{released}: {reason}"
+    yield of_the_claim(released, body, plan, task, None, (epsilon, delta))
+    for of_weight, (weight, least) in zip(others, own, strict=True):
+        need(weight < count(task.get("ballot", 1)), "the largest weight is the release's own")
+        whose = f"teachers of weight {weight} or less, stated ({at_most(least)}, "
+        whose += f"{at_most(delta)})-DP"
+        yield of_the_claim(whose, of_weight, plan, task, weight, (least, delta))
     labels = os.path.join(os.path.dirname(path), "labels.csv")
     try:
         with open(labels, "rb") as file:
@@ -1681,16 +1686,54 @@ def release_file(record, path):
     yield "holds", f"labels.csv: is the file that was charged, sha256 {sha256}"
 
 
-def of_the_plan(body, plan, task):
-    """A certificate is of the noise, the teachers, the classes and the labels that a plan has."""
-    need(task.get("reach", 1) == 1, "the plan protects several votes, and the certificate one")
+def of_the_claim(claimed, body, plan, task, ballot, claim):
+    """The line on a certificate of a plan, for as many votes as `of_the_plan` has it.
+
+    claimed: the claim in words. claim: its epsilon and delta.
+    """
+    epsilon, delta = claim
+    try:
+        if body.get("kind") != "ledger_row":  # which is there to say why there is none
+            of_the_plan(body, plan, task, ballot)
+            times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
+            smaller = times * number(body["epsilon"]) > NEARLY * epsilon
+            need(not smaller, "the release states a smaller epsilon than is proven")
+            more = number(body["delta"]) > delta
+            need(not more, "the release states a smaller delta than is proven")
+        return "holds", f"{claimed}: {check(body)}"
+    except NotImplementedError as reason:
+        return "unchecked", f"{claimed}: {reason}"
+
+
+def of_the_plan(body, plan, task, ballot=None):
+    """A certificate is of the noise, the votes, the classes and the labels that a plan has.
+
+    ballot: how many votes go together from one class to one other at most; None: as many as the
+    plan's largest ballot has.
+    """
+    need(task.get("reach", 1) == 1, "the plan protects several ballots, and the certificate one")
+    largest, split = count(task.get("ballot", 1)), task.get("split", False)
+    weights = task.get("weights")
+    same = weights is None or max(several(weights, count)) == largest
+    need(same, "the plan's largest ballot has other votes than its largest weight")
+    ballot = largest if ballot is None else ballot
+    together = split is False and (largest == 1 or task.get("absent", False) is False)
+    need(together, "votes of the plan's ballots may go to several classes, and here they go to one")
+    votes = task.get("n_votes")
     K, C, noise = (
-        count(task.get("n_teachers")),
+        count(task.get("n_teachers") if votes is None else votes),
         count(task.get("n_classes")),
         plan.get("parameters"),
     )
     need(type(noise) is dict, "the terms have no noise")
-    labels, name = noise.get("labels"), plan["name"]
+    need(task.get("findings", 1) == 1 or C == 2, "findings are yes or no, and these have classes")
+    labels, name, asked = noise.get("labels"), plan["name"], noise.get("queries")
+    if task.get("most_ones") is not None:  # of findings those alone that a ballot can change
+        if asked is None:
+            labels = changed(task, count(labels))
+        else:  # a threshold decides which of them are answered
+            asked = changed(task, count(asked))
+            labels = min(count(labels), asked)
     if body["kind"] == "gamma_privacy":
         same = body["K"] == K and number(body["m"]) == real(noise.get("m"))
         need(same and labels == 1, "the certificate is of another gamma")
@@ -1699,6 +1742,7 @@ def of_the_plan(body, plan, task):
         if "label_epsilon" in noise:  # labels of which only the cost is known
             costs = real(noise["label_epsilon"]), real(noise["label_delta"])
             need(body["labels"] == labels, "the certificate is of another number of labels")
+            need(ballot == 1, "what a label costs is known of one vote alone")
             law = number(body["law"]["epsilon"]), number(body["law"]["delta"])
             need(law == costs, "the certificate is of other labels")
             return
@@ -1707,7 +1751,7 @@ def of_the_plan(body, plan, task):
         of_teachers(number(body["law"]["epsilon"]), number(body["law"]["delta"]), task)
     elif body["theorem"] == "hockey_stick":
         need(labels == 1, "the certificate is of one label")
-        of_noise(body["law"], name, noise, K, C)
+        of_noise(body["law"], name, noise, K, C, ballot)
     else:
         levels = plan.get("levels") or [{"units": 1, "reserve": 0, "parameters": noise}]
         rows = body.get("levels", [])
@@ -1718,15 +1762,26 @@ def of_the_plan(body, plan, task):
             for row, level in zip(rows, levels, strict=True):
                 same = row["units"] == level["units"] and row["reserve"] == level["reserve"]
                 need(same, "the certificate has other levels")
-                of_noise(row["law"], name, level["parameters"], K, C)
+                of_noise(row["law"], name, level["parameters"], K, C, ballot)
         counts = [(row["times"], number(row["scale"])) for row in body["counts"]]
         expected = []
         if "queries" in noise:
-            expected.append((count(noise["queries"]), real(noise["sigma1"])))
+            expected.append((count(asked), real(noise["sigma1"])))
         if not rows:
             scale = noise["sigma2"] if "queries" in noise else noise["sigma"]
             expected.append((2 * count(labels), real(scale)))
         need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
+        need(ballot == 1 or not expected, "the certificate is of noisy counts that move by 1")
+
+
+def changed(task, labels):
+    """How many of so many labels one ballot changes at most: of a query's findings those to which
+    it says yes before or after."""
+    findings, most = count(task.get("findings", 1)), count(task["most_ones"])
+    need(findings > 0, "a query has at least one finding")
+    whole, rest = divmod(labels, findings)
+    each = min(findings, 2 * most)
+    return whole * each + min(rest, each)
 
 
 def of_teachers(epsilon, delta, task):
@@ -1738,15 +1793,16 @@ def of_teachers(epsilon, delta, task):
     need(epsilon >= stated and delta >= Delta, "the certificate is of teachers that cost less")
 
 
-def of_noise(law, name, noise, K, C):
-    """A law has the plan's teachers, classes and noise."""
+def of_noise(law, name, noise, K, C, ballot):
+    """A law has the plan's votes, classes and noise, and as many of them move."""
     if law["name"] == "gaussian_maximum":
         scale = noise["sigma2"] if "sigma2" in noise else noise["sigma"]
         same = law["teachers"] == K and law["classes"] == C and number(law["scale"]) == real(scale)
         need(same and law["lattice"] == "fine", "the certificate is of other noise")
+        need(law.get("moved", 1) == ballot, "the certificate is of other votes that move")
         return
     need(law["name"] == "coins" and len(law["rows"]) == K + 1 and C == 2, "the coins are of others")
-    need(law["moved"] == 1, "the certificate is of more votes that move")
+    need(law["moved"] == ballot, "the certificate is of other votes that move")
     known = {"sigma": "gaussian", "scale": "laplace", "own_scale": "laplace"}
     form = [(known[key], real(noise[key])) for key in known if noise.get(key) is not None]
     if "own_scale" in noise and not form:

@@ -1,4 +1,4 @@
-"""Votes of teachers: the cache's format, files from elsewhere, synthetic and bagged votes.
+"""Votes of teachers: the cache's format, files from elsewhere, absent ballots, synthetic votes.
 
 The waist of the hourglass: knows neither who makes votes nor who uses them. May import the floors
 up to `audit`.

@@ -10,20 +10,38 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.jobs import io
+from private_ensembles.votes import ballots, findings
 
-_PIECE = 1 << 22  # votes that are counted at a time
+# Facts of a Votes that are stated, and what they are unless they are; a file holds the others only.
+_STATED = {"absent": False, "teachers": None, "weights": None, "resolution": 1}
+_STATED |= {"findings": 1, "most_ones": None}
 
 
 @dataclass(frozen=True)
 class Votes:
     """Votes of one ensemble on a list of queries; not for release, because they carry no noise.
 
-    Exactly one of votes and counts is given. votes: unsigned integers (queries, teachers), each
-    below n_classes. counts: unsigned integers (queries, n_classes), how many teachers chose each
-    class; every row has the same sum, the number of teachers. labels: int64 (queries,), the truth,
-    -1 if unknown. provenance: how the votes came about, JSON-able. ids: what a user's own file
-    calls its queries, all different; None if it does not, as in every cache.
+    Exactly one of votes and counts is given. votes: integers (queries, teachers), each below
+    n_classes, and -1 for an absent ballot. counts: unsigned integers (queries, n_classes), how many
+    votes each class has; every row has the same sum, `n_votes`. labels: int64 (queries,), the
+    truth, -1 if unknown. provenance: how the votes came about, JSON-able. ids: what a user's own
+    file calls its queries, all different; None if it does not, as in every cache.
+
+    Stated, and public; nothing of it is read off the votes. absent: ballots may be missing, so
+    that rows of counts add up to at most `n_votes`. teachers: how many there are; must be given
+    for counts whose rows do not tell it (absent, resolution), and agree with what else tells it.
+    weights: how many votes each teacher casts, whole numbers of at least 1 without a common factor
+    (`ballots.reduced`); None: one each; beside votes only.
+    resolution: votes of one ballot that may be split among classes; beside counts only. findings:
+    yes/no questions of each query, one after the other in the rows, which are then of two classes.
+    most_ones: how many of them a ballot answers with yes at most: of one with more, the first ones
+    count (`findings.few_ones`). Beside counts, as many as somebody has left of each ballot.
+
+    >>> votes = Votes(3, [-1, -1], np.array([[2, -1, 2], [-1, -1, 1]]), absent=True)
+    >>> votes.n_teachers, votes.histogram().tolist()
+    (3, [[1, 0, 2], [1, 2, 0]])
     """
 
     n_classes: int
@@ -32,6 +50,12 @@ class Votes:
     counts: np.ndarray | None = None
     provenance: dict = field(default_factory=dict)
     ids: tuple[str, ...] | None = None
+    absent: bool = False
+    teachers: int | None = None
+    weights: tuple[int, ...] | None = None
+    resolution: int = 1
+    findings: int = 1
+    most_ones: int | None = None
 
     def __post_init__(self):
         """Bring arrays to their smallest types; ValueError for anything the class rules out."""
@@ -43,25 +67,13 @@ class Votes:
         array = _whole(name, getattr(self, name), 2)
         if 0 in array.shape:
             raise ValueError(f"{name} has shape {array.shape}: must have a query and a teacher")
+        self._check_stated()
         if name == "votes":
-            _within("votes", array, 0, self.n_classes - 1)
-            largest = self.n_classes - 1
+            self._check_votes(array)
+            kind = np.min_scalar_type(-self.n_classes if self.absent else self.n_classes - 1)
         else:
-            if array.shape[1] != self.n_classes:
-                raise ValueError(
-                    f"counts has shape {array.shape}: must be (queries, n_classes = "
-                    f"{self.n_classes})"
-                )
-            _within("counts", array, 0, (1 << 32) - 1)
-            teachers = array.sum(axis=1, dtype=np.int64)
-            if (teachers != teachers[0]).any() or teachers[0] < 1:
-                row = int(np.argmax(teachers != teachers[0]))
-                raise ValueError(
-                    f"counts of query {row} add up to {teachers[row]} and those of query 0 to "
-                    f"{teachers[0]}: must be the same positive number of teachers"
-                )
-            largest = int(teachers[0])
-        object.__setattr__(self, name, array.astype(np.min_scalar_type(largest)))
+            kind = np.min_scalar_type(self._check_counts(array))
+        object.__setattr__(self, name, array.astype(kind))
         labels = _whole("labels", self.labels, 1)
         if labels.shape != array.shape[:1]:
             raise ValueError(
@@ -71,36 +83,144 @@ class Votes:
         object.__setattr__(self, "labels", labels.astype(np.int64))
         if not isinstance(self.provenance, dict):
             raise ValueError("provenance: must be a JSON object")
-        if self.ids is not None and not len(set(self.ids)) == len(self.ids) == len(labels):
-            raise ValueError(f"ids: must be {len(labels)} different ones, one per query")
+        vectors = self.n_vectors
+        if self.ids is not None and not len(set(self.ids)) == len(self.ids) == vectors:
+            raise ValueError(f"ids: must be {vectors} different ones, one per query")
+
+    def _check_stated(self):
+        if not isinstance(self.absent, bool):
+            raise ValueError(f"absent = {self.absent!r}: must be True or False")
+        checks.integer(at_least=1, resolution=self.resolution, findings=self.findings)
+        if self.teachers is not None:
+            checks.integer(at_least=1, teachers=self.teachers)
+        if self.findings > 1 and (self.n_classes != 2 or len(self.labels) % self.findings):
+            raise ValueError(
+                f"findings = {self.findings}: must be of two classes, and divide the number of rows"
+            )
+        if self.most_ones is not None:
+            checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
+        if self.counts is not None and self.weights is not None:
+            raise ValueError("weights: must be given for votes, not beside counts")
+        if self.weights is not None:
+            weights = _whole("weights", self.weights, 1)
+            self._check_number("weights", len(weights))
+            object.__setattr__(self, "weights", ballots.reduced(weights))
+        if self.votes is not None and self.resolution != 1:
+            raise ValueError("resolution: must be given for counts, not beside votes")
+
+    def _check_number(self, name, number):
+        if self.votes is not None and number not in (None, np.shape(self.votes)[1]):
+            teachers = np.shape(self.votes)[1]
+            raise ValueError(f"{name}: {number} of them: must be {teachers}, as in votes")
+
+    def _check_votes(self, array):
+        self._check_number("teachers", self.teachers)
+        _within("votes", array, ballots.ABSENT if self.absent else 0, self.n_classes - 1)
+
+    def _check_counts(self, array):
+        """Return how many votes a row may hold; ValueError for other rows."""
+        if array.shape[1] != self.n_classes:
+            raise ValueError(
+                f"counts has shape {array.shape}: must be (queries, n_classes = {self.n_classes})"
+            )
+        _within("counts", array, 0, (1 << 32) - 1)
+        sums = array.sum(axis=1, dtype=np.int64)
+        if self.teachers is None:
+            if self.absent or self.resolution > 1:
+                raise ValueError(
+                    "teachers = None: must be stated for counts of absent or split ballots"
+                )
+            if (sums != sums[0]).any() or sums[0] < 1:
+                row = int(np.argmax(sums != sums[0]))
+                raise ValueError(
+                    f"counts of query {row} add up to {sums[row]} and those of query 0 to "
+                    f"{sums[0]}: must be the same positive number of teachers"
+                )
+            return int(sums[0])
+        votes = self.teachers * self.resolution
+        wrong = sums > votes if self.absent else sums != votes
+        if wrong.any():
+            row, most = int(np.argmax(wrong)), "at most " if self.absent else ""
+            each = "" if self.resolution == 1 else f" of {self.resolution} votes each"
+            raise ValueError(
+                f"counts of query {row} add up to {sums[row]}: must be {most}{votes}, those of "
+                f"{self.teachers} teachers{each}"
+            )
+        return votes
 
     @property
     def n_queries(self):
-        """Number of queries."""
+        """Number of rows: of queries, or of all findings of all queries."""
         return len(self.labels)
+
+    @property
+    def n_vectors(self):
+        """Number of queries, however many findings each has."""
+        return len(self.labels) // self.findings
 
     @property
     def n_teachers(self):
         """Number of teachers."""
         if self.votes is not None:
             return self.votes.shape[1]
+        if self.teachers is not None:
+            return self.teachers
         return int(self.counts[0].sum(dtype=np.int64))
+
+    @property
+    def n_votes(self):
+        """Votes that every row of the histogram adds up to."""
+        if self.weights is not None:
+            return sum(self.weights)
+        return self.n_teachers * self.resolution
+
+    @property
+    def ballot(self):
+        """Votes of the largest ballot: the largest weight, the resolution, or 1."""
+        return self.resolution if self.weights is None else max(self.weights)
+
+    @property
+    def split(self):
+        """Whether the votes of one ballot may move from, or to, several classes at once.
+
+        An absent ballot of several votes is dealt out to several classes.
+        """
+        return self.resolution > 1 or (self.absent and self.ballot > 1)
 
     def of(self, queries):
         """The same votes on some of the queries only, given by an array of their places."""
+        rows = queries
+        if self.findings > 1:
+            rows = findings.rows_of(queries, self.findings)
         chosen = {
-            name: None if array is None else array[queries]
+            name: None if array is None else array[rows]
             for name, array in (("votes", self.votes), ("counts", self.counts))
         }
         if self.ids is not None:
             chosen["ids"] = tuple(np.array(self.ids, dtype=object)[queries])
-        return replace(self, labels=self.labels[queries], **chosen)
+        return replace(self, labels=self.labels[rows], **chosen)
 
     def histogram(self):
-        """Votes per class, int64 (queries, n_classes); each row adds up to the teachers."""
+        """Votes per class, int64 (queries, n_classes); each row adds up to `n_votes`.
+
+        Weighted, with few ones, and absent ones dealt out to the classes in turn (`ballots.dealt`).
+        """
+        cast = self.cast()
+        return ballots.dealt(cast, self.n_votes) if self.absent else cast
+
+    def answers(self):
+        """The histogram; of several findings, how many say yes to each, (queries, findings)."""
+        histogram = self.histogram()
+        return histogram if self.findings == 1 else histogram[:, 1].reshape(-1, self.findings)
+
+    def cast(self):
+        """Votes per class that count, int64 (queries, n_classes): absent ones left out."""
         if self.counts is not None:
             return self.counts.astype(np.int64)
-        return counts(self.votes, self.n_classes)
+        kept = self.votes
+        if self.most_ones is not None:
+            kept = findings.few_ones(kept, self.findings, self.most_ones)
+        return ballots.counted(kept, self.n_classes, self.weights)
 
 
 def counts(votes, n_classes):
@@ -110,22 +230,17 @@ def counts(votes, n_classes):
     """
     votes = _whole("votes", votes, 2)
     _within("votes", votes, 0, n_classes - 1)
-    histograms = np.empty((len(votes), n_classes), np.int64)
-    step = max(1, _PIECE // max(1, votes.shape[1]))
-    for start in range(0, len(votes), step):
-        piece = votes[start : start + step].astype(np.int64)
-        rows = np.arange(len(piece), dtype=np.int64)[:, None] * n_classes
-        flat = np.bincount((piece + rows).ravel(), minlength=len(piece) * n_classes)
-        histograms[start : start + step] = flat.reshape(-1, n_classes)
-    return histograms
+    return ballots.counted(votes, n_classes)
 
 
 def write_votes(path, votes):
     """Write a Votes as npz, with its fields' names; equal contents give equal bytes."""
     cast = {"votes": votes.votes} if votes.counts is None else {"counts": votes.counts}
+    stated = {name: getattr(votes, name) for name in _STATED}
     io.write_npz(
         path,
         **cast,
+        **{name: np.array(value) for name, value in stated.items() if value != _STATED[name]},
         labels=votes.labels,
         n_classes=np.array(votes.n_classes, np.int64),
         provenance=np.array(json.dumps(votes.provenance, sort_keys=True)),
@@ -154,6 +269,7 @@ def read_votes(path):
             arrays.get("votes"),
             arrays.get("counts"),
             provenance,
+            **{name: arrays[name].tolist() for name in _STATED if name in arrays},
         )
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import betaln, expit, gammaln, logit
 
+from private_ensembles import checks
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # With fewer labelled queries the five numbers of the mixture say next to nothing.
@@ -27,13 +28,16 @@ _STARTS = (
 )
 
 
-def fit_profile(counts: ArrayLike, labels: ArrayLike) -> ConsensusProfile:
+def fit_profile(
+    counts: ArrayLike, labels: ArrayLike, teachers: int | None = None
+) -> ConsensusProfile:
     """Return the profile under which these votes are likeliest (maximum likelihood).
 
     counts: integers (queries, classes), each row adding up to the same number of teachers, two at
     least; labels: (queries,), the true classes, -1 where they are unknown; such queries are left
     out. The number of teachers may be another than that of the ensemble to be planned, for the
-    profile says what share of them is right.
+    profile says what share of them is right. teachers: how many there are, if ballots are absent;
+    rows then add up to at most so many, and the profile has the share that is missing.
 
     Given its true class, a query's votes have two independent parts. The number of right votes is
     beta-binomial, with Beta(easy) or Beta(hard); its five numbers are searched for together. The
@@ -55,8 +59,12 @@ def fit_profile(counts: ArrayLike, labels: ArrayLike) -> ConsensusProfile:
         raise ValueError(
             f"counts {counts.shape}, labels {labels.shape}: must be (queries, classes), (queries,)"
         )
-    teachers = counts.sum(axis=1)
-    if not len(counts) or (teachers != teachers[0]).any() or teachers[0] < 2:
+    cast = counts.sum(axis=1)
+    if teachers is not None:
+        checks.integer(teachers=teachers, at_least=2)
+        if (cast > teachers).any():
+            raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
+    elif not len(counts) or (cast != cast[0]).any() or cast[0] < 2:
         raise ValueError("counts: every row must add up to the same number of teachers, 2 at least")
     known = labels >= 0
     if known.sum() < FEWEST:
@@ -66,21 +74,31 @@ def fit_profile(counts: ArrayLike, labels: ArrayLike) -> ConsensusProfile:
     counts, labels = counts[known].astype(np.int64), labels[known]
     rows = np.arange(len(counts))
     right = counts[rows, labels]
-    share, easy, hard = _mixture(np.bincount(right, minlength=teachers[0] + 1))
+    share, easy, hard = _mixture(right, cast[known])
     wrong = counts.copy()
     wrong[rows, labels] = -1
     wrong = wrong[wrong >= 0].reshape(len(counts), -1)
     confusion = 1.0 if wrong.shape[1] == 1 else _confusion(wrong)
     numbers = [_short(value) for value in (*easy, *hard)]
+    missing = 0.0 if teachers is None else 1 - float(cast.mean()) / teachers
     return ConsensusProfile(
-        counts.shape[1], _short(share), tuple(numbers[:2]), tuple(numbers[2:]), _short(confusion)
+        counts.shape[1],
+        _short(share),
+        tuple(numbers[:2]),
+        tuple(numbers[2:]),
+        _short(confusion),
+        absent_share=_short(missing),
     )
 
 
-def _mixture(times: NDArray) -> tuple[float, tuple[float, float], tuple[float, float]]:
-    """Return the share of easy queries and both Beta distributions; times: of 0..K right votes."""
-    right = np.flatnonzero(times)
-    weights, teachers = times[right], len(times) - 1
+def _mixture(
+    right: NDArray, cast: NDArray
+) -> tuple[float, tuple[float, float], tuple[float, float]]:
+    """Return the share of easy queries and both Beta distributions.
+
+    right, cast: votes of each query.
+    """
+    (teachers, right), weights = np.unique([cast, right], axis=1, return_counts=True)
 
     def of_beta(a: float, b: float) -> NDArray:
         return betaln(right + a, teachers - right + b) - betaln(a, b)

@@ -16,12 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_CLASSES
+from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
+from private_ensembles.votes.ballots import ABSENT, read_weights
 from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.foreign_columns import SAY, Stated, Table, identified, numbered, short
+from private_ensembles.votes.findings import names_of_findings
+from private_ensembles.votes.foreign_columns import (
+    SAY,
+    SAY_ABSENT,
+    Stated,
+    Table,
+    identified,
+    numbered,
+    short,
+)
 from private_ensembles.votes.foreign_csv import read_csv
+from private_ensembles.votes.foreign_findings import of_findings
 
 KINDS = ("auto", "votes", "counts")
 SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
@@ -49,6 +60,11 @@ def read_own_votes(
     class_names: Sequence[str] | None = None,
     first_class: int = 0,
     id_column: str | None = None,
+    absent: bool = False,
+    teachers: int | None = None,
+    weights: str | Sequence[int] | None = None,
+    findings: str | int | Sequence[str] | None = None,
+    most_ones: int | None = None,
 ) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
@@ -60,13 +76,21 @@ def read_own_votes(
     many as class_names. class_names: of classes 0, 1, ...: votes and labels may be these words.
     first_class: 1 if the file counts classes from 1. id_column: the column of a table that says
     what queries are called; None: one whose name says that it does, if there is one
-    (`foreign_columns.columns_of`).
+    (`foreign_columns.columns_of`). absent: ballots may be missing: an empty cell of a table, -1 in
+    an array, rows of counts that add up to at most `teachers`. It is stated because what a file
+    lacks is private. teachers: how many there are; must be stated for such counts, and else agree
+    with the file. weights: how many votes each teacher casts, in the order of the file's columns;
+    None: one each; or a text that `ballots.read_weights` reads. They need each teacher's votes, not
+    counts. findings: yes/no questions that every query asks, by their number or names, as in
+    `findings.names_of_findings`; votes are then 0 or 1 (`foreign_findings.of_findings`), and rows
+    of the result are findings. most_ones: how many of them a ballot answers with yes at most; of
+    one with more, the first ones are kept.
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
-    fewer than two teachers, rows of counts with different sums, another number of classes in the
-    file, identifiers that are not different, more counts than memory holds, pickles; OSError if it
-    cannot be opened.
+    fewer than two teachers, absent ballots that are not stated, rows of counts with different sums,
+    another number of classes in the file, identifiers that are not different, more counts than
+    memory holds, pickles; OSError if it cannot be opened.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
@@ -81,6 +105,11 @@ def read_own_votes(
     checks.one_of(KINDS, votes_kind=kind)
     checks.one_of((0, 1), first_class=first_class)
     names = None if class_names is None else read_class_names(class_names)
+    called = _findings(findings, most_ones, names, first_class)
+    if called is not None and n_classes is None:
+        n_classes = 2
+    if called is not None and n_classes != 2:
+        raise ValueError(f"n_classes = {n_classes}: must be 2, as findings are yes or no")
     if names is not None and n_classes not in (None, len(names)):
         raise ValueError(f"n_classes = {n_classes}: must be {len(names)}, as many as class_names")
     n_classes = len(names) if names is not None else n_classes
@@ -90,23 +119,48 @@ def read_own_votes(
         raise ValueError(f"{path}: must end in {', '.join(SUFFIXES)}")
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would wait for ever
         raise ValueError(f"{path}: must be a file")
-    stated = Stated(n_classes, kind, names, first_class, id_column)
+    if teachers is not None:
+        checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
+    cast = read_weights(weights)
+    of_ballots = {"weights": cast, "findings": called, "most_ones": most_ones}
+    stated = Stated(n_classes, kind, names, first_class, id_column, absent, teachers, **of_ballots)
     try:
         if id_column is not None and suffix in (".npz", ".npy"):
             raise ValueError(f"has no columns with names, so none called {id_column!r} (id_column)")
         table = _READERS[suffix](path, stated)
         if table.n_classes not in (None, n_classes):
             raise ValueError(f"has n_classes = {table.n_classes}, and {n_classes} is asked for")
-        return _checked(table, stated)
+        return _checked(table, stated) if called is None else of_findings(table, stated)
     except ValueError as error:
         text = str(error)
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+
+
+def _findings(
+    findings: str | int | Sequence[str] | None,
+    most_ones: int | None,
+    class_names: Sequence[str] | None,
+    first_class: int,
+) -> tuple[str, ...] | None:
+    """Return the names of findings; ValueError for what cannot be stated beside them."""
+    if findings is None:
+        if most_ones is not None:
+            raise ValueError(f"most_ones = {most_ones}: must be left out, as there are no findings")
+        return None
+    if class_names is not None or first_class != 0:
+        name = "first_class" if class_names is None else "class_names"
+        raise ValueError(f"{name}: must be left out beside findings, which are 0 (no) or 1 (yes)")
+    called = names_of_findings(findings)
+    if most_ones is not None:
+        checks.integer(at_least=1, at_most=len(called), most_ones=most_ones)
+    return called
 
 
 def _npz(path: Path, stated: Stated) -> Table:
     promised = _promised(path)
     shapes = [shape for name, (_, shape) in promised.items() if name in ("votes", "counts")]
     n_queries = max((shape[0] for shape in shapes if shape), default=1)
+    n_queries *= 1 if stated.findings is None else len(stated.findings)
     _fits(n_queries, stated.n_classes, sum(n_bytes for n_bytes, _ in promised.values()))
     arrays = io.read_npz(path, names=_NAMES)
     named = [name for name in ("votes", "counts") if name in arrays]
@@ -190,7 +244,9 @@ def _checked(table: Table, stated: Stated) -> Votes:
     """Check what a file holds and return it, with classes from 0."""
     matrix, kind, n_classes = table.matrix, table.kind, stated.n_classes
     if matrix.dtype.kind == "U" and stated.class_names is not None and matrix.ndim == 2:
-        matrix, table = _of_names(matrix, stated.class_names), replace(table, named=True)
+        absent = "" if stated.absent else None
+        matrix = _of_names(matrix, stated.class_names, unknown=absent)
+        table = replace(table, named=True)
     if matrix.dtype.kind == "f" and matrix.ndim == 2 and 0 not in matrix.shape:
         matrix = _whole_floats(matrix, told=kind != "auto" or table.headed, place=table.place)
     if matrix.dtype.kind not in "iu":
@@ -204,15 +260,20 @@ def _checked(table: Table, stated: Stated) -> Votes:
             raise ValueError(f"has {n_classes} columns, as many as classes: {SAY}")
         kind = "votes"
     labels = _labels(table, stated, len(matrix))
+    facts = {"ids": table.ids, "absent": stated.absent, "teachers": stated.teachers}
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
-        result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix), ids=table.ids)
+        if stated.weights is not None:
+            raise ValueError("has counts: weights need each teacher's votes")
+        result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix), **facts)
     else:
         first = 0 if table.named else stated.first_class
-        _within(matrix, first, first + n_classes - 1, table.place)
-        votes = np.asarray(matrix) if first == 0 else np.asarray(matrix) - matrix.dtype.type(first)
-        result = Votes(n_classes, labels, votes, ids=table.ids)
+        _within(matrix, first, first + n_classes - 1, table.place, absent=stated.absent)
+        votes = np.asarray(matrix)
+        if first != 0:
+            votes = np.where(votes == ABSENT, votes, votes - matrix.dtype.type(first))
+        result = Votes(n_classes, labels, votes, weights=stated.weights, **facts)
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
@@ -283,9 +344,15 @@ def _whole_floats(matrix: NDArray, *, told: bool, place: Callable) -> NDArray:
     return np.concatenate([piece.astype(np.int32) for _, piece in _pieces(matrix)])
 
 
-def _within(matrix: NDArray, low: int, high: int, place: Callable) -> None:
-    """ValueError that names the first vote outside low..high, or says that they count from 1."""
-    ends = [(int(piece.min()), int(piece.max())) for _, piece in _pieces(matrix)]
+def _within(matrix: NDArray, low: int, high: int, place: Callable, *, absent: bool) -> None:
+    """ValueError that names the first vote outside low..high, or says that they count from 1.
+
+    absent: votes of -1 are right, too.
+    """
+    cast = (piece[piece != ABSENT] if absent else piece for _, piece in _pieces(matrix))
+    ends = [(int(piece.min()), int(piece.max())) for piece in cast if piece.size]
+    if not ends:
+        return
     least, most = min(end[0] for end in ends), max(end[1] for end in ends)
     if low <= least and most <= high:
         return
@@ -295,11 +362,14 @@ def _within(matrix: NDArray, low: int, high: int, place: Callable) -> None:
         )
     for start, piece in _pieces(matrix):
         wrong = (piece < low) | (piece > high)
+        if absent:
+            wrong &= piece != ABSENT
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
+            hint = f"; {SAY_ABSENT}" if piece[row, column] == ABSENT else ""
             raise ValueError(
                 f"vote {place(start + row, column)} is {piece[row, column]}: "
-                f"must be {low} to {high}"
+                f"must be {low} to {high}{hint}"
             )
 
 

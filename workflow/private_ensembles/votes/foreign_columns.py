@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAY = "say votes_kind=votes or votes_kind=counts"
+SAY_ABSENT = "if ballots may be absent say absent=yes"
 _LABELS = ("label", "labels")
 # Columns that hold identifiers of the queries; the last one is what pandas calls an unnamed index
 # in Parquet. In a CSV that has no name at all.
@@ -23,13 +24,22 @@ _CLASS = re.compile(r"class(?![^\W\d_])")
 
 @dataclass(frozen=True)
 class Stated:
-    """What the owner of a file says of it, as in `foreign.read_own_votes`."""
+    """What the owner of a file says of it, as in `foreign.read_own_votes`.
+
+    absent: cells of votes may be empty. findings: the names of a query's findings, None if it has
+    one answer of several classes. most_ones: of a ballot, at most.
+    """
 
     n_classes: int
     kind: str = "auto"
     class_names: tuple[str, ...] | None = None
     first_class: int = 0
     id_column: str | None = None
+    absent: bool = False
+    teachers: int | None = None
+    weights: Sequence[int] | None = None
+    findings: tuple[str, ...] | None = None
+    most_ones: int | None = None
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from private_ensembles.votes.ballots import ABSENT
 from private_ensembles.votes.foreign_columns import (
     SAY,
+    SAY_ABSENT,
     Columns,
     Stated,
     Table,
@@ -99,6 +101,10 @@ def _is_header(cells: list[str], stated: Stated) -> bool:
     """Tell a header from a first line of votes, which are numbers, or names that are stated."""
     names = {name.casefold() for name in stated.class_names or ()}
     named = [cell.casefold() in names for cell in cells]
+    called = [_is_name(cell) for cell, of_class in zip(cells, named, strict=True) if not of_class]
+    # Else a line of votes, some of them missing, may look like a header.
+    if stated.absent and stated.kind != "counts" and not any(called):
+        raise ValueError(f"must have a header if ballots may be absent: {_TEACHERS}")
     if all(named):  # by the shape alone: a refusal must not depend on votes
         if stated.kind == "auto" and len(cells) == stated.n_classes:
             raise ValueError(
@@ -121,17 +127,28 @@ def _is_header(cells: list[str], stated: Stated) -> bool:
         return True  # as pandas writes a table whose rows and columns have no names
     if all(map(_is_whole, cells)):
         return False
-    return any(cell[:1].isalpha() and cell.lower() != "nan" for cell in cells)
+    return any(map(_is_name, cells))
+
+
+def _is_name(cell: str) -> bool:
+    return cell[:1].isalpha() and cell.lower() != "nan"
 
 
 class _Parser:
-    """Rows become numbers piece by piece, for text takes many times as much memory."""
+    """Rows become numbers piece by piece, for text takes many times as much memory.
+
+    An absent ballot is an empty cell; it becomes -1.
+    """
 
     def __init__(self, header: list[str], columns: Columns, stated: Stated, *, headed: bool):
         self.header, self.columns, self.stated, self.headed = header, columns, stated, headed
         self.pointed = headed or stated.kind != "auto"
         self.pieces, self.labels, self.ids = [], [], []
-        self.named = self.label_named = False
+        # Whether votes are names of classes; None until somebody votes.
+        self.named: bool | None = None
+        self.label_named = False
+        # Of votes only: what is missing in counts is missing in the sum of a row.
+        self.absent = stated.absent and columns.kind != "counts"
         self.whole_rows = columns.matrix == list(range(len(header)))
 
     def take(self, rows: list[list[str]], line: int) -> None:
@@ -139,10 +156,18 @@ class _Parser:
         for number, row in enumerate(rows, start=line):
             if len(row) != width:
                 raise ValueError(f"line {number} has {len(row)} values and the first one {width}")
-        if not self.pieces:
-            numbers = columns.kind == "counts" or _is_number(rows[0][columns.matrix[0]])
-            self.named = not numbers and self.stated.class_names is not None
         cells = rows if self.whole_rows else [[row[at] for at in columns.matrix] for row in rows]
+        if self.absent:
+            cells = [[cell.strip() for cell in row] for row in cells]
+        if self.named is None:
+            first = (
+                next(filter(None, chain.from_iterable(cells)), None) if self.absent else cells[0][0]
+            )
+            if first is not None:
+                numbers = columns.kind == "counts" or _is_number(first)
+                self.named = not numbers and self.stated.class_names is not None
+        if self.absent and not self.named:
+            cells = [[cell or str(ABSENT) for cell in row] for row in cells]
         parse = self._names if self.named else self._numbers
         self.pieces.append(parse(cells, line, columns.matrix))
         if columns.label is not None:
@@ -168,7 +193,7 @@ class _Parser:
             "votes" if self.named else self.columns.kind,
             ids=identified(self.ids, "line", first_line) if self.ids else None,
             headed=self.headed,
-            named=self.named,
+            named=bool(self.named),
             label_named=self.label_named,
             columns=self._columns(),
             first_line=first_line,
@@ -183,11 +208,14 @@ class _Parser:
     def _names(self, rows: list[list[str]], line: int, places: list[int]) -> np.ndarray:
         cells = np.array([[cell.strip() for cell in row] for row in rows])
         classes = numbered(cells, self.stated.class_names)
-        if (classes < 0).any():
-            row, column = np.argwhere(classes < 0)[0]
+        wrong = (classes < 0) & (cells != "") if self.absent else classes < 0
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            hint = "" if cells[row, column] else f"; {SAY_ABSENT}"
             raise ValueError(
                 f"{self._where(line + row, places[column])}: {short(str(cells[row, column]))!r} is "
                 f"none of the classes: must be one of {short(', '.join(self.stated.class_names))}"
+                f"{hint}"
             )
         return _smallest(classes)
 
@@ -219,6 +247,8 @@ class _Parser:
                     hint = f": {SAY}"
                 elif cell.strip()[:1].isalpha() and cell.strip().lower() != "nan":
                     hint = f": {_NAMES}"
+                elif not cell.strip() and self.columns.kind != "counts":
+                    hint = f": {SAY_ABSENT}"
                 raise ValueError(
                     f"{self._where(number, at)}: {short(cell)!r} is not a whole number{hint}"
                 )

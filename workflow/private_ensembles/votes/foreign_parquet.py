@@ -8,7 +8,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.votes.foreign_columns import Stated, Table, columns_of, identified, short
+from private_ensembles.votes.ballots import ABSENT
+from private_ensembles.votes.foreign_columns import (
+    SAY_ABSENT,
+    Stated,
+    Table,
+    columns_of,
+    identified,
+    short,
+)
 
 
 def read_parquet(path: Path, stated: Stated, fits: Callable[[int, int, int], None]) -> Table:
@@ -37,11 +45,23 @@ def read_parquet(path: Path, stated: Stated, fits: Callable[[int, int, int], Non
         raise ValueError(f"not a readable Parquet file: {reason}") from None
     if not rows:
         raise ValueError("has columns and no rows")
-    cells = {at: _cells(data.column(header[at]), header[at], columns.label == at) for at in wanted}
+    cells = {}
+    for at in wanted:
+        voted = at in columns.matrix and columns.kind != "counts"
+        may_be_empty = columns.label == at or (stated.absent and voted)
+        hint = f"; {SAY_ABSENT}" if voted else ""
+        cells[at] = _cells(data.column(header[at]), header[at], hint, may_be_empty=may_be_empty)
     matrix = [cells[at] for at in columns.matrix]
-    odd = next((at for at in columns.matrix if _is_text(cells[at]) != _is_text(matrix[0])), None)
+    if any(map(_is_text, matrix)):
+        silent = np.full(rows, "")  # of a teacher who never voted, whose column has no type
+        matrix = [
+            column if _is_text(column) or (column != ABSENT).any() else silent for column in matrix
+        ]
+    odd = next(
+        (at for at in range(len(matrix)) if _is_text(matrix[at]) != _is_text(matrix[0])), None
+    )
     if odd is not None:
-        first = columns.matrix[0]
+        first, odd = columns.matrix[0], columns.matrix[odd]
         raise ValueError(
             f"columns {short(header[first])!r} and {short(header[odd])!r} hold numbers and texts: "
             "votes must be all numbers or all names of classes"
@@ -59,8 +79,11 @@ def read_parquet(path: Path, stated: Stated, fits: Callable[[int, int, int], Non
     )
 
 
-def _cells(column, name: str, may_be_empty: bool) -> NDArray:
-    """Return a column as numbers, or as texts; an empty label is -1, or the empty text."""
+def _cells(column, name: str, hint: str, *, may_be_empty: bool) -> NDArray:
+    """Return a column as numbers, or as texts; an empty cell is -1, or the empty text.
+
+    hint: what else to say if a cell is empty and must not be.
+    """
     import pyarrow
 
     kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
@@ -70,7 +93,7 @@ def _cells(column, name: str, may_be_empty: bool) -> NDArray:
         raise ValueError(f"column {short(name)!r} has type {kind}: must be whole numbers or texts")
     values = column.to_pylist()
     if not may_be_empty and None in values:
-        raise ValueError(f"column {short(name)!r}, row {values.index(None)} is empty")
+        raise ValueError(f"column {short(name)!r}, row {values.index(None)} is empty{hint}")
     if is_text:
         return np.array(["" if value is None else value.strip() for value in values], dtype=np.str_)
     filled = [-1 if value is None or value != value else value for value in values]

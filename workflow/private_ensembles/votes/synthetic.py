@@ -5,11 +5,12 @@ what costs and computations are like at that size, and of an ensemble that is pl
 trained. Nothing computed from them is a claim about real data.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from private_ensembles import checks
+from private_ensembles.votes.ballots import dealt
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class ConsensusProfile:
     `imbalance` times the last. A share `mislabelled` of the queries carries another label than the
     true class, any with the same probability; teachers vote for the true class all the same.
     commonest: the frequency of the first class, if it is known; all others are then alike likely.
+    absent_share: how likely a ballot is missing, each by itself and whatever the query.
 
     easy, hard: two positive numbers each. Raises ValueError naming the field that is out of range.
     """
@@ -37,11 +39,13 @@ class ConsensusProfile:
     imbalance: float = 1.0
     mislabelled: float = 0.0
     commonest: float | None = None
+    absent_share: float = 0.0
 
     def __post_init__(self):
         """Raises ValueError for a field out of range."""
         checks.integer(n_classes=self.n_classes, at_least=2)
         checks.probability(easy_share=self.easy_share, mislabelled=self.mislabelled)
+        checks.probability(absent_share=self.absent_share, one=False)
         checks.finite(confusion=self.confusion, above=0)
         checks.finite(imbalance=self.imbalance, at_least=1)
         for field in ("easy", "hard"):
@@ -54,6 +58,16 @@ class ConsensusProfile:
         if self.imbalance != 1 or not 1 / self.n_classes <= self.commonest < 1:
             least = f"at least 1 / {self.n_classes} and below 1, beside imbalance = 1"
             raise ValueError(f"commonest = {self.commonest}: must be {least}")
+
+    def stated(self) -> dict:
+        """Return the fields for a text: absent_share only if ballots are missing.
+
+        Texts from before there were such ballots have no such field.
+        """
+        stated = asdict(self)
+        if not self.absent_share:
+            del stated["absent_share"]
+        return stated
 
     @property
     def frequencies(self) -> np.ndarray:
@@ -93,13 +107,15 @@ def synthetic_queries(profile, n_queries, generator):
     return probabilities, labels.astype(np.int64)
 
 
-def synthetic_counts(profile, n_teachers, n_queries, generator):
+def synthetic_counts(profile, n_teachers, n_queries, generator, weights=None):
     """Vote counts of a synthetic ensemble, int64 (Q, n_classes), and labels, int64 (Q,).
 
-    Each row adds up to n_teachers. The queries and their labels come from one child of `generator`
+    Each row adds up to n_teachers: ballots that are missing are dealt out to the classes
+    (`ballots.dealt`). The queries and their labels come from one child of `generator`
     (numpy.random.Generator) and the votes from another, so that generators in equal states give
-    ensembles of any number of teachers the same queries. Memory: about 24 bytes per query and
-    class.
+    ensembles of any number of teachers the same queries. weights: votes of each teacher, all for
+    one class; teachers of every weight are right alike often, and a row adds up to all votes. None:
+    one each. Memory: about 24 bytes per query and class.
 
     Raises ValueError unless n_teachers and n_queries are integers >= 1.
 
@@ -112,4 +128,14 @@ def synthetic_counts(profile, n_teachers, n_queries, generator):
     checks.integer(n_teachers=n_teachers, at_least=1)
     queries, votes = generator.spawn(2)
     probabilities, labels = synthetic_queries(profile, n_queries, queries)
-    return votes.multinomial(n_teachers, probabilities), labels
+    share = profile.absent_share
+    if weights is not None:
+        counts = np.zeros(probabilities.shape, dtype=np.int64)
+        for weight, teachers in zip(*np.unique(weights, return_counts=True), strict=True):
+            cast = votes.binomial(teachers, 1 - share, n_queries)
+            counts += weight * votes.multinomial(cast, probabilities)
+        return dealt(counts, int(np.sum(weights))), labels
+    if not share:
+        return votes.multinomial(n_teachers, probabilities), labels
+    cast = votes.binomial(n_teachers, 1 - share, n_queries)
+    return dealt(votes.multinomial(cast, probabilities), n_teachers), labels

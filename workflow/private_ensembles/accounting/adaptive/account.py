@@ -220,12 +220,20 @@ def kernels_on(
     pairs are gathered.
     """
     spread = largest_spread(family)
-    reach = _reach(family, spread, _CUT * delta / labels, step)
-    rows = family.excesses(hockey_sticks.thresholds(step, reach))
+    rows = curves_on(family, step, _CUT * delta / labels)
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
     near = math.ceil(_NEAR * spread / step) if labels >= _SEVERAL else None
     return hockey_sticks.kernels(rows, step, near)
+
+
+def curves_on(family: Family, step: float, cut: float) -> NDArray[np.float64]:
+    """Return the rows of a family at thresholds of `step`, (rows, 2 reach + 1).
+
+    cut: what a label's losses beyond the reach may hold.
+    """
+    reach = _reach(family, largest_spread(family), cut, step)
+    return family.excesses(hockey_sticks.thresholds(step, reach))
 
 
 def deciding_orders(epsilon: float, width: float) -> NDArray[np.float64]:

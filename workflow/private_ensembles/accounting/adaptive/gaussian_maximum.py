@@ -53,8 +53,9 @@ class GaussianMaximum:
 
     scale: sigma, in votes, > 0. teachers: K >= 1. classes: C >= 2; the upper bounds hold for any.
     spare: how far in total variation each label's law may be from that of Gaussian noise, >= 0.
-    moved: how many votes may move at most, 1 to K, from any classes to any. Raises ValueError for
-    numbers out of range.
+    moved: how many votes may move at most, 1 to K. together: whether they all move from one class
+    to one other, as a ballot of several votes does; else from any classes to any. Raises ValueError
+    for numbers out of range.
     """
 
     scale: float
@@ -62,6 +63,7 @@ class GaussianMaximum:
     classes: int
     spare: float = 0.0
     moved: int = 1
+    together: bool = False
 
     def __post_init__(self) -> None:
         checks.finite(scale=self.scale, above=0)
@@ -94,7 +96,7 @@ class GaussianMaximum:
             best = best[:, :, place[low]] * t[low] + more[low]
             curves[::-1][rows, :, low] = best
         rows = np.minimum(curves, 1.0, out=curves).reshape(-1, t.size)
-        if self.moved == 1:
+        if self.moved == 1 or self.together:
             return rows
         spread = several_classes.excesses(self.moved, self.classes, self.scale, t)
         return np.concatenate([rows, np.minimum(spread + self.spare * (1 + t), 1.0)])

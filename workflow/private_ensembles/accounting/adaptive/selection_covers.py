@@ -2,8 +2,9 @@
 
 The exponential mechanism chooses class j with a probability in proportion to e^(rate n_j),
 permute-and-flip takes the largest count with exponential noise, and LNMax the one with Laplace
-noise. One vote moves from class a to b. Few pairs of distributions dominate all that this can
-cause, whatever the number of classes and whatever votes the other classes have.
+noise. One vote moves from class a to b, or all votes of one ballot. Few pairs of distributions
+dominate all that this can cause, whatever the number of classes and whatever votes the other
+classes have.
 
 Of LNMax's others, the one with the largest noisy count is as if it had exponential noise on a count
 z, any real number; so three outcomes are left. In units of the noise's scale a, b and z say all.
@@ -123,24 +124,28 @@ def permute_and_flip_cover(rate: float) -> Pairs:
     return _joined(parts, 0.0)
 
 
-def laplace_cover(scale: float, teachers: int) -> Pairs:
+def laplace_cover(scale: float, teachers: int, moved: int = 1) -> Pairs:
     """Return pairs that dominate LNMax's, in any number of classes.
 
     >>> laplace_cover(20.0, 51).first.shape[1]
     3
 
-    scale: of the noise on each count, in votes, > 0. teachers: K >= 1. Outcomes: the class that
-    loses a vote, the one that gains it, another. Raises ValueError for numbers out of range, and
-    for a scale too small for floats. Source: docs/many-labels.md.
+    scale: of the noise on each count, in votes, > 0. teachers: K >= 1, all votes. moved: how many
+    of them may move from one class to one other, 1 to K. Outcomes: the class that loses votes, the
+    one that gains them, another. Raises ValueError for numbers out of range, and for a scale too
+    small for floats. Source: docs/many-labels.md, docs/ballots.md.
     """
     checks.finite(scale=scale, above=0)
     checks.integer(teachers=teachers, at_least=1)
-    near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2))
-    if (near + 2) / scale > _FURTHEST:
-        least = (min(teachers, _MANY_TEACHERS) + 2) / _FURTHEST
+    checks.integer(moved=moved, at_least=1, at_most=teachers)
+    near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2 * moved))
+    if (near + 2 * moved) / scale > _FURTHEST:
+        least = (min(teachers, _MANY_TEACHERS) + 2 * moved) / _FURTHEST
         raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
-    vote = 1 / scale
-    parts = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, near)]
+    vote, leads = moved / scale, np.arange(2 * moved, near + 1) * (1 / scale)
+    parts = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, leads)]
+    for lead in np.arange(moved + 1, min(2 * moved, near + 1)) * (1 / scale):
+        parts += _other_behind_as_they_pass(vote, lead)
     if near < teachers:
         before = np.array([[1.0, _TOLD, 0.0]])
         parts.append((before, before[:, [0, 2, 1]], 0.0))
@@ -195,8 +200,11 @@ def _other_between(vote: float) -> list[tuple]:
     return parts
 
 
-def _other_behind(vote: float, teachers: int) -> list[tuple]:
-    """z below a before, and below b before or after, or both; a leads by s >= 1 votes."""
+def _other_behind(vote: float, leads: NDArray) -> list[tuple]:
+    """z below a before, and below b before or after, or both; a leads by one vote or by `leads`.
+
+    vote: all that moves. leads: of two such votes or more, so that a leads after, too.
+    """
     k = math.exp(-vote)
     g, square = _with_squares(np.arange(_FEW_CELLS + 1) / _FEW_CELLS)
     cells = cells_of_a_vote(vote)
@@ -207,17 +215,40 @@ def _other_behind(vote: float, teachers: int) -> list[tuple]:
     before = _between_at(vote - up, up)
     parts.append((before, before[:, [1, 0, 2]], vote / cells))
     # More: a leads after, too.
-    leads = np.arange(2, teachers + 1)[:, None] * vote
-    leads, g, square = np.broadcast_arrays(leads, g, square)
-    leads, g, square = leads.ravel(), g.ravel(), square.ravel()
-    after = _below(leads - 2 * vote, g * k, square * k**2)
-    parts.append((_below(leads, g, square), after, 0.0))
-    leads = np.arange(2, teachers + 1)[:, None] * vote
-    leads, up = np.broadcast_arrays(leads, up)
-    leads, up = leads.ravel(), up.ravel()
+    each, g, square = np.broadcast_arrays(leads[:, None], g, square)
+    each, g, square = each.ravel(), g.ravel(), square.ravel()
+    after = _below(each - 2 * vote, g * k, square * k**2)
+    parts.append((_below(each, g, square), after, 0.0))
+    each, up = np.broadcast_arrays(leads[:, None], up)
+    each, up = each.ravel(), up.ravel()
     g = np.exp(up - vote)
-    after = _below(leads - 2 * vote, g, g**2)
-    parts.append((_between_at(leads - up, up), after, vote / cells))
+    after = _below(each - 2 * vote, g, g**2)
+    parts.append((_between_at(each - up, up), after, vote / cells))
+    return parts
+
+
+def _other_behind_as_they_pass(vote: float, lead: float) -> list[tuple]:
+    """z below a before and below b after; a leads before and b after, by 2 vote - lead.
+
+    Votes of one ballot that move may be more than half of the lead, and less than all of it.
+    """
+    parts, exchanged = [], [1, 0, 2]
+    behind = lead - vote  # of a after, over b before
+    # z below b before, and below a after.
+    g, square = _with_squares(np.arange(_FEW_CELLS + 1) / _FEW_CELLS)
+    down = math.exp(-behind)
+    after = _below(np.full(g.shape, 2 * vote - lead), g * down, square * down**2)
+    parts.append((_below(np.full(g.shape, lead), g, square), after[:, exchanged], 0.0))
+    # z between b before and a after, which is below b after.
+    cells = cells_of_a_vote(vote)
+    up = behind * np.arange(cells + 1) / cells
+    g = np.exp(up - behind)
+    after = _below(np.full(g.shape, 2 * vote - lead), g, g**2)
+    parts.append((_between_at(lead - up, up), after[:, exchanged], behind / cells))
+    # z between a after and b after.
+    up = behind + (vote - behind) * np.arange(cells + 1) / cells
+    after = _between_at(vote - up, up - behind)
+    parts.append((_between_at(lead - up, up), after[:, exchanged], (vote - behind) / cells))
     return parts
 
 

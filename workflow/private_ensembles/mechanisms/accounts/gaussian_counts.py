@@ -57,11 +57,11 @@ class GaussianCounts(Account):
         return f"sigma_{self.method}"
 
     def find(self, law, task, labels, **free):
-        if task.reach > 1:
+        if task.moved > 1:
             if task.secure and self.conversion == "exact":
                 return self.find(law, groups.of_one_vote(task), labels)
-            known = self.find(law, replace(task, reach=1), labels)
-            return law.less_noise(known, groups.more_noise(task.reach))
+            known = self.find(law, task.of_one_vote(), labels)
+            return law.less_noise(known, groups.more_noise(task.moved))
         if labels > 1:
             sigma = sigma_of_many(task, labels, self.conversion)
         else:
@@ -79,7 +79,7 @@ class GaussianCounts(Account):
 
     def cost(self, law, task, parameters):
         """Return the cost by the analysis, and exactly for the noise, by which labels compose."""
-        if task.reach > 1:
+        if task.moved > 1:
             return self._cost_of_groups(law, task, parameters)
         if task.secure:
             exact = discrete_cost(parameters.moves, task.epsilon, task.delta)
@@ -96,8 +96,8 @@ class GaussianCounts(Account):
 
     def _cost_of_groups(self, law: Law, task: Task, parameters: GaussianNoise) -> Cost:
         """Return the cost of several votes that move: at a share of the noise, or as a group."""
-        divided = law.less_noise(parameters, groups.less_noise(task.reach))
-        share = self.cost(law, replace(task, reach=1, secure=False), divided)
+        divided = law.less_noise(parameters, groups.less_noise(task.moved))
+        share = self.cost(law, replace(task.of_one_vote(), secure=False), divided)
         if not task.secure:
             return share
         exact = groups.cost_of_all(lambda one: self.cost(law, one, parameters).proven, task)

@@ -29,25 +29,26 @@ def of_one_vote(task: Task) -> Task:
 
     Raises ValueError if that is too little for a budget (`refusal`).
     """
-    epsilon = task.epsilon / task.reach * (1 - _ROUNDING)
-    return replace(task, reach=1, epsilon=epsilon, delta=delta_of_one(epsilon, task))
+    epsilon = task.epsilon / task.moved * (1 - _ROUNDING)
+    one = task.of_one_vote()
+    return replace(one, epsilon=epsilon, delta=delta_of_one(epsilon, task))
 
 
 def refusal(task: Task) -> str | None:
     """Return that one vote's share of the budget is below what is accounted for, or None."""
-    epsilon = task.epsilon / task.reach * (1 - _ROUNDING)
+    epsilon = task.epsilon / task.moved * (1 - _ROUNDING)
     delta = delta_of_one(epsilon, task)
-    if task.reach == 1 or (epsilon >= LEAST_EPSILON and delta >= LEAST_DELTA):
+    if task.moved == 1 or (epsilon >= LEAST_EPSILON and delta >= LEAST_DELTA):
         return None
-    return f"one of {task.reach} votes has too little of the budget: ({epsilon:.3g}, {delta:.3g})"
+    return f"one of {task.moved} votes has too little of the budget: ({epsilon:.3g}, {delta:.3g})"
 
 
 def delta_of_one(epsilon: float, task: Task) -> float:
     """Return the delta of one vote at its `epsilon` with which all votes keep the task's delta."""
-    if task.reach * epsilon > _FURTHEST:
+    if task.moved * epsilon > _FURTHEST:
         return 0.0  # the exponential would overflow
-    growth = math.expm1(task.reach * epsilon) / math.expm1(epsilon)
-    return task.delta / growth * (1 - _ROUNDING * (1 + task.reach * epsilon))
+    growth = math.expm1(task.moved * epsilon) / math.expm1(epsilon)
+    return task.delta / growth * (1 - _ROUNDING * (1 + task.moved * epsilon))
 
 
 def cost_of_all(cost_of_one: Callable[[Task], float], task: Task) -> float:
@@ -62,7 +63,7 @@ def cost_of_all(cost_of_one: Callable[[Task], float], task: Task) -> float:
     for _ in range(_TRIES):
         spent = cost_of_one(at)
         if spent <= at.epsilon:
-            return task.reach * spent * (1 + _ROUNDING)
+            return task.moved * spent * (1 + _ROUNDING)
         # A larger epsilon of one vote leaves less delta for it, so that it costs a little more.
         spent *= 1 + 1e-3
         delta = delta_of_one(spent, task) if spent <= MOST_EPSILON else 0.0
@@ -72,11 +73,11 @@ def cost_of_all(cost_of_one: Callable[[Task], float], task: Task) -> float:
     return math.inf
 
 
-def more_noise(reach: int) -> float:
+def more_noise(moved: int) -> float:
     """Return the factor of noise with which that many votes cost what one did, rounded up."""
-    return 1.0 if reach == 1 else reach * (1 + _ROUNDING)
+    return 1.0 if moved == 1 else moved * (1 + _ROUNDING)
 
 
-def less_noise(reach: int) -> float:
+def less_noise(moved: int) -> float:
     """Return the factor of noise with which one vote costs what that many did, rounded down."""
-    return 1.0 if reach == 1 else (1 - _ROUNDING / 4) / reach
+    return 1.0 if moved == 1 else (1 - _ROUNDING / 4) / moved

@@ -72,11 +72,11 @@ class GaussianStart(Start):
     quantity = "sigma_exact"
 
     def settles(self, task, labels):
-        return labels == 1 and task.n_classes == 2 and task.n_teachers % 2 == 1
+        return labels == 1 and task.n_classes == 2 and task.votes_in_all % 2 == 1
 
     def find(self, law, task, labels, **free):
         if self.settles(task, labels):
-            sigma = sigma_of_one(task.epsilon, task.delta, "exact", task.n_teachers)
+            sigma = sigma_of_one(task.epsilon, task.delta, "exact", task.votes_in_all)
             return GaussianNoise(sigma)
         if labels == 1:
             return GaussianNoise(sigma_of_one(task.epsilon, task.delta, "analytic", 1))
@@ -113,7 +113,7 @@ class LaplaceStart(Start):
 
 
 def _audited_scale(task: Task) -> float:
-    return scale_of_one(task.epsilon, task.delta, method="exact", n_teachers=task.n_teachers)
+    return scale_of_one(task.epsilon, task.delta, method="exact", n_teachers=task.votes_in_all)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class SelectionStart(Start):
 
     def find(self, law, task, labels, **free):
         if labels == 1 and task.n_classes == 2:
-            rate = selection_rate(task.epsilon, task.delta, law.weigh, task.n_teachers)
+            rate = selection_rate(task.epsilon, task.delta, law.weigh, task.votes_in_all)
             return SelectionRate(task.epsilon, 1, rate, task.delta)
         each = label_epsilon(task.epsilon, labels, task.delta)
         if self.bounded_range:
@@ -197,7 +197,7 @@ class OptimalStart(Start):
     def refusal(self, law, task):
         """Refuse programs of many sorted histograms, which take too long."""
         if task.n_classes > 2 and task.labels > 1:
-            size = sorted_histograms(task.n_teachers, task.n_classes)
+            size = sorted_histograms(task.votes_in_all, task.n_classes)
             if size > _MOST_TOGETHER:
                 at_most = f"at most {_MOST_TOGETHER} sorted histograms"
                 return f"for {at_most} for several labels, not {size:,}"
@@ -213,8 +213,8 @@ class OptimalStart(Start):
             return ProfiledLabel(**asdict(_LADDER.find(law, task, labels)))
         prior = _prior(task, accuracy)
         if labels == 1:
-            drawn = most_drawn(task.n_teachers, task.n_classes, _MOST)
-            drawn = drawn if drawn < task.n_teachers else None
+            drawn = most_drawn(task.votes_in_all, task.n_classes, _MOST)
+            drawn = drawn if drawn < task.votes_in_all else None
             return ProfiledLabel(task.epsilon, task.delta, 1, *prior, drawn)
         each = label_epsilon(task.epsilon, labels, task.delta)
         return ProfiledLabel(each, 0.0, labels, *prior)
@@ -240,7 +240,7 @@ class LabelAccount(Account):
     to the start. refuses: a task for which the account proves nothing is refused, not left to the
     start.
 
-    If the unit that is protected may move several votes (`Task.reach`), the start is what this very
+    If the unit that is protected may move several votes (`Task.moved`), the start is what this very
     account finds for one of them, by group privacy, and it shrinks to what all labels together need
     if all of these votes move: so claims are never above group privacy.
     """
@@ -265,7 +265,7 @@ class LabelAccount(Account):
 
     def together(self, law: Law, task: Task, labels: int) -> bool:
         """Return whether that many labels are charged together; else the start is all there is."""
-        settled = task.reach == 1 and self.start.settles(task, labels)
+        settled = task.moved == 1 and self.start.settles(task, labels)
         if settled or (self.composes and labels > MOST_LABELS):
             return False
         return law.pairs_known(task)
@@ -276,12 +276,12 @@ class LabelAccount(Account):
             return reason
         if not self.composes and task.labels > MOST_LABELS:
             return f"for at most {MOST_LABELS:,} labels"
-        if self.refuses and self.together(law, replace(task, reach=1), task.labels):
+        if self.refuses and self.together(law, task.of_one_vote(), task.labels):
             return nothing_left(task.n_classes, task.labels, task.delta)
         return None
 
     def find(self, law, task, labels, **free):
-        if task.reach > 1:
+        if task.moved > 1:
             return self._of_groups(law, task, labels, **free)
         start = self.start.find(law, task, labels, **free)
         if not self.together(law, task, labels):
@@ -315,7 +315,7 @@ class LabelAccount(Account):
 
     def guess(self, law, task, labels, **free):
         """Guess by the share of noise that all labels wanted need: a search asks often."""
-        if task.reach > 1:  # by group privacy, which is near
+        if task.moved > 1:  # by group privacy, which is near
             return self.guess(law, groups.of_one_vote(task), labels, **free)
         start = self.start.find(law, task, labels, **free)
         if not self.together(law, task, labels):
@@ -325,7 +325,7 @@ class LabelAccount(Account):
 
     def cost(self, law, task, parameters):
         """Return the least that is proven."""
-        if task.reach > 1:
+        if task.moved > 1:
             proven = self._cost_of_groups(law, task, parameters)
             return Cost(proven, proven)
         proven = self.start.cost(law, task, parameters).proven

@@ -8,7 +8,6 @@ If g votes move, g times the noise costs the same (docs/many-labels.md, "Groups"
 
 import math
 from abc import abstractmethod
-from dataclasses import replace
 from functools import lru_cache
 
 from private_ensembles.accounting.composition import rdp_to_dp
@@ -43,9 +42,9 @@ class LaplaceCounts(Account):
 
     def find(self, law, task, labels, **free):
         """Find the scale of one label by the method, of many as they compose."""
-        if task.reach > 1:
-            known = self.find(law, replace(task, reach=1), labels)
-            return self.by_scale(law.less_noise(known, groups.more_noise(task.reach)))
+        if task.moved > 1:
+            known = self.find(law, task.of_one_vote(), labels)
+            return self.by_scale(law.less_noise(known, groups.more_noise(task.moved)))
         if labels == 1:
             return self.of_one(task)
         return self.of_many(task, labels)
@@ -64,9 +63,9 @@ class LaplaceCounts(Account):
 
     def cost(self, law, task, parameters):
         """Return the budget if the method allows this noise for one label, else the composition."""
-        if task.reach > 1:
-            divided = law.less_noise(parameters, groups.less_noise(task.reach))
-            return self.cost(law, replace(task, reach=1), self.by_scale(divided))
+        if task.moved > 1:
+            divided = law.less_noise(parameters, groups.less_noise(task.moved))
+            return self.cost(law, task.of_one_vote(), self.by_scale(divided))
         one = parameters.labels == 1
         if one and parameters.scale >= scale_of_one(task.epsilon, task.delta, method=self.method):
             return Cost(task.epsilon, task.epsilon)

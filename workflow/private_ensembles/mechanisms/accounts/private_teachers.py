@@ -39,6 +39,26 @@ def together(task: Task, members: int) -> float:
     return optimal_homogeneous(teacher.epsilon, teacher.delta, members, task.delta).epsilon
 
 
+def one_vote_each(task: Task) -> str | None:
+    """Return that teachers have several votes, whose law is not known, or None if they have one."""
+    if task.votes_in_all == task.n_teachers:
+        return None
+    return (
+        f"proven for one vote of each teacher, not for {task.votes_in_all} votes of "
+        f"{task.n_teachers}: covered if all have the same weight"
+    )
+
+
+def everyone_votes(task: Task) -> str | None:
+    """Return that teachers may be absent, whose votes are dealt out by all, or None if none may."""
+    if not task.absent:
+        return None
+    return (
+        "proven for teachers whose votes are their own, not for absent ballots that are dealt out: "
+        "covered if every teacher votes, for instance an absent one by a coin of its own"
+    )
+
+
 class NoiseFunction(Account):
     """gamma for the allowance m of a label; m = K means the plain majority of all teachers."""
 
@@ -46,6 +66,8 @@ class NoiseFunction(Account):
 
     def refusal(self, law, task):
         """Require odd K, and one label unless the budget pays for all teachers."""
+        if reason := one_vote_each(task) or everyone_votes(task):
+            return reason
         if task.n_teachers % 2 == 0:
             return "for an odd number of teachers"
         if reason := task.teacher_refusal():
@@ -141,6 +163,8 @@ class Together(Account):
         """Require that the budget pays for one teacher, and that each teacher's votes are known."""
         if task.counts_only:
             return "needs each teacher's votes, not counts"
+        if reason := one_vote_each(task) or everyone_votes(task):
+            return reason
         return task.teacher_refusal()
 
     def find(self, law, task, labels, **free):

@@ -51,7 +51,7 @@ class CheckedCounts(Account):
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
         """Find both noises, in votes; without `free`, those that suit a pool that mostly agrees."""
-        if task.secure and task.reach > 1:
+        if task.secure and task.moved > 1:
             return self.find(law, groups.of_one_vote(task), labels, share, threshold)
         noise = self.continuous(task, labels, share, threshold)
         if not task.secure:
@@ -70,9 +70,9 @@ class CheckedCounts(Account):
         if share == 0:
             raise ValueError("share = 0: must be above 0, because thresholds have noise")
         rho = rho_within(task.epsilon, task.delta, "exact")
-        slack = (1 + 1e-12) * groups.more_noise(task.reach)
+        slack = (1 + 1e-12) * groups.more_noise(task.moved)
         return CheckedNoise(
-            threshold=threshold * task.n_teachers,
+            threshold=threshold * task.votes_in_all,
             sigma1=math.sqrt(task.queries / (2 * share * rho)) * slack,
             sigma2=math.sqrt(labels / ((1 - share) * rho)) * slack,
             queries=task.queries,
@@ -83,7 +83,7 @@ class CheckedCounts(Account):
         """Return the cost at the caps."""
         if not task.secure:
             proven = _of_noisy_counts(task, parameters)
-        elif task.reach > 1:
+        elif task.moved > 1:
             proven = self.by_groups(law, task, parameters)
         else:
             proven = discrete_cost(parameters.moves, task.epsilon, task.delta)
@@ -109,7 +109,7 @@ class CheckedLabels(CheckedCounts):
         If several votes move, group privacy may find less than their own pairs do.
         """
         noises = [self._least(law, task, labels, share, threshold)]
-        if task.reach > 1:
+        if task.moved > 1:
             one = groups.of_one_vote(task)
             noises.append(self._least(law, one, labels, share, threshold))
         known = [noise for noise in noises if noise is not None]
@@ -137,7 +137,7 @@ class CheckedLabels(CheckedCounts):
         proven = _cost_together(law, task, replace(parameters, threshold=0.0))
         if not task.secure:
             proven = min(proven, _of_noisy_counts(task, parameters))
-        if task.reach > 1:
+        if task.moved > 1:
             proven = min(proven, self.by_groups(law, task, parameters))
         return Cost(proven, proven)
 
@@ -159,7 +159,7 @@ class GivenThresholds(Given):
 
 def _of_noisy_counts(task: Task, parameters: CheckedNoise) -> float:
     """What continuous noise on all counts costs at the caps."""
-    rho = task.reach**2 * parameters.rho * (1 + 1e-14)
+    rho = task.moved**2 * parameters.rho * (1 + 1e-14)
     return rho_cost(rho, task.delta, "exact")
 
 
@@ -172,7 +172,7 @@ def _least_noise(
     start: what the noisy counts need. sigma1 is infinite if nothing is found.
     """
     epsilon, delta, labels = task.epsilon, task.delta, start.labels
-    rho = rho_within(epsilon, delta, "exact") / task.reach**2
+    rho = rho_within(epsilon, delta, "exact") / task.moved**2
     family = law.law.pairs(task, start.of_label)
     if loses_all(family, labels, epsilon, delta, task.n_classes):
         return math.inf, math.inf
@@ -180,7 +180,7 @@ def _least_noise(
     proven = (math.inf, math.inf)
     for count in range(_TRIES):
         alone = _labels_alone(law, task, GaussianNoise(sigma2, labels))
-        counts = NoisyCounts(start.queries, start.sigma1, task.secure, task.reach)
+        counts = NoisyCounts(start.queries, start.sigma1, task.secure, task.moved)
         sigma1 = alone.least_sigma(counts, epsilon, delta)
         if math.isinf(sigma1):
             sigma2 *= _MORE
@@ -212,7 +212,7 @@ def _labels_alone(law: Checked, task: Task, noise: GaussianNoise) -> LabelsAlone
 def _cost_together(law: Checked, task: Task, parameters: CheckedNoise) -> float:
     """Return what thresholds and labels cost at the task's delta; at most epsilon if it is kept."""
     labels = parameters.labels
-    counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure, task.reach)
+    counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure, task.moved)
     bounds = _labels_alone(law, task, parameters.of_label).beside(counts, task.delta)
     if bounds.delta(task.epsilon) <= task.delta:
         return min(task.epsilon, bounds.epsilon(task.delta))

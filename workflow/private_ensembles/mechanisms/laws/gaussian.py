@@ -125,12 +125,12 @@ class Gaussian(Law):
 
     def pairs(self, task, parameters):
         """Return the table for two classes, else pairs for all leads and all middles."""
-        sigma, K, C = float(parameters.sigma), task.n_teachers, task.n_classes
+        sigma, K, C = float(parameters.sigma), task.votes_in_all, task.n_classes
         if task.secure and self.drawn == "whole":
             raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
         spare = fine_distance(sigma, C) if self._fine(C, task.secure) else 0.0
         if C > 2:
-            return GaussianMaximum(sigma, K, C, spare, task.reach)
+            return GaussianMaximum(sigma, K, C, spare, task.moved, task.together)
         error = self.error(K, C, parameters)
         table = self.distribution(both_counts(K), parameters)
         spare += error["absolute_error"]

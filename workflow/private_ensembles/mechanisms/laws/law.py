@@ -15,13 +15,13 @@ from private_ensembles.noise.sources import Source
 
 
 class Law(ABC):
-    """How one label depends on the counts (queries, classes), each row adding up to the teachers.
+    """How one label depends on the counts (queries, classes), each row adding up to all votes.
 
     secure: whether labels are drawn from secure noise, which is discrete. n_classes: 2 if the law
     serves two classes only. silent: an outcome may be no answer, -1. of_counts: the counts are all
     that a label depends on. coins: secure labels of two classes are coins of the distribution's own
     floats. pairs_of_many: `pairs` are known for more than two classes. groups_of_many: also where
-    several votes move.
+    several votes move. together_of_many: at least where they go from one class to one other.
     """
 
     n_classes: int | None = None
@@ -30,6 +30,7 @@ class Law(ABC):
     coins = False
     pairs_of_many = False
     groups_of_many = False
+    together_of_many = False
 
     @abstractmethod
     def distribution(
@@ -103,12 +104,13 @@ class Law(ABC):
         """Return whether `pairs` are known for the task."""
         if task.n_classes == 2:
             return True
-        return self.pairs_of_many and (task.reach == 1 or self.groups_of_many)
+        together = task.moved == 1 or (task.together and self.together_of_many)
+        return self.pairs_of_many and (together or self.groups_of_many)
 
     def require_pairs(self, task: Task) -> None:
         """Raise ValueError unless `pairs` are known for the task."""
         if not self.pairs_known(task):
-            moved = f", reach = {task.reach}" if task.reach > 1 else ""
+            moved = f", moved = {task.moved}" if task.moved > 1 else ""
             raise ValueError(
                 f"n_classes = {task.n_classes}{moved}: no pairs of neighbours are known"
             )
@@ -123,7 +125,13 @@ class Law(ABC):
     def audited(self, task: Task, parameters: Parameters) -> Audited:
         """Return one label as the exact audit sees it."""
         return OnCounts(
-            self, parameters, task.n_teachers, task.n_classes, secure=task.secure, reach=task.reach
+            self,
+            parameters,
+            task.votes_in_all,
+            task.n_classes,
+            secure=task.secure,
+            moved=task.moved,
+            together=task.together,
         )
 
 

@@ -92,8 +92,8 @@ class OptimalLabel(TableLaw):
         if task.n_classes == 2:
             return super().pairs(task, parameters)
         self.require_pairs(task)
-        chances = _solved(task.n_teachers, task.n_classes, parameters).probabilities
-        listed = moves(task.n_teachers, task.n_classes)
+        chances = _solved(task.votes_in_all, task.n_classes, parameters).probabilities
+        listed = moves(task.votes_in_all, task.n_classes)
         first, second = listed.pairs.T
         before, after = chances[listed.placed[first]], chances[listed.placed[second]]
         return Pairs(before, after, 2.0**-52, 1e-300)

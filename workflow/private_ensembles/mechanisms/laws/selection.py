@@ -114,9 +114,9 @@ class Selection(TableLaw):
         return replace(parameters, rate=parameters.rate / factor)
 
     def cover(self, task, parameters):
-        if task.reach == 1:
+        if task.moved == 1:
             return self.dominating(parameters.used_rate)
-        return self.of_groups(above(task.reach * parameters.used_rate))
+        return self.of_groups(above(task.moved * parameters.used_rate))
 
     def closed_form(self, parameters):
         return self.name, 1 / Fraction(parameters.used_rate)

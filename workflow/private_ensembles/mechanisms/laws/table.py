@@ -76,7 +76,7 @@ class TableLaw(Law):
         Raises ValueError for more than two classes if no pairs are known of so many votes moved.
         """
         self.require_pairs(task)
-        K, C, moves = task.n_teachers, task.n_classes, task.reach
+        K, C, moves = task.votes_in_all, task.n_classes, task.moved
         errors = self.error(K, C, parameters)
         error, spare = errors["relative_error"], errors["absolute_error"]
         if C == 2:
@@ -98,7 +98,7 @@ class TableLaw(Law):
 
     def _of_two(self, votes: NDArray, task: Task, parameters: Parameters) -> NDArray[np.float64]:
         """Pr[a], Pr[b] and Pr[another] where a has these votes and b all others, (votes, 3)."""
-        merged = of_two(votes, task.n_teachers - votes, task.n_classes)
+        merged = of_two(votes, task.votes_in_all - votes, task.n_classes)
         wanted = np.ones(len(merged.gap), dtype=bool)
         chances = self.merged_chances(merged, wanted, parameters)
         return (chances * merged.multiplicity)[merged.home]
@@ -107,7 +107,7 @@ class TableLaw(Law):
 def two_class_pairs(table: NDArray, error: float, spare: float, task: Task) -> Family:
     """Return the family of a table of two classes; what is negligible takes 2e-9 of delta."""
     negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
-    return of_table(table, error, spare, negligible=negligible, moved=task.reach)
+    return of_table(table, error, spare, negligible=negligible, moved=task.moved)
 
 
 def draw_coins(chances: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,0 +1,99 @@
+"""The account of labels by their worst Rényi divergence, against its definition and the truth."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import Pairs, two_classes
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive.label_renyi import renyi_epsilon
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+
+from ..adversaries import both_orders, exact_value, power, random_rows
+
+
+def by_definition(pairs, labels, delta):
+    """Least epsilon over a fine grid of orders, at fifty digits: P, P' in both orders."""
+    with mpmath.workdps(50):
+        rows = [
+            [(mpmath.mpf(float(p)), mpmath.mpf(float(q))) for p, q in zip(*pair, strict=True)]
+            for pair in pairs
+        ]
+        best = mpmath.inf
+        for power_of in np.geomspace(0.2, 3000, 700):
+            a = mpmath.mpf(float(power_of))
+            moment = max(sum(p * (p / q) ** a for p, q in row if p) for row in rows)
+            cost = labels * mpmath.log(moment) + a * mpmath.log(a / (a + 1))
+            best = min(best, (cost - mpmath.log(a + 1) - mpmath.log(delta)) / a)
+        return float(best)
+
+
+@pytest.mark.parametrize(
+    ("K", "labels", "scale", "near"),
+    # Of one label and few teachers the best order is beyond those that are tried.
+    [(11, 10, 9.0, 1.001), (51, 20, 20.67, 1.001), (5, 1, 3.0, 1.01)],
+)
+def test_it_is_the_worst_divergence_composed_and_converted(K, labels, scale, near):
+    law = load("gnmax_exact").law
+    task = Task(1.0, 1e-5, labels, labels, K, 2)
+    family = law.pairs(task, law.at(scale, labels))
+    exact = by_definition(both_orders(family.first, family.second), labels, 1e-5)
+    claimed = renyi_epsilon(family, labels, 1e-5)
+    assert exact <= claimed <= exact * near
+
+
+@pytest.mark.parametrize("labels", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_strategy_in_fractions_reaches_more(seed, labels):
+    first, second = random_rows(np.random.default_rng(seed), 3, 3)
+    pairs, delta = both_orders(first, second), 1e-2
+    claimed = renyi_epsilon(Pairs(first, second), labels, delta)
+    if math.isfinite(claimed):
+        least, _ = power(claimed)
+        assert exact_value(pairs, labels, least) <= Fraction(delta)
+
+
+@pytest.mark.parametrize(
+    ("family", "labels"),
+    [
+        (two_classes([0.25, 0.75]), 10),
+        (GaussianMaximum(20.0, 51, 10), 30),
+        (GaussianMaximum(3.0, 11, 3), 5),
+        (
+            load("exponential").law.cover(
+                Task(1, 1e-5, 9, 9, 50, 9), load("exponential").law.at(9.0)
+            ),
+            50,
+        ),
+    ],
+)
+def test_labels_charged_together_cost_less(family, labels):
+    """What an adversary reaches is below it, and so is the account of the labels."""
+    together = adaptive_epsilon(family, labels, 1e-5)
+    claimed = renyi_epsilon(family, labels, 1e-5)
+    assert together.lower < together.upper < claimed < 1.3 * together.upper
+
+
+def test_more_classes_cost_at_least_what_two_do():
+    two = load("gnmax_exact").law.pairs(
+        Task(1, 1e-5, 20, 20, 51, 2), load("gnmax_exact").law.at(20.0)
+    )
+    many = GaussianMaximum(20.0, 51, 10)
+    assert renyi_epsilon(two, 20, 1e-5) < renyi_epsilon(many, 20, 1e-5)
+
+
+def test_what_tells_everything_costs_everything():
+    assert renyi_epsilon(Pairs(np.array([[1.0, 0.0]]), np.array([[0.9, 0.1]])), 5, 1e-3) == math.inf
+    rare = Pairs(np.array([[0.5, 0.5 - 1e-9, 1e-9]]), np.array([[0.5, 0.5, 0.0]]))
+    assert 0 <= renyi_epsilon(rare, 5, 1e-3) < 0.01
+
+
+@pytest.mark.parametrize(("labels", "delta"), [(0, 1e-5), (1, 0.0), (1, 1.0)])
+def test_bad_numbers_are_refused(labels, delta):
+    with pytest.raises(ValueError, match=r"must be"):
+        renyi_epsilon(two_classes([0.25, 0.75]), labels, delta)

@@ -1,0 +1,34 @@
+"""What dealing costs: a case by drawing labels, and the table that docs/ballots.md shows."""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import absent
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Seeded
+
+
+def test_a_small_case_is_what_drawn_labels_say():
+    data = absent.measure(quick=True)
+    row = data[data["labels"] > 0].iloc[0]
+    there, full, truth = absent.ballots(11, 200)
+    assert (there <= full).all()
+    assert (full.sum(axis=1) == 11).all()
+    task = Task(absent.EPSILON, absent.DELTA, 1, 1, 11, absent.CLASSES)
+    law, noise = load("gnmax_exact").law, load("gnmax_exact").calibrate(task)
+    counts = absent.dealt(there, 11)
+    drawn = [
+        (law.draw(counts, noise, Seeded(np.random.default_rng(seed))) == truth).mean()
+        for seed in range(200)
+    ]
+    assert abs(np.mean(drawn) - row["dealt"]) < 5 * 0.5 / np.sqrt(200 * 200)
+    assert row["dealt"] <= row["uncounted"] < row["full"]
+
+
+def test_the_page_shows_the_tables(root):
+    data = pd.read_csv(root / "docs" / "benchmarks" / "absent.csv")
+    page = (root / "docs" / "ballots.md").read_text(encoding="utf-8")
+    assert absent.shown(data) in page
+    assert absent.of_threshold(data) in page
+    assert set(data["teachers"]) == set(absent.TEACHERS)

@@ -1,0 +1,83 @@
+"""The bound on every law of two classes, against the laws there are and exact arithmetic."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from private_ensembles.audit.histograms import both_counts
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.optimal_label.any_law import right_at_most
+
+from ..accounting.adversaries import power
+
+OF_TWO = ["gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip", "ladder"]
+
+
+def exact_delta(low, high, labels, epsilon):
+    """Of coins with Pr[1] = low or high: every sum of ones that tells, in fractions."""
+    least, _ = power(epsilon)
+    low, high = Fraction(low), Fraction(high)
+
+    def law(p):
+        return [math.comb(labels, n) * p**n * (1 - p) ** (labels - n) for n in range(labels + 1)]
+
+    both = law(low), law(high)
+    return max(
+        sum(max(Fraction(0), p - least * q) for p, q in zip(*order, strict=True))
+        for order in (both, both[::-1])
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize(("K", "Q"), [(5, 1), (11, 4), (21, 20), (51, 100)])
+@pytest.mark.parametrize("name", OF_TWO)
+def test_no_law_is_right_more_often(name, K, Q, epsilon):
+    mechanism, task = load(name), Task(epsilon, 1e-5, Q, Q, K, 2)
+    table = mechanism.law.distribution(both_counts(K), mechanism.calibrate(task))
+    right = table[(K + 1) // 2 :, 1]
+    assert (right <= right_at_most(K, Q, epsilon, 1e-5) * (1 + 1e-12)).all()
+
+
+def test_the_bound_is_near_gaussian_noise_with_many_labels():
+    """So that no other noise can gain much: at a lead of 51 of 251, less than a point."""
+    task = Task(1.0, 1e-5, 100, 100, 251, 2)
+    noise = load("gnmax_exact").calibrate(task)
+    right = load("gnmax_exact").law.distribution(both_counts(251), noise)[151, 1]
+    bound = right_at_most(251, 100, 1.0, 1e-5)[25]
+    assert right < bound < right + 0.007
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-3), (2.0, 1e-5)])
+@pytest.mark.parametrize("Q", [1, 2, 7])
+def test_every_step_of_the_bound_breaks_the_budget(Q, epsilon, delta):
+    """In fractions: at the bound a coin too many is told apart, a little below it is not."""
+    bounds = right_at_most(9, Q, epsilon, delta)
+    steps = [(1 - bounds[0], bounds[0])]
+    steps += [(p, q) for p, q in itertools.pairwise(bounds) if q < 1]
+    for low, high in steps:
+        assert exact_delta(low, high, Q, epsilon) > delta
+        less = low + (high - low) * (1 - 1e-4)
+        assert exact_delta(low, less, Q, epsilon) < delta
+
+
+def test_a_budget_that_allows_everything_bounds_nothing():
+    assert right_at_most(5, 1, 50.0, 0.5).tolist() == [1.0, 1.0, 1.0]
+    assert (np.diff(right_at_most(21, 5, 1.0, 1e-5)) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((4, 1, 1.0, 1e-5), "n_teachers = 4: must be"),
+        ((5, 0, 1.0, 1e-5), "labels = 0: must be"),
+        ((5, 1, 0.0, 1e-5), "epsilon = 0.0: must be"),
+        ((5, 1, 1.0, 1.0), "delta = 1.0: must be"),
+    ],
+)
+def test_bad_numbers_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        right_at_most(*arguments)

@@ -1,0 +1,86 @@
+"""What labels cost by the worst Rényi divergence of one of them, composed and converted.
+
+The strongest account of labels before the one of this package: an auditor's of private prediction
+(Chadha, Jagielski, Papernot, Choquette-Choo and Nasr, ICML 2024) charges each label the largest
+Rényi divergence that neighbouring votes can cause, and adds up. It is kept to be compared with:
+`account` charges less for the same labels. Theorem and proof: docs/many-labels.md, "The account
+before this one".
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.adaptive.account import check_labels, curves_on, deciding_orders
+from private_ensembles.accounting.adaptive.families import Family, largest_spread
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
+# Thresholds for each standard deviation of a label's loss: moments are 1e-4 too large or less.
+_FINENESS = 24
+# Few labels' orders are high: up to this many times as many, divided by their square root.
+_FINER = 2
+# Losses beyond the thresholds may hold this share of delta, over all labels.
+_CUT = 1e-4
+# Powers of the loss that are tried, as multiples of the one that would be best of normal losses.
+_POWERS = np.geomspace(0.2, 200, 241)
+# No power of a threshold is larger than e to this.
+_HIGHEST = 600.0
+# Exponentials of up to 600, logarithms and a few products.
+_ROUNDING = 2048 * UNIT_ROUNDOFF
+
+
+def renyi_epsilon(family: Family, labels: int, delta: float) -> float:
+    """Return an upper bound on the epsilon of `labels` labels at `delta`, by Rényi divergences.
+
+    >>> from private_ensembles.accounting.adaptive.families import two_classes
+    >>> label = two_classes([0.25, 0.75])  # randomised response: optimal composition is 10.968
+    >>> round(renyi_epsilon(label, 10, 1e-3), 2)
+    10.97
+
+    family: neighbouring pairs of one label. labels: >= 1, chosen adaptively. delta: in (0, 1). The
+    bound holds in floating point; it is infinite if losses without bound use delta up. Raises
+    ValueError for numbers out of range. Source: docs/many-labels.md; the conversion
+    is Canonne, Kamath and Steinke's (2020), Proposition 12.
+    """
+    check_labels(labels, delta)
+    spread = largest_spread(family)
+    width = spread * math.sqrt(labels)
+    # Whole numbers of steps, so that two equal and opposite losses fall on thresholds.
+    step = spread / math.ceil(_FINENESS * max(1.0, _FINER / math.sqrt(labels)))
+    rows = curves_on(family, step, _CUT * delta / labels)
+    reach = rows.shape[1] // 2
+    log_delta = math.log(1 / delta)
+    likely = math.sqrt(2 * log_delta) * width + width**2 / 2
+    powers = float(np.median(deciding_orders(likely, width))) * _POWERS
+    powers = powers[(powers + 1) * step * (reach + 1) <= _HIGHEST]
+    # Losses without bound are charged to delta, in every label.
+    lost = float(rows[:, -1].max())
+    left = (delta - labels * lost * (1 + _ROUNDING)) * (1 - _ROUNDING)
+    if left <= 0 or not powers.size:
+        return math.inf
+    moments = np.log1p(_moments_less_one(rows, step, powers))
+    converted = powers * np.log1p(-1 / (powers + 1)) - np.log1p(powers)
+    costs = labels * moments + converted - math.log(left)
+    costs += _ROUNDING * (labels * (moments + UNIT_ROUNDOFF) + np.abs(converted) + log_delta + 1)
+    return max(0.0, float((costs / powers).min()) * (1 + _ROUNDING))
+
+
+def _moments_less_one(
+    rows: NDArray[np.float64], step: float, powers: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Upper bounds on E_P[(P / P')^power] - 1 without the losses beyond the reach: of all rows.
+
+    rows: (rows, n) curves at thresholds t_j. Each is replaced by its chords, whose moment is the
+    sum of (row_j - row_n) w_j, w_j >= 0 (docs/many-labels.md).
+    """
+    reach = rows.shape[1] // 2
+    logs = step * np.arange(-reach, reach)[:, None]
+    slopes = np.expm1(-(powers + 1) * step) / np.expm1(-step)
+    weights = np.exp(logs * powers) * slopes * np.expm1(powers * step)
+    weights[0] = np.exp(logs[0] * powers) * (np.exp(powers * step) * slopes - 1)
+    above = np.maximum(rows[:, :-1] - rows[:, -1:], 0.0)
+    sums = (above @ weights).max(axis=0)
+    return sums * (1 + 2 * rows.shape[1] * UNIT_ROUNDOFF + _ROUNDING)
