@@ -24,6 +24,7 @@ DOCS = ROOT / "docs" / "benchmarks"
 # In the order of the page.
 BENCHMARKS = (
     "right_labels",
+    "waiting",
     "absent",
     "weights",
     "gamma",

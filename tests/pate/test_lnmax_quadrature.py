@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from private_ensembles.pate import lnmax_quadrature
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 
 from .oracle import HISTOGRAMS
@@ -40,3 +41,13 @@ def test_lnmax_lies_within_its_bound_of_many_digits(row, scale):
             j = row.index(n)
             exact = laplace(row, scale, j)
             assert abs(exact - mpmath.mpf(float(probability[j]))) <= 1e-12
+
+
+@pytest.mark.parametrize("scale", [0.5, 3.0, 60.0])
+def test_very_many_classes_are_integrated_as_few_are(monkeypatch, scale):
+    """From `MANY_CLASSES` on what is negligible is left out; before, every class has its nodes."""
+    counts = np.zeros((3, 300), dtype=np.int64)
+    counts[0, :60], counts[1, :2], counts[2, :5] = 1, [35, 25], [20, 15, 12, 12, 1]
+    quick = lnmax_distribution(counts, scale)
+    monkeypatch.setattr(lnmax_quadrature, "MANY_CLASSES", 10**9)
+    assert np.abs(quick - lnmax_distribution(counts, scale)).max() <= 1e-12

@@ -423,3 +423,11 @@ def test_rows_between_hold_the_ends_of_what_the_other_can_lie_between(scale):
             laws = [law_beside(lead - x, x - behind, 0.0) for x in (0.0, vote)]
             found = np.concatenate(rows)
             assert np.abs(found - np.concatenate(laws)).max(axis=1).min() < 1e-12
+
+
+def test_very_many_teachers_are_covered_at_a_scale_that_a_thousand_are():
+    """Leads beyond 44 scales share a row: how many more teachers there are does not matter."""
+    few, many = (len(laplace_cover(20.0, teachers).first) for teachers in (1001, 10**6))
+    assert many == few
+    with pytest.raises(ValueError, match="scale"):
+        laplace_cover(1.0, 10**6)

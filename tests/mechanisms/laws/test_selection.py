@@ -71,3 +71,15 @@ def test_noise_of_a_scale_is_its_inverse_rate_and_half_of_it_is_twice_the_rate(l
     pure = SelectionRate(0.6, 1)
     assert pure.used_rate == 0.3
     assert law.less_noise(pure, 0.5).used_rate == 0.6
+
+
+@pytest.mark.parametrize("law", [gumbel.LAW, exponential.LAW])
+def test_very_many_classes_are_merged_to_the_same_chances(law):
+    """From `MANY_CLASSES` on the chances come from merged counts: of the same law."""
+    generator = np.random.default_rng(0)
+    counts = generator.multinomial(60, np.full(300, 1 / 300), size=20)
+    counts[5:] //= 3
+    counts[5:, 7] += 60 - counts[5:].sum(axis=1)
+    labels, noise = generator.integers(0, 300, 20), SelectionRate(0.4, 5)
+    listed = law.distribution(counts, noise)[np.arange(20), labels]
+    assert law.right(counts, labels, noise) == pytest.approx(listed, rel=1e-10, abs=1e-15)

@@ -26,12 +26,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.discrete_gaussian import BEYOND, law, log_mass, log_tail
 from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.histograms import Merged, blocks, chunks
+from private_ensembles.pate.products import nodes_and_weights
 from private_ensembles.pate.rdp import check_counts
 
 # Standard deviations about the counts that are summed; beyond, terms are below e^-60 of the whole.
@@ -103,7 +103,7 @@ def _sum(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     log_here, log_below = log_mass(noise, sigma), log_tail(1 - noise, sigma)
     place = y - noise[0] + gaps[:, :, None]
     sums = np.zeros(gaps.shape)
-    nodes, shares = leggauss(-(-n_classes // 2))
+    nodes, shares = nodes_and_weights(-(-n_classes // 2))
     for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
         stays = np.logaddexp(log_below, math.log(u) + log_here)
         terms = log_here[place]
@@ -154,7 +154,7 @@ def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np
             if (log_most + n * log_ends[row]).max() + log_error < math.log(_ENOUGH):
                 break
             n = min(2 * n, most)
-        nodes, shares = leggauss(n)
+        nodes, shares = nodes_and_weights(n)
         sums = np.zeros(len(mine))
         for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
             stays = np.logaddexp(log_below, math.log(u) + log_here)

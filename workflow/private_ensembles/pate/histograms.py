@@ -98,3 +98,26 @@ def merge(counts: ArrayLike) -> Merged:
         home=home,
         n_classes=counts.shape[1],
     )
+
+
+def of_two(first: NDArray[np.int64], second: NDArray[np.int64], n_classes: int) -> Merged:
+    """Return rows of votes for two classes alone as `Merged`, none of them left out.
+
+    >>> of_two(np.array([1]), np.array([4]), 1000).gap
+    array([0, 3, 4])
+
+    first, second: (rows,) votes for either, each row with the same sum. n_classes: C >= 3. `home`
+    is (rows, 3): the pairs of the first, of the second, and of all other classes, which have none.
+    """
+    rows = len(first)
+    swapped = first < second
+    gap = np.stack([np.zeros_like(first), np.abs(first - second), np.maximum(first, second)], 1)
+    starts = 3 * np.arange(rows)
+    return Merged(
+        gap=gap.ravel(),
+        multiplicity=np.tile([1, 1, n_classes - 2], rows),
+        row=np.repeat(np.arange(rows), 3),
+        starts=starts,
+        home=np.stack([starts + swapped, starts + ~swapped, starts + 2], axis=1),
+        n_classes=n_classes,
+    )

@@ -18,6 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
 from private_ensembles.pate.histograms import Merged, blocks, chunks, merge
+from private_ensembles.pate.products import (
+    MANY_CLASSES,
+    integrals_of_others,
+    nodes_and_weights,
+)
 
 # Pieces below the point where all noisy counts lie with probability e^-40 are left out, and each
 # piece's own quadrature error is below e^-40.
@@ -42,7 +47,8 @@ def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
     within that times the number of classes. Why:
 
     - Above the largest count, v_1, the integrand is a polynomial of degree C - 1 in u =
-      exp(-(t - v_1)): Gauss-Legendre with C // 2 + 1 nodes makes no error but rounding.
+      exp(-(t - v_1)): Gauss-Legendre with C // 2 + 1 nodes makes no error but rounding. From
+      `MANY_CLASSES` on, `integrals_of_others` takes fewer.
     - Between two counts, on pieces at most 1 long, Gauss-Legendre with n nodes is off by at most
       (64/15) r M rho^(-2n) / (1 - rho^-2), r half the piece's length, if the integrand is bounded
       by M on the Bernstein ellipse of parameter rho = 4 (Trefethen 2013, Theorem 19.3). There
@@ -50,13 +56,16 @@ def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
       e^-(t_lo - v) / 2 for counts below and e^(t_hi - v) / 2 for counts above; n is chosen so that
       the bound is below e^-40. There are at most 40 + C pieces that matter.
     - Below, where all noisy counts together lie with probability under e^-40, nothing is added.
+      From `MANY_CLASSES` on, pieces are left out as well if F's product over all classes, which
+      f F^-1 <= 1 makes a bound on every integrand, is under e^-40 at their upper end. It falls at
+      least as fast as e^(t - v_1) further down, so that they hold less than e^-40 together.
     - All terms are positive, so rounding costs a few round-offs per factor of the product.
 
     Raises ValueError like `check_counts` and `check_scale`.
     """
     scale = check_scale(scale)
     merged = merge(counts)
-    return _of_pairs(merged, scale, np.ones(len(merged.gap), dtype=bool))[merged.home]
+    return lnmax_of_pairs(merged, scale, np.ones(len(merged.gap), dtype=bool))[merged.home]
 
 
 def lnmax_right(merged: Merged, labels: ArrayLike, scale: float) -> NDArray[np.float64]:
@@ -69,18 +78,18 @@ def lnmax_right(merged: Merged, labels: ArrayLike, scale: float) -> NDArray[np.f
     classes' integrals are left out, which saves time. Raises ValueError like `check_scale`.
     """
     of, wanted = merged.of(labels)
-    return _of_pairs(merged, check_scale(scale), wanted)[of]
+    return lnmax_of_pairs(merged, check_scale(scale), wanted)[of]
 
 
-def _of_pairs(merged: Merged, scale: float, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Pr of the pairs that are wanted, (pairs,); 0 of the others."""
+def lnmax_of_pairs(merged: Merged, scale: float, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Pr of the pairs of merged votes that are wanted, (pairs,); 0 of the others."""
     gap = merged.gap / scale
     probability = _above(merged, gap, wanted)
     pieces = _pieces(merged, gap)
     for rows, tops, bottoms, nodes in _groups(merged, gap, *pieces):
         pairs, first = merged.part(rows)
         sizes = merged.sizes[rows]
-        x, weights = np.polynomial.legendre.leggauss(nodes)
+        x, weights = nodes_and_weights(nodes)
         half = (tops - bottoms) / 2
         t = (tops + bottoms)[:, None] / 2 + half[:, None] * x
         chosen = wanted[pairs]
@@ -122,7 +131,10 @@ def _above(
     merged: Merged, gap: NDArray[np.float64], wanted: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """The integral over all t above the largest count, (pairs,): exact in exact arithmetic."""
-    x, weights = np.polynomial.legendre.leggauss(merged.n_classes // 2 + 1)
+    if merged.n_classes >= MANY_CLASSES:
+        chances = 0.5 * np.exp(-gap)
+        return chances * integrals_of_others(merged, chances, wanted)
+    x, weights = nodes_and_weights(merged.n_classes // 2 + 1)
     u = (1 + x) / 2
     result = np.zeros(len(gap))
     size = merged.sizes
@@ -168,12 +180,19 @@ def _groups(merged: Merged, gap, rows, tops, bottoms):
     """Pieces that need equally many nodes, as many at a time as fit in the cache of a laptop."""
     nodes = np.empty(len(rows), dtype=np.int64)
     size = merged.sizes
+    matters = np.ones(len(rows), dtype=bool)
     wide = (_RHO + 1 / _RHO) / 2 - 1
     for part in chunks(np.arange(len(rows)), size[rows]):
         pairs, first = merged.part(rows[part])
         reach = wide * (tops - bottoms)[part] / 2
         count = -gap[pairs]
         repeats = size[rows[part]]
+        if merged.n_classes >= MANY_CLASSES:
+            lead = np.repeat(tops[part], repeats) - count
+            below = np.log1p(-0.5 * np.exp(-np.abs(lead)))
+            log_most = np.where(lead > 0, below, lead - math.log(2))
+            log_most = np.add.reduceat(merged.multiplicity[pairs] * log_most, first)
+            matters[part] = log_most >= -_NEGLIGIBLE
         low = np.repeat(bottoms[part] - reach, repeats) - count
         high = np.repeat(tops[part] + reach, repeats) - count
         above = np.repeat(tops[part], repeats) <= count
@@ -184,7 +203,7 @@ def _groups(merged: Merged, gap, rows, tops, bottoms):
         bound += math.log(10)
         nodes[part] = np.ceil(np.maximum(bound + _NEGLIGIBLE, 1) / (2 * math.log(_RHO)))
     nodes = -(-nodes // _ROUND_UP) * _ROUND_UP
-    for n in np.unique(nodes):
-        mine = np.flatnonzero(nodes == n)
+    for n in np.unique(nodes[matters]):
+        mine = np.flatnonzero((nodes == n) & matters)
         for part in chunks(mine, size[rows[mine]] * n):
             yield rows[part], tops[part], bottoms[part], int(n)

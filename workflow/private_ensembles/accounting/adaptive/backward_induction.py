@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive.hockey_sticks import Kernels
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.threads import on_one_thread
 
 # Points of the grid that are taken at once: their windows must fit a processor's cache.
 _AT_ONCE = 512
@@ -39,6 +40,7 @@ class Grid:
         return self.step * (self.lowest + np.arange(self.size))
 
 
+@on_one_thread
 def values_above(
     kernels: Kernels,
     grid: Grid,
@@ -122,6 +124,7 @@ def _ranges(
     return ranges
 
 
+@on_one_thread
 def values_below(
     first: NDArray,
     second: NDArray,

@@ -17,6 +17,8 @@ from private_ensembles.accounting.adaptive import hockey_sticks
 
 # Tables of more teachers are shortened, to about so many pairs at most.
 MANY_TEACHERS, _MOST_LISTED = 2000, 4000
+# By how much finer than the cover's losses the grid may be, if what is played says less.
+_FINER_COVER = 3.0
 # Curves' numbers that are worked on at a time.
 _AT_ONCE = 1 << 21
 # The golden ratio of 2^64, whose powers are the weights of a hash.
@@ -76,11 +78,14 @@ class Covered:
     """A family below mixtures of few pairs.
 
     cover: a row for each; every neighbouring pair's curve lies below a mixture of theirs, in both
-    orders. played: pairs of neighbours that do exist, for the lower bound.
+    orders. played: pairs of neighbours that do exist, for the lower bound. by_cover: whether the
+    grid is measured by the cover, too: what is played says much less in very many classes, whose
+    grid would be far finer than the cover's curves ask for.
     """
 
     cover: Pairs
     played: Pairs
+    by_cover: bool = False
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`."""
@@ -187,9 +192,14 @@ def losses_of(first: NDArray, second: NDArray) -> NDArray[np.float64]:
 
 def largest_spread(family: Family) -> float:
     """The largest root mean square of a label's loss, which the grid is measured by."""
-    first, second = family.pairs()
-    spread = float(np.sqrt((first * losses_of(first, second) ** 2).sum(axis=1).max()))
+    spread = _spread(*family.pairs())
+    if isinstance(family, Covered) and family.by_cover:
+        spread = max(spread, _spread(*family.cover.pairs()) / _FINER_COVER)
     return max(spread, 1e-9)
+
+
+def _spread(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    return float(np.sqrt((first * losses_of(first, second) ** 2).sum(axis=1).max()))
 
 
 def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from scipy.special import ndtr
 from private_ensembles import checks
 from private_ensembles.accounting.adaptive import several_classes
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.threads import on_one_thread
 
 # Widths of the grid's cells, in sigma.
 _CELL = 0.1
@@ -81,6 +82,7 @@ class GaussianMaximum:
         """The least middle of a node, in sigma."""
         return _LOW
 
+    @on_one_thread
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`: a row for each node, (nodes, n), and for votes of more than two classes."""
         leads, middles = self._tables[0].shape[:2]
@@ -200,6 +202,7 @@ def _lesser(bound: NDArray, chosen: list[int], rest: list[int]) -> NDArray[np.fl
     return np.minimum(bound[:, chosen].sum(axis=1), bound[:, rest].sum(axis=1))
 
 
+@on_one_thread
 def outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
     """Pr[a], Pr[b] and Pr[another], (leads, middles, 3).
 
@@ -285,6 +288,7 @@ def _around(cells: NDArray, axes: tuple[int, ...]) -> NDArray[np.float64]:
     return cells
 
 
+@on_one_thread
 def _three_outcomes(
     votes: NDArray[np.int64], teachers: int, classes: int, scale: float
 ) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.threads import on_one_thread
 
 # Relative to what goes in: a threshold e^x, |x| <= 600, is off by (|x| + 8) UNIT_ROUNDOFF, and
 # products, differences and sums add little.
@@ -147,6 +148,7 @@ def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDAr
     return (np.maximum(short, 0) + rounding).astype(np.float64) * (1 + _ROUNDING)
 
 
+@on_one_thread
 def gathered(
     excess: NDArray[np.float64], step: float, orders: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -135,13 +135,13 @@ def laplace_cover(scale: float, teachers: int, moved: int = 1) -> Pairs:
     one that gains them, another. Raises ValueError for numbers out of range, and for a scale too
     small for floats. Source: docs/many-labels.md, docs/ballots.md.
     """
+    checks.finite(scale=scale, above=0)
     checks.integer(teachers=teachers, at_least=1)
     checks.integer(moved=moved, at_least=1, at_most=teachers)
-    most = teachers + 2 * moved
-    if not (math.isfinite(scale) and scale > 0 and most / scale <= _FURTHEST):
-        least = most / _FURTHEST
-        raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
     near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2 * moved))
+    if (near + 2 * moved) / scale > _FURTHEST:
+        least = (min(teachers, _MANY_TEACHERS) + 2 * moved) / _FURTHEST
+        raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
     vote, leads = moved / scale, np.arange(2 * moved, near + 1) * (1 / scale)
     parts = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, leads)]
     for lead in np.arange(moved + 1, min(2 * moved, near + 1)) * (1 / scale):

@@ -34,7 +34,6 @@ from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
 from private_ensembles.pate.gnmax_quadrature import gnmax_right
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.rdp import check_counts
-from private_ensembles.pate.rounds import answer_probability
 
 # Noise scales at which GNMax's accuracy is tabulated for a search.
 _SIGMAS = 32
@@ -177,13 +176,14 @@ class Checked(Law):
         ]
         log_sigmas = np.linspace(np.log(min(ends) * 0.999), np.log(max(ends) * 1.001), _SIGMAS)
         scale, merged = task.queries / len(labels), merge(counts)
+        most = check_counts(counts).max(axis=1)
         table = np.array([gnmax_right(merged, labels, sigma) for sigma in np.exp(log_sigmas)])
 
         def score(noise: CheckedNoise) -> float:
             place = (np.log(noise.sigma2) - log_sigmas[0]) / (log_sigmas[1] - log_sigmas[0])
             below = min(int(place), _SIGMAS - 2)
             right = table[below] + (place - below) * (table[below + 1] - table[below])
-            passes = answer_probability(counts, noise.threshold, noise.sigma1)
+            passes = ndtr((most - noise.threshold) / noise.sigma1)
             return scale * capped_mean(passes, noise.labels / scale) * float(passes @ right)
 
         return score

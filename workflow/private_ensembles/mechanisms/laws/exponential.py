@@ -12,6 +12,8 @@ from private_ensembles.accounting.adaptive.selection_covers import (
     pure_cover,
 )
 from private_ensembles.mechanisms.laws.selection import Selection, preferences
+from private_ensembles.pate.histograms import Merged
+from private_ensembles.pate.products import integrals_of_others, nodes_and_weights
 
 
 def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
@@ -27,12 +29,23 @@ def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     """
     weights = preferences(counts, rate)
     n_classes = weights.shape[1]
-    nodes, shares = np.polynomial.legendre.leggauss(-(-n_classes // 2))
+    nodes, shares = nodes_and_weights(-(-n_classes // 2))
     chances = np.zeros_like(weights)
     for t, share in zip((nodes + 1) / 2, shares / 2, strict=True):  # C / 2 nodes inside (0, 1)
         refusals = 1 - t * weights
         chances += share * weights * (refusals.prod(axis=1, keepdims=True) / refusals)
     return chances
+
+
+def weigh_merged(merged: Merged, wanted: NDArray[np.bool_], rate: float) -> NDArray[np.float64]:
+    """Return entries of `weigh` of the pairs of merged counts that are wanted, (pairs,).
+
+    >>> from private_ensembles.pate.histograms import merge
+    >>> weigh_merged(merge([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
+    [0.9323, 0.0677]
+    """
+    weights = np.exp(-rate * merged.gap)
+    return weights * integrals_of_others(merged, weights, wanted)
 
 
 def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> NDArray[np.int64]:
@@ -43,4 +56,4 @@ def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> ND
     return np.argmin(np.where(accepted, arrival, np.inf), axis=1)
 
 
-LAW = Selection("permute_and_flip", weigh, choose, permute_and_flip_cover, pure_cover)
+LAW = Selection("permute_and_flip", weigh, choose, weigh_merged, permute_and_flip_cover, pure_cover)

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.adaptive.selection_covers import exponential_cover
 from private_ensembles.mechanisms.laws.selection import Selection, checked, preferences
+from private_ensembles.pate.histograms import Merged
 
 
 def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
@@ -19,10 +20,22 @@ def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
+def weigh_merged(merged: Merged, wanted: NDArray[np.bool_], rate: float) -> NDArray[np.float64]:
+    """Return entries of `weigh` of the pairs of merged counts, (pairs,), all of them.
+
+    >>> from private_ensembles.pate.histograms import merge
+    >>> weigh_merged(merge([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
+    [0.8808, 0.1192]
+    """
+    weights = np.exp(-rate * merged.gap)
+    sums = np.add.reduceat(merged.multiplicity * weights, merged.starts)
+    return weights / sums[merged.row]
+
+
 def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> NDArray[np.int64]:
     """Choose the largest of rate n_j plus Gumbel noise, (queries,)."""
     scores = rate * checked(counts, rate)
     return np.argmax(scores + generator.gumbel(size=scores.shape), axis=1)
 
 
-LAW = Selection("exponential", weigh, choose, exponential_cover, exponential_cover)
+LAW = Selection("exponential", weigh, choose, weigh_merged, exponential_cover, exponential_cover)

@@ -19,7 +19,12 @@ from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.pate.gnmax import noisy_plurality
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.lnmax import ABSOLUTE_ERROR, RELATIVE_ERROR, lnmax_matrix
-from private_ensembles.pate.lnmax_quadrature import check_scale, lnmax_distribution, lnmax_right
+from private_ensembles.pate.lnmax_quadrature import (
+    check_scale,
+    lnmax_distribution,
+    lnmax_of_pairs,
+    lnmax_right,
+)
 from private_ensembles.pate.rdp import check_counts
 
 
@@ -82,10 +87,20 @@ class Laplace(TableLaw):
             return lnmax_distribution(counts, parameters.scale)
         return lnmax_matrix(int(counts[0].sum()), parameters.scale)[counts[:, 1]]
 
+    def merged_chances(self, merged, wanted, parameters):
+        return lnmax_of_pairs(merged, parameters.scale, wanted)
+
     def right(self, counts, labels, parameters, secure=False):
         if np.shape(counts)[1] > 2:
             return lnmax_right(merge(counts), labels, parameters.scale)
         return entries(self.distribution(counts, parameters), labels)
+
+    def score(self, counts, labels, task, guess):
+        """Merge the votes once for all scales."""
+        if task.n_classes == 2:
+            return super().score(counts, labels, task, guess)
+        merged = merge(counts)
+        return lambda noise: float(lnmax_right(merged, labels, noise.scale).mean() * noise.labels)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of the closed form, or of the quadrature."""

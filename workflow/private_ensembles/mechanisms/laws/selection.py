@@ -19,6 +19,8 @@ from private_ensembles.accounting.rounding import above
 from private_ensembles.audit.rates import ABSOLUTE_ERROR, RELATIVE_ERROR
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.pate.histograms import Merged, merge
+from private_ensembles.pate.products import MANY_CLASSES
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def preferences(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
 class Selection(TableLaw):
     """name: as certificates call it. weigh: Pr[label] of counts at a rate, (queries, classes).
 
-    choose: a label per query, of counts, a generator and a rate. dominating: pairs at a rate that
+    choose: a label per query, of counts, a generator and a rate. weigh_merged: the same of the
+    pairs of merged counts that are wanted, at a rate, (pairs,). dominating: pairs at a rate that
     dominate one label's, in any number of classes; of_groups: the same if several votes move, at
     the rate times their number.
     """
@@ -68,6 +71,7 @@ class Selection(TableLaw):
     name: str
     weigh: Callable[[ArrayLike, float], NDArray[np.float64]]
     choose: Callable[[ArrayLike, np.random.Generator, float], NDArray[np.int64]]
+    weigh_merged: Callable[[Merged, NDArray[np.bool_], float], NDArray[np.float64]]
     dominating: Callable[[float], Pairs]
     of_groups: Callable[[float], Pairs]
     pairs_of_many = True
@@ -75,6 +79,27 @@ class Selection(TableLaw):
 
     def chances(self, counts, parameters):
         return self.weigh(counts, parameters.used_rate)
+
+    def merged_chances(self, merged, wanted, parameters):
+        return self.weigh_merged(merged, wanted, parameters.used_rate)
+
+    def right(self, counts, labels, parameters, secure=False):
+        """Return entries of `distribution`, of very many classes within 1e-12 of them."""
+        if np.shape(counts)[1] < MANY_CLASSES:
+            return super().right(counts, labels, parameters, secure)
+        merged = merge(counts)
+        of, wanted = merged.of(labels)
+        return self.merged_chances(merged, wanted, parameters)[of]
+
+    def score(self, counts, labels, task, guess):
+        """Merge the votes of very many classes once for all rates."""
+        if task.n_classes < MANY_CLASSES:
+            return super().score(counts, labels, task, guess)
+        merged = merge(counts)
+        of, wanted = merged.of(labels)
+        return lambda noise: float(
+            self.merged_chances(merged, wanted, noise)[of].mean() * noise.labels
+        )
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of exponents, as far as floats hold them."""

@@ -11,11 +11,15 @@ from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import secure as secure_noise
+from private_ensembles.pate.histograms import Merged, of_two
+from private_ensembles.pate.products import MANY_CLASSES
 
 # Of very many teachers, labels of at most this probability count as one.
 _NEGLIGIBLE = 1e-21
 # Histograms of which an adversary against more than two classes is known to choose.
 _MOST_PLAYED = 128
+# What a probability of merged counts may be off by, beside its relative error.
+MERGED_ERROR = 1e-15
 
 
 class TableLaw(Law):
@@ -35,6 +39,15 @@ class TableLaw(Law):
         self, counts: NDArray, parameters: Parameters, generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """Draw one label per query from a seeded stream."""
+
+    def merged_chances(
+        self, merged: Merged, wanted: NDArray[np.bool_], parameters: Parameters
+    ) -> NDArray[np.float64]:
+        """Return Pr[label] of the pairs of merged counts that are wanted, within MERGED_ERROR.
+
+        Laws of any number of classes whose pairs are known have it: for very many classes.
+        """
+        raise ValueError(f"n_classes = {merged.n_classes}: the law is for few classes only")
 
     def cover(self, task: Task, parameters: Parameters) -> Pairs:
         """Return pairs whose mixtures dominate all that moved votes do to one label."""
@@ -70,13 +83,25 @@ class TableLaw(Law):
             table = self.chances(both_counts(K), parameters)
             return two_class_pairs(table, error, spare, task)
         moved = np.unique(np.linspace(moves, K, _MOST_PLAYED).astype(np.int64))
-        counts = np.zeros((2, moved.size, C), dtype=np.int64)
-        counts[0, :, 0], counts[1, :, 0] = moved, moved - moves
-        counts[:, :, 1] = K - counts[:, :, 0]
-        before = self.chances(counts[0], parameters)
-        after = self.chances(counts[1], parameters)
+        if C >= MANY_CLASSES:  # all others are alike: together they are one outcome
+            spare += C * MERGED_ERROR
+            before, after = (
+                self._of_two(votes, task, parameters) for votes in (moved, moved - moves)
+            )
+        else:
+            counts = np.zeros((2, moved.size, C), dtype=np.int64)
+            counts[0, :, 0], counts[1, :, 0] = moved, moved - moves
+            counts[:, :, 1] = K - counts[:, :, 0]
+            before, after = (self.chances(some, parameters) for some in counts)
         played = Pairs(before, after, error, spare)
-        return Covered(self.cover(task, parameters), played)
+        return Covered(self.cover(task, parameters), played, by_cover=C >= MANY_CLASSES)
+
+    def _of_two(self, votes: NDArray, task: Task, parameters: Parameters) -> NDArray[np.float64]:
+        """Pr[a], Pr[b] and Pr[another] where a has these votes and b all others, (votes, 3)."""
+        merged = of_two(votes, task.votes_in_all - votes, task.n_classes)
+        wanted = np.ones(len(merged.gap), dtype=bool)
+        chances = self.merged_chances(merged, wanted, parameters)
+        return (chances * merged.multiplicity)[merged.home]
 
 
 def two_class_pairs(table: NDArray, error: float, spare: float, task: Task) -> Family:

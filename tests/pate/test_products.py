@@ -1,0 +1,49 @@
+"""Integrals of products over classes, against fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from private_ensembles.pate.histograms import merge, of_two
+from private_ensembles.pate.products import integrals_of_others, nodes_and_weights
+
+
+def exact(factors):
+    """The integral over [0, 1] of the product of 1 - q t, over all q, in fractions."""
+    polynomial = [Fraction(1)]
+    for q in factors:
+        longer = [*polynomial, Fraction(0)]
+        for power, coefficient in enumerate(polynomial):
+            longer[power + 1] -= q * coefficient
+        polynomial = longer
+    return sum(coefficient / (power + 1) for power, coefficient in enumerate(polynomial))
+
+
+# Few classes; so many that the product is nothing beyond t = 1 / 7, and one class that leads.
+@pytest.mark.parametrize("row", [[3, 2, 2, 0], [1] * 300, [9] + [0] * 299, [5, 4] + [1] * 100])
+def test_integrals_are_within_their_bound_of_fractions(row):
+    merged = merge(np.array([row]))
+    chances = np.exp(-0.1 * merged.gap)
+    found = integrals_of_others(merged, chances, np.ones(len(chances), dtype=bool))
+    for j, value in enumerate(found):
+        others = []
+        for i, (q, times) in enumerate(zip(chances, merged.multiplicity, strict=True)):
+            others += [Fraction(float(q))] * int(times - (i == j))
+        wanted = exact(others)
+        assert abs(Fraction(float(value)) - wanted) <= Fraction(1e-16) + Fraction(1e-12) * wanted
+
+
+def test_nodes_are_kept_and_cannot_be_written_to():
+    nodes, weights = nodes_and_weights(5)
+    assert nodes_and_weights(5)[0] is nodes
+    with pytest.raises(ValueError, match="read-only"):
+        weights[0] = 0.0
+
+
+def test_votes_for_two_classes_are_the_same_merged_or_not():
+    counts = np.array([[7, 3, 0, 0, 0], [2, 8, 0, 0, 0], [10, 0, 0, 0, 0]])
+    both = of_two(counts[:, 0], counts[:, 1], 5)
+    merged = merge(counts)
+    for one in (both, merged):
+        assert (one.gap[one.home[:, :3]] == counts.max(axis=1, keepdims=True) - counts[:, :3]).all()
