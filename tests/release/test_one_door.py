@@ -117,7 +117,12 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
         own = files.own_votes(settings)
         params = {
             "code": "",
-            "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+            "file": {
+                "kind": settings.votes_kind,
+                "n_classes": settings.n_classes,
+                "class_names": None,
+                "findings": None,
+            },
             "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
             "facts": settings.pick("shards", "unit", "reach"),
