@@ -79,7 +79,12 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     own = files.own_votes(settings)
     params = {
         "code": "",
-        "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+        "file": {
+            "kind": settings.votes_kind,
+            "n_classes": settings.n_classes,
+            "class_names": None,
+            "findings": None,
+        },
         "answer": settings.answer,
         "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
         "facts": settings.pick("shards", "unit", "reach"),
