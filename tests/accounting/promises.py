@@ -304,6 +304,15 @@ def adaptive_epsilon(rng, function):
         yield _exactly(exact_value(pairs, labels, high)), mpf(delta), False
 
 
+def label_renyi(rng, function):
+    family, pairs, labels = _labels(rng)
+    delta = log_uniform(rng, -7, -0.3)
+    found = function(family, labels, delta)
+    if np.isfinite(found):
+        low, _ = power(found)
+        yield mpf(delta), _exactly(exact_value(pairs, labels, low)), False
+
+
 def _counts(rng):
     """One noisy count of little noise on the lattice, and its law and the moved one in digits."""
     sigma = float(rng.uniform(0.4, 1.2))
@@ -910,6 +919,7 @@ PROMISES = {
     "accounting.adaptive.account:Curve.epsilon": curve_epsilon,
     "accounting.adaptive.account:Curve.least_epsilon": curve_least_epsilon,
     "accounting.adaptive.account:adaptive_epsilon": adaptive_epsilon,
+    "accounting.adaptive.label_renyi:renyi_epsilon": label_renyi,
     "accounting.adaptive.odometer:cap_of": odometer_cap,
     "accounting.adaptive.odometer:_stopped": odometer_stopped,
     "accounting.adaptive.counts_and_labels:NoisyCounts.mu": counts_mu,
