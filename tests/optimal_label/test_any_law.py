@@ -10,7 +10,7 @@ import pytest
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.optimal_label.any_law import right_at_most
+from private_ensembles.optimal_label.any_law import bound_on_any_law
 
 from ..accounting.adversaries import power
 
@@ -39,7 +39,7 @@ def test_no_law_is_right_more_often(name, K, Q, epsilon):
     mechanism, task = load(name), Task(epsilon, 1e-5, Q, Q, K, 2)
     table = mechanism.law.distribution(both_counts(K), mechanism.calibrate(task))
     right = table[(K + 1) // 2 :, 1]
-    assert (right <= right_at_most(K, Q, epsilon, 1e-5) * (1 + 1e-12)).all()
+    assert (right <= bound_on_any_law(K, Q, epsilon, 1e-5) * (1 + 1e-12)).all()
 
 
 def test_the_bound_is_near_gaussian_noise_with_many_labels():
@@ -47,7 +47,7 @@ def test_the_bound_is_near_gaussian_noise_with_many_labels():
     task = Task(1.0, 1e-5, 100, 100, 251, 2)
     noise = load("gnmax_exact").calibrate(task)
     right = load("gnmax_exact").law.distribution(both_counts(251), noise)[151, 1]
-    bound = right_at_most(251, 100, 1.0, 1e-5)[25]
+    bound = bound_on_any_law(251, 100, 1.0, 1e-5)[25]
     assert right < bound < right + 0.007
 
 
@@ -55,7 +55,7 @@ def test_the_bound_is_near_gaussian_noise_with_many_labels():
 @pytest.mark.parametrize("Q", [1, 2, 7])
 def test_every_step_of_the_bound_breaks_the_budget(Q, epsilon, delta):
     """In fractions: at the bound a coin too many is told apart, a little below it is not."""
-    bounds = right_at_most(9, Q, epsilon, delta)
+    bounds = bound_on_any_law(9, Q, epsilon, delta)
     steps = [(1 - bounds[0], bounds[0])]
     steps += [(p, q) for p, q in itertools.pairwise(bounds) if q < 1]
     for low, high in steps:
@@ -65,8 +65,8 @@ def test_every_step_of_the_bound_breaks_the_budget(Q, epsilon, delta):
 
 
 def test_a_budget_that_allows_everything_bounds_nothing():
-    assert right_at_most(5, 1, 50.0, 0.5).tolist() == [1.0, 1.0, 1.0]
-    assert (np.diff(right_at_most(21, 5, 1.0, 1e-5)) >= 0).all()
+    assert bound_on_any_law(5, 1, 50.0, 0.5).tolist() == [1.0, 1.0, 1.0]
+    assert (np.diff(bound_on_any_law(21, 5, 1.0, 1e-5)) >= 0).all()
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_a_budget_that_allows_everything_bounds_nothing():
 )
 def test_bad_numbers_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        right_at_most(*arguments)
+        bound_on_any_law(*arguments)

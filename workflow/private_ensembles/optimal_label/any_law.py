@@ -24,12 +24,12 @@ _RELATIVE = 1e-9
 _CERTAIN = 1 + 1e-6
 
 
-def right_at_most(
+def bound_on_any_law(
     n_teachers: int, labels: int, epsilon: float, delta: float
 ) -> NDArray[np.float64]:
     """Return upper bounds on Pr[the label is the majority's], by the majority's lead.
 
-    >>> right_at_most(5, 10, 1.0, 1e-5).round(4)
+    >>> bound_on_any_law(5, 10, 1.0, 1e-5).round(4)
     array([0.5251, 0.5711, 0.6138])
 
     n_teachers: K, odd, >= 1. labels: Q >= 1, each drawn anew, and (epsilon, delta)-private

@@ -281,7 +281,7 @@ def budget_warnings(task: Task, facts: Facts) -> list[str]:
     if epsilon > _LARGE_EPSILON:
         odds = float(at_most(math.exp(min(epsilon, 700.0))))
         shown = f"{odds:,.0f}" if odds < 1e15 else f"{odds:g}"
-        sure = 100 * right_at_most(_LARGE_EPSILON, 0)
+        sure = math.floor(10_000 * right_at_most(_LARGE_EPSILON, 0)) / 100  # below, as it says
         texts.append(
             f"epsilon = {epsilon:g}: whoever suspects something of one {unit} 50:50 may be right "
             f"more than {sure:.2f} % of the time after seeing the labels (odds of {shown} : 1)"
