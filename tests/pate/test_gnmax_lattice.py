@@ -65,8 +65,10 @@ def test_the_right_label_s_chance_is_its_entry_of_the_distribution(teachers, cla
 
 
 def test_as_many_nodes_as_ties_ask_for_and_no_more(monkeypatch):
-    asked, leggauss = [], gnmax_lattice.leggauss
-    monkeypatch.setattr(gnmax_lattice, "leggauss", lambda n: asked.append(n) or leggauss(n))
+    asked, nodes_of = [], gnmax_lattice.nodes_and_weights
+    monkeypatch.setattr(
+        gnmax_lattice, "nodes_and_weights", lambda n: asked.append(n) or nodes_of(n)
+    )
     counts = np.full((1, 200), 3)
     for sigma in (0.2, 10.0, 100.0):
         assert lattice_right(merge(counts), [0], sigma) == pytest.approx(1 / 200, rel=1e-11)
