@@ -8,6 +8,7 @@ docs/many-labels.md#is-gaussian-noise-the-right-noise.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,17 +48,16 @@ def bound_on_any_law(
     def ruled_out(low: float, high: float) -> bool:
         return _worst_delta(low, high, labels, epsilon) > delta * _CERTAIN
 
-    def furthest(of) -> float:
-        """The least probability that is ruled out, or 1."""
+    def furthest(of: Callable[[float], tuple[float, float]], start: float) -> float:
+        """The least probability from `start` on that is ruled out, or 1."""
         if not ruled_out(*of(1.0)):
             return 1.0
-        return bisect(lambda p: ruled_out(*of(p)), of(1.0)[0], 1.0, relative=_RELATIVE)
+        return bisect(lambda p: ruled_out(*of(p)), start, 1.0, relative=_RELATIVE)
 
-    first = bisect(lambda p: ruled_out(1 - p, p), 0.5, 1.0, relative=_RELATIVE)
-    bounds = [first if ruled_out(0.0, 1.0) else 1.0]
+    bounds = [furthest(lambda p: (1 - p, p), 0.5)]
     while len(bounds) < (n_teachers + 1) // 2:
         last = bounds[-1]
-        bounds.append(furthest(lambda p, last=last: (last, p)))
+        bounds.append(furthest(lambda p, last=last: (last, p), last))
     return np.array(bounds)
 
 
