@@ -30,6 +30,7 @@ from private_ensembles.mechanisms.laws import gumbel
 from private_ensembles.mechanisms.laws.table import draw_coins
 from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.votes.ballots import counted, dealt
 
 # More queries are not charged together: time grows with them.
 MOST_QUERIES = 10_000
@@ -252,13 +253,8 @@ def _sampled_counts(
     sampled = toss(chances)
     if nearest is not None:
         sampled &= sampled.cumsum(axis=1) <= nearest
-    counts = np.zeros((len(votes), classes), dtype=np.int64)
-    queries, voters = np.nonzero(sampled)
-    np.add.at(counts, (queries, votes[queries, voters]), 1)
-    if nearest is None:
-        return counts
-    missing = nearest - counts.sum(axis=1, keepdims=True)
-    return counts + missing // classes + (np.arange(classes) < missing % classes)
+    counts = counted(np.where(sampled, votes, -1), classes)
+    return counts if nearest is None else dealt(counts, nearest)
 
 
 def _toss(generator: np.random.Generator, chances: NDArray[np.float64]) -> NDArray[np.bool_]:
