@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Task, split_ballots
+from private_ensembles.mechanisms.task import Task, ballots_of
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE
 from private_ensembles.planner.ranking import Plan
-from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.synthetic import ConsensusProfile
 
@@ -88,8 +87,7 @@ def plan(
         secure=noise == "secure",
         reach=reach,
         absent=absent,
-        **of_weights(weights, teachers),
-        **split_ballots(teachers, resolution),
+        **ballots_of(teachers, weights, resolution),
         findings=each,
         most_ones=most_ones,
     )

@@ -37,10 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
     from private_ensembles.command import plan_page
-    from private_ensembles.mechanisms.task import split_ballots
+    from private_ensembles.mechanisms.task import ballots_of
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import expectation, individual, release_plan
-    from private_ensembles.votes.ballots import of_weights
 
     labels = options.queries if options.labels is None else options.labels
     options.classes, several = votes_options.classes(options), votes_options.each_query(options)
@@ -50,8 +49,8 @@ def run(options: argparse.Namespace) -> int:
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
     stated = {"reach": facts.reach, "absent": options.absent} | several
-    stated |= of_weights(votes_options.weights(options), options.teachers)
-    stated |= split_ballots(options.teachers, options.resolution)
+    weights = votes_options.weights(options)
+    stated |= ballots_of(options.teachers, weights, options.resolution)
     wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)

@@ -124,11 +124,10 @@ def _head(parser: argparse.ArgumentParser) -> None:
 
 def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
-    from private_ensembles.mechanisms.task import split_ballots
+    from private_ensembles.mechanisms.task import ballots_of
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.session import Session
-    from private_ensembles.votes.ballots import of_weights
 
     checks.integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
@@ -141,8 +140,7 @@ def create(options: argparse.Namespace) -> int:
     secure = options.noise == "secure"
     weights = votes_options.weights(options)
     stated = {"reach": facts.reach, "absent": options.absent} | several
-    stated |= of_weights(weights, options.teachers)
-    stated |= split_ballots(options.teachers, options.resolution)
+    stated |= ballots_of(options.teachers, weights, options.resolution)
     task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from private_ensembles import checks
@@ -14,6 +15,7 @@ from private_ensembles.accounting.limits import (
     check_size,
 )
 from private_ensembles.mechanisms.registry import ADJACENCIES
+from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Fields that texts from before there were ballots of several votes do not have.
@@ -36,6 +38,24 @@ def split_ballots(n_teachers: int, resolution: int | None) -> dict[str, int | bo
     if resolution == 1:
         return {}
     return {"n_votes": n_teachers * resolution, "ballot": resolution, "split": True}
+
+
+def ballots_of(
+    n_teachers: int, weights: Sequence[int] | None, resolution: int | None
+) -> dict[str, object]:
+    """Return the fields of a task that say what one teacher's ballot is: of weights, or of parts.
+
+    >>> ballots_of(3, (3, 1, 1), None), ballots_of(3, None, None)
+    ({'weights': (3, 1, 1), 'ballot': 3, 'n_votes': 5}, {})
+
+    weights: votes of each teacher; None: one each. resolution: as in `split_ballots`. Raises
+    ValueError if both are stated, and as `of_weights` and `split_ballots` do.
+    """
+    if weights is not None and resolution not in (None, 1):
+        raise ValueError(
+            f"weights: must be left out beside resolution = {resolution}, as scores have no weights"
+        )
+    return of_weights(weights, n_teachers) | split_ballots(n_teachers, resolution)
 
 
 @dataclass(frozen=True)

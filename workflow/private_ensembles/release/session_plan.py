@@ -11,14 +11,13 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.accounts.levels import level_noise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task, split_ballots
+from private_ensembles.mechanisms.task import Task, ballots_of
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE, RESERVE
 from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import Level, ReleasePlan
-from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.synthetic import ConsensusProfile
 
@@ -88,8 +87,7 @@ def made(
         profile=ConsensusProfile(classes, **stated),
         reach=facts.reach,
         absent=absent,
-        **of_weights(weights, teachers),
-        **split_ballots(teachers, resolution),
+        **ballots_of(teachers, weights, resolution),
         findings=each,
         most_ones=most_ones,
     )
