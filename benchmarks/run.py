@@ -43,6 +43,7 @@ BENCHMARKS = (
     "embedded",
     "auditors",
     "libraries",
+    "accountants",
 )
 OPENING = """# Benchmarks
 

@@ -137,5 +137,5 @@ def test_blocks_add_up_and_never_cost_more_than_labels_one_by_one():
 def test_what_is_out_of_range_is_refused():
     family = two_classes([0.5, 0.55])
     for arguments in ((0, 1.0, 1.0), (1, 0.0, 1.0), (1, 1.0, math.inf), (1, 1.0, 1.0, 1.0)):
-        with pytest.raises(ValueError, match="labels|largest_loss|label_mu|reserve"):
+        with pytest.raises(ValueError, match="must be"):
             dominating_mu(family, *arguments)

@@ -118,6 +118,7 @@ def charged_for_labels(
     by_law = registry.analyses_by_law()
     checks.one_of(by_law, mechanism=mechanism)
     checks.finite(scale=scale, above=0)
+    checks.integer(labels=labels, at_least=1)
     task = Task(1.0, delta, labels, labels, teachers, classes, reach=reach)
     charged = load(by_law[mechanism]["label"])
     return charged, task, charged.law.at(scale, labels)

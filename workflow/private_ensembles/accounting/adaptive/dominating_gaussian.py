@@ -47,7 +47,7 @@ def largest_normal_loss(sigma: float, teachers: int, classes: int, moved: int = 
     """Return an upper bound on |ln P/P'| of one label of GNMax.
 
     >>> round(largest_normal_loss(19.5, 51, 2), 3)
-    0.157
+    0.16
 
     sigma: the noise on each count, > 0. moved: votes that go from one class to another. Theorem
     (docs/from-other-accountants.md): a label whose probability becomes p had at most
