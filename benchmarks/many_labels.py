@@ -115,11 +115,8 @@ def section(data: pd.DataFrame) -> str:
     }
     case = {"ε": "{epsilon:g}", "classes": "{classes}"} | size
     saved = {
-        "σ of the counts": "{analytic:.2f}",
-        "σ by Rényi": "{label_rdp:.2f}",
-        "σ": "{scale:.2f}",
-        "less than counts": "{less:.1f} %",
-        "of this by charging labels": "{share:.0f} %",
+        "σ: counts → Rényi → ours": "{analytic:.2f} → {label_rdp:.2f} → {scale:.2f}",
+        "less than counts (by charging labels)": "{less:.1f} % ({share:.0f} % of it)",
         "less than Rényi": "{rest:.1f} %",
     }
     targets = []
@@ -149,10 +146,10 @@ def section(data: pd.DataFrame) -> str:
     return chapter(
         "What many labels cost",
         "many_labels",
-        f"GNMax's σ at δ = {DELTA:g} by three accounts. *Of the counts*: what the noisy counts "
-        "need, by their exact condition (Balle and Wang 2018). *By Rényi*: labels are charged, by "
+        f"GNMax's σ at δ = {DELTA:g} by three accounts. *Counts*: what the noisy counts "
+        "need, by their exact condition (Balle and Wang 2018). *Rényi*: labels are charged, by "
         "the worst Rényi divergence of one of them (Chadha and co-authors 2024); it is found to "
-        "0.05 % above the least. *σ*: labels are charged by the account of this package. So two "
+        "0.05 % above the least. *Ours*: labels are charged by the account of this package. So two "
         "things save noise: to charge labels at all, as others did before, and the account. What "
         "each saves stands in the last two columns. "
         "ε is what σ costs, between a lower and an upper bound. In more than two classes the "
