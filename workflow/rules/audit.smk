@@ -56,8 +56,8 @@ rule attack_ensembles:
         png=shown("results/audit/figures/adversaries.png", "adversaries", "Audit"),
         pdf="results/audit/figures/adversaries.pdf",
     params:
-        code=fingerprint("attack_ensembles.py"),
         **((settings.audit.attacked() if settings.audit else None) or {}),
+        code=fingerprint("attack_ensembles.py"),
         seed=config["seed"],
         device=config["device"],
     log:
