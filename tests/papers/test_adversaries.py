@@ -132,14 +132,14 @@ def test_constant_labels_tell_nothing(plain):
 
 
 def test_an_adversary_who_may_choose_more_learns_more(plain):
-    for law, parameters in ((load("gnmax").law, GaussianNoise(2.0)), (Dictator(), None)):
-        setting = Setting("gnmax", law, parameters, 1e-3, math.inf)
-        found = Ladder(plain[0], SETTINGS, SEED).rows([setting], "everything")
-        exact = {(row["record"], row["queries_are"]): row["exact_epsilon"] for row in found}
-        for kind in ("natural", "poisoned"):
-            assert exact[kind, "given"] <= exact[kind, "chosen"] + 1e-6
-            assert exact[kind, "chosen"] <= exact[kind, "repeated"] + 1e-6
-        assert exact["poisoned", "repeated"] <= exact["teacher", "repeated"] + 1e-6
+    setting = Setting("gnmax", load("gnmax").law, GaussianNoise(2.0), 1e-3, math.inf)
+    found = Ladder(plain[0], SETTINGS, SEED).rows([setting], "everything")
+    exact = {(row["record"], row["queries_are"]): row["exact_epsilon"] for row in found}
+    # Queries are ranked by Jeffreys' divergence, which is nearly in the order of epsilon.
+    for kind in ("natural", "poisoned"):
+        assert exact[kind, "given"] <= 1.02 * exact[kind, "chosen"]
+        assert exact[kind, "chosen"] <= 1.02 * exact[kind, "repeated"]
+        assert exact[kind, "repeated"] <= 1.02 * exact["teacher", "repeated"]
 
 
 def test_nothing_observed_refutes_what_is_exact_and_nothing_exact_what_is_proven(dataset, plain):
