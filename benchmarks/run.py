@@ -45,6 +45,7 @@ BENCHMARKS = (
     "embedded",
     "auditors",
     "libraries",
+    "accountants",
 )
 OPENING = """# Benchmarks
 
