@@ -11,4 +11,5 @@ def test_a_row_says_what_a_plan_and_a_release_took_and_is_shown(root, monkeypatc
     assert data["code"].tolist() == ["new", "old"] * 2
     assert (data[["seconds", "wall_seconds", "mib"]] > 0).all(axis=None)
     assert data["best"].nunique() == 1
+    assert not data["best"].str.startswith("error").any()
     assert "release: 11 x 2 x 5, 5 labels, reproducible noise" in waiting.section(data)
