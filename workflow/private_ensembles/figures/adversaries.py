@@ -14,7 +14,7 @@ _ADVERSARIES = {
     ("teacher", "repeated"): "the whole teacher, votes chosen",
 }
 # Below and above these epsilon is drawn on the border.
-_LOW, _HIGH = 1e-4, 30.0
+_LOW, _HIGH = 0.005, 30.0
 
 
 def draw(table: pd.DataFrame, *paths: str) -> None:
@@ -32,7 +32,9 @@ def draw(table: pd.DataFrame, *paths: str) -> None:
     ):
         for axis, ((mechanism, known), rows) in zip(axes[:, 0], groups, strict=True):
             _panel(axis, rows.reset_index(drop=True))
-            title = f"{names.mechanism(mechanism)}: δ = {style.number(rows['delta'].iloc[0])}"
+            # Whose noise was given is neither published nor found for a budget: the family's name.
+            family = names.mechanism(mechanism).split(",")[0]
+            title = f"{family}: δ = {style.number(rows['delta'].iloc[0])}"
             hidden = {"noise": ", DP-SGD's noise known", "nothing": ", DP-SGD's noise hidden"}
             axis.set_title(title + hidden.get(known, ""), loc="left")
         axes[-1, 0].set_xlabel("ε of all labels together")
