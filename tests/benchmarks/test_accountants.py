@@ -1,4 +1,4 @@
-"""The same labels by other accountants: none of theirs is below ours, and what is absent is said."""
+"""The same labels by other accountants: none is below ours, and what is absent is said."""
 
 import math
 from importlib import util
