@@ -9,7 +9,7 @@ SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
 19.5
 """
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Where the repository is. `.ci/publish_at ADDRESS` changes it here and wherever it is written.
 REPOSITORY = "https://github.com/OWNER/private-ensembles"

@@ -195,7 +195,7 @@ def grid_and_kernels(
     width = max(width, spread * math.sqrt(labels))
     grid = grid_of(spread, labels, width, epsilon, delta, fineness)
     orders = deciding_orders(epsilon, width)
-    return grid, kernels_on(family, grid.step, labels, delta, orders), orders
+    return grid, kernels_on(family, grid.step, labels, delta, orders, spread), orders
 
 
 def grid_of(
@@ -217,27 +217,31 @@ def ends(width: float, epsilon: float, delta: float) -> tuple[float, float]:
 
 
 def kernels_on(
-    family: Family, step: float, labels: int, delta: float, orders: NDArray[np.float64]
+    family: Family,
+    step: float,
+    labels: int,
+    delta: float,
+    orders: NDArray[np.float64],
+    spread: float,
 ) -> hockey_sticks.Kernels:
     """Return kernels of `step` that dominate a family of which there are `labels` labels or so.
 
     labels, delta: they choose how far losses are followed, and orders, `deciding_orders`, which
-    pairs are gathered.
+    pairs are gathered. spread: the family's `largest_spread`, which takes a while.
     """
-    spread = largest_spread(family)
-    rows = curves_on(family, step, _CUT * delta / labels)
+    rows = curves_on(family, step, _CUT * delta / labels, spread)
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
     near = math.ceil(_NEAR * spread / step) if labels >= _SEVERAL else None
     return hockey_sticks.kernels(rows, step, near)
 
 
-def curves_on(family: Family, step: float, cut: float) -> NDArray[np.float64]:
+def curves_on(family: Family, step: float, cut: float, spread: float) -> NDArray[np.float64]:
     """Return the rows of a family at thresholds of `step`, (rows, 2 reach + 1).
 
-    cut: what a label's losses beyond the reach may hold.
+    cut: what a label's losses beyond the reach may hold. spread: as in `kernels_on`.
     """
-    reach = _reach(family, largest_spread(family), cut, step)
+    reach = _reach(family, spread, cut, step)
     return family.excesses(hockey_sticks.thresholds(step, reach))
 
 
