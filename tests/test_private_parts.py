@@ -43,8 +43,12 @@ def private(name: str) -> bool:
 
 
 def sources() -> dict[str, ast.Module]:
-    """The parsed files of ours, by their paths."""
+    """The parsed files of ours, by their paths.
+
+    Not the reproducers of other packages' findings, whose purpose is to look inside them.
+    """
     paths = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+    paths = [path for path in paths if path.parent != ROOT / "benchmarks" / "reproducers"]
     return {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in paths}
 
 
