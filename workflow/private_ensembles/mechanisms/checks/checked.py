@@ -31,7 +31,7 @@ from private_ensembles.pate.consensus import (
     student_excess,
 )
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
-from private_ensembles.pate.gnmax_quadrature import gnmax_right
+from private_ensembles.pate.gnmax_quadrature import gnmax_nearly_right
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.rdp import check_counts
 
@@ -177,7 +177,8 @@ class Checked(Law):
         log_sigmas = np.linspace(np.log(min(ends) * 0.999), np.log(max(ends) * 1.001), _SIGMAS)
         scale, merged = task.queries / len(labels), merge(counts)
         most = check_counts(counts).max(axis=1)
-        table = np.array([gnmax_right(merged, labels, sigma) for sigma in np.exp(log_sigmas)])
+        sigmas = np.exp(log_sigmas)
+        table = np.array([gnmax_nearly_right(merged, labels, sigma) for sigma in sigmas])
 
         def score(noise: CheckedNoise) -> float:
             place = (np.log(noise.sigma2) - log_sigmas[0]) / (log_sigmas[1] - log_sigmas[0])
