@@ -98,7 +98,7 @@ def merge(counts: ArrayLike) -> Merged:
     """
     counts = check_counts(counts)
     queries, n_classes = counts.shape
-    row, column = np.nonzero(counts)
+    row, column = np.divmod(np.flatnonzero(counts.ravel() != 0), n_classes)
     largest = counts.max(axis=1)
     # Each query's gaps, ascending, and how many classes have each; classes without votes last.
     votes = counts[row, column]
