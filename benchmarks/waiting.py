@@ -28,6 +28,10 @@ TASKS = (
     (250, 1000, 500, 500, "reproducible"),
     (250, 100, 500, 1, "secure"),
     (70_000, 3, 500, 500, "reproducible"),
+    (1_000_000, 10, 500, 500, "secure"),
+    (1_000_000, 3, 500, 500, "reproducible"),
+    (250, 100_000, 500, 500, "secure"),
+    (250, 100_000, 500, 500, "reproducible"),
 )
 QUICK = TASKS[:1]
 EPSILON, DELTA, ROUNDS = 2.0, 1e-5, 3

@@ -186,7 +186,8 @@ def sorted_histograms(n_teachers: int, n_classes: int, most: float = math.inf) -
     >>> sorted_histograms(250, 3), sorted_histograms(1_000_000, 100_000, most=150)
     (5292, inf)
 
-    most: of more than this infinity may be returned, where the number itself takes long. Raises ValueError like `enumerate_histograms`, but without a limit on histograms.
+    most: of more than this infinity may be returned, where the number itself takes long. Raises
+    ValueError like `enumerate_histograms`, but without a limit on histograms.
     """
     _check(n_teachers, n_classes)
     if int(n_teachers) * min(n_teachers, n_classes) > _MOST_STEPS and (

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from private_ensembles import checks
 from private_ensembles.accounting.rounding import round_up, sixty_digits
 
-
 _MANY_STEPS, _HARDLY = 1000, 1e-60
 
 

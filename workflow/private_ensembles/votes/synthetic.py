@@ -117,7 +117,9 @@ def _drawn(profile, n_queries, generator, take):
         wrong *= 1 - right[rows, None]
         probabilities = np.empty((len(wrong), C))
         # Wrong classes in cyclic order after the true one.
-        for row, (one, share, others) in enumerate(zip(true[rows], right[rows], wrong, strict=True)):
+        for row, (one, share, others) in enumerate(
+            zip(true[rows], right[rows], wrong, strict=True)
+        ):
             probabilities[row, one] = share
             probabilities[row, one + 1 :] = others[: C - 1 - one]
             probabilities[row, :one] = others[C - 1 - one :]

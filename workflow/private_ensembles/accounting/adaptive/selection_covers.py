@@ -37,8 +37,8 @@ _FURTHEST = 600.0
 # Of very many teachers leads beyond this many scales and two votes share a row: b and the other win
 # with less than _TOLD together.
 _MANY_TEACHERS, _FAR, _TOLD = 1000, 44.0, 1e-17
-# Of very many teachers not every lead is listed: cells of leads are as wide as those of a vote, wider
-# by e^(lead / 4), and up to this many times as wide.
+# Of very many teachers not every lead is listed: cells of leads are as wide as those of a vote,
+# wider by e^(lead / 4), and up to this many times as wide.
 _WIDER = 8.0
 
 
