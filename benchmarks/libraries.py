@@ -1,193 +1,78 @@
-"""What selection mechanisms of other libraries claim, and what they cost: audited exactly.
+"""Other packages' selections, vote steps and accounts on trial: what each claims, and what is true.
 
-Each is given a law, a function from scores to probabilities, by which the audit works out the least
-epsilon (pure DP) or rho (zCDP) over all neighbouring scores of a grid. That the library draws from
-this law, and not from another one that is at hand, is tested on draws of the library itself.
-diffprivlib is optional, in an environment of its own: `pip install diffprivlib==0.6.6`, and a
-scikit-learn older than 1.6, which it needs.
+Each package is installed at a pinned version in an environment of its own
+(`benchmarks/environments.py`), and a short reproducer runs its own code there and prints numbers.
+What is exact is worked out here, by this project's audit and accounts. A package that cannot be
+installed or run has a row that says why.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from importlib import metadata
-from importlib.util import find_spec
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from benchmarks import environments, selections, vote_steps
 from benchmarks.measuring import describe, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.audit.finite import FiniteMechanism
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.audit.sampler import clopper_pearson
-from private_ensembles.mechanisms.laws import exponential as permute_and_flip
 from private_ensembles.mechanisms.laws import gumbel as exponential_mechanism
 from private_ensembles.pate.data_independent import rho_cost
 
-LIBRARIES = ("opendp", "diffprivlib", "dp-accounting")
-EPSILON = 1.0
-# Scores 0 to 6 of three candidates, and how a neighbour's may differ.
-HIGHEST = 6
-SHIFTS = {
-    "each score by at most 1": (-1, 0, 1),
-    "all scores up by at most 1, or all down": (0, 1),
-}
-DRAWS = 20_000
-# Of each test that a library draws from a law.
-ERROR = 1e-9
-# Scores between which laws differ.
-LOOKED_AT = ((2, 0, 0), (0, 1, 3))
 # DaRRM's label at m = 3, a hundred times (composition of dp-accounting).
 LABELS, LABEL_EPSILON, DELTA, TEACHERS = 100, 0.2676, 1e-5, 11
 
-Law = Callable[[NDArray], NDArray]
-
 
 @dataclass(frozen=True)
-class Subject:
-    """A library's selection from scores: what it claims of neighbours, its law and its sampler.
+class Package:
+    """A package on trial: its reproducer, the pins of its environment, and who judges its answer.
 
-    measure: "epsilon" or "rho". claimed: of it. sample: scores and draws -> how often each
-    candidate came out. other: a law that the draws must exclude.
+    pins: name of a list in `benchmarks/reproducers`; its first line says what is installed.
     """
 
-    library: str
-    mechanism: str
-    neighbours: str
-    measure: str
-    claimed: float
-    law: Law
-    other: Law
-    sample: Callable[[tuple[int, ...], int], NDArray]
+    name: str
+    version: str
+    script: str
+    pins: str
+    judge: Callable[[dict], list[dict]]
 
 
-def gumbel(scale: float) -> Law:
-    """The exponential mechanism: the largest score with Gumbel noise of this scale."""
-    return lambda scores: exponential_mechanism.weigh(scores, 1 / scale)
+PACKAGES = (
+    Package("opendp", "0.16.0", "opendp", "opendp-0.16", selections.judge),
+    Package("opendp", "0.15.1", "opendp", "opendp-0.15", selections.judge),
+    Package("diffprivlib", "0.6.6", "diffprivlib", "diffprivlib", selections.judge),
+    Package("autodp", "0.2.3.1", "autodp", "autodp", vote_steps.autodp),
+    Package("invink", "0.1.0", "invink", "invink", vote_steps.invink),
+    Package(
+        "llama-index-packs-diff-private-simple-dataset",
+        "0.4.1",
+        "llama_index_pack",
+        "llama_index_pack",
+        vote_steps.llama_index_pack,
+    ),
+    Package(
+        "smartnoise-synth", "1.0.8", "smartnoise_synth", "smartnoise_synth", vote_steps.smartnoise
+    ),
+    Package("synthcity", "0.2.12", "synthcity", "synthcity", vote_steps.synthcity),
+)
 
 
-def exponential_noise(scale: float) -> Law:
-    """Permute-and-flip: the largest score with exponential noise of this scale."""
-    return lambda scores: permute_and_flip.weigh(scores, 1 / scale)
-
-
-@cache
-def neighbours(shifts: tuple[int, ...]) -> tuple[NDArray, NDArray]:
-    """All scores up to HIGHEST, (inputs, 3), and the pairs of rows that the shifts connect."""
-    scores = np.array(list(itertools.product(range(HIGHEST + 1), repeat=3)))
-    place = (HIGHEST + 1) ** np.arange(2, -1, -1)
-    pairs = []
-    for shift in itertools.product(shifts, repeat=3):
-        moved = scores + shift
-        inside = ((moved >= 0) & (moved <= HIGHEST)).all(axis=1) & bool(any(shift))
-        pairs.append(np.stack([np.flatnonzero(inside), moved[inside] @ place], axis=1))
-    return scores, np.unique(np.sort(np.concatenate(pairs), axis=1), axis=0)
-
-
-def subjects() -> list[Subject]:
-    """OpenDP's, and diffprivlib's where it is installed."""
-    return _opendp() + (_diffprivlib() if find_spec("diffprivlib") else [])
-
-
-def _opendp() -> list[Subject]:
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    rows = []
-    for (words, _), monotonic in zip(SHIFTS.items(), (False, True), strict=True):
-        space = (
-            dp.vector_domain(dp.atom_domain(T=int)),
-            dp.linf_distance(T=int, monotonic=monotonic),
-        )
-        scale = (1 if monotonic else 2) / EPSILON
-        laws = exponential_noise(scale), gumbel(scale)
-        measures = {"epsilon": dp.max_divergence(), "rho": dp.zero_concentrated_divergence()}
-        for measure, given in measures.items():
-            release = dp.m.make_noisy_max(*space, given, scale=scale)
-
-            def sample(scores, draws, release=release):
-                drawn = [release(list(scores)) for _ in range(draws)]
-                return np.bincount(drawn, minlength=len(scores))
-
-            law, other = laws if measure == "epsilon" else laws[::-1]
-            name = f"make_noisy_max, {given}"
-            rows.append(Subject("opendp", name, words, measure, release.map(1), law, other, sample))
-    return rows
-
-
-def _diffprivlib() -> list[Subject]:
-    from diffprivlib import mechanisms
-
-    rows = []
-    for (words, _), monotonic in zip(SHIFTS.items(), (False, True), strict=True):
-        scale = (1 if monotonic else 2) / EPSILON
-        laws = {"Exponential": gumbel(scale), "PermuteAndFlip": exponential_noise(scale)}
-        for name, law in laws.items():
-
-            def sample(scores, draws, name=name, monotonic=monotonic):
-                release = getattr(mechanisms, name)(
-                    epsilon=EPSILON,
-                    sensitivity=1,
-                    utility=[float(score) for score in scores],
-                    monotonic=monotonic,
-                )
-                drawn = [release.randomise() for _ in range(draws)]
-                return np.bincount(drawn, minlength=len(scores))
-
-            (other,) = (laws[key] for key in laws if key != name)
-            rows.append(Subject("diffprivlib", name, words, "epsilon", EPSILON, law, other, sample))
-    return rows
-
-
-def drawn_from(subject: Subject) -> tuple[bool, bool]:
-    """Whether draws are as the law has it, and whether they exclude the other one."""
-    fits, excluded = True, False
-    for scores in LOOKED_AT:
-        counts = subject.sample(scores, DRAWS)
-        low, high = clopper_pearson(counts, DRAWS, ERROR)
-        law, other = (each(np.array([scores]))[0] for each in (subject.law, subject.other))
-        fits &= bool(((low <= law) & (law <= high)).all())
-        excluded |= bool(((other < low) | (other > high)).any())
-    return fits, excluded
-
-
-def audit(subject: Subject) -> dict:
-    """One row: the claim, the least that is true on the grid, what draws say of the law."""
-    scores, pairs = neighbours(SHIFTS[subject.neighbours])
-    table = FiniteMechanism(scores, subject.law(scores), pairs, relative_error=1e-12)
-    exact = table.epsilon(0.0) if subject.measure == "epsilon" else table.rho()
-    fits, excluded = drawn_from(subject)
-    return {
-        "library": subject.library,
-        "version": metadata.version(subject.library),
-        "mechanism": subject.mechanism,
-        "neighbours": subject.neighbours,
-        "measure": subject.measure,
-        "claimed": subject.claimed,
-        "exact": exact,
-        "law_fits": fits,
-        "other_law_excluded": excluded,
-        "holds": exact <= subject.claimed * (1 + 1e-9),
-    }
-
-
-@cache
-def of_another_law() -> list[dict]:
-    """OpenDP's issue 2911: what the zCDP claim would be worth if permute-and-flip were drawn."""
-    scores, pairs = neighbours(SHIFTS["each score by at most 1"])
-    matrix = exponential_noise(2 / EPSILON)(scores)
-    exact = FiniteMechanism(scores, matrix, pairs, relative_error=1e-12).rho()
-    return [
-        {"mechanism": "permute-and-flip under the exponential mechanism's claim", "exact": exact}
-    ]
+def trial(package: Package) -> list[dict]:
+    """Rows of one package: claims and observations, or the reason why there are none."""
+    facts = {"library": package.name, "version": package.version}
+    answer = environments.run(package.script, package.pins)
+    if isinstance(answer, environments.Skipped):
+        return [facts | {"part": "skipped", "verdict": "skipped", "note": answer.reason}]
+    if answer["version"] != package.version:
+        reason = f"version {answer['version']} was found"
+        return [facts | {"part": "skipped", "verdict": "skipped", "note": reason}]
+    facts["installed"] = environments.how(package.pins)
+    return [facts | row for row in package.judge(answer)]
 
 
 def compositions() -> list[dict]:
@@ -214,58 +99,90 @@ def compositions() -> list[dict]:
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """All rows as a tidy frame. quick: the same."""
-    found = subjects()
-    parts = {
-        "claim": [audit(subject) for subject in found],
-        "another law": of_another_law(),
-        "composition": compositions(),
-    }
-    rows = [{"part": part} | row for part, rows in parts.items() for row in rows]
-    return with_machine(rows, describe("numpy", "scipy"))
+    """All rows as a tidy frame. quick: only what this environment has already."""
+    facts = describe("numpy", "scipy")
+    rows = [row for package in PACKAGES[:1] if quick for row in trial(package)]
+    rows += [row for package in PACKAGES if not quick for row in trial(package)]
+    rows += [{"part": "another law"} | row for row in selections.of_another_law()]
+    rows += [{"part": "composition"} | row for row in compositions()]
+    return with_machine(rows, facts)
 
 
 def section(data: pd.DataFrame) -> str:
     """The results in Markdown."""
-    part = dict(list(data.groupby("part")))
-    claims = part["claim"]
-    as_stated = claims["law_fits"].astype(bool) & claims["other_law_excluded"].astype(bool)
-    claims = claims.assign(
-        symbol=claims["measure"].map({"epsilon": "ε", "rho": "ρ"}),
-        drawn=np.where(as_stated, "as stated", "NOT as stated"),
-        verdict=np.where(claims["holds"].astype(bool), "holds", "FAILS"),
-    )
-    columns = {
-        "library": "{library} {version}",
-        "mechanism": "{mechanism}",
-        "neighbours": "{neighbours}",
-        "drawn": "{drawn}",
-        "verdict": "{verdict}",
-        "claim": "{symbol} = {claimed:.4g}",
-        "exact": "{exact:.4g}",
-    }
+    part = dict(list(data.groupby("part", sort=False)))
+    blocks = []
+    if "claim" in part:
+        claims = part["claim"]
+        symbols = {"epsilon": "ε", "rho": "ρ", "Rényi divergence": "D"}
+        claims = claims.assign(
+            symbol=claims["measure"].map(symbols),
+            true=[_between(*pair) for pair in zip(claims["lower"], claims["exact"], strict=True)],
+        )
+        columns = {
+            "package": "{library} {version}",
+            "what": "{mechanism}",
+            "neighbours": "{neighbours}",
+            "verdict": "{verdict}",
+            "claim": "{symbol} = {claimed:.4g}",
+            "exact": "{true}",
+        }
+        blocks.append(table(columns, claims, words=4))
+    if "observation" in part:
+        seen = part["observation"].assign(
+            more=[f" ({note})" if isinstance(note, str) else "" for note in _notes(part)]
+        )
+        columns = {
+            "package": "{library} {version}",
+            "what": "`{mechanism}`",
+            "done": "{done}",
+            "came out": "{seen}{more}",
+            "expected": "{expected}",
+            "verdict": "{verdict}",
+        }
+        blocks += ["What was seen when each package's own code ran:", table(columns, seen, words=6)]
+    if "skipped" in part:
+        columns = {"package": "{library} {version}", "skipped because": "{note}"}
+        blocks.append(table(columns, part["skipped"], words=2))
+    installed = data.dropna(subset=["installed"]) if "installed" in data else data[:0]
+    if len(installed):
+        one_each = installed.drop_duplicates(["library", "version"])
+        columns = {"package": "{library} {version}", "how it was installed": "{installed}"}
+        blocks.append(table(columns, one_each, words=2))
     (other,) = part["another law"]["exact"]
+    zero_concentrated = selections.EPSILON**2 / 8
     note = (
         "OpenDP's issue 2911 (26 August 2026, of 0.15.1) says that `make_noisy_max` draws by "
-        f"permute-and-flip under zCDP, too. The claim of ρ = {EPSILON**2 / 8:g} would then be "
-        f"{8 * other / EPSILON**2:.3g} times too small: permute-and-flip has ρ = {other:.4g}. But "
-        "that is neither what the version in the table does, nor what 0.15.1 did when it was run "
-        "here: under zCDP both draw by the exponential mechanism."
+        f"permute-and-flip under zCDP, too. The claim of ρ = {zero_concentrated:g} would then be "
+        f"{other / zero_concentrated:.3g} times too small: permute-and-flip has ρ = {other:.4g}. "
+        "The draws of the versions in the table are as the exponential mechanism has it."
     )
     return chapter(
-        "Other libraries' selections, audited exactly",
+        "Other libraries on trial",
         "libraries",
-        "Each mechanism selects one of three candidates by integer scores from 0 to "
-        f"{HIGHEST}. It claims an ε of pure DP or a ρ of zCDP for neighbouring scores. Beside the "
-        "claim is the exact value over all neighbours among these scores, by the law that its "
-        "documentation states ([command.md](../command.md)). Whether it draws from this law is "
-        f"tested on {len(LOOKED_AT)} × {DRAWS:,} of its own draws: each frequency must be within "
-        "the law's bounds, and the test must tell permute-and-flip from the exponential mechanism, "
-        f"which differ there (errors of probability {ERROR:g}).",
+        "What packages claim that a selection, a noisy vote or tokens cost, beside the exact value "
+        "or bounds on it. What it means for their users: [libraries.md](../libraries.md). "
+        "Selections are from three candidates by integer scores from 0 to "
+        f"{selections.HIGHEST}. A claim of theirs counts as held only if draws fit the law that "
+        "is documented and exclude another one (permute-and-flip or the exponential mechanism; "
+        f"errors of probability {selections.ERROR:g}). The reproducers are in "
+        "`benchmarks/reproducers`, one for each package.",
         data,
-        table(columns, claims, words=5),
+        *blocks,
         note,
         f"{LABELS} labels of the exponential mechanism, {LABEL_EPSILON:g}-DP each (two classes, "
         f"{TEACHERS} teachers), at δ = {DELTA:g}:",
         table({"account": "{mechanism}", "ε": "{exact:.3f}"}, part["composition"], words=1),
     )
+
+
+def _notes(part: dict[str, pd.DataFrame]) -> list:
+    """What is added to observations, None where nothing is."""
+    observed = part["observation"]
+    return list(observed["note"]) if "note" in observed else [None] * len(observed)
+
+
+def _between(lower: float, upper: float) -> str:
+    """A number, or the bounds on it if they differ in the digits shown."""
+    shown = f"{lower:.4g}", f"{upper:.4g}"
+    return shown[1] if shown[0] == shown[1] else f"{shown[0]} to {shown[1]}"

@@ -4,6 +4,7 @@ python benchmarks/run.py gamma                        show the results
 python benchmarks/run.py gamma --write-docs           write docs/benchmarks/gamma.csv and the page
 python benchmarks/run.py gamma --output FOLDER        or write both elsewhere
 python benchmarks/run.py gamma --quick                in seconds, small sizes only
+python benchmarks/run.py core_calls --warn            name what takes longer than docs/ says
 python benchmarks/run.py page                         write the page again from the files there
 
 A benchmark with a figure draws it beside its numbers.
@@ -24,6 +25,7 @@ DOCS = ROOT / "docs" / "benchmarks"
 # In the order of the page.
 BENCHMARKS = (
     "right_labels",
+    "core_calls",
     "waiting",
     "absent",
     "weights",
@@ -43,6 +45,7 @@ BENCHMARKS = (
     "embedded",
     "auditors",
     "libraries",
+    "accountants",
 )
 OPENING = """# Benchmarks
 
@@ -73,6 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, help="folder for NAME.csv and README.md")
     parser.add_argument("--write-docs", action="store_true", help="--output docs/benchmarks")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--warn", action="store_true", help="core_calls: compare with docs/")
     parser.add_argument("--only", choices=("cpu", "cuda"), help="teachers: on this device alone")
     parser.add_argument("--model", help="teachers: this one alone")
     options = parser.parse_args(arguments)
@@ -85,6 +89,12 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = {name: value for name, value in chosen.items() if value}
     data = benchmark.measure(quick=options.quick, **chosen)
     print(benchmark.section(data))
+    if options.warn:
+        import pandas as pd
+
+        stored = pd.read_csv(DOCS / f"{options.name}.csv")
+        for line in benchmark.warnings_of(data, stored):
+            print(f"::warning::{line}")  # as GitHub shows warnings; elsewhere a line like others
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
         data.to_csv(folder / f"{options.name}.csv", index=False)

@@ -1,7 +1,7 @@
-"""How long a plan lets a person wait, and how much memory it takes, beside an older checkout.
+"""How long a plan or a release lets a person wait, and its memory, beside an older checkout.
 
-Each plan is made in a fresh Python with the machine's own number of BLAS threads. Where the
-environment variable OLD names the folder of an older checkout, both take turns:
+Each is made in a fresh Python with the machine's own number of BLAS threads. Where the environment
+variable OLD names the folder of an older checkout, both take turns:
 
     git worktree add /tmp/old v0.1.0 && OLD=/tmp/old python benchmarks/run.py waiting
 """
@@ -19,28 +19,42 @@ import pandas as pd
 from benchmarks.measuring import ROOT, describe, with_machine
 from benchmarks.writing import chapter, table
 
-# teachers, classes, queries, labels, noise
+# what, teachers, classes, queries, labels, noise
 TASKS = (
-    (250, 10, 500, 500, "secure"),
-    (250, 10, 500, 500, "reproducible"),
-    (40, 7, 300, 300, "secure"),
-    (250, 1000, 500, 500, "secure"),
-    (250, 1000, 500, 500, "reproducible"),
-    (250, 100, 500, 1, "secure"),
-    (70_000, 3, 500, 500, "reproducible"),
-    (1_000_000, 10, 500, 500, "secure"),
-    (1_000_000, 3, 500, 500, "reproducible"),
-    (250, 100_000, 500, 500, "secure"),
-    (250, 100_000, 500, 500, "reproducible"),
+    ("plan", 250, 10, 500, 500, "secure"),
+    ("release", 250, 10, 500, 500, "secure"),
+    ("plan", 250, 10, 500, 500, "reproducible"),
+    ("plan", 40, 7, 300, 300, "secure"),
+    ("plan", 40, 7, 300, 300, "reproducible"),
+    ("plan", 5000, 150, 10_000, 10_000, "secure"),
+    ("plan", 250, 1000, 500, 500, "secure"),
+    ("plan", 250, 1000, 500, 500, "reproducible"),
+    ("plan", 250, 100, 500, 1, "secure"),
+    ("plan", 70_000, 3, 500, 500, "reproducible"),
+    ("plan", 1_000_000, 10, 500, 500, "secure"),
+    ("plan", 1_000_000, 3, 500, 500, "reproducible"),
+    ("plan", 250, 100_000, 500, 500, "secure"),
+    ("plan", 250, 100_000, 500, 500, "reproducible"),
 )
 QUICK = TASKS[:1]
 EPSILON, DELTA, ROUNDS = 2.0, 1e-5, 3
 _PLAN = """
 import json, resource, sys, time
 from private_ensembles import plan
+wanted = json.loads(sys.argv[1])
+what = wanted.pop("what")
+if what == "release":
+    import numpy as np
+    from private_ensembles import release_labels
+    size = wanted["teachers"], [0.8] + [0.2 / (wanted["classes"] - 1)] * (wanted["classes"] - 1)
+    counts = np.random.default_rng(0).multinomial(*size, wanted["queries"])
+    asked = {key: wanted[key] for key in ("labels", "epsilon", "delta", "noise")}
 started = time.process_time(), time.perf_counter()
 try:
-    best = plan(**json.loads(sys.argv[1]))[0].mechanism
+    if what == "plan":
+        best = plan(**wanted)[0].mechanism
+    else:
+        best = release_labels(counts, shards="disjoint", anyway=True, **asked).mechanism
 except ValueError as error:
     best = f"error: {error}"
 print(json.dumps({
@@ -53,7 +67,7 @@ print(json.dumps({
 
 
 def planned(root: Path, arguments: dict) -> dict:
-    """Return what a plan by the code of a checkout took: seconds, wall_seconds, mib, best."""
+    """Return what a plan or a release by a checkout took: seconds, wall_seconds, mib, best."""
     threads = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}
     environment = {name: value for name, value in os.environ.items() if name not in threads}
     environment["PYTHONPATH"] = str(root / "workflow")
@@ -66,16 +80,16 @@ def measure(quick: bool = False) -> pd.DataFrame:
     """Return a row for each task and checkout: of each number the least of all rounds."""
     roots = {"new": ROOT} | ({"old": Path(os.environ["OLD"])} if "OLD" in os.environ else {})
     rows = []
-    for teachers, classes, queries, labels, noise in QUICK if quick else TASKS:
-        sizes = {"teachers": teachers, "classes": classes, "queries": queries, "labels": labels}
-        sizes |= {"noise": noise}
+    for what, teachers, classes, queries, labels, noise in QUICK if quick else TASKS:
+        sizes = {"what": what, "teachers": teachers, "classes": classes, "queries": queries}
+        sizes |= {"labels": labels, "noise": noise}
         arguments = sizes | {"epsilon": EPSILON, "delta": DELTA}
         for _ in range(1 if quick else ROUNDS):
             rows += [
                 sizes | {"code": code} | planned(root, arguments) for code, root in roots.items()
             ]
     data = pd.DataFrame(rows)
-    of = ["teachers", "classes", "queries", "labels", "noise", "code", "best"]
+    of = ["what", "teachers", "classes", "queries", "labels", "noise", "code", "best"]
     least = data.groupby(of, sort=False, as_index=False).min()
     return with_machine(least, describe("numpy", "scipy", "threadpoolctl"))
 
@@ -83,7 +97,7 @@ def measure(quick: bool = False) -> pd.DataFrame:
 def section(data: pd.DataFrame) -> str:
     """Return what was measured as a section of the page."""
     columns = {
-        "task": "{teachers} x {classes} x {queries}, {labels} labels, {noise} noise",
+        "task": "{what}: {teachers} x {classes} x {queries}, {labels} labels, {noise} noise",
         "code": "{code}",
         "best": "{best}",
         "processor": "{seconds:.2f} s",
@@ -91,7 +105,8 @@ def section(data: pd.DataFrame) -> str:
         "memory": "{mib:.0f} MiB",
     }
     text = (
-        f"Plans of teachers x classes x queries at epsilon = {EPSILON:g}, delta = {DELTA:g}, each "
-        "in a fresh Python with the machine's own number of BLAS threads; the least of three."
+        f"Plans and releases, by `release_labels`, of teachers x classes x queries at epsilon = "
+        f"{EPSILON:g}, delta = {DELTA:g}, each in a fresh Python with the machine's own number of "
+        "BLAS threads, the import of the package apart; the least of three."
     )
     return chapter("Waiting for a plan", "waiting", text, data, table(columns, data, words=3))

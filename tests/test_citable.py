@@ -28,11 +28,16 @@ def stated(root):
     }
 
 
-def test_all_files_say_the_same(stated):
+def test_all_files_say_the_same(stated, root):
+    changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     cff, codemeta, zenodo, project = stated.values()
     assert {cff["version"], codemeta["version"], zenodo["version"]} == {
         private_ensembles.__version__
     }
+    # The newest heading of the changelog has the version and the day, too.
+    released = re.search(r"^## (\S+) - (\S+)$", changelog, re.MULTILINE)
+    days = {str(cff["date-released"]), codemeta["datePublished"], zenodo["publication_date"]}
+    assert released.groups() == (private_ensembles.__version__, *days)
     assert {cff["license"], zenodo["license"], project["license"]} == {"MIT"}
     assert codemeta["license"].endswith("/MIT")
     assert cff["title"] == codemeta["name"] == zenodo["title"]

@@ -67,3 +67,10 @@ def test_the_package_says_that_it_is_typed(root):
 def test_sessions_of_the_examples_last_for_all_rounds(root, name, says):
     printed = output_of(root, name)
     assert re.search(says, printed), printed
+
+
+def test_one_ledger_holds_training_and_labels_for_less_than_two_black_boxes(root):
+    printed = output_of(root, "ledger")
+    assert "PoissonSampledDpEvent" in printed
+    total, whole, boxes = (float(number) for number in re.findall(r"(\d+\.\d{3})\b", printed)[-3:])
+    assert 1 < whole < total < 0.8 * boxes

@@ -14,6 +14,7 @@ from private_ensembles.jobs.fingerprint import SCRIPTS, closure
 COMPUTES = {
     "account_authors_votes",
     "apply_votes",
+    "attack_ensembles",
     "audit_mechanisms",
     "compare_equal_budgets",
     "compare_noise",

@@ -54,6 +54,13 @@ def test_every_heading_has_the_anchor_that_github_gives_it(root, site):
         assert anchors_of_github((root / name).read_text(encoding="utf-8")) <= made, name
 
 
+def test_no_formula_is_taken_for_emphasis(root, site):
+    """In "P′_R and Q′_R" the marks are parts of names; without a backslash they are Markdown's."""
+    glued = re.compile(r"[\w′″)\]]<em>|</em>[\w′″_]")
+    for name in pages(root):
+        assert not glued.findall((site / on_site(name)).read_text(encoding="utf-8")), name
+
+
 def test_lists_tables_and_blocks_are_what_they_are_on_github(root, site):
     """No mark of Markdown is left in a paragraph."""
     left = re.compile(r"<p>(?:(?!</p>).)*?(?:\n\s*(?:- |\* |\d\. |\| )|```)", re.DOTALL)

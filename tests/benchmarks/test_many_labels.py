@@ -21,23 +21,23 @@ def test_small_calibrations_are_shown(data):
     assert (
         ratios < pd.Series({"lnmax_exact": 0.75, "exponential": 0.95, "permute_and_flip": 1.02})
     ).all()
-    assert (data["upper"] <= many_labels.EPSILON * 1.001).all()
+    assert (data["upper"] <= data["epsilon"] * 1.001).all()
     assert (data["lower"] <= data["upper"]).all()
     section = many_labels.section(data)
-    assert "| 2 | 51 | 10 |" in section
-    assert "| 10 | 51 | 10 |" in section
+    assert "| 1 | 2 | 51 | 20 | 23.59 | 20.68 | 19.50 | 17.3 % | 71 % | 5.7 % |" in section
+    assert "| 2 | 10 | 51 | 10 |" in section
     assert "| lnmax_exact | 51 | 10 |" in section
 
 
 def test_targets_are_among_the_cases_and_a_missed_one_is_named(data, monkeypatch):
     assert set(many_labels.TARGETS) <= set(many_labels.CASES)
     data = data.iloc[:1]
-    case = tuple(data[["classes", "teachers", "labels"]].iloc[0])
+    case = tuple(data[["epsilon", "classes", "teachers", "labels"]].iloc[0])
     for ratio, word in ((1.0, "kept"), (0.5, "MISSED")):
         monkeypatch.setattr(many_labels, "TARGETS", {case: (1000, 10**6, ratio)})
         assert f"ratio {ratio}: {word}\n" in many_labels.section(data)
 
 
-def test_the_noise_that_counts_need_keeps_the_budget():
-    # (2, 1e-5), 100 labels: docs/many-labels.md.
-    assert many_labels.analytic(100) == pytest.approx(28.20, abs=0.01)
+def test_what_is_saved_is_shared_out_between_charging_labels_and_the_account():
+    found = many_labels.shares_saved({"scale": 6.0, "analytic": 10.0, "label_rdp": 8.0})
+    assert found == pytest.approx({"ratio": 0.6, "charging": 0.5, "account": 0.25})

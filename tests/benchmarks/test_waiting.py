@@ -1,13 +1,15 @@
-"""What a plan takes is measured in a process of its own, by the code of a checkout."""
+"""What a plan or a release takes is measured in a process of its own, by the code of a checkout."""
 
 from benchmarks import waiting
 
 
-def test_a_row_says_what_one_plan_took_and_is_shown(root, monkeypatch):
-    monkeypatch.setattr(waiting, "QUICK", ((11, 2, 5, 5, "reproducible"),))
+def test_a_row_says_what_a_plan_and_a_release_took_and_is_shown(root, monkeypatch):
+    of = 11, 2, 5, 5, "reproducible"
+    monkeypatch.setattr(waiting, "QUICK", (("plan", *of), ("release", *of)))
     monkeypatch.setenv("OLD", str(root))
     data = waiting.measure(quick=True)
-    assert data["code"].tolist() == ["new", "old"]
+    assert data["code"].tolist() == ["new", "old"] * 2
     assert (data[["seconds", "wall_seconds", "mib"]] > 0).all(axis=None)
     assert data["best"].nunique() == 1
-    assert "11 x 2 x 5, 5 labels, reproducible noise" in waiting.section(data)
+    assert not data["best"].str.startswith("error").any()
+    assert "release: 11 x 2 x 5, 5 labels, reproducible noise" in waiting.section(data)

@@ -50,10 +50,10 @@ TOTAL = Total(1.98765, 2e-5, "replace_one")
 @pytest.fixture
 def made(tmp_path):
     (tmp_path / "a.png").write_bytes(b"PNG")
-    return lambda noise, name, curves=CURVES, table=TABLE, **stated: build(
+    return lambda noise, name, curves=CURVES, table=TABLE, labels=LABELS, **stated: build(
         table,
         curves,
-        LABELS,
+        labels,
         FACTS | {"noise": noise} | stated,
         PROFILE,
         figure=tmp_path / "a.png",
@@ -61,6 +61,19 @@ def made(tmp_path):
         total=TOTAL,
         statement=Path("release/0003/statement.html") if noise == "secure" else None,
     )
+
+
+def main_of(page):
+    """What the page says, without its frame and its marks."""
+    return re.sub(r"<[^>]*>", "", page.partition("<main")[2].partition("</main>")[0])
+
+
+def test_findings_are_called_findings(made):
+    found = pd.DataFrame({"query": [0, 1, 2], "edema": [1, 0, 1], "fracture": [0, 0, 1]})
+    page = made("secure", "labels.csv", labels=found, findings=2)
+    assert "Your votes: 3 queries answered" in page
+    assert "3 of 4 queries wanted, with 2 findings each; about 2 findings expected right" in page
+    assert "labels" not in main_of(page).replace("labels.csv", "").replace("labels = 4", "")
 
 
 def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):

@@ -207,3 +207,32 @@ def test_of_a_family_a_near_tie_goes_to_the_tightest_analysis(right, chosen):
     assert (best.mechanism, best.published) == (chosen, 16.0)
     refused = [ranking.Plan("gnmax", "for no reason", None, np.nan, 0.0, 0.0, np.nan)]
     assert ranking._of_family(refused) == refused[0]
+
+
+@pytest.mark.parametrize("name", ["gnmax", "confident_gnmax", "confident_gnmax_exact"])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_score_is_above_the_labels_that_are_paid_for(name, profile):
+    task, counts, labels = votes(profile, TASK)
+    mechanism = load(name)
+    score = mechanism.law.score(counts, labels, task, mechanism.guess)
+    for free in grid(mechanism, 4, 0.02):
+        assert score(mechanism.guess(task, **free)) <= mechanism.paid_for(task, **free) * (1 + 1e-9)
+
+
+def test_the_search_leaves_out_only_what_is_not_among_the_best():
+    generator = np.random.default_rng(3)
+    most = generator.uniform(0, 100, 300)
+    scores = most * generator.uniform(0.5, 1, 300)
+    points, asked = np.arange(300)[:, None], []
+
+    def score(point):
+        asked.append(int(point[0]))
+        return scores[asked[-1]]
+
+    found = ranking._best_scores(score, points, most, 4)
+    best = np.argsort(-scores)[:4]
+    assert np.array_equal(np.argsort(-found)[:4], best)
+    assert np.array_equal(found[best], scores[best])
+    assert set(best) <= set(asked)
+    assert len(asked) < 150
+    assert np.isneginf(np.delete(found, asked)).all()

@@ -52,6 +52,7 @@ OTHERS = {
     *("darrm/figure10", "darrm/objectives", "darrm/sweeps", "darrm/noiseless"),
     *("dpbag/label_counts", "dpbag/student_accuracy", "nzc/figure2"),
     "planner/active_learning",
+    "audit/adversaries",
 }
 
 

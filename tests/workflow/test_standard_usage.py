@@ -14,10 +14,13 @@ import threading
 import pytest
 import yaml
 
+import private_ensembles
+
 from . import comparison
 from .test_import import GAMMA
 
 ADDRESS = "https://github.com/owner/private-ensembles"
+TAG = f"v{private_ensembles.__version__}"
 # What snakedeploy 0.17.1 writes into workflow/Snakefile; a test compares where that is installed.
 DEPLOYED = f"""from snakemake.utils import min_version
 
@@ -31,7 +34,7 @@ configfile: "config/config.yaml"
 # declare {ADDRESS} as a module
 module private_ensembles:
     snakefile: 
-        github("owner/private-ensembles", path="workflow/Snakefile", tag="v0.2.0")
+        github("owner/private-ensembles", path="workflow/Snakefile", tag="{TAG}")
     config:
         config
 
@@ -39,16 +42,16 @@ module private_ensembles:
 # use all rules from {ADDRESS}
 use rule * from private_ensembles
 """  # noqa: W291
-OF_GITHUB = 'github("owner/private-ensembles", path="workflow/Snakefile", tag="v0.2.0")'
+OF_GITHUB = f'github("owner/private-ensembles", path="workflow/Snakefile", tag="{TAG}")'
 
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory, copy_workflow, root):
-    """The repository as it is on the host, with the tag v0.2.0; its folder and its commit."""
+    """The repository as it is on the host, tagged with its version; its folder and its commit."""
     folder = copy_workflow(tmp_path_factory.mktemp("host") / "owner" / "private-ensembles")
     shutil.copy(root / "LICENSE", folder)
     git = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@t"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"], ["tag", "v0.2.0"]):
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"], ["tag", TAG]):
         subprocess.run([*git, *command], check=True)
     done = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     return folder, done.stdout.strip()
@@ -142,9 +145,9 @@ def words(folder, name):
 @pytest.mark.parametrize(
     "source",
     [
-        OF_GITHUB.replace('tag="v0.2.0"', 'commit="{commit}"'),
-        'gitfile("{repository}", path="workflow/Snakefile", tag="v0.2.0")',
-        '"git+file://{repository}/workflow/Snakefile@v0.2.0"',
+        OF_GITHUB.replace(f'tag="{TAG}"', 'commit="{commit}"'),
+        f'gitfile("{{repository}}", path="workflow/Snakefile", tag="{TAG}")',
+        f'"git+file://{{repository}}/workflow/Snakefile@{TAG}"',
     ],
     ids=["commit", "gitfile", "git+file"],
 )
@@ -199,7 +202,7 @@ def test_what_cannot_bring_the_package_along_is_refused_in_one_line(
 
 @pytest.mark.skipif(shutil.which("snakedeploy") is None, reason="snakedeploy is not installed")
 def test_the_folder_is_what_snakedeploy_writes(deployed, network, tmp_path):
-    command = ["snakedeploy", "deploy-workflow", ADDRESS, tmp_path / "theirs", "--tag", "v0.2.0"]
+    command = ["snakedeploy", "deploy-workflow", ADDRESS, tmp_path / "theirs", "--tag", TAG]
     with pytest.MonkeyPatch.context() as patch:
         for name, value in network.items():
             patch.setenv(name, value)

@@ -9,7 +9,7 @@ SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
 19.5
 """
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Where the repository is. `.ci/publish_at ADDRESS` changes it here and wherever it is written.
 REPOSITORY = "https://github.com/OWNER/private-ensembles"
@@ -87,6 +87,9 @@ _PUBLIC = {
     "release_statement": ("api.releasing", "release_statement"),
     "noise_scale": ("api.noise", "noise_scale"),
     "label_epsilon": ("api.noise", "label_epsilon"),
+    "to_dp_event": ("api.exporting", "to_dp_event"),
+    "label_loss_distribution": ("api.exporting", "label_loss_distribution"),
+    "label_trade_off": ("api.exporting", "label_trade_off"),
     "score_epsilon": ("api.scores", "score_epsilon"),
     "score_scale": ("api.scores", "score_scale"),
     "draw_scores": ("api.scores", "draw_scores"),

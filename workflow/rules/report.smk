@@ -45,6 +45,7 @@ rule build_index:
         tables=[
             targets.table_files(settings),
             targets.ledger(settings)["totals"],
+            targets.adversaries(settings)["tables"],
             rules.plan_mechanisms.output.table,
             rules.plan_mechanisms.output.labels,
             rules.plan_mechanisms.output.audit,
@@ -55,6 +56,7 @@ rule build_index:
         figures=[
             targets.figure_files(settings),
             targets.ledger(settings)["figures"],
+            targets.adversaries(settings)["figures"],
             rules.plan_mechanisms.output.png,
             targets.study(settings, "many_labels")["figures"],
             targets.study(settings, "best_label")["figures"],

@@ -13,7 +13,8 @@ from private_ensembles import checks
 from private_ensembles.accounting.adaptive.account import Bounds, adaptive_epsilon
 from private_ensembles.accounting.adaptive.scales import grid_fineness
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.mechanism import Mechanism, load
+from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 
 
@@ -83,17 +84,14 @@ def label_epsilon(
     these labels can be below it, and 0 for lnmax of more than two classes with reach above 1, which
     is charged by group privacy. Raises ValueError for a value out of range.
     """
+    sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
+    charged, task, noise = charged_for_labels(mechanism, scale, delta=delta, **sizes)
     by_law = registry.analyses_by_law()
-    checks.one_of(by_law, mechanism=mechanism)
-    checks.finite(scale=scale, above=0)
     known = [name for name in ("label", "label_rdp") if name in by_law[mechanism]]
     checks.one_of(known, analysis=analysis)
-    task = Task(1.0, delta, labels, labels, teachers, classes, reach=reach)
-    charged = load(by_law[mechanism]["label"])
-    law, noise = charged.law, charged.law.at(scale, labels)
     bounds = Bounds(0.0, math.inf)
-    if law.pairs_known(task):
-        family = law.pairs(task, noise)
+    if charged.law.pairs_known(task):
+        family = charged.law.pairs(task, noise)
         bounds = adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
     if analysis != "label":
         other = load(by_law[mechanism][analysis])
@@ -101,3 +99,26 @@ def label_epsilon(
     if reach == 1:
         return bounds
     return Bounds(bounds.lower, min(bounds.upper, charged.cost(task, noise).proven))
+
+
+def charged_for_labels(
+    mechanism: str,
+    scale: float,
+    *,
+    labels: int,
+    teachers: int,
+    classes: int,
+    reach: int,
+    delta: float = 1e-5,
+) -> tuple[Mechanism, Task, Parameters]:
+    """Return a law's mechanism that is charged for labels, its task and its noise at a scale.
+
+    delta: of the task, for what asks for one. Raises ValueError for a value out of range.
+    """
+    by_law = registry.analyses_by_law()
+    checks.one_of(by_law, mechanism=mechanism)
+    checks.finite(scale=scale, above=0)
+    checks.integer(labels=labels, at_least=1)
+    task = Task(1.0, delta, labels, labels, teachers, classes, reach=reach)
+    charged = load(by_law[mechanism]["label"])
+    return charged, task, charged.law.at(scale, labels)

@@ -58,6 +58,23 @@ def audited_gammas(settings: Configuration) -> dict[str, str]:
     return dict(zip(names, gammas(settings, settings.gammas()), strict=True))
 
 
+def attacked(settings: Configuration) -> dict[str, str]:
+    """What the adversaries read: two data sets, two ensembles' votes and a noise function."""
+    told = settings.audit.attacked() if settings.audit else None
+    if told is None:
+        return {}
+    task, private = told["plain"]["name"], told["private"]
+    name = instance(kind="private", K=private["K"], seed=private["training_seed"])
+    point = {key: private[key] for key in ("K", "m", "epsilon", "Delta")}
+    return {
+        "plain_dataset": dataset(settings.pate.tasks[task].dataset),
+        "plain_votes": pate_votes(settings, task),
+        "private_dataset": dataset(private["name"]),
+        "private_votes": f"results/votes/{private['name']}/{name}.npz",
+        "gamma": gamma(settings, **point),
+    }
+
+
 def sigma(settings: Configuration, dataset: str, m: int) -> str:
     """GNMax's sigma for (m epsilon, m Delta) on one data set, DaRRM appendix D.2.1."""
     cost = settings.darrm.query_cost(dataset, m)

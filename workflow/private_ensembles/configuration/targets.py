@@ -130,6 +130,15 @@ def ledger(settings: Configuration) -> dict[str, list[str]]:
     }
 
 
+def adversaries(settings: Configuration) -> dict[str, list[str]]:
+    """The attacks on the teachers of this run; nothing if they are left out."""
+    made = bool(files.attacked(settings))
+    return {
+        "tables": ["results/audit/tables/adversaries.csv"] * made,
+        "figures": ["results/audit/figures/adversaries.png"] * made,
+    }
+
+
 def equal_budget(settings: Configuration) -> list[str]:
     """PATE's comparison at equal totals, if the run covers the paper and makes it."""
     made = "equal_budget" in tables(settings)["pate"] and "pate" in settings.papers
@@ -154,6 +163,8 @@ def published(settings: Configuration) -> dict[str, list[str]]:
     for name in ("many_labels", "best_label", "active_learning"):
         tables += study(settings, name)["tables"]
         figures += study(settings, name)["figures"]
+    tables += adversaries(settings)["tables"]
+    figures += adversaries(settings)["figures"]
     figures += figure_files(settings)
     return {"tables": [*tables, *table_files(settings)], "figures": figures}
 
@@ -171,4 +182,12 @@ def everything(settings: Configuration) -> list[str]:
         return [page(settings)]
     papers = [file for paper in settings.papers for file in paper_files(settings, paper)]
     audit = ledger(settings)
-    return [*papers, *audit["ledger"], *audit["figures"], "results/fidelity.csv", page(settings)]
+    attacks = adversaries(settings)["tables"]
+    return [
+        *papers,
+        *audit["ledger"],
+        *audit["figures"],
+        *attacks,
+        "results/fidelity.csv",
+        page(settings),
+    ]

@@ -7,7 +7,7 @@ from matplotlib.ticker import PercentFormatter
 from private_ensembles.figures import names, style
 from private_ensembles.mechanisms import registry
 
-# GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
+# GNMax by the paper's account, the exact one of the noisy counts, and two of the labels.
 ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_label_rdp", "gnmax_exact")
 # Of PATE's tasks the first ones are drawn, paler one after the other.
 _TASKS = 2
@@ -115,7 +115,9 @@ def draw_many_labels(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *pa
 def _right(study: pd.DataFrame, axis) -> None:
     """One line per mechanism; of those that differ in their proof alone, the two at the ends."""
     families: dict[str, list[str]] = {}
-    for name in dict.fromkeys(study["mechanism"]):
+    shown = set(study["mechanism"])
+    # Of each family the registry's first proof is the loosest, and its last the tightest.
+    for name in (name for name in registry.entries() if name in shown):
         families.setdefault(family(name), []).append(name)
     for members in families.values():
         for name in dict.fromkeys((members[0], members[-1])):

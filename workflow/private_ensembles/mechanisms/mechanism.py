@@ -70,7 +70,7 @@ class Mechanism:
         for one below 0 or above its range there, or if no noise is proven for the budget.
         """
         labels, others = self._arguments(task, free)
-        number = self.charged(task, labels).labels
+        _, number = self._changed(task, labels)
         try:
             parameters = self.account.find(self.law, self.charged(task), number, **others)
         except NothingProven:
@@ -84,9 +84,13 @@ class Mechanism:
     def guess(self, task: Task, **free: float) -> Parameters:
         """Return about what `calibrate` does, for a search that asks often."""
         labels, others = self._arguments(task, free)
-        number = self.charged(task, labels).labels
+        _, number = self._changed(task, labels)
         parameters = self.account.guess(self.law, self.charged(task), number, **others)
         return self._drawn(parameters, task, labels)
+
+    def paid_for(self, task: Task, **free: float) -> int:
+        """Return how many labels `calibrate` pays for at most, so that no more can be right."""
+        return self._arguments(task, free)[0]
 
     def cost(self, task: Task, parameters: Parameters) -> Cost:
         """Return what the labels cost together at the task's delta."""
@@ -104,12 +108,19 @@ class Mechanism:
         >>> load("gnmax").charged(task).labels
         12
         """
-        queries, labels = task.queries, task.labels if labels is None else labels
-        if self._few(task):
-            queries = task.changed(queries)
-            # After a threshold any of the findings may be those that are answered.
-            labels = min(labels, queries) if self.law.silent else task.changed(labels)
-        return replace(task, queries=queries, labels=labels, findings=1, most_ones=None)
+        queries, labels = self._changed(task, task.labels if labels is None else labels)
+        seen = {"queries": queries, "labels": labels, "findings": 1, "most_ones": None}
+        if all(getattr(task, name) == value for name, value in seen.items()):
+            return task  # checked already: a search asks hundreds of times
+        return replace(task, **seen)
+
+    def _changed(self, task: Task, labels: int) -> tuple[int, int]:
+        """Return how many queries, and of so many labels drawn how many, the unit can change."""
+        if not self._few(task):
+            return task.queries, labels
+        queries = task.changed(task.queries)
+        # After a threshold any of the findings may be those that are answered.
+        return queries, min(labels, queries) if self.law.silent else task.changed(labels)
 
     def as_charged(self, task: Task, parameters: Parameters) -> tuple[Task, Parameters]:
         """Return the task and the noise, both for as many labels as are charged (`charged`)."""

@@ -42,6 +42,7 @@ def build(
     applies = table["not_applicable"] == ""
     rest = table[~applies].groupby("not_applicable", sort=False)["name"]
     rehearsal = facts["noise"] != "secure"
+    answers = "findings" if facts.get("findings", 1) > 1 else "labels"
     return page(
         "own.html",
         "A rehearsal" if rehearsal else "Your votes",
@@ -53,8 +54,8 @@ def build(
         total=total,
         picture=read_picture(figure),
         profile=profile_words(profile),
-        choices=_choices(curves),
-        mechanisms=_mechanisms(table[applies]),
+        choices=_choices(curves, answers),
+        mechanisms=_mechanisms(table[applies], answers),
         refused=[(names.reason(str(reason)), list(who)) for reason, who in rest],
         labels_file=Path(labels_file).name,
         statement="" if statement is None else f"{statement.parent.name}/{statement.name}",
@@ -73,11 +74,11 @@ def _by_class(labels: pd.DataFrame) -> Markup:
     return html_table(per_class.reset_index(name="labels"), "Released labels by class")
 
 
-def _mechanisms(some: pd.DataFrame) -> Markup:
-    """Return what each of the mechanisms that apply would give."""
+def _mechanisms(some: pd.DataFrame, answers: str) -> Markup:
+    """Return what each of the mechanisms that apply would give, of labels or findings."""
     columns = {
         "mechanism": some["name"],
-        "right labels": some["correct"].round(1),
+        f"right {answers}": some["correct"].round(1),
         "with published noise": some["published"].round(1),
         "answers": some["answers"].round(1),
         "ε at most": some["epsilon"].map(digits),
@@ -104,7 +105,7 @@ def digits(x: float) -> str:
     return names.powers(at_most(float(x)))
 
 
-def _choices(curves: pd.DataFrame) -> Markup | str:
+def _choices(curves: pd.DataFrame, answers: str) -> Markup | str:
     """Return what was computed of each choice: a row for it, a column for each mechanism.
 
     Nothing if it was computed for one choice alone.
@@ -116,8 +117,9 @@ def _choices(curves: pd.DataFrame) -> Markup | str:
         index=["budget_epsilon", "wanted"], columns="mechanism", values="correct", aggfunc="max"
     )
     wide = wide[order].round(1).reset_index()
-    wide = wide.rename(columns={"budget_epsilon": "budget ε", "wanted": "labels asked for"})
-    return html_table(wide, "Right labels by labels asked for and budget") if len(wide) > 1 else ""
+    wide = wide.rename(columns={"budget_epsilon": "budget ε", "wanted": f"{answers} asked for"})
+    title = f"Right {answers} by {answers} asked for and budget"
+    return html_table(wide, title) if len(wide) > 1 else ""
 
 
 def profile_words(profile: Mapping) -> str:

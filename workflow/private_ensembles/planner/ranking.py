@@ -8,7 +8,7 @@ won reveals something about them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,6 +30,8 @@ _LARGEST_COUNTS, _FEWEST = 2_000_000, 200
 _GRID = {"share": 7, "threshold": 13, "cap": 8, "leak": 4}
 # Of one family, as good as the best are those with at least this share of its right labels.
 _AS_GOOD = 0.995
+# What a score may be above what it is at most.
+_ROUNDING = 1 + 1e-6
 # Starts of the local search, and how often each may ask, by the number of free parameters.
 _EFFORT = {1: (1, 30), 2: (1, 60), 3: (4, 250)}
 
@@ -185,12 +187,13 @@ def best_parameters(
         np.linspace(*mechanism.account.free[name], _GRID.get(name, 9)).tolist() for name in names
     ]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(names))
-    values = np.array([score(point) for point in points])
+    starts, most = _EFFORT.get(len(names), _EFFORT[3])
+    paid = [mechanism.paid_for(task, **dict(zip(names, point, strict=True))) for point in points]
+    values = _best_scores(score, points, np.array(paid), starts)
     low, high = np.array([mechanism.account.free[name] for name in names]).T
     best, best_value = points[values.argmax()], values.max()
     if len(names) == 1 and values.argmax() == len(values) - 1:
         return mechanism.calibrate(task, **{names[0]: float(high[0])})  # all that is wanted
-    starts, most = _EFFORT.get(len(names), _EFFORT[3])
     for start in points[np.argsort(-values)[:starts]]:
         search = minimize(
             lambda x: -score(np.clip(x, low, high)),
@@ -207,6 +210,21 @@ def best_parameters(
             best, best_value = np.clip(search.x, low, high), -search.fun
     free = {name: float(value) for name, value in zip(names, best, strict=True)}
     return mechanism.calibrate(task, **free)
+
+
+def _best_scores(
+    score: Callable[[NDArray], float], points: NDArray, most: NDArray, few: int
+) -> NDArray[np.float64]:
+    """Return the points' scores; minus infinity of those that are surely not among the best `few`.
+
+    most: what each point's score is at most.
+    """
+    scores, few = np.full(len(points), -np.inf), min(few, len(points))
+    for place in np.argsort(-most, kind="stable"):
+        if most[place] * _ROUNDING < np.partition(scores, -few)[-few]:
+            break
+        scores[place] = score(points[place])
+    return scores
 
 
 def _simplex(start: NDArray, low: NDArray, high: NDArray) -> NDArray:

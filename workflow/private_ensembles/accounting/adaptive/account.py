@@ -167,12 +167,13 @@ def curve(
     wanted, too; else they are 0. least: the least epsilon at which bounds are wanted, the largest
     being `epsilon`, which saves time: upper bounds elsewhere are 1. All of the grid unless given.
     """
-    grid, orders = grid_and_orders(family, labels, epsilon, delta, fineness=fineness)
+    known = grid_and_orders(family, labels, epsilon, delta, fineness=fineness)
+    grid, orders, _ = known
     wanted = None
     if least is not None:
         ends = (math.floor(end / grid.step) - grid.lowest for end in (least, epsilon))
         wanted = slice(max(0, next(ends) - 1), min(grid.size, next(ends) + 3))
-    above = values_of_family(family, grid, labels, delta, orders, wanted)
+    above = values_of_family(family, labels, delta, known, wanted)
     first = max(0, -grid.lowest - 1)  # the last point below epsilon = 0
     below = slopes = np.zeros(grid.size)
     if lower:
@@ -194,8 +195,8 @@ def grid_and_kernels(
     width: standard deviation of all losses together, if more than the labels is released.
     """
     options = {"fineness": fineness, "width": width}
-    grid, orders = grid_and_orders(family, labels, epsilon, delta, **options)
-    return grid, kernels_on(family, grid.step, labels, delta, orders), orders
+    grid, orders, spread = grid_and_orders(family, labels, epsilon, delta, **options)
+    return grid, kernels_on(family, grid.step, labels, delta, orders, spread), orders
 
 
 def grid_and_orders(
@@ -206,29 +207,30 @@ def grid_and_orders(
     *,
     fineness: float = FINE,
     width: float = 0.0,
-) -> tuple[Grid, NDArray[np.float64]]:
-    """Return the grid of `grid_and_kernels` and the orders, without the kernels."""
+) -> tuple[Grid, NDArray[np.float64], float]:
+    """Return the grid of `grid_and_kernels`, the orders, and `largest_spread`; no kernels."""
     spread = largest_spread(family)
     width = max(width, spread * math.sqrt(labels))
     grid = grid_of(spread, labels, width, epsilon, delta, fineness)
-    return grid, deciding_orders(epsilon, width)
+    return grid, deciding_orders(epsilon, width), spread
 
 
 def values_of_family(
     family: Family,
-    grid: Grid,
     labels: int,
     delta: float,
-    orders: NDArray[np.float64],
+    known: tuple[Grid, NDArray[np.float64], float],
     wanted: slice | None = None,
 ) -> NDArray[np.float64]:
     """Return upper bounds on W_labels of a family at the grid's points, 1 where none is wanted.
 
     One label's W is the largest of its pairs' curves, and the largest of the family's rows bounds
-    it at each point: no kernel is needed. delta, orders: as `kernels_on` takes them.
+    it at each point: no kernel is needed. delta: as `kernels_on` takes it. known: as
+    `grid_and_orders` returns it.
     """
+    grid, orders, spread = known
     if labels > 1:
-        kernels = kernels_on(family, grid.step, labels, delta, orders)
+        kernels = kernels_on(family, grid.step, labels, delta, orders, spread)
         return values_of_labels(kernels, grid, labels, delta, wanted)
     values, logs = np.ones(grid.size), grid.logs()
     first, last, _ = (slice(None) if wanted is None else wanted).indices(grid.size)
@@ -259,27 +261,31 @@ def ends(width: float, epsilon: float, delta: float) -> tuple[float, float]:
 
 
 def kernels_on(
-    family: Family, step: float, labels: int, delta: float, orders: NDArray[np.float64]
+    family: Family,
+    step: float,
+    labels: int,
+    delta: float,
+    orders: NDArray[np.float64],
+    spread: float,
 ) -> hockey_sticks.Kernels:
     """Return kernels of `step` that dominate a family of which there are `labels` labels or so.
 
     labels, delta: they choose how far losses are followed, and orders, `deciding_orders`, which
-    pairs are gathered.
+    pairs are gathered. spread: the family's `largest_spread`, which takes a while.
     """
-    spread = largest_spread(family)
-    rows = curves_on(family, step, _CUT * delta / labels)
+    rows = curves_on(family, step, _CUT * delta / labels, spread)
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
     near = math.ceil(_NEAR * spread / step) if labels >= _SEVERAL else None
     return hockey_sticks.kernels(rows, step, near)
 
 
-def curves_on(family: Family, step: float, cut: float) -> NDArray[np.float64]:
+def curves_on(family: Family, step: float, cut: float, spread: float) -> NDArray[np.float64]:
     """Return the rows of a family at thresholds of `step`, (rows, 2 reach + 1).
 
-    cut: what a label's losses beyond the reach may hold.
+    cut: what a label's losses beyond the reach may hold. spread: as in `kernels_on`.
     """
-    reach = _reach(family, largest_spread(family), cut, step)
+    reach = _reach(family, spread, cut, step)
     return family.excesses(hockey_sticks.thresholds(step, reach))
 
 

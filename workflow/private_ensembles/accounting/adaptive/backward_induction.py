@@ -83,8 +83,9 @@ def values_above(
         padded[stop:end] = values[-1]
         known, values = low, np.empty(high - low)
         for start in range(0, high - low, _AT_ONCE):
-            part = windows[start : min(start + _AT_ONCE, high - low)].T
-            part = np.vstack([part[used], np.ones(part.shape[1])])
+            places = windows[start : min(start + _AT_ONCE, high - low)].T
+            part = np.empty((used.size + 1, places.shape[1]))
+            part[:-1], part[-1] = places[used], 1.0
             values[start : start + _AT_ONCE] = (masses @ part).max(axis=0)
         values = np.minimum(values * rounding, 1.0)
     if wanted is None:

@@ -79,7 +79,8 @@ def curve_of_draws(
         return curve(family, draws, epsilon, delta, **options)
     spread = largest_spread(family)
     width = spread * math.sqrt(draws)
-    together = kernels_on(family, spread / _FINE, draws, delta, deciding_orders(epsilon, width))
+    orders = deciding_orders(epsilon, width)
+    together = kernels_on(family, spread / _FINE, draws, delta, orders, spread)
     left, sizes = draws, _FIRST
     while left > _NEXT[1]:
         size, left = _blocks(left, sizes)

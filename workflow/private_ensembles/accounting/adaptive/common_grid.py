@@ -85,7 +85,7 @@ def on_grid(
     """
     grid = grid_of(width / math.sqrt(labels), labels, width, epsilon, delta, fineness)
     orders = deciding_orders(epsilon, width)
-    kernels = (kernels_on(run.family, grid.step, labels, delta, orders) for run in runs)
+    kernels = (kernels_on(run.family, grid.step, labels, delta, orders, run.spread) for run in runs)
     return OnGrid(grid, tuple(kernels), orders)
 
 

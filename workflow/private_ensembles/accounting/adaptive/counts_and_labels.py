@@ -155,9 +155,10 @@ def labels_alone(
     of their losses; they only choose the grid. Source: docs/confident-labels.md.
     """
     resolution = {"fineness": fineness, "width": width}
-    grid, orders = grid_and_orders(family, labels, epsilon, delta, **resolution)
+    known = grid_and_orders(family, labels, epsilon, delta, **resolution)
+    grid, _, _ = known
     everywhere = slice(0, grid.size)
-    return LabelsAlone(grid, values_of_family(family, grid, labels, delta, orders, everywhere))
+    return LabelsAlone(grid, values_of_family(family, labels, delta, known, everywhere))
 
 
 def joint_epsilon(

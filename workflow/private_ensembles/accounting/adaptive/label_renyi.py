@@ -50,7 +50,7 @@ def renyi_epsilon(family: Family, labels: int, delta: float) -> float:
     width = spread * math.sqrt(labels)
     # Whole numbers of steps, so that two equal and opposite losses fall on thresholds.
     step = spread / math.ceil(_FINENESS * max(1.0, _FINER / math.sqrt(labels)))
-    rows = curves_on(family, step, _CUT * delta / labels)
+    rows = curves_on(family, step, _CUT * delta / labels, spread)
     reach = rows.shape[1] // 2
     log_delta = math.log(1 / delta)
     likely = math.sqrt(2 * log_delta) * width + width**2 / 2

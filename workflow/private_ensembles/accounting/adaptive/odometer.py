@@ -118,7 +118,7 @@ def odometer_delta(
     delta = 1e-6
     for _ in range(2):  # the second grid suits what the first has found
         grid = grid_of(spread, most, spread * math.sqrt(most), last, delta, fineness)
-        kernels = kernels_on(family, grid.step, most, delta, orders)
+        kernels = kernels_on(family, grid.step, most, delta, orders, spread)
         values = _stopped(grid.logs(), claims[most], last)
         for claim in claims[-2::-1]:
             values = values_above(kernels, grid, 1, values)

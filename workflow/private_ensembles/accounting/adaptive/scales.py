@@ -33,7 +33,7 @@ _LEAST_SHIFTED = 1e-250
 # Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
 _COARSER = 4.0
 # With more delta for each label, rounding does not matter.
-_PLENTY = 1e-9
+_PLENTY = 1e-10
 
 
 def least_scale(

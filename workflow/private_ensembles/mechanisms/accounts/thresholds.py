@@ -60,10 +60,9 @@ class CheckedCounts(Account):
         noise = self.continuous(task, labels, share, threshold)
         if not task.secure:
             return replace(noise, continuous=True)
-        if task.moved > 1:
-            return with_discrete(law, task, noise)
-        factor = sufficient_factor(noise.moves, task.epsilon, task.delta)
-        return law.less_noise(noise, factor)  # more noise, as the factor is at least 1
+        # Thresholds that a search tries have the same noise.
+        whole = _on_whole_numbers(law, task, replace(noise, threshold=0.0))
+        return replace(whole, threshold=noise.threshold)
 
     def by_groups(self, law: Law, task: Task, parameters: CheckedNoise) -> float:
         """Return what several votes that move cost by what one of them does."""
@@ -169,6 +168,15 @@ def _of_noisy_counts(task: Task, parameters: CheckedNoise) -> float:
     """What continuous noise on all counts costs at the caps."""
     rho = task.moved**2 * parameters.rho * (1 + 1e-14)
     return rho_cost(rho, task.delta, "exact")
+
+
+@lru_cache(maxsize=512)
+def _on_whole_numbers(law: Checked, task: Task, noise: CheckedNoise) -> CheckedNoise:
+    """Return continuous noise raised until discrete noise is proven."""
+    if task.moved > 1:
+        return with_discrete(law, task, noise)
+    factor = sufficient_factor(noise.moves, task.epsilon, task.delta)
+    return law.less_noise(noise, factor)  # more noise, as the factor is at least 1
 
 
 @lru_cache(maxsize=512)

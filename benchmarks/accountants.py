@@ -1,0 +1,150 @@
+"""What the same labels cost by the accountants that people use, and here.
+
+dp-accounting is in the lock. autodp and PySyft 0.2.9, whose `pate.perform_analysis` is the one of
+the PATE papers' first code, are optional, in a folder of their own, without what they depend on:
+`pip install --no-deps --target FOLDER autodp==0.2.3.1 syft==0.2.9` and PYTHONPATH=FOLDER. Of PySyft
+the one file is loaded, since the package asks for a torch of 2020.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+from collections.abc import Callable, Iterator
+from importlib import metadata, util
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.measuring import describe, with_machine
+from benchmarks.writing import chapter, table
+from private_ensembles import label_epsilon, label_loss_distribution, to_dp_event
+
+DELTA, LABELS, RESERVE = 1e-5, 100, 1e-12
+# Law, scale, teachers, classes.
+LAPLACE = ("lnmax", 20.0, 250, 10)
+NORMAL = ("gnmax", 43.0, 250, 10)
+SELECTION = ("exponential", 2 / 0.2676, 11, 2)
+HERE = "private-ensembles"
+
+
+def rows() -> Iterator[tuple[tuple, str, str, Callable[[], float]]]:
+    """A case, a package, what is called, and the call."""
+    yield LAPLACE, "syft", "pate.perform_analysis, independent of the votes", _perform_analysis
+    yield NORMAL, "autodp", "ExactGaussianMechanism, composed", _autodp_gaussian
+    yield NORMAL, "dp-accounting", "GaussianDpEvent of the noisy counts", _counts
+    yield SELECTION, "autodp", "ExponentialMechanism, composed", _autodp_exponential
+    yield SELECTION, "dp-accounting", "pure DP, as a black box", _black_box
+    for case in (LAPLACE, NORMAL, SELECTION):
+        reserve = RESERVE if case is NORMAL else 0.0
+        yield case, HERE, "label_epsilon", lambda case=case: _ours(case)
+        yield case, HERE, "label_loss_distribution", lambda case=case: _distribution(case)
+        words = f"to_dp_event, reserve = {reserve:g}"
+        yield case, HERE, words, lambda case=case, reserve=reserve: _event(case, reserve)
+
+
+def _perform_analysis() -> float:
+    """Votes do not matter to the second number; these name ten classes, which it counts."""
+    folder = Path(util.find_spec("syft").origin).parent
+    spec = util.spec_from_file_location("pate", folder / "frameworks/torch/dp/pate.py")
+    pate = util.module_from_spec(spec)
+    spec.loader.exec_module(pate)
+    votes = np.zeros((LAPLACE[2], LABELS), dtype=int)
+    votes[:10] = np.arange(10)[:, None]
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = pate.perform_analysis(votes, np.arange(LABELS), 1 / LAPLACE[1], DELTA, moments=20)
+    return float(found[1])
+
+
+def _autodp(mechanism) -> float:
+    from autodp.transformer_zoo import Composition
+
+    return float(Composition()([mechanism], [LABELS]).get_approxDP(DELTA))
+
+
+def _autodp_gaussian() -> float:
+    from autodp.mechanism_zoo import ExactGaussianMechanism
+
+    return _autodp(ExactGaussianMechanism(sigma=NORMAL[1] / math.sqrt(2)))
+
+
+def _autodp_exponential() -> float:
+    from autodp.mechanism_zoo import ExponentialMechanism
+
+    return _autodp(ExponentialMechanism(eps=2 / SELECTION[1]))
+
+
+def _counts() -> float:
+    import dp_accounting
+
+    event = dp_accounting.GaussianDpEvent(NORMAL[1] / math.sqrt(2))
+    return dp_accounting.pld.PLDAccountant().compose(event, LABELS).get_epsilon(DELTA)
+
+
+def _black_box() -> float:
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    pure = pld.common.DifferentialPrivacyParameters(2 / SELECTION[1], 0.0)
+    return pld.from_privacy_parameters(pure).self_compose(LABELS).get_epsilon_for_delta(DELTA)
+
+
+def _sizes(case: tuple) -> dict:
+    return {"labels": LABELS, "teachers": case[2], "classes": case[3]}
+
+
+def _ours(case: tuple) -> float:
+    return label_epsilon(*case[:2], delta=DELTA, **_sizes(case)).upper
+
+
+def _distribution(case: tuple) -> float:
+    return label_loss_distribution(*case[:2], **_sizes(case)).get_epsilon_for_delta(DELTA)
+
+
+def _event(case: tuple, reserve: float) -> float:
+    import dp_accounting
+
+    event = to_dp_event(*case[:2], **_sizes(case), reserve=reserve)
+    return dp_accounting.pld.PLDAccountant().compose(event).get_epsilon(DELTA - reserve)
+
+
+def measure(*, quick: bool = False) -> pd.DataFrame:
+    """All rows as a tidy frame; without epsilon where a package is not there. quick: the same."""
+    found = []
+    for case, package, call, run in rows():
+        modules = {"dp-accounting": "dp_accounting", HERE: "private_ensembles"}
+        there = util.find_spec(modules.get(package, package)) is not None
+        row = dict(zip(("law", "scale", "teachers", "classes"), case, strict=True))
+        row |= {"labels": LABELS, "delta": DELTA, "package": package, "call": call}
+        known = there and package != HERE
+        row["version"] = metadata.version(package) if known else ""
+        row["epsilon"] = run() if there else math.nan
+        row["skipped"] = "" if there else "not installed"
+        found.append(row)
+    return with_machine(found, describe("numpy", "scipy"))
+
+
+def section(data: pd.DataFrame) -> str:
+    """The results in Markdown."""
+    ordered = data.sort_values(["law", "epsilon"], ascending=[True, False], kind="stable")
+    shown = ordered.assign(
+        version=ordered["version"].fillna(""),
+        value=[f"{e:.3f}" if e == e else "not installed" for e in ordered["epsilon"]],
+    )
+    columns = {
+        "law": "{law}, scale {scale:.4g}",
+        "teachers, classes": "{teachers}, {classes}",
+        "package": "{package} {version}",
+        "called": "{call}",
+        "ε": "{value}",
+    }
+    return chapter(
+        "The same labels by other accountants",
+        "accountants",
+        f"{LABELS} labels at δ = {DELTA:g}, by the accountant of each package and here. What is "
+        "called, and what it charges for: "
+        "[from other accountants](../from-other-accountants.md).",
+        data,
+        table(columns, shown, words=4),
+    )

@@ -1,0 +1,130 @@
+"""Ten calls that everything waits for: what each takes, as a ratio to a loop that never changes.
+
+The loop calibrates: a machine that is twice as slow takes twice as long for both, so that ratios of
+different machines can be compared, if roughly. CI measures them again and warns of a call that
+takes SLOWER times what docs/benchmarks says (`python benchmarks/run.py core_calls --warn`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.measuring import describe, forget, least, with_machine
+from benchmarks.writing import chapter, table
+from private_ensembles import (
+    audit_mechanism,
+    certify,
+    label_epsilon,
+    noise_scale,
+    optimize_gamma,
+    plan,
+    release_labels,
+)
+from private_ensembles.mechanisms.laws import gumbel
+from private_ensembles.pate.confident import confident_gnmax_privacy
+from private_ensembles.pate.rdp import gnmax_rdp
+
+BUDGET = {"epsilon": 2.0, "delta": 1e-5}
+SIZE = {"teachers": 250, "classes": 10}
+ROUNDS, SLOWER = 3, 1.5
+
+
+def calibration_loop() -> float:
+    """About half a second of what the package does most: array functions, products, and Python."""
+    random = np.random.default_rng(0)
+    values, matrix = random.random(200_000), random.random((300, 300))
+    total = 0.0
+    for _ in range(25):
+        total += float(np.log1p(np.sqrt(values)).sum() + np.sort(values)[1000])
+        matrix = matrix @ matrix / np.abs(matrix).max() ** 2
+        total += sum(i * 0.5 for i in range(50_000))
+    return total
+
+
+def some_votes(queries: int) -> np.ndarray:
+    """Counts of votes (queries, classes), most queries clear and some close."""
+    random = np.random.default_rng(1)
+    shares = random.dirichlet(np.full(SIZE["classes"], 0.3), size=queries)
+    return random.multinomial(SIZE["teachers"], shares)
+
+
+def calls() -> dict[str, Callable[[], object]]:
+    """The calls by name, each as a reader might type it."""
+    counts, few = some_votes(2000), some_votes(300)
+    gamma = optimize_gamma(K=301, m=3, epsilon=0.1, Delta=1e-5).gamma
+    allowed = {"m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
+    label, many = {"labels": 500} | SIZE | BUDGET, {"labels": 1000, "teachers": 51, "delta": 1e-5}
+    rehearsal = {"shards": "disjoint", "noise": "reproducible", "anyway": True}
+    return {
+        "plan": lambda: plan(**SIZE, queries=500, **BUDGET),
+        "release_labels": lambda: release_labels(few, **BUDGET, **rehearsal),
+        "noise_scale, gnmax": lambda: noise_scale("gnmax", **label),
+        "noise_scale, permute_and_flip": lambda: noise_scale("permute_and_flip", **label),
+        "label_epsilon, gnmax": lambda: label_epsilon("gnmax", 200.0, **many),
+        "optimize_gamma": lambda: optimize_gamma(K=101, m=3, epsilon=0.1, Delta=1e-5),
+        "certify": lambda: certify(gamma, **allowed),
+        "audit_mechanism": lambda: audit_mechanism(
+            lambda table: gumbel.weigh(table, 0.5), teachers=25, classes=4, delta=1e-5
+        ),
+        "gnmax_rdp": lambda: gnmax_rdp(some_votes(20_000), 40.0, np.arange(2, 200)),
+        "confident_gnmax_privacy": lambda: confident_gnmax_privacy(counts, 200, 150, 120, 1e-5),
+    }
+
+
+def measure(*, quick: bool = False) -> pd.DataFrame:
+    """A row for each call: seconds, loop_seconds just before it, and ratio, of the fastest round.
+
+    Every round starts with the library's caches empty. quick: one round.
+    """
+    facts = describe("numpy", "scipy")
+    rows = []
+    for name, call in calls().items():
+        rounds = []
+        for _ in range(1 if quick else ROUNDS):
+            forget()
+            loop, _ = least(calibration_loop)
+            timing, _ = least(call)
+            rounds.append({"seconds": timing["seconds"], "loop_seconds": loop["seconds"]})
+        fastest = min(rounds, key=lambda taken: taken["seconds"] / taken["loop_seconds"])
+        ratio = fastest["seconds"] / fastest["loop_seconds"]
+        rows.append({"call": name, **fastest, "ratio": ratio})
+    return with_machine(rows, facts)
+
+
+def warnings_of(now: pd.DataFrame, stored: pd.DataFrame) -> list[str]:
+    """Return a line for each call whose ratio is above SLOWER times the stored one.
+
+    >>> frames = [pd.DataFrame({"call": ["plan"], "ratio": [ratio]}) for ratio in (4.0, 2.0)]
+    >>> warnings_of(*frames)
+    ['plan takes 4.00 times the calibration loop, where docs/benchmarks/core_calls.csv says 2.00']
+    """
+    both = now.merge(stored, on="call", suffixes=("_now", "_stored"))
+    slower = both[both["ratio_now"] > SLOWER * both["ratio_stored"]]
+    return [
+        f"{row.call} takes {row.ratio_now:.2f} times the calibration loop, where "
+        f"docs/benchmarks/core_calls.csv says {row.ratio_stored:.2f}"
+        for row in slower.itertuples()
+    ]
+
+
+def section(data: pd.DataFrame) -> str:
+    """The results in Markdown."""
+    columns = {
+        "call": "{call}",
+        "seconds": "{seconds:.2f}",
+        "the loop": "{loop_seconds:.2f}",
+        "ratio": "{ratio:.2f}",
+    }
+    return chapter(
+        "Ten calls that everything waits for",
+        "core_calls",
+        "Processor seconds of each call (arguments: `benchmarks/core_calls.py`), those of a "
+        "calibration loop that ran just before it, and their ratio; the fastest of "
+        f"{ROUNDS} rounds. `python benchmarks/run.py core_calls --warn` measures again and names "
+        f"each call whose ratio is above {SLOWER:g} times this one. `.ci/run` does so, and warns.",
+        data,
+        table(columns, data, words=1),
+    )

@@ -1,0 +1,128 @@
+"""Other libraries' selections by scores: what they claim, what is exact, and what they draw.
+
+Each is held against a law, a function from scores to probabilities, by which the audit works out
+the least epsilon (pure DP) or rho (zCDP) over all neighbouring scores of a grid. That the library
+draws from this law, and not from another one that is at hand, is tested on its own draws.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.audit.finite import FiniteMechanism
+from private_ensembles.audit.sampler import clopper_pearson
+from private_ensembles.audit.verdicts import exceeds
+from private_ensembles.mechanisms.laws import exponential as permute_and_flip
+from private_ensembles.mechanisms.laws import gumbel as exponential_mechanism
+
+EPSILON = 1.0
+# Scores 0 to 6 of three candidates, and how a neighbour's may differ.
+HIGHEST = 6
+SHIFTS = {
+    "each score by at most 1": (-1, 0, 1),
+    "all scores up by at most 1, or all down": (0, 1),
+}
+# Of each test that a library draws from a law.
+ERROR = 1e-9
+
+Law = Callable[[NDArray], NDArray]
+
+
+def gumbel(scale: float) -> Law:
+    """The exponential mechanism: the largest score with Gumbel noise of this scale."""
+    return lambda scores: exponential_mechanism.weigh(scores, 1 / scale)
+
+
+def exponential_noise(scale: float) -> Law:
+    """Permute-and-flip: the largest score with exponential noise of this scale."""
+    return lambda scores: permute_and_flip.weigh(scores, 1 / scale)
+
+
+LAWS = {"exponential": gumbel, "permute_and_flip": exponential_noise}
+
+
+@cache
+def neighbours(shifts: tuple[int, ...]) -> tuple[NDArray, NDArray]:
+    """All scores up to HIGHEST, (inputs, 3), and the pairs of rows that the shifts connect."""
+    scores = np.array(list(itertools.product(range(HIGHEST + 1), repeat=3)))
+    place = (HIGHEST + 1) ** np.arange(2, -1, -1)
+    pairs = []
+    for shift in itertools.product(shifts, repeat=3):
+        moved = scores + shift
+        inside = ((moved >= 0) & (moved <= HIGHEST)).all(axis=1) & bool(any(shift))
+        pairs.append(np.stack([np.flatnonzero(inside), moved[inside] @ place], axis=1))
+    return scores, np.unique(np.sort(np.concatenate(pairs), axis=1), axis=0)
+
+
+def judge(answer: dict) -> list[dict]:
+    """Rows for what a reproducer says of selections: claims, and which end is selected."""
+    rows = [_claim(selection) for selection in answer["selections"]]
+    return rows + [_end(**end) for end in answer["ends"]]
+
+
+def _claim(said: dict) -> dict:
+    """One claim, the least that is true on the grid, and what draws say of the law."""
+    words = tuple(SHIFTS)[said["monotonic"]]
+    scale = (1 if said["monotonic"] else 2) / EPSILON
+    law = LAWS[said["law"]](scale)
+    (other,) = (make(scale) for name, make in LAWS.items() if name != said["law"])
+    scores, pairs = neighbours(SHIFTS[words])
+    table = FiniteMechanism(scores, law(scores), pairs, relative_error=1e-12)
+    # OpenDP's claim of zCDP is the exponential mechanism's epsilon^2 / 8; others claim epsilon.
+    zero_concentrated = "ZeroConcentrated" in said["mechanism"]
+    exact = table.rho() if zero_concentrated else table.epsilon(0.0)
+    fits, excluded = drawn_from(said["scores"], said["counts"], law, other)
+    if fits and excluded:
+        found = "fails" if exceeds(exact, said["claimed"]) else "holds"
+    else:
+        found = "another law is drawn"
+    return {
+        "part": "claim",
+        "mechanism": said["mechanism"],
+        "neighbours": words,
+        "measure": "rho" if zero_concentrated else "epsilon",
+        "claimed": said["claimed"],
+        "lower": exact,
+        "exact": exact,
+        "verdict": found,
+    }
+
+
+def drawn_from(inputs: list, counts: list, law: Law, other: Law) -> tuple[bool, bool]:
+    """Whether draws are as the law has it, and whether they exclude the other one."""
+    fits, excluded = True, False
+    for scores, drawn in zip(inputs, np.array(counts), strict=True):
+        low, high = clopper_pearson(drawn, int(drawn.sum()), ERROR)
+        expected, unexpected = (each(np.array([scores]))[0] for each in (law, other))
+        fits &= bool(((low <= expected) & (expected <= high)).all())
+        excluded |= bool(((unexpected < low) | (unexpected > high)).any())
+    return fits, excluded
+
+
+def _end(mechanism: str, counts: list[int]) -> dict:
+    """Which of the scores 0, 5 and 10 is selected when there is next to no noise."""
+    total = sum(counts)
+    return {
+        "part": "observation",
+        "mechanism": mechanism,
+        "done": f"{total} draws at scores 0, 5, 10 with next to no noise",
+        "seen": f"largest {counts[-1]} times, smallest {counts[0]} times",
+        "expected": f"largest {total} times",
+        "verdict": "as expected" if counts[-1] == total else "differs",
+    }
+
+
+@cache
+def of_another_law() -> list[dict]:
+    """OpenDP's issue 2911: what the zCDP claim would be worth if permute-and-flip were drawn."""
+    scores, pairs = neighbours(SHIFTS["each score by at most 1"])
+    matrix = exponential_noise(2 / EPSILON)(scores)
+    exact = FiniteMechanism(scores, matrix, pairs, relative_error=1e-12).rho()
+    return [
+        {"mechanism": "permute-and-flip under the exponential mechanism's claim", "exact": exact}
+    ]

@@ -1,0 +1,249 @@
+"""What other packages say that noisy votes and tokens cost, beside what they cost.
+
+Each function takes what a reproducer of `benchmarks/reproducers` prints and returns rows: claims
+beside bounds on the exact value (`lower`, `exact`), and observations beside what was expected.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom, norm
+
+from private_ensembles import label_epsilon, score_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import two_classes
+from private_ensembles.audit.divergence import exact_epsilon, renyi_curve
+from private_ensembles.audit.sampler import clopper_pearson
+from private_ensembles.audit.verdicts import exceeds
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.rdp import gnmax_log_q
+
+# Of each test of draws.
+ERROR = 1e-9
+# Where the others' votes may stand in the pack's worst case, in standard deviations of the noise.
+_PLACES = np.linspace(-6.0, 6.0, 49)
+
+
+def judged(claimed: float, lower: float, upper: float) -> str:
+    """``fails`` if the truth is above the claim for sure, ``holds`` if it is not, else ``open``."""
+    if exceeds(lower, claimed):
+        return "fails"
+    return "open" if exceeds(upper, claimed) else "holds"
+
+
+def claim(mechanism: str, neighbours: str, claimed: float, lower: float, upper: float) -> dict:
+    """A row for a claimed epsilon and bounds on the exact one."""
+    return {
+        "part": "claim",
+        "mechanism": mechanism,
+        "neighbours": neighbours,
+        "measure": "epsilon",
+        "claimed": claimed,
+        "lower": lower,
+        "exact": upper,
+        "verdict": judged(claimed, lower, upper),
+    }
+
+
+def observation(mechanism: str, done: str, seen: object, expected: object, fits: bool) -> dict:
+    """A row for what a package did beside what was expected of it."""
+    return {
+        "part": "observation",
+        "mechanism": mechanism,
+        "done": done,
+        "seen": str(seen),
+        "expected": str(expected),
+        "verdict": "as expected" if fits else "differs",
+    }
+
+
+def autodp(said: dict) -> list[dict]:
+    """GNMax's labels by Renyi divergence, and the bounds that depend on the votes."""
+    bounds = label_epsilon(
+        "gnmax", said["sigma"], delta=said["delta"], labels=said["labels"], teachers=250, classes=10
+    )
+    words = f"RDP_inde_pate_gaussian, {said['labels']} labels, σ = {said['sigma']:g}"
+    rows = [claim(words, "one of 250 votes moves", said["claimed"], bounds.lower, bounds.upper)]
+    counts = np.array([[40, 5, 5]])
+    moved = [counts[0] - np.eye(3, dtype=int)[i] + np.eye(3, dtype=int)[j] for i, j in _moves(3)]
+    table = np.vstack([gnmax_distribution(each[None], 4.0) for each in (counts[0], *moved)])
+    pairs = np.array([[0, row] for row in range(1, len(table))])
+    log_q = float(gnmax_log_q(counts, 4.0)[0])
+    exact = renyi_curve(table, pairs, np.array(said["orders"]))
+    for order, bound, true in zip(said["orders"], said["bounds"], exact, strict=True):
+        mechanism = f"RDP_depend_pate_gaussian, votes 40, 5, 5, σ = 4, order {order:g}"
+        row = claim(mechanism, "one vote moves from there", bound, float(true), float(true))
+        rows.append(row | {"measure": "Rényi divergence"})
+    # The chance that the reproducer states is not below the votes' own.
+    assert log_q <= said["log_q"]
+    return rows
+
+
+def _moves(classes: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(classes) for j in range(classes) if i != j]
+
+
+def invink(said: dict) -> list[dict]:
+    """InvisibleInk's tokens."""
+    bounds = score_epsilon(said["range"], said["tokens"], said["delta"])
+    words = f"get_epsilon at get_clip's clip, {said['tokens']} tokens"
+    return [claim(words, "one reference is left out", said["claimed"], bounds.lower, bounds.upper)]
+
+
+def llama_index_pack(said: dict) -> list[dict]:
+    """Few-shot examples by noisy means of next-token probabilities, sampled within one label."""
+    rate = said["sampled"] / said["label_records"]
+    tokens, sigma, delta = said["tokens"], said["sigma"], said["delta"]
+    lower = tokens_at_least(rate, sigma, tokens, delta)
+    upper = vectors_at_most(rate, sigma, tokens, delta)
+    words = f"sigma_to_eps, one example of {tokens} tokens, σ = {sigma:g}, {said['sampled']} of "
+    words += f"{said['label_records']:,} records of its label a token"
+    low, high = clopper_pearson(said["hits"], said["draws"], ERROR)
+    charged, of_label = said["rate_charged"], said["rate_of_label"]
+    return [
+        claim(words, "one record of the label is replaced", said["claimed"], lower, upper),
+        observation(
+            "_split_dataset",
+            f"{said['draws']:,} samples of {said['sampled']} for a label of 100 of 400 records",
+            f"a record is in {said['hits'] / said['draws']:.3f} of them",
+            f"the rate that sigma_to_eps charges, {charged:g}",
+            bool(low <= charged <= high),
+        )
+        | {"note": f"rate within the label: {of_label:g}"},
+        observation(
+            "_mode_of_distribution",
+            "the token of two, without noise",
+            "the likelier" if said["right_end"] else "the less likely",
+            "the likelier",
+            said["right_end"],
+        ),
+    ]
+
+
+def vectors_at_most(rate: float, sigma: float, tokens: int, delta: float) -> float:
+    """The noisy means' epsilon, from above: tokens are functions of them.
+
+    A mean of M distributions moves by sqrt(2)/M at most if one record is replaced, and the noise is
+    sqrt(2) sigma/M. For a sample of fixed size the pair of the Poisson-sampled Gaussian dominates
+    both orders (Zhu, Dong and Wang 2022, Theorem 11). Its composition: dp_accounting's.
+    """
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    one = pld.from_gaussian_mechanism(
+        sigma, sampling_prob=rate, value_discretization_interval=1e-3, pessimistic_estimate=True
+    )
+    return one.self_compose(tokens).get_epsilon_for_delta(delta)
+
+
+def tokens_at_least(rate: float, sigma: float, tokens: int, delta: float) -> float:
+    """What the tokens themselves tell, from below: two tokens, and one record that differs.
+
+    Every other record gives the same two probabilities, so the difference of the means stands at a
+    place that an adversary chooses; the record, if sampled, moves it by 1/sigma standard
+    deviations of the noise.
+    """
+    ends = np.stack([_PLACES, _PLACES + 1 / sigma])
+    on = norm.cdf(ends)
+    seen = np.arange(tokens + 1)
+    best = 0.0
+    # Tokens do not depend on those before them here, so how often each came out says everything.
+    for first, second in zip(on[0], (1 - rate) * on[0] + rate * on[1], strict=True):
+        table = np.stack([binom.pmf(seen, tokens, chance) for chance in (first, second)])
+        best = max(best, exact_epsilon(table, [[0, 1]], delta, side="lower", relative_error=1e-9))
+    return best
+
+
+def one_noise(teachers: int, scale: float) -> NDArray[np.float64]:
+    """Pr[0], Pr[1] at 0, ..., K votes for 1, (K + 1, 2): 1 if votes + Lap(1/scale) > K/2."""
+    lead = scale * (np.arange(teachers + 1) - teachers / 2)
+    tail = np.exp(-np.abs(lead)) / 2
+    ones = np.where(lead >= 0, 1 - tail, tail)
+    return np.stack([np.where(lead >= 0, tail, 1 - tail), ones], axis=1)
+
+
+def _labels(said: dict, labels: int) -> tuple[float, float]:
+    chances = one_noise(said["teachers"], said["scale"])
+    bounds = adaptive_epsilon(two_classes(chances[:, 1], chances[:, 0]), labels, said["delta"])
+    return bounds.lower, bounds.upper
+
+
+def _law(said: dict) -> list[dict]:
+    """Whether the vote step draws from `one_noise`, and the chance that a unanimous vote wins."""
+    expected = one_noise(said["shown_teachers"], said["shown_scale"])[:, 1]
+    low, high = clopper_pearson(np.array(said["ones"]), said["draws"], ERROR)
+    fits = bool(((low <= expected) & (expected <= high)).all())
+    right = one_noise(said["teachers"], said["scale"])[-1, 1]
+    return [
+        observation(
+            "vote step",
+            f"{said['draws']:,} labels at each of 0 to {said['shown_teachers']} votes for 1",
+            "as votes + Laplace noise > K/2" if fits else "another law",
+            "as votes + Laplace noise > K/2",
+            fits,
+        )
+        | {"note": f"a unanimous vote of {said['teachers']} is right in {right:.2%} of labels"},
+        observation(
+            "vote step",
+            "50 labels at 9 and at 1 of 10 votes, with next to no noise",
+            "the label of most votes" if said["right_end"] else "another label",
+            "the label of most votes",
+            said["right_end"],
+        ),
+    ]
+
+
+def smartnoise(said: dict) -> list[dict]:
+    """SmartNoise's PATE-GAN: a whole training's labels, and what else reaches the generator."""
+    words = f"PATEGAN: {said['labels']:,} labels of {said['teachers']} teachers, their account"
+    moved = "one of the votes moves"
+    return [
+        claim(words, moved, said["claimed"], *_labels(said, said["labels"])),
+        *_law(said),
+        observation(
+            "PATEGAN.train",
+            f"its own account after the last label, target {said['claimed']:g}",
+            f"{said['accountant']:.4f}",
+            "at most the target",
+            said["accountant"] <= said["claimed"],
+        ),
+        observation(
+            "PATEGAN.train",
+            "gradients that reach the generator for each of its steps",
+            f"{said['gradients']:g}, all but 1 of the teachers' losses",
+            "1, of the student's loss",
+            said["gradients"] == 1,
+        ),
+    ]
+
+
+def synthcity(said: dict) -> list[dict]:
+    """synthcity's PATE-GAN: labels drawn and charged, and rows that reach the discriminator."""
+    words = f"PATEGAN: all {said['labels']:,} labels of {said['teachers']} teachers, their account"
+    moved = "one of the votes moves"
+    return [
+        claim(words, moved, said["accountant"], *_labels(said, said["labels"])),
+        *_law(said),
+        observation(
+            "PATEGAN.fit",
+            f"batches of noisy labels used: {said['batches']}",
+            f"{said['batches_charged']} of them are charged",
+            "all are charged",
+            said["batches"] == said["batches_charged"],
+        ),
+        observation(
+            "PATEGAN.fit",
+            f"private rows that the generator's discriminator is given, of {said['rows']}",
+            said["rows_shown"],
+            0,
+            said["rows_shown"] == 0,
+        ),
+        observation(
+            "PATEGAN(delta=1e-06)",
+            "the delta that is kept",
+            said["delta_kept"],
+            said["delta_asked"],
+            said["delta_kept"] == said["delta_asked"],
+        )
+        | {"note": f"used: {said['delta']:.3g}, from the number of rows"},
+    ]

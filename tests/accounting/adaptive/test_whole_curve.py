@@ -1,0 +1,60 @@
+"""The whole curve of many labels: exact adversaries at every epsilon, and tests that exist."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import two_classes
+from private_ensembles.accounting.adaptive.whole_curve import whole_curve
+
+from ..adversaries import both_orders, exact_value, power
+
+FAMILY = two_classes([0.0625, 0.25, 0.5, 0.75, 0.9375], error=0.0)
+
+
+@pytest.mark.parametrize("labels", [1, 2, 4])
+def test_it_is_above_every_adversary_and_close(labels):
+    whole = whole_curve(FAMILY, labels)
+    pairs = both_orders(FAMILY.first, FAMILY.second)
+    epsilons = np.linspace(0.0, 6.0, 61)
+    exact = np.array([float(exact_value(pairs, labels, power(float(e))[1])) for e in epsilons])
+    claimed = whole.delta(epsilons)
+    assert (claimed >= exact).all()
+    assert (claimed <= exact + 5e-3).all()
+
+
+def test_it_reads_as_the_curve_does_and_gives_the_epsilon_of_the_account():
+    whole = whole_curve(FAMILY, 30)
+    epsilons = np.random.default_rng(0).uniform(0, whole.end * 1.2, 200)
+    one_by_one = [whole.curve.delta(float(e)) for e in epsilons]
+    np.testing.assert_allclose(whole.delta(epsilons), one_by_one, rtol=1e-12, atol=1e-15)
+    bounds = adaptive_epsilon(FAMILY, 30, 1e-6)
+    assert whole.curve.epsilon(1e-6) == pytest.approx(bounds.upper, rel=2e-3)
+    assert whole.delta(whole.end) < 1e-12
+
+
+def test_no_test_of_two_labels_misses_less_often():
+    """All rejection regions of an adversary who asks one pair twice, in fractions."""
+    whole = whole_curve(FAMILY, 2)
+    first, second = (rows.tolist() for rows in (FAMILY.first, FAMILY.second))
+    for p, q in zip(first + second, second + first, strict=True):
+        outcomes = [
+            (Fraction(p[a]) * Fraction(p[b]), Fraction(q[a]) * Fraction(q[b]))
+            for a in range(2)
+            for b in range(2)
+        ]
+        for region in range(16):
+            inside = [outcome for i, outcome in enumerate(outcomes) if region >> i & 1]
+            wrong = float(sum(x for x, _ in inside))
+            missed = float(1 - sum(y for _, y in inside))
+            assert whole.misses(wrong)[0] <= missed + 1e-15
+
+
+def test_levels_are_chances():
+    whole = whole_curve(FAMILY, 2)
+    assert whole.misses([0.0, 1.0])[1] == 0
+    assert (np.diff(whole.misses(np.linspace(0, 1, 30))) <= 0).all()
+    with pytest.raises(ValueError, match="levels"):
+        whole.misses(1.5)

@@ -1,0 +1,206 @@
+"""Adversaries on a tiny ensemble: a planted leak is found, and constant labels tell nothing."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from private_ensembles.datasets.images import LabelledImages
+from private_ensembles.datasets.shards import cut_shards
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.noise.streams import generator
+from private_ensembles.papers import adversaries
+from private_ensembles.papers.adversaries import Ladder, Setting, Target, study
+from private_ensembles.teachers.ensemble import train_ensemble
+from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.sources import Randomness
+from private_ensembles.teachers.voting import cast_votes
+from private_ensembles.votes.cache import Votes
+
+K, SEED = 5, 3
+PLAIN = {
+    "model": "linear",
+    "batch_size": 4,
+    "epochs": 20,
+    "learning_rate": 0.3,
+    "learning_rate_schedule": "constant",
+    "momentum": 0,
+}
+PRIVATE = {
+    "model": "linear",
+    "noise_multiplier": 4,
+    "max_grad_norm": 1,
+    "batch_size": 4,
+    "epochs": 2,
+    "learning_rate": 0.1,
+}
+SETTINGS = {
+    "queries": 10,
+    "records": 3,
+    "retrainings": 6,
+    "draws": 4000,
+    "confidence": 0.95,
+    "row_confidence": 0.999,
+}
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Labels that do not look at votes."""
+
+    silent = False
+
+    def outcomes(self, counts, parameters):
+        return np.full((len(counts), 2), 0.5)
+
+    def draw(self, counts, parameters, source):
+        return source.generator.integers(0, 2, len(counts))
+
+    def error(self, *size):
+        return {"relative_error": 0.0, "absolute_error": 0.0}
+
+
+@dataclass(frozen=True)
+class Dictator(Constant):
+    """A leak: the vote of one teacher, drawn for every query, as it is."""
+
+    def outcomes(self, counts, parameters):
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    def draw(self, counts, parameters, source):
+        chances = self.outcomes(counts, parameters)[:, 1]
+        return (source.generator.random(len(counts)) < chances).astype(int)
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    """Bright and dark images of 4 x 4 pixels, and many that are hard to tell."""
+    source = np.random.default_rng(5)
+    labels = source.integers(0, 2, 140).astype(np.uint8)
+    light = 6 + 3 * labels[:, None, None] + source.integers(-5, 6, (140, 4, 4))
+    images = np.clip(light, 0, 16).astype(np.uint8)
+    return LabelledImages("tiny", images[:40], labels[:40], images[40:], labels[40:], 16, 2)
+
+
+def target(dataset, kind="plain", training=PLAIN):
+    """The first teacher of an ensemble that is trained as the workflow's is."""
+    source = generator(SEED, "tiny", "shards", K, 0)
+    shards = cut_shards("permutation", dataset.train_images, dataset.train_labels, K, source)
+    records = ShardedRecords(dataset.train_images, dataset.train_labels, shards, 16, 2)
+    teachers = train_ensemble(kind, records, training, Randomness(SEED, ("tiny", 0)))
+    votes = cast_votes(
+        teachers, dataset.test_images, model=training["model"], pixel_max=16, n_classes=2
+    )
+    cache = Votes(2, dataset.test_labels, votes)
+    return Target(dataset, cache, kind, training, seed=SEED, training_seed=0), votes
+
+
+@pytest.fixture(scope="module")
+def plain(dataset):
+    return target(dataset)
+
+
+def test_the_teacher_is_trained_again_as_the_workflow_trained_it(dataset, plain):
+    attacked, votes = plain
+    assert (attacked.own == votes[:, adversaries.TEACHER]).all()
+    assert (attacked.counts(attacked.own).sum(axis=1) == K).all()
+    private, votes = target(dataset, "private", PRIVATE)
+    assert (private.own == votes[:, adversaries.TEACHER]).mean() > 0.99  # up to rounding
+
+
+def rows(attacked, law, delta=1e-3):
+    setting = Setting("gnmax", law, GaussianNoise(1.0), delta, math.inf)
+    return pd.DataFrame(Ladder(attacked, SETTINGS, SEED).rows([setting], "everything"))
+
+
+def test_a_planted_leak_is_found(plain):
+    table = rows(plain[0], Dictator()).set_index(["record", "queries_are"])
+    repeated = table.loc[("poisoned", "repeated")]
+    assert repeated["moved_votes"] == SETTINGS["queries"]
+    # One vote of five: ten labels tell which of two shares of ones it is.
+    assert repeated["observed_lower"] > 1
+    assert repeated["exact_epsilon"] >= repeated["observed_lower"]
+    assert table.loc[("teacher", "repeated"), "observed_lower"] > 1
+
+
+def test_constant_labels_tell_nothing(plain):
+    table = rows(plain[0], Constant())
+    assert (table[["observed_lower", "observed", "observed_upper", "exact_epsilon"]] == 0).all(
+        axis=None
+    )
+
+
+def test_an_adversary_who_may_choose_more_learns_more(plain):
+    setting = Setting("gnmax", load("gnmax").law, GaussianNoise(20.0), 1e-3, math.inf)
+    found = Ladder(plain[0], SETTINGS, SEED).rows([setting], "everything")
+    exact = {(row["record"], row["queries_are"]): row["exact_epsilon"] for row in found}
+    # Queries are ranked by Jeffreys' divergence, which is nearly in the order of epsilon.
+    for kind in ("natural", "poisoned"):
+        assert exact[kind, "given"] <= 1.02 * exact[kind, "chosen"]
+        assert exact[kind, "chosen"] <= 1.02 * exact[kind, "repeated"]
+        assert exact[kind, "repeated"] <= 1.02 * exact["teacher", "repeated"]
+
+
+def test_nothing_observed_refutes_what_is_exact_and_nothing_exact_what_is_proven(dataset, plain):
+    private, _ = target(dataset, "private", PRIVATE)
+    noise = {"threshold": 2, "sigma1": 2.0, "sigma2": 2.0}
+    both = (
+        (plain[0], {"K": K, "delta": 1e-3, "confident": noise}),
+        (
+            private,
+            {
+                "K": K,
+                "m": 1,
+                "epsilon": 0.5,
+                "Delta": 1e-3,
+                "delta_gamma": 1e-3,
+                "training": PRIVATE,
+            },
+            np.full(K + 1, 0.5),
+        ),
+        SETTINGS,
+        SEED,
+    )
+    table = study(*both)
+    assert len(table) == 3 * 7 + 1
+    known = table.dropna(subset=["exact_epsilon"])
+    assert (known["observed_lower"] <= known["exact_epsilon"]).all()
+    proven = known.dropna(subset=["proven_epsilon"])
+    assert len(proven) == 14
+    assert (proven["exact_epsilon"] <= proven["proven_epsilon"] * (1 + 1e-6) + 1e-3).all()
+    hidden = table[table["training_known"] == "nothing"].iloc[0]
+    assert hidden["observed_lower"] <= hidden["proven_epsilon"]
+    assert hidden["runs"] == SETTINGS["retrainings"]
+    pd.testing.assert_frame_equal(study(*both), table)  # seeded throughout
+
+
+def test_poisoned_records_are_close_votes_with_the_other_label(plain):
+    attacked, _ = plain
+    records, places = adversaries.poisoned_records(attacked, 3)
+    leads = np.abs(np.diff(attacked.others[:-3], axis=1))[:, 0]
+    assert leads[places].max() <= np.sort(leads)[2]
+    for (_, image, label), place in zip(records, places, strict=True):
+        assert (image == attacked.dataset.test_images[place]).all()
+        assert label != attacked.own[place]
+
+
+def test_more_queries_than_there_are_images_are_refused(plain):
+    ladder = Ladder(plain[0], SETTINGS | {"queries": 98}, SEED)
+    setting = Setting("gnmax", Constant(), None, 1e-3, 1.0)
+    with pytest.raises(ValueError, match="queries = 98: tiny has only 97 to ask"):
+        ladder.rows([setting], "everything")
+
+
+def test_scores_of_a_law_that_may_be_silent_count_no_answer():
+    confident = load("confident_gnmax")
+    noise = adversaries.CheckedNoise(3, 1.0, 1.0)
+    setting = Setting("confident_gnmax", confident.law, noise, 1e-3, 1.0)
+    here, there = np.array([[4, 0], [2, 2]]), np.array([[3, 1], [2, 2]])
+    sources = [np.random.default_rng(side) for side in range(2)]
+    first, second = adversaries.scores(setting, here, there, 20_000, sources)
+    p, q = (setting.outcomes(counts)[0] for counts in (here, there))
+    assert first.mean() == pytest.approx((p * np.log(p / q)).sum(), abs=0.02)
+    assert second.mean() == pytest.approx((q * np.log(p / q)).sum(), abs=0.02)

@@ -1,0 +1,79 @@
+"""The figure of the adversaries: what they saw of epsilon, beside what is exact and proven."""
+
+import pandas as pd
+
+from private_ensembles.figures import names, style
+
+_ADVERSARIES = {
+    ("natural", "given"): "a real record, queries as they come",
+    ("natural", "chosen"): "a real record, queries chosen",
+    ("natural", "repeated"): "a real record, one query repeated",
+    ("poisoned", "given"): "a poisoned record, queries as they come",
+    ("poisoned", "chosen"): "a poisoned record, queries chosen",
+    ("poisoned", "repeated"): "a poisoned record, one query repeated",
+    ("teacher", "repeated"): "the whole teacher, votes chosen",
+}
+# Below and above these epsilon is drawn on the border.
+_LOW, _HIGH = 1e-4, 30.0
+
+
+def draw(table: pd.DataFrame, *paths: str) -> None:
+    """Draw `papers.adversaries.study`'s table, a panel for each mechanism and what is known of it.
+
+    A row for each adversary: the interval that was observed, the exact epsilon of these votes, and
+    as a line what is proven for all votes. What is beyond the axis is on its border.
+    """
+    groups = list(table.groupby(["mechanism", "training_known"], sort=False))
+    heights = [len(rows) + 1.2 for _, rows in groups]
+    size = (8.6, 1.5 + 0.27 * sum(heights))
+    with style.figure(len(groups), 1, size=size, height_ratios=heights, squeeze=False) as (
+        drawn,
+        axes,
+    ):
+        for axis, ((mechanism, known), rows) in zip(axes[:, 0], groups, strict=True):
+            _panel(axis, rows.reset_index(drop=True))
+            title = f"{names.mechanism(mechanism)}: δ = {style.number(rows['delta'].iloc[0])}"
+            hidden = {"noise": ", DP-SGD's noise known", "nothing": ", DP-SGD's noise hidden"}
+            axis.set_title(title + hidden.get(known, ""), loc="left")
+        axes[-1, 0].set_xlabel("ε of all labels together")
+        drawn.legend(*_legend(axes), loc="outside upper center", ncols=3)
+        style.save(drawn, *paths)
+
+
+def _panel(axis, rows: pd.DataFrame) -> None:
+    def inside(values):
+        return values.clip(_LOW, _HIGH)
+
+    places = rows.index
+    axis.hlines(
+        places,
+        inside(rows["observed_lower"]),
+        inside(rows["observed_upper"]),
+        color=style.SKY,
+        linewidth=4,
+        label="observed, with its interval",
+    )
+    axis.plot(
+        inside(rows["exact_epsilon"]), places, "o", color=style.BLACK, label="exact for these votes"
+    )
+    proven = rows["proven_epsilon"].dropna()
+    if len(proven):
+        axis.axvline(
+            proven.iloc[0], color=style.VERMILION, linestyle="--", label="proven for all votes"
+        )
+    words = [_ADVERSARIES[key] for key in zip(rows["record"], rows["queries_are"], strict=True)]
+    axis.set_yticks(places, words)
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.set_xscale("log")
+    axis.set_xlim(_LOW, _HIGH)
+    axis.xaxis.set_major_formatter("{x:g}")
+    axis.grid(False, axis="y")
+
+
+def _legend(axes) -> tuple[list, list[str]]:
+    """Return each handle once, of whichever panel has it."""
+    found = {}
+    for axis in axes[:, 0]:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return list(found.values()), list(found)

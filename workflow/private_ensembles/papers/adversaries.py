@@ -1,0 +1,426 @@
+"""Adversaries against the ensembles that are trained here: how much of a proven epsilon is used.
+
+Chadha, Jagielski, Papernot, Choquette-Choo and Nasr (Auditing Private Prediction, ICML 2024) attack
+private predictions with records and queries that are natural or chosen by an adversary. Here one
+record of one teacher is replaced, the teacher is trained again as the workflow trains it, and all
+others keep their votes, as shards are disjoint. docs/adversaries.md tells what is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from private_ensembles.audit.histograms import leading_pairs
+from private_ensembles.audit.known_pair import attack, pair_epsilon
+from private_ensembles.datasets.images import LabelledImages
+from private_ensembles.datasets.shards import cut_shards
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.laws.gamma import NoisyMajority
+from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Seeded
+from private_ensembles.noise.streams import generator
+from private_ensembles.teachers.accounting import epsilon_group
+from private_ensembles.teachers.ensemble import train_ensemble
+from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.sources import Randomness
+from private_ensembles.teachers.training import training_of
+from private_ensembles.teachers.voting import cast_votes
+from private_ensembles.votes.cache import Votes
+
+# The teacher whose record is replaced; shards are random, so that any is as good as another.
+TEACHER = 0
+# Labels that are drawn at a time.
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A mechanism under attack.
+
+    proven: epsilon at delta of all labels, for one record that is replaced.
+    """
+
+    mechanism: str
+    law: Law
+    parameters: Parameters
+    delta: float
+    proven: float
+
+    def outcomes(self, counts: NDArray) -> NDArray[np.float64]:
+        """Return Pr[outcome] on each query, (queries, outcomes)."""
+        return self.law.outcomes(counts, self.parameters)
+
+    def tells(self, counts: NDArray, others: NDArray) -> NDArray[np.float64]:
+        """Return what each query tells of the two lists: Jeffreys' divergence, (queries,)."""
+        told = np.zeros(len(counts))
+        moved = (counts != others).any(axis=1)
+        if moved.any():
+            p, q = self.outcomes(counts[moved]), self.outcomes(others[moved])
+            tiny = 1e-300
+            told[moved] = ((p - q) * np.log((p + tiny) / (q + tiny))).sum(axis=1)
+        return told
+
+
+class Target:
+    """One teacher's shard, and its votes on all test images after training on other records."""
+
+    def __init__(
+        self,
+        dataset: LabelledImages,
+        votes: Votes,
+        kind: str,
+        training: Mapping,
+        *,
+        seed: int,
+        training_seed: int,
+        device="cpu",
+    ) -> None:
+        self.dataset, self.kind, self.device = dataset, kind, device
+        self.training = dict(training)
+        way = self.training.pop("shards", "permutation")
+        self.K = votes.n_teachers
+        source = generator(seed, dataset.name, "shards", self.K, training_seed)
+        shards = cut_shards(way, dataset.train_images, dataset.train_labels, self.K, source)
+        self.shard = shards[TEACHER]
+        self.seed, self.path = seed, (dataset.name, training_seed)
+        self.others = votes.histogram() - self._one_hot(votes.votes[:, TEACHER])
+        self.own = self.retrained(None)
+
+    def retrained(self, record: tuple | None, *again: int | str) -> NDArray[np.int64]:
+        """Return the teacher's votes, (queries,), after one training.
+
+        record: (place in the shard, image, label) of what takes a record's place; None: nothing.
+        again: names of other streams of the training's weights, batches and noise; none: the
+        workflow's own.
+        """
+        images = self.dataset.train_images[self.shard].copy()
+        labels = self.dataset.train_labels[self.shard].copy()
+        if record is not None:
+            place, image, label = record
+            images[place], labels[place] = image, label
+        records = ShardedRecords(
+            images,
+            labels,
+            [np.arange(len(labels))] * self.K,
+            self.dataset.pixel_max,
+            self.dataset.n_classes,
+        )
+        randomness = Randomness(self.seed, (*self.path, *again))
+        states = train_ensemble(
+            self.kind, records, self.training, randomness, members=[TEACHER], device=self.device
+        )
+        return cast_votes(
+            states,
+            self.dataset.test_images,
+            model=self.training.get("model", "darrm_cnn"),
+            pixel_max=self.dataset.pixel_max,
+            n_classes=self.dataset.n_classes,
+            device=self.device,
+        )[:, 0].astype(np.int64)
+
+    def counts(self, votes: NDArray) -> NDArray[np.int64]:
+        """Return all votes, (queries, classes), if the teacher votes like this."""
+        return self.others + self._one_hot(votes)
+
+    def _one_hot(self, votes: NDArray) -> NDArray[np.int64]:
+        return np.eye(self.dataset.n_classes, dtype=np.int64)[votes]
+
+
+def natural_records(target: Target, number: int, source: np.random.Generator) -> list[tuple]:
+    """Return (place, image, label) of real records: the last test images, which nobody asks for."""
+    data = target.dataset
+    places = source.choice(len(target.shard), number, replace=False)
+    return list(zip(places, data.test_images[-number:], data.test_labels[-number:], strict=True))
+
+
+def poisoned_records(target: Target, number: int) -> tuple[list[tuple], NDArray[np.int64]]:
+    """Return (place, image, label) of mislabelled records, and which queries their images are.
+
+    The images are the queries on which the other teachers are closest to a tie, and the label is
+    one of the two classes in front: the one that the teacher does not vote for.
+    """
+    pool = target.others[:-number]
+    order = np.argsort(-pool, axis=1, kind="stable")
+    leads = np.take_along_axis(pool, order, axis=1)
+    closest = np.argsort(leads[:, 0] - leads[:, 1], kind="stable")[:number]
+    front = order[closest, :2]
+    labels = np.where(front[:, 0] == target.own[closest], front[:, 1], front[:, 0])
+    images = target.dataset.test_images[closest]
+    return list(zip([0] * number, images, labels, strict=True)), closest
+
+
+def asked(
+    told: Sequence[NDArray], given: NDArray[np.int64], queries: int
+) -> Iterator[tuple[str, int, NDArray[np.int64]]]:
+    """Yield (how queries are asked, which record, which queries) of the record that tells most.
+
+    told: for each record what each query tells, (pool,). given: queries drawn at random.
+    """
+    ways: dict[str, Callable[[NDArray], NDArray]] = {
+        "given": lambda told: given,
+        "chosen": lambda told: np.argsort(-told, kind="stable")[:queries],
+        "repeated": lambda told: np.full(queries, np.argmax(told)),
+    }
+    for name, way in ways.items():
+        chosen = [way(each) for each in told]
+        sums = [each[index].sum() for each, index in zip(told, chosen, strict=True)]
+        best = int(np.argmax(sums))
+        yield name, best, chosen[best]
+
+
+def worst_votes(setting: Setting, n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:
+    """Return the two histograms one vote apart that tell most, of `leading_pairs`: (1, C) each."""
+    rows, pairs = leading_pairs(n_teachers, n_classes)
+    first, second = rows[pairs[:, 0]], rows[pairs[:, 1]]
+    best = int(np.argmax(setting.tells(first, second)))
+    return first[[best]], second[[best]]
+
+
+def scores(
+    setting: Setting, here: NDArray, there: NDArray, runs: int, sources: Sequence
+) -> list[NDArray[np.float64]]:
+    """Return the log-likelihood ratios of all labels of `runs` releases from either votes.
+
+    here, there: counts (queries, classes); queries on which they agree tell nothing and are not
+    drawn. sources: a generator for each side.
+    """
+    moved = (here != there).any(axis=1)
+    here, there = here[moved], there[moved]
+    if not len(here):
+        return [np.zeros(runs), np.zeros(runs)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.log(setting.outcomes(here)) - np.log(setting.outcomes(there))
+    first = int(setting.law.silent)  # no answer, -1, is the first outcome
+    sides = []
+    for counts, source in zip((here, there), sources, strict=True):
+        total = np.empty(runs)
+        size = max(1, _AT_ONCE // len(counts))
+        for start in range(0, runs, size):
+            number = min(size, runs - start)
+            many = np.tile(counts, (number, 1))
+            labels = setting.law.draw(many, setting.parameters, Seeded(source))
+            labels = np.asarray(labels, dtype=np.int64).reshape(number, len(counts)) + first
+            total[start : start + number] = ratios[np.arange(len(counts)), labels].sum(axis=1)
+        sides.append(total)
+    return sides
+
+
+def pate_settings(settings: Mapping, queries: int, n_classes: int) -> list[Setting]:
+    """Return GNMax and Confident-GNMax with the noise of one of PATE's tasks.
+
+    settings: K, delta, confident (threshold, sigma1, sigma2). Proven: what Q labels cost whose
+    queries an adversary chooses after seeing all labels so far (docs/many-labels.md).
+    """
+    noise = settings["confident"]
+    size = {"n_teachers": settings["K"], "n_classes": n_classes}
+    checked = CheckedNoise(
+        noise["threshold"], noise["sigma1"], noise["sigma2"], queries, queries, **size
+    )
+    found = []
+    for name, parameters in (
+        ("gnmax", replace(checked.of_label, **size)),
+        ("confident_gnmax", checked),
+    ):
+        exact = load(f"{name}_exact")
+        task = Task(1.0, settings["delta"], queries, queries, settings["K"], n_classes)
+        proven = exact.cost(task, parameters).proven
+        found.append(Setting(name, exact.law, parameters, settings["delta"], proven))
+    return found
+
+
+def darrm_setting(settings: Mapping, gamma: NDArray, queries: int, records: int) -> Setting:
+    """Return DaRRM's labels of private teachers, K of them on disjoint shards.
+
+    settings: K, m, epsilon, Delta, delta_gamma, training. A record reaches one teacher, of which
+    all labels are post-processing: they cost what replacing a record costs one teacher, however
+    many they are. records: of its shard.
+    """
+    own = {
+        key: value for key, value in settings["training"].items() if key not in ("model", "shards")
+    }
+    training = training_of("private", own)
+    plan = training.schedule(records)
+    proven = epsilon_group(
+        training.noise_multiplier, plan.sample_rate, plan.steps, settings["Delta"]
+    )
+    parameters = NoisyMajority(
+        settings["m"],
+        queries,
+        settings["K"],
+        settings["delta_gamma"],
+        settings["epsilon"],
+        settings["Delta"],
+        gamma=np.asarray(gamma),
+    )
+    return Setting("darrm_opt", load("darrm_opt").law, parameters, settings["Delta"], proven)
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Attacks on mechanisms of one ensemble, from natural records to a teacher that is free."""
+
+    target: Target
+    settings: Mapping
+    seed: int
+
+    def rows(self, mechanisms: Sequence[Setting], known: str) -> list[dict]:
+        """Return a row for each mechanism and adversary; known: what of the training is known."""
+        target, number, queries = self.target, self.settings["records"], self.settings["queries"]
+        name = target.dataset.name
+        pool = len(target.others) - number
+        if queries > pool:
+            raise ValueError(f"queries = {queries}: {name} has only {pool} to ask")
+        given = generator(self.seed, "adversaries", name, "queries").choice(
+            pool, queries, replace=False
+        )
+        source = generator(self.seed, "adversaries", name, "records")
+        tried = {
+            "natural": natural_records(target, number, source),
+            "poisoned": poisoned_records(target, number)[0],
+        }
+        before = target.counts(target.own)[:pool]
+        after = {
+            kind: [target.counts(target.retrained(record))[:pool] for record in records]
+            for kind, records in tried.items()
+        }
+        rows = []
+        for setting in mechanisms:
+            for kind, neighbours in after.items():
+                told = [setting.tells(before, each) for each in neighbours]
+                for way, best, index in asked(told, given, queries):
+                    pair = before[index], neighbours[best][index]
+                    rows.append(self._row(setting, kind, way, known, *pair))
+            worst = worst_votes(setting, target.K, target.dataset.n_classes)
+            pair = [np.repeat(counts, queries, axis=0) for counts in worst]
+            rows.append(self._row(setting, "teacher", "repeated", known, *pair))
+        return rows
+
+    def hidden_training(self, setting: Setting) -> dict:
+        """Return the row of a poisoned record if the noise of DP-SGD is unknown, too.
+
+        The teacher is trained again and again with and without the record. Asked for is the
+        record's own image, again and again, and labels that say what the record says are counted;
+        how many are taken as a sign is fixed by the votes of all others.
+        """
+        target, queries = self.target, self.settings["queries"]
+        records, places = poisoned_records(target, 1 + self.settings["records"])
+        record, place = records[0], int(places[0])
+        label = int(record[2])
+        path = "adversaries", target.dataset.name, setting.mechanism, "hidden"
+        ones = np.eye(2, dtype=np.int64)
+        chances = setting.outcomes(target.others[place] + ones)[:, label]
+        counted = []
+        for side, replaced in enumerate((record, None)):
+            seen = []
+            for run in range(self.settings["retrainings"]):
+                vote = target.retrained(replaced, "adversary", side, run)[place]
+                counts = np.tile(target.others[place] + ones[vote], (queries, 1))
+                noise = Seeded(generator(self.seed, *path, side, run))
+                drawn = setting.law.draw(counts, setting.parameters, noise)
+                seen.append(int((np.asarray(drawn) == label).sum()))
+            counted.append(seen)
+        found = attack(
+            *counted,
+            setting.delta,
+            threshold=queries * float(chances.mean()),
+            confidence=self.settings["row_confidence"],
+        )
+        return self._told(setting, "poisoned", "repeated", "nothing", found) | {
+            "moved_votes": None,
+            "exact_epsilon": None,
+            "proven_epsilon": setting.proven,
+        }
+
+    def _row(
+        self, setting: Setting, record: str, way: str, known: str, here: NDArray, there: NDArray
+    ) -> dict:
+        path = "adversaries", self.target.dataset.name, setting.mechanism, record, way
+        sources = [generator(self.seed, *path, side) for side in range(2)]
+        sides = scores(setting, here, there, self.settings["draws"], sources)
+        found = attack(*sides, setting.delta, confidence=self.settings["row_confidence"])
+        errors = setting.law.error(int(here[0].sum()), here.shape[1], setting.parameters)
+        exact = pair_epsilon(
+            setting.outcomes(here), setting.outcomes(there), setting.delta, **errors
+        )
+        # With DP-SGD's noise known, a teacher's vote is a certainty, of which nothing is proven.
+        proven = setting.proven if known == "everything" else None
+        return self._told(setting, record, way, known, found) | {
+            "moved_votes": int((here != there).any(axis=1).sum()),
+            "exact_epsilon": exact,
+            "proven_epsilon": proven,
+        }
+
+    def _told(self, setting: Setting, record: str, way: str, known: str, found) -> dict:
+        return {
+            "dataset": self.target.dataset.name,
+            "stand_in": self.target.dataset.stand_in,
+            "mechanism": setting.mechanism,
+            "teachers": self.target.K,
+            "record": record,
+            "queries_are": way,
+            "training_known": known,
+            "queries": self.settings["queries"],
+            "delta": setting.delta,
+            "observed_lower": found.lower,
+            "observed": found.point,
+            "observed_upper": found.upper,
+            "successes": f"{found.successes[0]}, {found.successes[1]}",
+            "runs": found.runs,
+        }
+
+
+def study(
+    plain: tuple[Target, Mapping] | None,
+    private: tuple[Target, Mapping, NDArray] | None,
+    settings: Mapping,
+    seed: int,
+    progress: Callable[[str], None] = lambda line: None,
+) -> pd.DataFrame:
+    """Attack PATE's plain teachers, and DaRRM's private ones, by every adversary.
+
+    Args:
+        plain: the teacher that is attacked, and K, delta and confident of its task.
+        private: the same of DaRRM; K, m, epsilon, Delta, delta_gamma and training; and gamma.
+        settings: queries, records, retrainings, draws, confidence (of all rows together).
+        seed: of all streams.
+        progress: told what is done.
+
+    Returns:
+        A row for each mechanism and adversary. record: natural, poisoned, or the whole teacher.
+        queries_are: given, chosen, or one that is repeated. training_known: everything (plain
+        teachers have no noise of their own), noise (DP-SGD's, too), or nothing. observed_lower and
+        observed_upper hold for all rows at once with `confidence`. exact_epsilon: of this pair of
+        votes; proven_epsilon: of the mechanism, for any. not for release: votes without noise.
+    """
+    mechanisms = 2 * (plain is not None) + (private is not None)
+    attacks = 7 * mechanisms + (private is not None)
+    share = (1 - settings["confidence"]) / (2 * attacks)  # two ends for each
+    settings = dict(settings) | {"row_confidence": 1 - share}
+    rows = []
+    if plain is not None:
+        target, task = plain
+        ladder = Ladder(target, settings, seed)
+        found = pate_settings(task, settings["queries"], target.dataset.n_classes)
+        rows += ladder.rows(found, "everything")
+        progress("plain teachers are done")
+    if private is not None:
+        target, task, gamma = private
+        ladder = Ladder(target, settings, seed)
+        setting = darrm_setting(task, gamma, settings["queries"], len(target.shard))
+        rows += ladder.rows([setting], "noise")
+        rows.append(ladder.hidden_training(setting))
+    table = pd.DataFrame(rows)
+    last = {name: table.pop(name) for name in ("moved_votes", "exact_epsilon", "proven_epsilon")}
+    table["moved_votes"] = last["moved_votes"].astype("Int64")
+    table["exact_epsilon"], table["proven_epsilon"] = last["exact_epsilon"], last["proven_epsilon"]
+    table["share_of_proven"] = table["exact_epsilon"] / table["proven_epsilon"]
+    table["confidence"] = settings["confidence"]
+    return table

@@ -1,0 +1,39 @@
+"""Attack the ensembles of this run by natural and poisoned records, and draw what was seen."""
+
+import json
+from pathlib import Path
+
+from private_ensembles.datasets.images import read_dataset
+from private_ensembles.figures.adversaries import draw
+from private_ensembles.jobs import io
+from private_ensembles.papers.adversaries import Target, study
+from private_ensembles.teachers.device import choose_device
+from private_ensembles.votes.cache import read_votes
+
+with io.job(snakemake) as job:
+    options, files = job.params, job.input
+    if not files:
+        raise ValueError("audit.adversaries: leaves them out for the data and papers of this run")
+    device = choose_device(options.device, job.threads)
+
+    def target(kind: str, task: dict) -> Target:
+        return Target(
+            read_dataset(files[f"{kind}_dataset"]),
+            read_votes(files[f"{kind}_votes"]),
+            kind,
+            task["training"],
+            seed=options.seed,
+            training_seed=task["training_seed"],
+            device=device,
+        )
+
+    gamma = json.loads(Path(files["gamma"]).read_text(encoding="utf-8"))["gamma"]
+    table = study(
+        (target("plain", options.plain), options.plain),
+        (target("private", options.private), options.private, gamma),
+        options.settings,
+        options.seed,
+        job.progress,
+    )
+    io.write_csv(job.output.table, table)
+    draw(table, job.output.png, job.output.pdf)
