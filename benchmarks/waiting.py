@@ -31,6 +31,10 @@ TASKS = (
     ("plan", 250, 1000, 500, 500, "reproducible"),
     ("plan", 250, 100, 500, 1, "secure"),
     ("plan", 70_000, 3, 500, 500, "reproducible"),
+    ("plan", 1_000_000, 10, 500, 500, "secure"),
+    ("plan", 1_000_000, 3, 500, 500, "reproducible"),
+    ("plan", 250, 100_000, 500, 500, "secure"),
+    ("plan", 250, 100_000, 500, 500, "reproducible"),
 )
 QUICK = TASKS[:1]
 EPSILON, DELTA, ROUNDS = 2.0, 1e-5, 3

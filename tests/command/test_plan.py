@@ -49,7 +49,7 @@ def test_more_classes_than_can_be_planned_are_refused_before_any_work(capsys, mo
     words = ["plan", "--teachers", "50", "--classes", "1000000", "--queries", "20"]
     assert main(words) == 2
     error = capsys.readouterr().err
-    assert error == "error: --classes = 1000000: must be at most 10,000\n"
+    assert error == "error: --classes = 1000000: must be at most 100,000\n"
 
 
 def test_what_takes_long_is_said_beforehand_and_not_among_the_results(capsys, monkeypatch):

@@ -16,6 +16,7 @@ from private_ensembles.optimal_label.drawn_votes import (
     budget_of_the_drawn,
     distribution,
     most_drawn,
+    right,
 )
 
 from . import oracle
@@ -43,6 +44,16 @@ def test_chances_are_those_of_all_samples(m, C):
     for row, chances in zip(rows, found.tolist(), strict=True):
         for chance, exact in zip(chances, by_every_sample(label, row), strict=True):
             assert abs(Fraction(chance) - exact) <= exact * Fraction(RELATIVE_ERROR)
+
+
+@pytest.mark.parametrize("C", [3, 4, 9])
+def test_chances_of_one_class_each_are_entries_of_all(C):
+    label = best_label(4, C, 0.8, accuracy=0.6)
+    rng = np.random.default_rng(C)
+    counts = rng.multinomial(30, rng.dirichlet(np.full(C, 0.5)), size=40)
+    labels = rng.integers(0, C, 40)
+    wanted = distribution(label, counts)[np.arange(40), labels]
+    np.testing.assert_allclose(right(label, counts, labels), wanted, rtol=1e-13)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3])

@@ -14,6 +14,7 @@ from private_ensembles.pate.gnmax import label_probability
 from private_ensembles.pate.gnmax_quadrature import (
     gnmax_distribution,
     gnmax_log_distribution,
+    gnmax_nearly_right,
     gnmax_right,
 )
 from private_ensembles.pate.histograms import merge
@@ -97,6 +98,22 @@ def test_the_chance_of_one_class_is_its_entry_of_the_distribution(everything, on
     labels = drawn.integers(0, 6, len(counts))
     wanted = everything(counts, scale)[np.arange(len(counts)), labels]
     np.testing.assert_allclose(one(merge(counts), labels, scale), wanted, rtol=1e-14, atol=1e-300)
+
+
+@pytest.mark.parametrize("sigma", [0.4, 3.0, 40.0])
+@pytest.mark.parametrize("classes", [3, 40, 300, 5000])
+def test_in_few_steps_it_is_nearly_the_same(classes, sigma):
+    """Against 28 digits, in many classes against the distribution; nearly all have no votes."""
+    drawn = np.random.default_rng(classes)
+    row = drawn.multinomial(60, drawn.dirichlet(np.full(classes, 2 / classes)))
+    labels = np.array([row.argmax(), row.argmin(), np.argsort(row)[-2]])
+    found = gnmax_nearly_right(merge(np.tile(row, (3, 1))), labels, sigma)
+    if classes <= 40:
+        exact = gaussian(row.tolist(), sigma)
+        wanted = [float(exact[n]) for n in row[labels].tolist()]
+    else:
+        wanted = gnmax_distribution(row[None], sigma)[0, labels]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
 
 def test_a_single_class_and_all_classes_equal():

@@ -1,6 +1,7 @@
 """Merged histograms are the same votes."""
 
 import numpy as np
+import pytest
 
 from private_ensembles.pate.histograms import blocks, merge
 
@@ -13,6 +14,22 @@ def test_merging_is_undone():
         merged.gap[merged.home], counts.max(axis=1, keepdims=True) - counts
     )
     assert (np.add.reduceat(merged.multiplicity, merged.starts) == 3).all()
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 7, 400])
+def test_pairs_are_the_different_counts_of_each_different_histogram(n_classes):
+    """Against sets and counters; asking for one class of each query finds its pair."""
+    rng = np.random.default_rng(n_classes)
+    counts = rng.multinomial(6, np.full(n_classes, 1 / n_classes), size=60)
+    merged = merge(counts)
+    wanted = sorted({tuple(sorted(max(row) - n for n in row)) for row in counts.tolist()})
+    found = np.repeat(merged.gap, merged.multiplicity).reshape(-1, n_classes)
+    assert [tuple(row) for row in found.tolist()] == wanted
+    assert (np.diff(merged.gap)[np.diff(merged.row) == 0] > 0).all()
+    assert (merged.gap[merged.home] == counts.max(axis=1, keepdims=True) - counts).all()
+    assert (merged.row[merged.home] == merged.row[merged.home[:, :1]]).all()
+    labels = rng.integers(0, n_classes, 60)
+    assert (merged.of(labels)[0] == merged.home[np.arange(60), labels]).all()
 
 
 def test_blocks_are_all_rows_in_order():

@@ -160,7 +160,7 @@ def test_votes_that_do_not_fit_the_task_are_refused(change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_classes": 100_000}, "n_classes = 100000: must be at most 10,000"),
+        ({"n_classes": 100_001}, "n_classes = 100001: must be at most 100,000"),
         ({"n_teachers": 2**31}, "n_teachers = 2147483648: must be at most 1,000,000"),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from scipy.special import ndtr
 
+from private_ensembles.votes import synthetic
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts, synthetic_queries
 
@@ -36,6 +37,29 @@ def test_glyph_is_answered_as_often_as_in_the_paper(drawn, threshold, sigma1, sh
     answered = ndtr((drawn[0].max(axis=1) - threshold) / sigma1)
     # Two standard errors of the profile's own mean, and 1 % for "roughly".
     assert abs(answered.mean() - share) < 0.01 * share + 2 * answered.std() / np.sqrt(len(answered))
+
+
+@pytest.mark.parametrize(("number", "total"), [(50, 2.0), (2000, 0.5)])
+def test_shares_of_very_many_classes_have_dirichlets_law(monkeypatch, number, total):
+    """Of the first class: E p^k = a (a + 1) ... (a + k - 1) over the same of the total."""
+    monkeypatch.setattr(synthetic, "_MANY", 5)
+    size, a = 4000, total / number
+    drawn = synthetic._alike(number, total, size, np.random.default_rng(1))
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, rtol=1e-12)
+    for k in (2, 3):
+        powers = (drawn**k).sum(axis=1)
+        exact = number * np.prod([(a + i) / (total + i) for i in range(k)])
+        assert abs(powers.mean() - exact) < 4 * powers.std() / np.sqrt(size)
+    # Each class alike often.
+    halves = drawn[:, : number // 2].sum(axis=1)
+    assert abs(halves.mean() - 0.5) < 4 * halves.std() / np.sqrt(size)
+
+
+def test_very_many_classes_are_drawn_by_their_votes():
+    profile = ConsensusProfile(20_000, 0.8, (20, 2), (2, 2), confusion=1.0, absent_share=0.1)
+    counts, labels = synthetic_counts(profile, 50, 6, np.random.default_rng(0))
+    assert (counts.sum(axis=1) == 50).all()
+    assert (counts[np.arange(6), labels] > 10).sum() >= 4
 
 
 def test_glyphs_plurality_is_right_as_often_as_the_baseline(drawn):

@@ -1,6 +1,7 @@
 """What many labels cost, against exact adversaries, closed forms, and the best accounts known."""
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -100,6 +101,22 @@ def test_one_label_costs_what_its_dearest_pair_does():
         found = bounds_at(family, 1, epsilon)
         assert found.lower * (1 - 1e-9) <= exact <= found.upper
         assert found.upper <= 1.05 * exact
+
+
+def test_the_curve_of_one_label_is_above_its_pairs_and_as_good_as_on_them():
+    """In any number of classes; each point by fractions of the floats given."""
+    rng = np.random.default_rng(3)
+    first, second = rng.dirichlet(np.ones(4), 5), rng.dirichlet(np.ones(4), 5)
+    found = curve(Pairs(first, second), 1, 1.0, 1e-3)
+    for log, above in zip(found.logs.tolist(), found.above.tolist(), strict=True):
+        t = Fraction(mpmath.nstr(mpmath.exp(mpmath.mpf(log)), 30))
+        both = (first, second), (second, first)
+        most = max(
+            sum(max(Fraction(0), Fraction(p) - t * Fraction(q)) for p, q in zip(a, b, strict=True))
+            for left, right in both
+            for a, b in zip(left.tolist(), right.tolist(), strict=True)
+        )
+        assert most <= Fraction(above) <= most + Fraction(1e-11)
 
 
 def test_labels_that_tell_nothing_cost_nothing():

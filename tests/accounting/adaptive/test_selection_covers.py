@@ -15,6 +15,8 @@ from private_ensembles.accounting.adaptive.selection_covers import (
     _above,
     _below,
     _between_at,
+    _listed_leads,
+    _of_leads,
     _other_behind,
     _other_behind_as_they_pass,
     _other_between,
@@ -364,13 +366,12 @@ def test_far_leads_of_very_many_teachers_tell_less_than_the_row_for_all_of_them(
     t = np.exp(np.linspace(-3, 3, 25))
     near = max(1000, math.ceil(44 * scale) + 2)
     teachers = min(near + 40, int(600 * scale) - 2)
-    every = len(laplace_cover(scale, near).first)
     found = laplace_cover(scale, teachers)
-    assert len(found.first) == every + 1
+    assert found.first[-1].tolist() == [1.0, _TOLD, 0.0]
     told = Pairs(found.first[-1:], found.second[-1:]).excesses(t)
     assert (told >= _TOLD * np.minimum(t, 1.0) * (1 - 1e-12)).all()
     # Of these pairs the curves themselves, of small probabilities alone: a's are 1 less the rest.
-    for before, after, _ in _other_behind(1 / scale, np.arange(2, teachers + 1) / scale)[2:]:
+    for before, after, _ in _other_behind(1 / scale, np.arange(2, teachers + 1), scale)[2:]:
         leads = len(before) // (teachers - 1)
         rest = before[leads * (near - 1) :, 1:], after[leads * (near - 1) :, 1:]
         assert len(rest[0]) == leads * (teachers - near)
@@ -379,11 +380,54 @@ def test_far_leads_of_very_many_teachers_tell_less_than_the_row_for_all_of_them(
     assert _below(np.array([39.0]), np.full(1, 0.5), np.full(1, 0.25))[0, 1:].sum() > _TOLD
 
 
+@pytest.mark.parametrize("ballot", [1, 3])
+@pytest.mark.parametrize("scale", [30.0, 300.0, 3000.0])
+def test_leads_that_are_not_listed_do_no_more_than_those_around_them(scale, ballot):
+    """Of very many teachers: whole leads and any z, against laws that know nothing of the cover."""
+    teachers = math.ceil(8 * scale) + 1000
+    cover = laplace_cover(scale, teachers, ballot)
+    assert cover.error.shape == cover.first.shape  # cells of leads have errors of their own
+    rng = np.random.default_rng(int(scale) + ballot)
+    for _ in range(150):
+        kinks = np.exp(2 * ballot / scale * rng.uniform(-1.2, 1.2, 4))
+        if rng.random() < 0.3:  # far out rare outcomes decide
+            kinks = np.exp(2 * ballot / scale * rng.choice([-1, 1]) * rng.uniform(0.9, 1, 4))
+        weights = rng.dirichlet(np.ones(4))
+        lead = int(scale * rng.exponential(rng.choice([0.3, 2.0]))) + 2 * ballot
+        z = rng.choice([0, rng.uniform(-ballot, ballot), rng.uniform(-3 * scale, lead)])
+        pair = [
+            law_beside(x / scale, y / scale, z / scale)
+            for x, y in ((lead, 0), (lead - ballot, ballot))
+        ]
+        most = dearest_row(cover, kinks, weights)
+        for first, second in (pair, pair[::-1]):
+            assert convex_value(first, second, kinks, weights) <= most + 1e-13
+
+
+@pytest.mark.parametrize("scale", [30.0, 3000.0])
+def test_chords_of_listed_leads_with_their_errors_lie_above_every_lead(scale):
+    """Row by row: outcomes of each whole lead, before and after, within errors of two nodes'."""
+    listed = _listed_leads(2, math.ceil(44 * scale), scale)
+    every = np.unique(np.linspace(2, listed[-1], 3000).astype(int))
+    *_, (before, after, width, *wide) = _other_behind(1 / scale, listed, scale)
+    rows = len(before) // len(listed)
+    errors = _of_leads(np.full((len(before), 1), bent(width)), before, after, *wide)
+    exact = _other_behind(1 / scale, every, scale)[-1]
+    place = np.clip(np.searchsorted(listed, every, side="right") - 1, 0, len(listed) - 2)
+    share = ((every - listed[place]) / np.diff(listed)[place])[:, None, None]
+    for law, true in ((before, exact[0]), (after, exact[1])):
+        nodes = law.reshape(len(listed), rows, 3)
+        allowed = (law * errors).reshape(nodes.shape) + 1e-16
+        chord = (1 - share) * nodes[place] + share * nodes[place + 1]
+        most = (1 - share) * allowed[place] + share * allowed[place + 1]
+        assert (np.abs(true.reshape(len(every), rows, 3) - chord) <= most).all()
+
+
 @pytest.mark.parametrize("scale", [0.7, 6.0])
 def test_what_runs_within_a_vote_has_nodes_from_one_end_to_the_other(scale):
     """The other behind a and ahead of b: by nothing of a's lead, and by all of it or a vote."""
     vote = 1 / scale
-    parts = _other_behind(vote, vote * np.arange(2, 5))
+    parts = _other_behind(vote, np.arange(2, 5), scale)
     for part, leads in ((parts[1], [1]), (parts[3], [2, 3, 4])):
         before, after, _ = part
         rows = np.split(before, len(leads)), np.split(after, len(leads))
@@ -428,6 +472,6 @@ def test_rows_between_hold_the_ends_of_what_the_other_can_lie_between(scale):
 def test_very_many_teachers_are_covered_at_a_scale_that_a_thousand_are():
     """Leads beyond 44 scales share a row: how many more teachers there are does not matter."""
     few, many = (len(laplace_cover(20.0, teachers).first) for teachers in (1001, 10**6))
-    assert many == few
+    assert many == few < len(laplace_cover(20.0, 1000).first)
     with pytest.raises(ValueError, match="scale"):
         laplace_cover(1.0, 10**6)

@@ -132,11 +132,14 @@ def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
     p = (growth / (1 + growth)) ** k
     q = 1 / (1 + growth) ** k
     sum_p = sum_q = Decimal(0)
+    # Which piece is solved is all that e^((k - 2 lies) epsilon) decides: a product will do.
+    corner, square = (k * e).exp(), growth * growth
     for lies in range(k // 2 + 1):
         # Outcomes 0..lies have P_l > e^x Q_l exactly for x < (k - 2 lies) epsilon.
         sum_p, sum_q = sum_p + p, sum_q + q
         if lies < k // 2:
-            next_delta = sum_p - ((k - 2 * lies - 2) * e).exp() * sum_q
+            corner /= square
+            next_delta = sum_p - corner * sum_q
             if next_delta <= spare:
                 p = p * (k - lies) / (lies + 1) / growth
                 q = q * (k - lies) / (lies + 1) * growth

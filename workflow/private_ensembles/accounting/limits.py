@@ -13,7 +13,7 @@ MOST_EPSILON = 100
 # A delta below this underflows once it is divided among labels, or squared.
 LEAST_DELTA = 1e-100
 # Tables grow with both; more are hardly ever meant. No count of so many votes stops any sampler.
-MOST_TEACHERS, MOST_CLASSES = 1_000_000, 10_000
+MOST_TEACHERS, MOST_CLASSES = 1_000_000, 100_000
 # More parts of a vote than anybody tells apart.
 MOST_PARTS = 10_000
 

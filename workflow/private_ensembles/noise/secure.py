@@ -18,6 +18,8 @@ MODES = ("reproducible", "secure")
 # Units of the fine lattice in one vote, at most, and the bits that sigma has in units, at most.
 FINEST = 1 << 40
 _BITS_OF_SIGMA = 56
+# Numbers that are Python's own at a time, which takes much memory.
+_AT_ONCE = 1 << 18
 # Votes of one class must be fewer: with noise of 64 sigma they fit 64 bits in any units.
 MOST_VOTES = 1 << 22
 # Noise of 64 times as much would not fit 64 bits.
@@ -104,9 +106,12 @@ def _noisy(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
     _check(sigma)
     if counts.dtype.kind not in "iu" or np.abs(counts).max(initial=0) >= MOST_VOTES:
         raise ValueError(f"counts of type {counts.dtype}: must be integers below 2^22 in size")
-    units = [count * unit for count in counts.ravel().tolist()]
-    noisy = _gaussian(float(sigma) * unit)(units)
-    return np.array(noisy, dtype=np.int64).reshape(counts.shape)
+    every, noisy = counts.ravel(), np.empty(counts.size, dtype=np.int64)
+    draw = _gaussian(float(sigma) * unit)
+    for start in range(0, every.size, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        noisy[some] = draw([count * unit for count in every[some].tolist()])
+    return noisy.reshape(counts.shape)
 
 
 @cache

@@ -74,6 +74,30 @@ def distribution(label: BestLabel, counts: ArrayLike) -> NDArray[np.float64]:
     votes, classes added one by one. Raises ValueError unless the counts are whole numbers >= 0 of C
     classes, each row with the same sum, at least m.
     """
+    counts, K = _checked(label, counts)
+    order = np.argsort(-counts, axis=1, kind="stable")
+    rows, back = np.unique(np.take_along_axis(counts, order, axis=1), axis=0, return_inverse=True)
+    probabilities = np.empty(counts.shape)
+    chances = _in_parts(label, rows, np.arange(counts.shape[1])[None].repeat(len(rows), axis=0), K)
+    np.put_along_axis(probabilities, order, chances[back.ravel()], axis=1)
+    return probabilities
+
+
+def right(label: BestLabel, counts: ArrayLike, labels: ArrayLike) -> NDArray[np.float64]:
+    """Return Pr[its label] of each query, (Q,): entries of `distribution`, the others left out.
+
+    labels: (Q,) classes. Arguments and errors else as there.
+    """
+    counts, K = _checked(label, counts)
+    order = np.argsort(-counts, axis=1, kind="stable")
+    column = (order == np.asarray(labels)[:, None]).argmax(axis=1)
+    rows = np.take_along_axis(counts, order, axis=1)
+    some, back = np.unique(np.column_stack([rows, column]), axis=0, return_inverse=True)
+    return _in_parts(label, some[:, :-1], some[:, -1:], K)[back.ravel(), 0]
+
+
+def _checked(label: BestLabel, counts: ArrayLike) -> tuple[NDArray, int]:
+    """Counts as an array, and how many votes each row has."""
     counts = np.asarray(counts)
     m, C = label.histograms.n_teachers, label.histograms.n_classes
     if counts.ndim != 2 or counts.shape[1] != C or counts.dtype.kind not in "iu":
@@ -81,44 +105,70 @@ def distribution(label: BestLabel, counts: ArrayLike) -> NDArray[np.float64]:
     K = int(counts[0].sum())
     if counts.min() < 0 or (counts.sum(axis=1) != K).any() or m > K:
         raise ValueError(f"counts: every row must have the same number of votes, at least {m}")
-    order = np.argsort(-counts, axis=1, kind="stable")
-    rows, back = np.unique(np.take_along_axis(counts, order, axis=1), axis=0, return_inverse=True)
+    return counts, K
+
+
+def _in_parts(label: BestLabel, rows: NDArray, wanted: NDArray, K: int) -> NDArray[np.float64]:
+    """Pr[label] of some columns of sorted rows (Q, C), wanted: (Q, columns)."""
+    m = label.histograms.n_teachers
     ways = np.array([[math.comb(n, v) for v in range(m + 1)] for n in range(K + 1)], dtype=float)
-    size = max(1, _CHUNK // _steps(m, C)[0])
-    parts = [_of_rows(label, rows[k : k + size], ways) for k in range(0, len(rows), size)]
-    probabilities = np.empty(counts.shape)
-    chances = np.concatenate(parts) / float(math.comb(K, m))
-    np.put_along_axis(probabilities, order, chances[back.ravel()], axis=1)
-    return probabilities
+    size = max(1, _CHUNK // _steps(m, rows.shape[1])[0])
+    parts = [
+        _of_rows(label, rows[k : k + size], wanted[k : k + size], ways)
+        for k in range(0, len(rows), size)
+    ]
+    return np.concatenate(parts) / float(math.comb(K, m))
 
 
-def _of_rows(label: BestLabel, rows: NDArray, ways: NDArray) -> NDArray[np.float64]:
-    """Ways of drawing the sample times Pr[label], of sorted rows (Q, C)."""
+def _of_rows(
+    label: BestLabel, rows: NDArray, wanted: NDArray, ways: NDArray
+) -> NDArray[np.float64]:
+    """Ways of drawing the sample times Pr[label], of the columns wanted of sorted rows."""
     m, C = label.histograms.n_teachers, label.histograms.n_classes
     size, _, groups = _steps(m, C)
     first = np.zeros((size, len(rows)))
     first[0] = 1.0
-    probabilities = np.zeros(rows.shape)
-    for column, others in _without_each(first, rows, ways, m, list(range(C))):
+    chances = np.zeros(wanted.shape)
+    every = list(range(C))
+    for column, some, others in _without_each(
+        first, np.arange(len(rows)), rows, wanted, ways, m, every
+    ):
+        mine = np.zeros(len(some))
         for votes, members, rest in groups:
             inner = label.probabilities[members] @ others[rest]
-            probabilities[:, column] += ways[rows[:, column], votes] * inner
-    return probabilities
+            mine += ways[rows[some, column], votes] * inner
+        at = wanted[some] == column
+        chances[some] += np.where(at, mine[:, None], 0.0)
+    return chances
 
 
 def _without_each(
-    sums: NDArray, rows: NDArray, ways: NDArray, m: int, columns: list[int]
-) -> Iterator[tuple[int, NDArray]]:
-    """Each of the columns, and the sums with all others of them added: by halves."""
+    sums: NDArray,
+    some: NDArray,
+    rows: NDArray,
+    wanted: NDArray,
+    ways: NDArray,
+    m: int,
+    columns: list[int],
+) -> Iterator[tuple[int, NDArray, NDArray]]:
+    """Each column, the rows that want it, and their sums with all others added: by halves.
+
+    some: the rows that sums are of.
+    """
     if len(columns) == 1:
-        yield columns[0], sums
+        yield columns[0], some, sums
         return
     half = len(columns) // 2
     for kept, added in ((columns[:half], columns[half:]), (columns[half:], columns[:half])):
-        more = sums
+        mine = np.isin(wanted[some], kept).any(axis=1)
+        if not mine.any():
+            continue
+        of = some[mine]
+        more = sums if mine.all() else sums[:, mine]
         for column in added:
-            more = _with(more, rows[:, column], ways, m, rows.shape[1])
-        yield from _without_each(more, rows, ways, m, kept)
+            if rows[of, column].any():  # else nothing is drawn from it
+                more = _with(more, rows[of, column], ways, m, rows.shape[1])
+        yield from _without_each(more, of, rows, wanted, ways, m, kept)
 
 
 def _with(sums: NDArray, votes: NDArray, ways: NDArray, m: int, n_classes: int) -> NDArray:

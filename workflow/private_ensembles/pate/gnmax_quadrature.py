@@ -15,17 +15,18 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr
+from scipy.special import lambertw, log_ndtr
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.histograms import Merged, blocks, chunks, merge
+from private_ensembles.pate.products import MANY_CLASSES
 
 # A class that trails by g standard deviations wins with probability at most Phi(-g / sqrt(2)),
 # which no float holds beyond this g.
 _UNDERFLOW = 55.0
-# The relative error that the step is chosen for.
-_DISCRETISATION = 1e-15
+# The relative error that the step is chosen for, and the absolute one where that is enough.
+_DISCRETISATION, _NEARLY = 1e-15, 1e-14
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
@@ -47,11 +48,48 @@ def gnmax_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.f
     array([0.837, 0.496])
 
     merged: the votes, of `merge`, which serves every sigma. labels: (queries,) classes. The other
-    classes' integrals, which take most of the time, are left out. Raises ValueError like
-    `check_sigma`.
+    classes' integrals, which take most of the time, are left out. From `MANY_CLASSES` on it is
+    `gnmax_nearly_right`. Raises ValueError like `check_sigma`.
     """
+    if merged.n_classes >= MANY_CLASSES:
+        return gnmax_nearly_right(merged, labels, sigma)
     of, wanted = merged.of(labels)
     return np.exp(_of_pairs(merged, check_sigma(sigma), wanted)[0][of])
+
+
+def gnmax_nearly_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.float64]:
+    """Do as `gnmax_right` does, within 1e-12, in far fewer steps.
+
+    >>> gnmax_nearly_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
+    array([0.837, 0.496])
+
+    The theorem of `gnmax_log_distribution`, with another bound M. As |phi(x + is)| = phi(x)
+    e^(s^2 / 2), |Phi(x + ib) - Phi(x)| <= a' phi(x) for |b| <= a, where a' = a e^(a^2 / 2). The
+    largest Phi(x) + a' phi(x) is at x = 1 / a', and with 1 - Phi(x) >= phi(x) x / (1 + x^2) it is
+    at most 1 + phi(x) / (x (1 + x^2)) there. So M = exp(a^2 / 2 + (C - 1) phi(x) / (x (1 + x^2)))
+    serves, and a is chosen for the widest step. Outside 8.5 below the largest count, and sqrt(72 +
+    2 ln C) above it, no winner is with a probability of 1e-15.
+    """
+    sigma = check_sigma(sigma)
+    of, wanted = merged.of(labels)
+    step = max(_step(merged.n_classes), _wide_step(merged.n_classes))
+    left = np.full(len(merged.starts), 8.5)
+    log_probability, _ = _of_pairs(merged, sigma, wanted, step, left)
+    return np.exp(log_probability[of])
+
+
+def _step(n_classes: int) -> float:
+    """The step at which probabilities are off by _DISCRETISATION, relative to themselves."""
+    return math.sqrt(2 * math.pi**2 / (n_classes * math.log(2 / _DISCRETISATION)))
+
+
+def _wide_step(n_classes: int) -> float:
+    """The step at which probabilities are off by _NEARLY: `gnmax_nearly_right` says why."""
+    x = np.linspace(0.5, 8.0, 151)  # 1 / a'
+    a = np.sqrt(lambertw(1 / x**2).real)
+    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    log_most = a**2 / 2 + (n_classes - 1) * density / (x * (1 + x**2))
+    return float((2 * math.pi * a / np.logaddexp(0.0, log_most + math.log(2 / _NEARLY))).max())
 
 
 def gnmax_log_distribution(
@@ -81,16 +119,25 @@ def gnmax_log_distribution(
 
 
 def _of_pairs(
-    merged: Merged, sigma: float, wanted: NDArray[np.bool_]
+    merged: Merged,
+    sigma: float,
+    wanted: NDArray[np.bool_],
+    step: float | None = None,
+    left: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """log Pr and its error of the pairs that are wanted, (pairs,); of the others -inf and 0."""
+    """log Pr and its error of the pairs that are wanted, (pairs,); of the others -inf and 0.
+
+    step, left: of the grid, and how far below the largest count it begins, (rows,); unless given,
+    those that the errors are for.
+    """
     gap = merged.gap / sigma
-    n_classes = merged.n_classes
-    step = math.sqrt(2 * math.pi**2 / (n_classes * math.log(2 / _DISCRETISATION)))
-    right = math.sqrt(72 + 2 * math.log(n_classes))
-    # A loser that trails by g wins, if ever, at y near the middle between both counts.
-    largest = np.maximum.reduceat(np.where(gap <= _UNDERFLOW, gap, 0.0), merged.starts)
-    left = np.maximum(8.5, largest / 2 + 6.1)
+    if step is None:
+        step = _step(merged.n_classes)
+    right = math.sqrt(72 + 2 * math.log(merged.n_classes))
+    if left is None:
+        # A loser that trails by g wins, if ever, at y near the middle between both counts.
+        largest = np.maximum.reduceat(np.where(gap <= _UNDERFLOW, gap, 0.0), merged.starts)
+        left = np.maximum(8.5, largest / 2 + 6.1)
     nodes = np.ceil((left + right) / step).astype(np.int64) + 1
     log_probability = np.full(len(gap), -np.inf)
     error = np.zeros(len(gap))

@@ -26,16 +26,27 @@ class Merged:
 
     gap: (pairs,) votes by which the row's largest count leads this one, >= 0. multiplicity:
     (pairs,) how many classes have it. row: (pairs,) the row of each pair. starts: (rows,) the first
-    pair of each row. home: (queries, classes) the pair of every entry of the vote matrix.
-    n_classes: C.
+    pair of each row. n_classes: C. query, column, pair: (entries,) entries of the vote matrix and
+    the pair of each. rest: (queries,) the pair of all others of a query. columns: of the matrix.
     """
 
     gap: NDArray[np.int64]
     multiplicity: NDArray[np.int64]
     row: NDArray[np.int64]
     starts: NDArray[np.int64]
-    home: NDArray[np.int64]
     n_classes: int
+    query: NDArray[np.int64]
+    column: NDArray[np.int64]
+    pair: NDArray[np.int64]
+    rest: NDArray[np.int64]
+    columns: int
+
+    @property
+    def home(self) -> NDArray[np.int64]:
+        """The pair of every entry of the vote matrix, (queries, classes)."""
+        home = np.repeat(self.rest[:, None], self.columns, axis=1)
+        home[self.query, self.column] = self.pair
+        return home
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -51,7 +62,9 @@ class Merged:
 
     def of(self, labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The pair of one class of each query, (queries,), and which pairs these are, (pairs,)."""
-        rows = self.home[np.arange(len(self.home)), labels]
+        rows = self.rest.copy()
+        mine = self.column == np.asarray(labels)[self.query]
+        rows[self.query[mine]] = self.pair[mine]
         wanted = np.zeros(len(self.gap), dtype=bool)
         wanted[rows] = True
         return rows, wanted
@@ -79,24 +92,54 @@ def blocks(
 
 
 def merge(counts: ArrayLike) -> Merged:
-    """Merge a vote matrix, integers (queries, classes). Raises ValueError like `check_counts`."""
+    """Merge a vote matrix, integers (queries, classes). Raises ValueError like `check_counts`.
+
+    Works on the votes that are there: with few teachers nearly all of very many classes have none.
+    """
     counts = check_counts(counts)
-    order = np.argsort(-counts, axis=1, kind="stable")
-    descending = np.take_along_axis(counts, order, axis=1)
-    gaps, which = np.unique(descending[:, :1] - descending, axis=0, return_inverse=True)
-    new = np.ones(gaps.shape, dtype=bool)
-    new[:, 1:] = gaps[:, 1:] != gaps[:, :-1]
-    pair = np.cumsum(new.ravel()).reshape(gaps.shape) - 1
-    home = np.empty_like(pair, shape=counts.shape)
-    np.put_along_axis(home, order, pair[which.ravel()], axis=1)
-    first = np.flatnonzero(new)
+    queries, n_classes = counts.shape
+    row, column = np.divmod(np.flatnonzero(counts.ravel() != 0), n_classes)
+    largest = counts.max(axis=1)
+    # Each query's gaps, ascending, and how many classes have each; classes without votes last.
+    votes = counts[row, column]
+    width = int(largest.max()) + 1
+    keys = row * width + (largest[row] - votes)
+    keys, which, times = np.unique(keys, return_inverse=True, return_counts=True)
+    none = n_classes - np.bincount(row, minlength=queries)
+    some = np.flatnonzero(none)
+    keys = np.concatenate([keys, some * width + largest[some]])
+    times = np.concatenate([times, none[some]])
+    order = np.argsort(keys)
+    place = np.empty(len(keys), dtype=np.int64)
+    place[order] = np.arange(len(keys))
+    query, gap = np.divmod(keys[order], width)
+    times = times[order]
+    first = np.searchsorted(query, np.arange(queries))
+    number = np.arange(len(query)) - first[query]
+    # Rows that agree in all gaps and numbers are one; the larger the votes, the earlier.
+    runs = np.zeros((queries, number.max() + 1, 2), dtype=np.int64)
+    runs[query, number] = np.stack([gap, -times], axis=1)
+    _, kept, of = np.unique(
+        runs.reshape(queries, -1), axis=0, return_index=True, return_inverse=True
+    )
+    sizes = np.bincount(query, minlength=queries)[kept]
+    starts = np.cumsum(sizes) - sizes
+    pairs = np.arange(sizes.sum()) + np.repeat(first[kept] - starts, sizes)
+    # Where each query's pairs are among those that are kept.
+    moved = starts[of.ravel()] - first
+    rest = np.zeros(queries, dtype=np.int64)
+    rest[some] = moved[some] + place[len(keys) - len(some) :]
     return Merged(
-        gap=gaps.ravel()[first],
-        multiplicity=np.diff(np.append(first, gaps.size)),
-        row=first // gaps.shape[1],
-        starts=pair[:, 0],
-        home=home,
-        n_classes=counts.shape[1],
+        gap=gap[pairs],
+        multiplicity=times[pairs],
+        row=np.repeat(np.arange(len(kept)), sizes),
+        starts=starts,
+        n_classes=n_classes,
+        query=row,
+        column=column,
+        pair=moved[row] + place[which.ravel()],
+        rest=rest,
+        columns=n_classes,
     )
 
 
@@ -106,8 +149,8 @@ def of_two(first: NDArray[np.int64], second: NDArray[np.int64], n_classes: int) 
     >>> of_two(np.array([1]), np.array([4]), 1000).gap
     array([0, 3, 4])
 
-    first, second: (rows,) votes for either, each row with the same sum. n_classes: C >= 3. `home`
-    is (rows, 3): the pairs of the first, of the second, and of all other classes, which have none.
+    first, second: (rows,) votes for either, each row with the same sum. n_classes: C >= 3. The
+    matrix is (rows, 3): the first, the second, and all other classes, which have none.
     """
     rows = len(first)
     swapped = first < second
@@ -118,6 +161,10 @@ def of_two(first: NDArray[np.int64], second: NDArray[np.int64], n_classes: int) 
         multiplicity=np.tile([1, 1, n_classes - 2], rows),
         row=np.repeat(np.arange(rows), 3),
         starts=starts,
-        home=np.stack([starts + swapped, starts + ~swapped, starts + 2], axis=1),
         n_classes=n_classes,
+        query=np.tile(np.arange(rows), 2),
+        column=np.repeat([0, 1], rows),
+        pair=np.concatenate([starts + swapped, starts + ~swapped]),
+        rest=starts + 2,
+        columns=3,
     )

@@ -28,7 +28,7 @@ from private_ensembles.pate.tails import tails_of
 
 
 def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
-    """counts as int64 (queries, classes).
+    """counts as int64 (queries, classes), which are not copied if they are that already.
 
     Raises ValueError for another rank, non-integers, negative counts, or rows that do not add up
     to the same positive number of teachers.
@@ -38,7 +38,7 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(f"counts: shape {counts.shape} must be (queries, classes)")
     if counts.dtype.kind not in "iu":
         raise ValueError(f"counts: type {counts.dtype} must be whole numbers")
-    counts = counts.astype(np.int64)
+    counts = counts.astype(np.int64, copy=False)
     if counts.min() < 0:
         raise ValueError(f"counts: {counts.min()} must be at least 0")
     teachers = counts.sum(axis=1)

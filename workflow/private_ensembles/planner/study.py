@@ -53,7 +53,7 @@ def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     size = wanted.n_teachers, queries
     counts, labels = synthetic_counts(wanted.profile, *size, generator, wanted.weights)
     # Of scores the profile says what a vote that is drawn from them would be.
-    return counts * wanted.resolution, labels
+    return counts if wanted.resolution == 1 else counts * wanted.resolution, labels
 
 
 def ranked(

@@ -37,7 +37,7 @@ def counted(
     """
     each = None if weights is None else np.asarray(weights, dtype=np.float64)  # exact below 2^53
     histograms = np.empty((len(votes), n_classes), np.int64)
-    step = max(1, _PIECE // max(1, votes.shape[1]))
+    step = max(1, _PIECE // max(1, votes.shape[1], n_classes))
     for start in range(0, len(votes), step):
         piece = votes[start : start + step].astype(np.int64)
         # The first place of each row takes the absent votes.

@@ -12,6 +12,12 @@ import numpy as np
 from private_ensembles import checks
 from private_ensembles.votes.ballots import dealt
 
+# Probabilities that are drawn at a time.
+_AT_ONCE = 1 << 20
+# Of more classes than this, and a confusion up to _FEW, those are drawn that have a share of more
+# than nothing.
+_MANY, _FEW, _NOTHING = 10_000, 20.0, 2.0**-60
+
 
 @dataclass(frozen=True)
 class ConsensusProfile:
@@ -87,6 +93,16 @@ def synthetic_queries(profile, n_queries, generator):
 
     Raises ValueError unless n_queries >= 1.
     """
+    probabilities = np.empty((n_queries, profile.n_classes))
+
+    def keep(rows, some):
+        probabilities[rows] = some
+
+    return probabilities, _drawn(profile, n_queries, generator, keep)
+
+
+def _drawn(profile, n_queries, generator, take):
+    """Return labels (Q,), and tell `take` each slice of queries and their probabilities."""
     checks.integer(n_queries=n_queries, at_least=1)
     C = profile.n_classes
     true = generator.choice(C, size=n_queries, p=profile.frequencies)
@@ -94,17 +110,48 @@ def synthetic_queries(profile, n_queries, generator):
     right = np.where(
         easy, generator.beta(*profile.easy, n_queries), generator.beta(*profile.hard, n_queries)
     )
-    wrong = generator.dirichlet(np.full(C - 1, profile.confusion / (C - 1)), n_queries)
-    probabilities = np.empty((n_queries, C))
-    # Wrong classes in cyclic order after the true one, so that no row needs a copy of its own.
-    rows = np.arange(n_queries)
-    for offset in range(1, C):
-        probabilities[rows, (true + offset) % C] = wrong[:, offset - 1] * (1 - right)
-    probabilities[rows, true] = right
-    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    size = max(1, _AT_ONCE // C)
+    for first in range(0, n_queries, size):
+        rows = slice(first, min(first + size, n_queries))
+        wrong = _alike(C - 1, profile.confusion, rows.stop - first, generator)
+        wrong *= 1 - right[rows, None]
+        probabilities = np.empty((len(wrong), C))
+        # Wrong classes in cyclic order after the true one.
+        for row, (one, share, others) in enumerate(
+            zip(true[rows], right[rows], wrong, strict=True)
+        ):
+            probabilities[row, one] = share
+            probabilities[row, one + 1 :] = others[: C - 1 - one]
+            probabilities[row, :one] = others[C - 1 - one :]
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        take(rows, probabilities)
     other = (true + generator.integers(1, C, n_queries)) % C
     labels = np.where(generator.random(n_queries) < profile.mislabelled, other, true)
-    return probabilities, labels.astype(np.int64)
+    return labels.astype(np.int64)
+
+
+def _alike(number, total, size, generator):
+    """Draw Dirichlet(total / number, ...) of that many classes, (size, number).
+
+    Very many classes of which few have a share by its size-biased order (Pitman 1996, section 2):
+    the k-th class, any of those left, takes a share Beta(1 + a, a (number - k)) of what is left, a
+    = total / number. It ends where less is left than a float beside 1 holds.
+    """
+    a = total / number
+    if number < _MANY or total > _FEW:
+        return generator.dirichlet(np.full(number, a), size)
+    drawn = np.zeros((size, number))
+    for row in drawn:
+        left, k = 1.0, 0
+        while left > _NOTHING:
+            place = generator.integers(number)
+            if row[place]:
+                continue
+            k += 1
+            share = generator.beta(1 + a, a * (number - k))
+            row[place] = left * share
+            left *= 1 - share
+    return drawn
 
 
 def synthetic_counts(profile, n_teachers, n_queries, generator, weights=None):
@@ -115,7 +162,7 @@ def synthetic_counts(profile, n_teachers, n_queries, generator, weights=None):
     (numpy.random.Generator) and the votes from another, so that generators in equal states give
     ensembles of any number of teachers the same queries. weights: votes of each teacher, all for
     one class; teachers of every weight are right alike often, and a row adds up to all votes. None:
-    one each. Memory: about 24 bytes per query and class.
+    one each. Memory: about 8 bytes per query and class, with weights 24.
 
     Raises ValueError unless n_teachers and n_queries are integers >= 1.
 
@@ -127,15 +174,28 @@ def synthetic_counts(profile, n_teachers, n_queries, generator, weights=None):
     """
     checks.integer(n_teachers=n_teachers, at_least=1)
     queries, votes = generator.spawn(2)
-    probabilities, labels = synthetic_queries(profile, n_queries, queries)
     share = profile.absent_share
     if weights is not None:
+        probabilities, labels = synthetic_queries(profile, n_queries, queries)
         counts = np.zeros(probabilities.shape, dtype=np.int64)
         for weight, teachers in zip(*np.unique(weights, return_counts=True), strict=True):
             cast = votes.binomial(teachers, 1 - share, n_queries)
             counts += weight * votes.multinomial(cast, probabilities)
         return dealt(counts, int(np.sum(weights))), labels
-    if not share:
-        return votes.multinomial(n_teachers, probabilities), labels
-    cast = votes.binomial(n_teachers, 1 - share, n_queries)
-    return dealt(votes.multinomial(cast, probabilities), n_teachers), labels
+    checks.integer(n_queries=n_queries, at_least=1)
+    cast = votes.binomial(n_teachers, 1 - share, n_queries) if share else None
+    counts = np.empty((n_queries, profile.n_classes), dtype=np.int64)
+
+    def count(rows, probabilities):
+        present = n_teachers if cast is None else cast[rows]
+        if profile.n_classes <= _MANY:
+            counts[rows] = votes.multinomial(present, probabilities)
+            return
+        counts[rows] = 0
+        cast_by = np.broadcast_to(present, len(probabilities))
+        for row, n, p in zip(counts[rows], cast_by, probabilities, strict=True):
+            some = np.flatnonzero(p)  # few classes have any
+            row[some] = votes.multinomial(n, p[some])
+
+    labels = _drawn(profile, n_queries, queries, count)
+    return (dealt(counts, n_teachers) if share else counts), labels

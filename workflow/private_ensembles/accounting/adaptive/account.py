@@ -37,6 +37,8 @@ _TRIES = 40
 _LEAST_DELTA = 1e-14
 # Multiples of the Renyi order that decides at epsilon, by which pairs are gathered.
 _ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
+# Of one label so many points are worked out at a time, for all of its pairs.
+_THRESHOLDS = 32
 # Of the distances at which a reach is sought this many are passed over at first.
 _STRIDE = 8
 # Exponentials, logarithms, quotients and sums of a few numbers.
@@ -165,12 +167,13 @@ def curve(
     wanted, too; else they are 0. least: the least epsilon at which bounds are wanted, the largest
     being `epsilon`, which saves time: upper bounds elsewhere are 1. All of the grid unless given.
     """
-    grid, kernels, orders = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
+    known = grid_and_orders(family, labels, epsilon, delta, fineness=fineness)
+    grid, orders, _ = known
     wanted = None
     if least is not None:
         ends = (math.floor(end / grid.step) - grid.lowest for end in (least, epsilon))
         wanted = slice(max(0, next(ends) - 1), min(grid.size, next(ends) + 3))
-    above = values_of_labels(kernels, grid, labels, delta, wanted)
+    above = values_of_family(family, labels, delta, known, wanted)
     first = max(0, -grid.lowest - 1)  # the last point below epsilon = 0
     below = slopes = np.zeros(grid.size)
     if lower:
@@ -191,11 +194,52 @@ def grid_and_kernels(
 
     width: standard deviation of all losses together, if more than the labels is released.
     """
+    options = {"fineness": fineness, "width": width}
+    grid, orders, spread = grid_and_orders(family, labels, epsilon, delta, **options)
+    return grid, kernels_on(family, grid.step, labels, delta, orders, spread), orders
+
+
+def grid_and_orders(
+    family: Family,
+    labels: int,
+    epsilon: float,
+    delta: float,
+    *,
+    fineness: float = FINE,
+    width: float = 0.0,
+) -> tuple[Grid, NDArray[np.float64], float]:
+    """Return the grid of `grid_and_kernels`, the orders, and `largest_spread`; no kernels."""
     spread = largest_spread(family)
     width = max(width, spread * math.sqrt(labels))
     grid = grid_of(spread, labels, width, epsilon, delta, fineness)
-    orders = deciding_orders(epsilon, width)
-    return grid, kernels_on(family, grid.step, labels, delta, orders, spread), orders
+    return grid, deciding_orders(epsilon, width), spread
+
+
+def values_of_family(
+    family: Family,
+    labels: int,
+    delta: float,
+    known: tuple[Grid, NDArray[np.float64], float],
+    wanted: slice | None = None,
+) -> NDArray[np.float64]:
+    """Return upper bounds on W_labels of a family at the grid's points, 1 where none is wanted.
+
+    One label's W is the largest of its pairs' curves, and the largest of the family's rows bounds
+    it at each point: no kernel is needed. delta: as `kernels_on` takes it. known: as
+    `grid_and_orders` returns it.
+    """
+    grid, orders, spread = known
+    if labels > 1:
+        kernels = kernels_on(family, grid.step, labels, delta, orders, spread)
+        return values_of_labels(kernels, grid, labels, delta, wanted)
+    values, logs = np.ones(grid.size), grid.logs()
+    first, last, _ = (slice(None) if wanted is None else wanted).indices(grid.size)
+    for start in range(first, last, _THRESHOLDS):
+        some = slice(start, min(start + _THRESHOLDS, last))
+        most = family.excesses(np.exp(logs[some])).max(axis=0)
+        most -= np.expm1(np.minimum(logs[some], 0.0))
+        values[some] = np.minimum(most * (1 + _ROUNDING), 1.0)
+    return values
 
 
 def grid_of(

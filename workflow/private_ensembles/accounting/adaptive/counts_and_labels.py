@@ -23,11 +23,11 @@ from private_ensembles.accounting.adaptive.account import (
     FINE,
     Curve,
     check_labels,
-    grid_and_kernels,
+    grid_and_orders,
+    values_of_family,
 )
 from private_ensembles.accounting.adaptive.backward_induction import Grid
 from private_ensembles.accounting.adaptive.families import Family
-from private_ensembles.accounting.adaptive.label_blocks import values_of_labels
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.root import bisect
@@ -155,8 +155,10 @@ def labels_alone(
     of their losses; they only choose the grid. Source: docs/confident-labels.md.
     """
     resolution = {"fineness": fineness, "width": width}
-    grid, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, **resolution)
-    return LabelsAlone(grid, values_of_labels(kernels, grid, labels, delta, slice(0, grid.size)))
+    known = grid_and_orders(family, labels, epsilon, delta, **resolution)
+    grid, _, _ = known
+    everywhere = slice(0, grid.size)
+    return LabelsAlone(grid, values_of_family(family, labels, delta, known, everywhere))
 
 
 def joint_epsilon(

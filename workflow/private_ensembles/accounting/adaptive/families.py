@@ -80,12 +80,14 @@ class Covered:
     cover: a row for each; every neighbouring pair's curve lies below a mixture of theirs, in both
     orders. played: pairs of neighbours that do exist, for the lower bound. by_cover: whether the
     grid is measured by the cover, too: what is played says much less in very many classes, whose
-    grid would be far finer than the cover's curves ask for.
+    grid would be far finer than the cover's curves ask for. finer: by how much finer the grid is
+    than what is played asks for, >= 1.
     """
 
     cover: Pairs
     played: Pairs
     by_cover: bool = False
+    finer: float = 1.0
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`."""
@@ -193,8 +195,10 @@ def losses_of(first: NDArray, second: NDArray) -> NDArray[np.float64]:
 def largest_spread(family: Family) -> float:
     """The largest root mean square of a label's loss, which the grid is measured by."""
     spread = _spread(*family.pairs())
-    if isinstance(family, Covered) and family.by_cover:
-        spread = max(spread, _spread(*family.cover.pairs()) / _FINER_COVER)
+    if isinstance(family, Covered):
+        spread /= family.finer
+        if family.by_cover:
+            spread = max(spread, _spread(*family.cover.pairs()) / _FINER_COVER)
     return max(spread, 1e-9)
 
 

@@ -37,6 +37,9 @@ _FURTHEST = 600.0
 # Of very many teachers leads beyond this many scales and two votes share a row: b and the other win
 # with less than _TOLD together.
 _MANY_TEACHERS, _FAR, _TOLD = 1000, 44.0, 1e-17
+# Of very many teachers not every lead is listed: cells of leads are as wide as those of a vote,
+# wider by e^(lead / 4), and up to this many times as wide.
+_WIDER = 8.0
 
 
 def bent(width: float) -> float:
@@ -142,8 +145,11 @@ def laplace_cover(scale: float, teachers: int, moved: int = 1) -> Pairs:
     if (near + 2 * moved) / scale > _FURTHEST:
         least = (min(teachers, _MANY_TEACHERS) + 2 * moved) / _FURTHEST
         raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
-    vote, leads = moved / scale, np.arange(2 * moved, near + 1) * (1 / scale)
-    parts = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, leads)]
+    vote = moved / scale
+    listed = np.arange(2 * moved, near + 1)
+    if teachers > _MANY_TEACHERS and listed.size:
+        listed = _listed_leads(2 * moved, near, scale)
+    parts = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, listed, scale)]
     for lead in np.arange(moved + 1, min(2 * moved, near + 1)) * (1 / scale):
         parts += _other_behind_as_they_pass(vote, lead)
     if near < teachers:
@@ -155,12 +161,44 @@ def laplace_cover(scale: float, teachers: int, moved: int = 1) -> Pairs:
 def _joined(parts: list[tuple], error: float) -> Pairs:
     """Pairs of parts: laws before and after, and how wide the cells are in which more lie.
 
-    error: of each row, beside what the cells add.
+    error: of each row, beside what the cells add. A part of leads may add what `_of_leads` says.
     """
-    first = np.concatenate([before for before, _, _ in parts])
-    second = np.concatenate([after for _, after, _ in parts])
-    errors = [np.full(len(before), error + bent(width)) for before, _, width in parts]
-    return Pairs(first, second, np.concatenate(errors)[:, None])
+    first = np.concatenate([before for before, *_ in parts])
+    second = np.concatenate([after for _, after, *_ in parts])
+    errors = []
+    for before, after, width, *wide in parts:
+        each = np.full((len(before), 1), error + bent(width))
+        if wide:
+            each = _of_leads(each, before, after, *wide)
+        errors.append(each)
+    columns = max(each.shape[1] for each in errors)
+    errors = [np.broadcast_to(each, (len(each), columns)) for each in errors]
+    return Pairs(first, second, np.concatenate(errors))
+
+
+def _of_leads(
+    errors: NDArray, before: NDArray, after: NDArray, wide: NDArray
+) -> NDArray[np.float64]:
+    """Errors (rows, 1) of rows of which each stands for a cell of leads as well: (rows, 3).
+
+    wide: (rows,) of the widest cell at the row's lead. Chords of b and of the other are off by
+    `bent`, relative to themselves, and those of a by as much as both together.
+    """
+    share = np.array([bent(width) if width else 0.0 for width in wide])[:, None]
+    rare = np.maximum(*((law[:, 1:].sum(axis=1) / law[:, 0]) for law in (before, after)))
+    of_cells = share * (1 + errors) * (1 + _ERROR)
+    return errors + np.hstack([of_cells * rare[:, None], of_cells, of_cells])
+
+
+def _listed_leads(first: int, last: int, scale: float) -> NDArray[np.int64]:
+    """The first and the last of leads in votes, and some between, ever further apart."""
+    narrow = math.sqrt(1 / scale) / _CELLS  # in scales, about as in `cells_of_a_vote`
+    listed = [first]
+    while listed[-1] < last:
+        wider = math.exp(min(listed[-1] / scale / 4, math.log(_WIDER)))
+        step = max(1, math.floor(min(narrow * wider, 0.5) * scale))
+        listed.append(min(listed[-1] + step, last))
+    return np.array(listed)
 
 
 def _first_ahead(v: NDArray, w: NDArray) -> NDArray[np.float64]:
@@ -200,10 +238,11 @@ def _other_between(vote: float) -> list[tuple]:
     return parts
 
 
-def _other_behind(vote: float, leads: NDArray) -> list[tuple]:
-    """z below a before, and below b before or after, or both; a leads by one vote or by `leads`.
+def _other_behind(vote: float, listed: NDArray[np.int64], scale: float) -> list[tuple]:
+    """z below a before, and below b before or after, or both; a leads by one vote or as listed.
 
-    vote: all that moves. leads: of two such votes or more, so that a leads after, too.
+    vote: all that moves. listed: leads in votes, of two such moves or more, so that a leads after,
+    too; where some are left out, those around them stand for them.
     """
     k = math.exp(-vote)
     g, square = _with_squares(np.arange(_FEW_CELLS + 1) / _FEW_CELLS)
@@ -215,15 +254,20 @@ def _other_behind(vote: float, leads: NDArray) -> list[tuple]:
     before = _between_at(vote - up, up)
     parts.append((before, before[:, [1, 0, 2]], vote / cells))
     # More: a leads after, too.
+    leads, gaps = listed * (1 / scale), np.diff(listed)
+    gaps = np.where(gaps > 1, gaps / scale, 0.0)  # neighbours have none between them
+    gaps = np.maximum(np.append(0.0, gaps), np.append(gaps, 0.0))
     each, g, square = np.broadcast_arrays(leads[:, None], g, square)
     each, g, square = each.ravel(), g.ravel(), square.ravel()
     after = _below(each - 2 * vote, g * k, square * k**2)
-    parts.append((_below(each, g, square), after, 0.0))
+    wide = (np.repeat(gaps, each.size // max(1, leads.size)),) if gaps.any() else ()
+    parts.append((_below(each, g, square), after, 0.0, *wide))
     each, up = np.broadcast_arrays(leads[:, None], up)
     each, up = each.ravel(), up.ravel()
     g = np.exp(up - vote)
     after = _below(each - 2 * vote, g, g**2)
-    parts.append((_between_at(each - up, up), after, vote / cells))
+    wide = (np.repeat(gaps, each.size // max(1, leads.size)),) if gaps.any() else ()
+    parts.append((_between_at(each - up, up), after, vote / cells, *wide))
     return parts
 
 

@@ -203,10 +203,11 @@ class OptimalStart(Start):
     def refusal(self, law, task):
         """Refuse programs of many sorted histograms, which take too long."""
         if task.n_classes > 2 and task.labels > 1:
-            size = sorted_histograms(task.votes_in_all, task.n_classes)
+            size = sorted_histograms(task.votes_in_all, task.n_classes, _MOST_TOGETHER)
             if size > _MOST_TOGETHER:
                 at_most = f"at most {_MOST_TOGETHER} sorted histograms"
-                return f"for {at_most} for several labels, not {size:,}"
+                more = f"{size:,}" if math.isfinite(size) else "far more"
+                return f"for {at_most} for several labels, not {more}"
         return None
 
     def searched(self, task):

@@ -32,7 +32,7 @@ from private_ensembles.pate.consensus import (
     student_excess,
 )
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
-from private_ensembles.pate.gnmax_quadrature import gnmax_right
+from private_ensembles.pate.gnmax_quadrature import gnmax_nearly_right
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.rdp import check_counts
 
@@ -182,7 +182,7 @@ class Checked(Law):
 
         @cache
         def row(place: int) -> NDArray[np.float64]:  # a search asks for a third of them
-            return gnmax_right(merged, labels, sigmas[place])
+            return gnmax_nearly_right(merged, labels, sigmas[place])
 
         def score(noise: CheckedNoise) -> float:
             place = (np.log(noise.sigma2) - log_sigmas[0]) / (log_sigmas[1] - log_sigmas[0])

@@ -25,7 +25,11 @@ from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.sources import Source
 from private_ensembles.pate.gnmax import check_sigma, label_probability
 from private_ensembles.pate.gnmax_lattice import lattice_distribution, lattice_error, lattice_right
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution, gnmax_right
+from private_ensembles.pate.gnmax_quadrature import (
+    gnmax_distribution,
+    gnmax_nearly_right,
+    gnmax_right,
+)
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.rdp import check_counts
 
@@ -121,7 +125,9 @@ class Gaussian(Law):
         if task.n_classes == 2:
             return lambda noise: self.expected(counts, labels, task, noise)[1]
         merged = merge(counts)
-        return lambda noise: float(noise.labels * gnmax_right(merged, labels, noise.sigma).mean())
+        return lambda noise: float(
+            noise.labels * gnmax_nearly_right(merged, labels, noise.sigma).mean()
+        )
 
     def pairs(self, task, parameters):
         """Return the table for two classes, else pairs for all leads and all middles."""

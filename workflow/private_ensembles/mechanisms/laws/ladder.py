@@ -6,7 +6,7 @@ import numpy as np
 
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.optimal_label.ladder import ladder_matrix
+from private_ensembles.optimal_label.ladder import ladder_chances
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class Ladder(TableLaw):
 
     def chances(self, counts, parameters):
         K = int(counts[0].sum())
-        table = ladder_matrix(K, parameters.label_epsilon, parameters.label_delta)
-        return table[counts[:, 1]]
+        return ladder_chances(
+            K, parameters.label_epsilon, parameters.label_delta, np.asarray(counts)[:, 1]
+        )
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of the majority's column, which is rounded; the flips are exact."""

@@ -55,6 +55,13 @@ class OptimalLabel(TableLaw):
             return solved.distribution(counts)
         return drawn_votes.distribution(solved, counts)
 
+    def right(self, counts, labels, parameters, secure=False):
+        counts = np.asarray(counts)
+        if counts.shape[1] == 2 or parameters.drawn is None:
+            return super().right(counts, labels, parameters, secure)
+        solved = _solved(int(counts[0].sum()), counts.shape[1], parameters)
+        return drawn_votes.right(solved, counts, labels)
+
     def error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the ladder's error; for drawn votes, that of the sum over samples."""
         error = ladder.LAW.error(n_teachers, n_classes, parameters)

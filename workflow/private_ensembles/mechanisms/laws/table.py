@@ -18,6 +18,9 @@ from private_ensembles.pate.products import MANY_CLASSES
 _NEGLIGIBLE = 1e-21
 # Histograms of which an adversary against more than two classes is known to choose.
 _MOST_PLAYED = 128
+# Of so many votes they are too far apart to have one near a tie among them, which tells most. As
+# noise did not grow with the number of votes, a grid this much finer makes up for it.
+_MANY_VOTES, _FINER = 1000, 2.0
 # What a probability of merged counts may be off by, beside its relative error.
 MERGED_ERROR = 1e-15
 
@@ -59,7 +62,11 @@ class TableLaw(Law):
             if self.n_classes == 2:
                 raise ValueError(f"counts of {counts.shape[1]} classes: the law is for two only")
             return self.chances(counts, parameters)
-        return self.chances(both_counts(int(counts[0].sum())), parameters)[counts[:, 1]]
+        K = int(counts[0].sum())
+        if K > _MANY_VOTES:  # of those that there are
+            ones, of = np.unique(counts[:, 1], return_inverse=True)
+            return self.chances(np.stack([K - ones, ones], axis=1), parameters)[of.ravel()]
+        return self.chances(both_counts(K), parameters)[counts[:, 1]]
 
     def draw(self, counts, parameters, source):
         """Draw by the law's own sampler, or by exact coins."""
@@ -83,6 +90,9 @@ class TableLaw(Law):
             table = self.chances(both_counts(K), parameters)
             return two_class_pairs(table, error, spare, task)
         moved = np.unique(np.linspace(moves, K, _MOST_PLAYED).astype(np.int64))
+        if K > _MANY_VOTES:  # near a tie each number counts
+            tie = (K + moves - 1) // 2 + np.arange(-_MOST_PLAYED // 4, _MOST_PLAYED // 4)
+            moved = np.union1d(moved[::2], np.clip(tie, moves, K))
         if C >= MANY_CLASSES:  # all others are alike: together they are one outcome
             spare += C * MERGED_ERROR
             before, after = (
@@ -94,7 +104,9 @@ class TableLaw(Law):
             counts[:, :, 1] = K - counts[:, :, 0]
             before, after = (self.chances(some, parameters) for some in counts)
         played = Pairs(before, after, error, spare)
-        return Covered(self.cover(task, parameters), played, by_cover=C >= MANY_CLASSES)
+        finer = _FINER if K > _MANY_VOTES else 1.0
+        by_cover = C >= MANY_CLASSES
+        return Covered(self.cover(task, parameters), played, by_cover=by_cover, finer=finer)
 
     def _of_two(self, votes: NDArray, task: Task, parameters: Parameters) -> NDArray[np.float64]:
         """Pr[a], Pr[b] and Pr[another] where a has these votes and b all others, (votes, 3)."""
