@@ -29,9 +29,11 @@ def test_what_is_exported_costs_no_less_than_the_labels_and_little_more(
     mechanism, scale, sizes, reserve
 ):
     bounds = label_epsilon(mechanism, scale, delta=1e-5, **sizes)
-    interval = 1e-3  # losses are rounded up to whole ones
+    # Losses are rounded up to whole intervals, and a whole curve gathers its pairs by the orders
+    # that decide at its far end, not at this delta.
+    interval = 1e-3
     whole = label_loss_distribution(mechanism, scale, **sizes, interval=interval)
-    most = bounds.upper * 1.002 + interval
+    most = bounds.upper * 1.004 + interval
     assert bounds.lower <= whole.get_epsilon_for_delta(1e-5) <= most
     event = to_dp_event(mechanism, scale, **sizes, reserve=reserve)
     for accountant in (pld.PLDAccountant(Relation.ADD_OR_REMOVE_ONE), rdp.RdpAccountant()):

@@ -174,7 +174,7 @@ def _on_grid(family: Family, labels: int, wide: float) -> tuple[Grid, hockey_sti
     width = spread * math.sqrt(labels)
     epsilon = width**2 / 2 + wide * width
     grid = grid_of(spread, labels, width, epsilon, _CUT, FINE)
-    rows = curves_on(family, grid.step, _CUT / labels)
+    rows = curves_on(family, grid.step, _CUT / labels, spread)
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, grid.step, deciding_orders(epsilon, width))
     return grid, hockey_sticks.kernels(rows, grid.step)
