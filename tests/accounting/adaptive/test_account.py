@@ -103,12 +103,15 @@ def test_one_label_costs_what_its_dearest_pair_does():
         assert found.upper <= 1.05 * exact
 
 
-def test_the_curve_of_one_label_is_above_its_pairs_and_as_good_as_on_them():
-    """In any number of classes; each point by fractions of the floats given."""
+@pytest.mark.parametrize("least", [None, 0.9])
+def test_the_curve_of_one_label_is_above_its_pairs_and_as_good_as_on_them(least):
+    """In any number of classes, with kernels and without; each point by fractions of the floats."""
     rng = np.random.default_rng(3)
     first, second = rng.dirichlet(np.ones(4), 5), rng.dirichlet(np.ones(4), 5)
-    found = curve(Pairs(first, second), 1, 1.0, 1e-3)
-    for log, above in zip(found.logs.tolist(), found.above.tolist(), strict=True):
+    found = curve(Pairs(first, second), 1, 1.0, 1e-3, least=least)
+    asked = found.above < 1
+    assert asked.sum() >= 3
+    for log, above in zip(found.logs[asked].tolist(), found.above[asked].tolist(), strict=True):
         t = Fraction(mpmath.nstr(mpmath.exp(mpmath.mpf(log)), 30))
         both = (first, second), (second, first)
         most = max(

@@ -37,8 +37,8 @@ _TRIES = 40
 _LEAST_DELTA = 1e-14
 # Multiples of the Renyi order that decides at epsilon, by which pairs are gathered.
 _ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
-# Of one label so many points are worked out at a time, for all of its pairs.
-_THRESHOLDS = 32
+# Of one label few points are worked out by themselves, and so many at a time for all of its pairs.
+_FEW_POINTS, _THRESHOLDS = 256, 32
 # Of the distances at which a reach is sought this many are passed over at first.
 _STRIDE = 8
 # Exponentials, logarithms, quotients and sums of a few numbers.
@@ -225,15 +225,15 @@ def values_of_family(
     """Return upper bounds on W_labels of a family at the grid's points, 1 where none is wanted.
 
     One label's W is the largest of its pairs' curves, and the largest of the family's rows bounds
-    it at each point: no kernel is needed. delta: as `kernels_on` takes it. known: as
+    it at each point: for few points no kernel is needed. delta: as `kernels_on` takes it. known: as
     `grid_and_orders` returns it.
     """
     grid, orders, spread = known
-    if labels > 1:
+    first, last, _ = (slice(None) if wanted is None else wanted).indices(grid.size)
+    if labels > 1 or last - first > _FEW_POINTS:  # of kernels many points take less
         kernels = kernels_on(family, grid.step, labels, delta, orders, spread)
         return values_of_labels(kernels, grid, labels, delta, wanted)
     values, logs = np.ones(grid.size), grid.logs()
-    first, last, _ = (slice(None) if wanted is None else wanted).indices(grid.size)
     for start in range(first, last, _THRESHOLDS):
         some = slice(start, min(start + _THRESHOLDS, last))
         most = family.excesses(np.exp(logs[some])).max(axis=0)
