@@ -77,6 +77,17 @@ def test_what_the_code_does_counts(toy, text):
     assert toy(**{USED: text}) != toy(**{USED: "def f(x):\n    return x\n"})
 
 
+def test_another_version_or_offer_of_a_package_does_not_count_but_its_code_does(toy, tmp_path):
+    def of(text):
+        (tmp_path / PACKAGE / "__init__.py").write_text(text)
+        return toy()
+
+    before = of('__version__ = "1"\n_PUBLIC = {"f": "room"}\nSITE = ""\n')
+    assert of('__version__ = "2"\n_PUBLIC = {}\n__all__ = []\nSITE = ""\n') == before
+    assert of('__version__ = "1"\n_PUBLIC = {"f": "room"}\nSITE = "x"\n') != before
+    assert toy(**{USED: "__version__ = 1\n"}) != toy(**{USED: "__version__ = 2\n"})
+
+
 def test_kinds_of_constants_differ(toy):
     marks = {
         toy(**{USED: f"x = {value}\n"}) for value in ("1", "1.0", "True", "'1'", "b'1'", "None")

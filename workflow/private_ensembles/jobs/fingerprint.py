@@ -15,6 +15,8 @@ from pathlib import Path
 PACKAGE = "private_ensembles"
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT.parent / "scripts"
+# What a package offers by `__getattr__`, and its version, change nothing that a script computes.
+_OFFERED = {"__version__", "__all__", "_PUBLIC"}
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -40,6 +42,8 @@ def _source(path: Path) -> tuple[bytes, frozenset[str]]:
         tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     except FileNotFoundError:
         raise ValueError(f"script = {path}: must be an existing file") from None
+    if path.name == "__init__.py":
+        tree.body = [statement for statement in tree.body if not _offers(statement)]
     names = set()
     pieces, waiting = [], [tree]
     while waiting:
@@ -72,6 +76,13 @@ def _source(path: Path) -> tuple[bytes, frozenset[str]]:
         names |= {name for name, file in _modules().items() if path.parent in file.parents}
     modules = frozenset(_with_packages(names) & _modules().keys())
     return hashlib.sha256(text.encode()).digest(), modules
+
+
+def _offers(statement: ast.stmt) -> bool:
+    """Whether a statement only says what a package offers, or its version."""
+    return isinstance(statement, ast.Assign) and all(
+        isinstance(target, ast.Name) and target.id in _OFFERED for target in statement.targets
+    )
 
 
 def _with_packages(names: Iterable[str]) -> set[str]:

@@ -6,7 +6,7 @@ first use, so that importing one module does not import its neighbours.
 
 from importlib import import_module
 
-_HOME = {
+_PUBLIC = {
     "analytic_epsilon": "gnmax",
     "compose_rounds": "confident",
     "confident_gnmax_privacy": "confident",
@@ -26,10 +26,10 @@ _HOME = {
     "search_sigma": "gnmax",
     "sigma_curve": "gnmax",
 }
-__all__ = list(_HOME)
+__all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in _PUBLIC:
+        return getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
