@@ -100,7 +100,9 @@ def test_the_noise_of_a_vote_serves_a_vote_that_is_split(name, within, S, Q):
     mechanism, soft = load(name), replace(task_of(20, S, 5, Q), delta=1e-5)
     hard = replace(soft.of_one_vote(), n_votes=None)
     whole, parts = mechanism.calibrate(hard), mechanism.calibrate(soft)
-    assert scale(parts) == pytest.approx(S * scale(whole), rel=within)
+    share = scale(parts) / (S * scale(whole))
+    # Of more than a thousand parts of votes the grid is finer, and noise a bit less.
+    assert 1 - within - 4e-3 * (name == "exponential") < share < 1 + within
     claims = mechanism.cost(hard, whole).claimed, mechanism.cost(soft, parts).claimed
     assert claims[0] == pytest.approx(claims[1], abs=max(within, 1e-9))
 

@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 from private_ensembles import checks
 from private_ensembles.accounting.adaptive import hockey_sticks
 from private_ensembles.accounting.adaptive.backward_induction import Grid, values_below
-from private_ensembles.accounting.adaptive.families import Family, largest_spread, losses_of
+from private_ensembles.accounting.adaptive.families import (
+    Family,
+    finer_grid,
+    largest_spread,
+    losses_of,
+)
 from private_ensembles.accounting.adaptive.label_blocks import values_of_labels
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
@@ -211,7 +216,7 @@ def grid_and_orders(
     """Return the grid of `grid_and_kernels`, the orders, and `largest_spread`; no kernels."""
     spread = largest_spread(family)
     width = max(width, spread * math.sqrt(labels))
-    grid = grid_of(spread, labels, width, epsilon, delta, fineness)
+    grid = grid_of(spread, labels, width, epsilon, delta, fineness * finer_grid(family))
     return grid, deciding_orders(epsilon, width), spread
 
 

@@ -192,13 +192,16 @@ def losses_of(first: NDArray, second: NDArray) -> NDArray[np.float64]:
     return np.log(np.where(both, second, 1.0) / np.where(both, first, 1.0))
 
 
+def finer_grid(family: Family) -> float:
+    """By how much finer a grid the family asks for than its spread does, >= 1."""
+    return family.finer if isinstance(family, Covered) else 1.0
+
+
 def largest_spread(family: Family) -> float:
     """The largest root mean square of a label's loss, which the grid is measured by."""
     spread = _spread(*family.pairs())
-    if isinstance(family, Covered):
-        spread /= family.finer
-        if family.by_cover:
-            spread = max(spread, _spread(*family.cover.pairs()) / _FINER_COVER)
+    if isinstance(family, Covered) and family.by_cover:
+        spread = max(spread, _spread(*family.cover.pairs()) / _FINER_COVER)
     return max(spread, 1e-9)
 
 

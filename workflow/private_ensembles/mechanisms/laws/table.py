@@ -18,8 +18,8 @@ from private_ensembles.pate.products import MANY_CLASSES
 _NEGLIGIBLE = 1e-21
 # Histograms of which an adversary against more than two classes is known to choose.
 _MOST_PLAYED = 128
-# Of so many votes they are too far apart to have one near a tie among them, which tells most. As
-# noise did not grow with the number of votes, a grid this much finer makes up for it.
+# Of so many votes they are too far apart to have one near a tie among them, which tells most: those
+# near a tie are added, and the grid may be this much finer, as time is not what such tasks lack.
 _MANY_VOTES, _FINER = 1000, 2.0
 # What a probability of merged counts may be off by, beside its relative error.
 MERGED_ERROR = 1e-15
