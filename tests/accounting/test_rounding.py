@@ -104,6 +104,9 @@ ADAPTIVE = "tests/accounting/adaptive/"
 BETWEEN_NODES = "test_a_curve_between_nodes_lies_below_the_mixture_of_those_around_it"
 NORMAL = f"{ADAPTIVE}test_dominating_gaussian.py::"
 ELSEWHERE = {
+    "audit.known_pair:pair_epsilon": (
+        "tests/audit/test_known_pair.py::test_the_exact_epsilon_is_that_of_all_outcomes_listed"
+    ),
     "accounting.adaptive.dominating_gaussian:largest_normal_loss": (
         f"{NORMAL}test_no_label_loses_more_than_the_largest_normal_loss"
     ),
@@ -182,7 +185,11 @@ ELSEWHERE = {
     "test_without_sampling_many_steps_are_one_gaussian",
 }
 # Bounds of which the text speaks, and no float that is returned.
-SPOKEN_OF = ("darrm.error:expected_error_estimate", "pate.small_print:corollary11")
+SPOKEN_OF = (
+    "audit.known_pair:_best_event",
+    "darrm.error:expected_error_estimate",
+    "pate.small_print:corollary11",
+)
 
 
 def promising():
