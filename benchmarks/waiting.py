@@ -9,6 +9,7 @@ variable OLD names the folder of an older checkout, both take turns:
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -38,6 +39,8 @@ TASKS = (
 )
 QUICK = TASKS[:1]
 EPSILON, DELTA, ROUNDS = 2.0, 1e-5, 3
+# Seconds of the clock after which a checkout is no longer waited for, nor asked again.
+PATIENCE = 120
 _PLAN = """
 import json, resource, sys, time
 from private_ensembles import plan
@@ -72,7 +75,12 @@ def planned(root: Path, arguments: dict) -> dict:
     environment = {name: value for name, value in os.environ.items() if name not in threads}
     environment["PYTHONPATH"] = str(root / "workflow")
     command = [sys.executable, "-c", _PLAN, json.dumps(arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)
+    options = {"env": environment, "capture_output": True, "text": True, "timeout": PATIENCE}
+    try:
+        done = subprocess.run(command, check=True, **options)
+    except subprocess.TimeoutExpired:
+        nothing = dict.fromkeys(("seconds", "wall_seconds", "mib"), math.nan)
+        return nothing | {"best": f"no end in {PATIENCE} s"}
     return json.loads(done.stdout)
 
 
@@ -84,10 +92,13 @@ def measure(quick: bool = False) -> pd.DataFrame:
         sizes = {"what": what, "teachers": teachers, "classes": classes, "queries": queries}
         sizes |= {"labels": labels, "noise": noise}
         arguments = sizes | {"epsilon": EPSILON, "delta": DELTA}
+        asked = dict(roots)
         for _ in range(1 if quick else ROUNDS):
-            rows += [
-                sizes | {"code": code} | planned(root, arguments) for code, root in roots.items()
-            ]
+            for code, root in list(asked.items()):
+                taken = planned(root, arguments)
+                rows.append(sizes | {"code": code} | taken)
+                if math.isnan(taken["seconds"]):
+                    del asked[code]
     data = pd.DataFrame(rows)
     of = ["what", "teachers", "classes", "queries", "labels", "noise", "code", "best"]
     least = data.groupby(of, sort=False, as_index=False).min()
@@ -107,6 +118,6 @@ def section(data: pd.DataFrame) -> str:
     text = (
         f"Plans and releases, by `release_labels`, of teachers x classes x queries at epsilon = "
         f"{EPSILON:g}, delta = {DELTA:g}, each in a fresh Python with the machine's own number of "
-        "BLAS threads, the import of the package apart; the least of three."
+        "BLAS threads, the import of the package apart; the least of three. nan: it was stopped."
     )
     return chapter("Waiting for a plan", "waiting", text, data, table(columns, data, words=3))

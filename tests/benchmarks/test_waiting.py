@@ -13,3 +13,12 @@ def test_a_row_says_what_a_plan_and_a_release_took_and_is_shown(root, monkeypatc
     assert data["best"].nunique() == 1
     assert not data["best"].str.startswith("error").any()
     assert "release: 11 x 2 x 5, 5 labels, reproducible noise" in waiting.section(data)
+
+
+def test_a_checkout_that_does_not_end_is_no_longer_waited_for(root, monkeypatch):
+    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
+    monkeypatch.setattr(waiting, "TASKS", (("plan", 11, 2, 5, 5, "reproducible"),))
+    monkeypatch.delenv("OLD", raising=False)
+    data = waiting.measure()
+    assert data["best"].tolist() == ["no end in 0.01 s"]
+    assert data["seconds"].isna().all()
