@@ -184,7 +184,7 @@ def sorted_histograms(n_teachers: int, n_classes: int, most: float = math.inf) -
     """Number of histograms up to renaming the classes: partitions of K into at most C parts.
 
     >>> sorted_histograms(250, 3), sorted_histograms(1_000_000, 100_000, most=150)
-    (5292, inf)
+    (5334, inf)
 
     most: of more than this infinity may be returned, where the number itself takes long. Raises
     ValueError like `enumerate_histograms`, but without a limit on histograms.
