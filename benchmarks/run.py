@@ -40,6 +40,7 @@ BENCHMARKS = (
     "smooth_sensitivity",
     "dpbag",
     "teachers",
+    "arithmetic",
     "students",
     "soft_votes",
     "embedded",

@@ -1,0 +1,130 @@
+"""How much of a processor's arithmetic the training of one small network uses.
+
+The limit is what one core delivers in a large matrix product. What a network asks for is counted:
+multiplications and additions of its convolutions and linear layers, forwards, for the gradients of
+the weights, and for those of the inputs but the first layer's. Each rate is measured beside its own
+matrix product, so that a busy machine changes the shares less than the rates.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from benchmarks.measuring import describe, in_a_process, least, with_machine
+from benchmarks.writing import chapter, table
+
+# Networks of the papers: shape of an image, classes.
+NETWORKS = {"mnist_cnn": ((28, 28), 10), "darrm_cnn": ((28, 28), 2)}
+# Images in a step; PATE's and DaRRM's teachers take the first two.
+BATCHES, QUICK = (16, 32, 240), (16,)
+IMAGES, ROUNDS = 960, 5
+SIDE, PRODUCTS = 1024, 4  # of the matrix product
+
+
+def operations(model, images) -> tuple[int, int]:
+    """Return multiplications and additions for one image: forwards, and in a step of training.
+
+    >>> import torch
+    >>> model = torch.nn.Sequential(torch.nn.Flatten(1), torch.nn.Linear(6, 2))
+    >>> operations(model, torch.zeros(1, 1, 2, 3))  # 2 for each weight; no gradient of the image
+    (24, 48)
+    """
+    import torch
+
+    forwards, backwards, first = 0, 0, True
+    for layer in model:
+        images = layer(images)
+        if isinstance(layer, torch.nn.Conv2d | torch.nn.Linear):
+            places = images[0, 0].numel()  # of which each meets all weights
+            here = 2 * layer.weight.numel() * places
+            forwards += here
+            backwards += here if first else 2 * here
+            first = False
+    return forwards, forwards + backwards
+
+
+def measure_network(name: str, batch: int) -> dict:
+    """Operations of an image and how many a second of a core does, beside a matrix product's."""
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    from private_ensembles.teachers.device import channels_last
+    from private_ensembles.teachers.models import build_model
+
+    torch.set_num_threads(1)
+    shape, n_classes = NETWORKS[name]
+    model = build_model(name, shape, n_classes)
+    source = torch.Generator().manual_seed(0)
+    images = torch.rand((IMAGES, 1, *shape), generator=source)
+    labels = torch.randint(0, n_classes, (IMAGES,), generator=source)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    square = torch.rand((SIDE, SIDE), generator=source)
+
+    def train():
+        for some in torch.arange(IMAGES).split(batch):
+            optimizer.zero_grad()
+            cross_entropy(model(channels_last(images[some])), labels[some]).backward()
+            optimizer.step()
+
+    def look():
+        with torch.no_grad():
+            for some in torch.arange(IMAGES).split(batch):
+                model(channels_last(images[some]))
+
+    def multiply():
+        for _ in range(PRODUCTS):
+            square @ square
+
+    forwards, training = operations(model, images[:1])
+    calls = {"training": (train, training), "forwards": (look, forwards)}
+    row = {"training_operations": training, "forward_operations": forwards}
+    for part, (call, each) in calls.items():
+        call()  # what is prepared once
+        rounds = []
+        for _ in range(ROUNDS):
+            limit, _ = least(multiply)
+            taken, _ = least(call)
+            rates = 2 * SIDE**3 * PRODUCTS / limit["seconds"], IMAGES * each / taken["seconds"]
+            rounds.append((rates[1] / rates[0], *rates))
+        share, most, rate = max(rounds)
+        row |= {f"{part}_share": share, f"{part}_limit": most, f"{part}_rate": rate}
+    return row
+
+
+def measure(*, quick: bool = False) -> pd.DataFrame:
+    """A row for each network and size of a batch, of the best of ROUNDS. quick: one of each."""
+    facts = describe("torch")
+    cases = [(name, batch) for name in NETWORKS for batch in (QUICK if quick else BATCHES)]
+    rows = [
+        {"network": name, "batch": batch} | in_a_process(measure_network, name=name, batch=batch)
+        for name, batch in (cases[:1] if quick else cases)
+    ]
+    return with_machine(rows, facts)
+
+
+def section(data: pd.DataFrame) -> str:
+    """The results in Markdown."""
+    shown = data.copy()
+    for part in ("training", "forwards"):
+        shown[f"{part}_rate"] /= 1e9
+        shown[f"{part}_limit"] /= 1e9
+        shown[f"{part}_share"] *= 100
+    columns = {
+        "network": "{network}",
+        "images in a step": "{batch}",
+        "training": "{training_rate:.0f} GFLOP/s",
+        "of the limit": "{training_share:.0f} %",
+        "forwards": "{forwards_rate:.0f} GFLOP/s",
+        "of it": "{forwards_share:.0f} %",
+        "the limit": "{training_limit:.0f} GFLOP/s",
+    }
+    return chapter(
+        "How much of a core's arithmetic training uses",
+        "arithmetic",
+        "One teacher on one core, against the rate of a matrix product of 1,024 x 1,024 in single "
+        f"precision, measured just before; the best of {ROUNDS} rounds. A step of training is "
+        "forwards, back, and SGD with momentum. Why it is so: "
+        "[teachers.md](../teachers.md#plain-teachers-on-a-cpu-one-after-the-other).",
+        data,
+        table(columns, shown, words=1),
+    )
