@@ -103,7 +103,7 @@ OTHER = {
     "darrm/prior.py uniform_points": SIMULATED,
     "datasets/prepare.py split": PUBLIC,
     "papers/active_learning.py _images": PUBLIC,
-    "papers/adversaries.py Ladder.rows": PUBLIC,
+    "papers/adversaries.py Attacks.rows": PUBLIC,
     "papers/adversaries.py natural_records": PUBLIC,
     "datasets/shards.py cut_shards": PUBLIC,
     "datasets/shards.py permutation_shards": PUBLIC,

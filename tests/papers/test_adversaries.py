@@ -13,7 +13,7 @@ from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.streams import generator
 from private_ensembles.papers import adversaries
-from private_ensembles.papers.adversaries import Ladder, Setting, Target, study
+from private_ensembles.papers.adversaries import Attacks, Setting, Target, study
 from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import Randomness
@@ -113,7 +113,7 @@ def test_the_teacher_is_trained_again_as_the_workflow_trained_it(dataset, plain)
 
 def rows(attacked, law, delta=1e-3):
     setting = Setting("gnmax", law, GaussianNoise(1.0), delta, math.inf)
-    return pd.DataFrame(Ladder(attacked, SETTINGS, SEED).rows([setting], "everything"))
+    return pd.DataFrame(Attacks(attacked, SETTINGS, SEED).rows([setting], "everything"))
 
 
 def test_a_planted_leak_is_found(plain):
@@ -135,7 +135,7 @@ def test_constant_labels_tell_nothing(plain):
 
 def test_an_adversary_who_may_choose_more_learns_more(plain):
     setting = Setting("gnmax", load("gnmax").law, GaussianNoise(20.0), 1e-3, math.inf)
-    found = Ladder(plain[0], SETTINGS, SEED).rows([setting], "everything")
+    found = Attacks(plain[0], SETTINGS, SEED).rows([setting], "everything")
     exact = {(row["record"], row["queries_are"]): row["exact_epsilon"] for row in found}
     # Queries are ranked by Jeffreys' divergence, which is nearly in the order of epsilon.
     for kind in ("natural", "poisoned"):
@@ -188,10 +188,10 @@ def test_poisoned_records_are_close_votes_with_the_other_label(plain):
 
 
 def test_more_queries_than_there_are_images_are_refused(plain):
-    ladder = Ladder(plain[0], SETTINGS | {"queries": 98}, SEED)
+    attacks = Attacks(plain[0], SETTINGS | {"queries": 98}, SEED)
     setting = Setting("gnmax", Constant(), None, 1e-3, 1.0)
     with pytest.raises(ValueError, match="queries = 98: tiny has only 97 to ask"):
-        ladder.rows([setting], "everything")
+        attacks.rows([setting], "everything")
 
 
 def test_scores_of_a_law_that_may_be_silent_count_no_answer():

@@ -96,7 +96,7 @@ def law(sigma: float, terms: int = 1) -> Law:
     if terms <= 2 or sigma >= _SMOOTH:
         mass = np.exp(_log_weight(x, sigma, terms))
         # Both halves are alike and doubling is exact: the same sum in half the time.
-        mass /= math.fsum([*2 * mass[:reach], mass[reach]])
+        mass /= math.fsum(np.append(2 * mass[:reach], mass[reach]))
         error = _shape_error(sigma, terms) if terms > 2 else 0.0
     else:
         half, rest = law(sigma, terms // 2), law(sigma, terms - terms // 2)

@@ -16,6 +16,7 @@ from private_ensembles.accounting.adaptive.dominating_gaussian import (
     largest_normal_loss,
     mu_of_pure,
 )
+from private_ensembles.accounting.adaptive.families import Family
 from private_ensembles.accounting.adaptive.scales import grid_fineness
 from private_ensembles.accounting.adaptive.whole_curve import WholeCurve, whole_curve
 from private_ensembles.accounting.export import gaussian_event, to_pld
@@ -52,8 +53,7 @@ def to_dp_event(
     ValueError for a value out of range, and ModuleNotFoundError without dp_accounting.
     """
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
-    charged, task, noise = charged_for_labels(mechanism, scale, **sizes)
-    charged.law.require_pairs(task)
+    family = _pairs(mechanism, scale, **sizes)
     if mechanism == "gnmax":
         loss = largest_normal_loss(scale, teachers, classes, reach)
         mu = above(math.sqrt(2) * reach / scale, 4)
@@ -61,7 +61,7 @@ def to_dp_event(
         # One count falls and one rises by `reach` at most, so that a label's chance moves by this.
         loss = above(2 * reach / scale, 4)
         mu = mu_of_pure(loss)
-    return gaussian_event(dominating_mu(charged.law.pairs(task, noise), labels, loss, mu, reserve))
+    return gaussian_event(dominating_mu(family, labels, loss, mu, reserve))
 
 
 def label_loss_distribution(
@@ -118,7 +118,10 @@ def _whole(
     mechanism: str, scale: float, labels: int, teachers: int, classes: int, reach: int
 ) -> WholeCurve:
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
+    family = _pairs(mechanism, scale, **sizes)
+    return whole_curve(family, labels, fineness=grid_fineness(classes, labels))
+
+
+def _pairs(mechanism: str, scale: float, **sizes: int) -> Family:
     charged, task, noise = charged_for_labels(mechanism, scale, **sizes)
-    charged.law.require_pairs(task)
-    fineness = grid_fineness(classes, labels)
-    return whole_curve(charged.law.pairs(task, noise), labels, fineness=fineness)
+    return charged.law.pairs(task, noise)

@@ -39,8 +39,7 @@ def ladder_flips(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.fl
     """
     steps = _steps(n_teachers, epsilon, delta)
     K = int(n_teachers)
-    number = (K + 1) // 2 - 1 + (K % 2 == 0)
-    upper = np.full(number + 1, steps[-1])
+    upper = np.full(_further_steps(K) + 1, steps[-1])
     upper[: len(steps)] = steps
     return np.concatenate([upper[::-1], upper[1:] if K % 2 == 0 else upper])
 
@@ -59,6 +58,11 @@ def ladder_chances(
     return _with_majority(flips, 2 * ones > n_teachers)
 
 
+def _further_steps(K: int) -> int:
+    """How many steps there are from a tie, or a lead of one vote, to all votes alike."""
+    return (K + 1) // 2 - 1 + (K % 2 == 0)
+
+
 def _steps(n_teachers: int, epsilon: float, delta: float) -> list[float]:
     """Pr[the minority is released], from a tie or a lead of one vote up to where it stays."""
     checks.integer(n_teachers=n_teachers, at_least=1)
@@ -69,7 +73,7 @@ def _steps(n_teachers: int, epsilon: float, delta: float) -> list[float]:
         growth, leak = Decimal(epsilon).exp(), Decimal(delta)
         flip = 0.5 if K % 2 == 0 else min(0.5, round_up((1 - leak) / (1 + growth)))
         steps = [flip]
-        for _ in range((K + 1) // 2 - 1 + (K % 2 == 0)):  # each from the float before it
+        for _ in range(_further_steps(K)):  # each from the float before it
             room = (Decimal(flip) - leak) / growth
             before, flip = flip, round_up(room) if room > 0 else 0.0
             if flip == before:  # and so are all further ones

@@ -264,7 +264,7 @@ def darrm_setting(settings: Mapping, gamma: NDArray, queries: int, records: int)
 
 
 @dataclass(frozen=True)
-class Ladder:
+class Attacks:
     """Attacks on mechanisms of one ensemble, from natural records to a teacher that is free."""
 
     target: Target
@@ -328,7 +328,8 @@ class Ladder:
                 seen.append(int((np.asarray(drawn) == label).sum()))
             counted.append(seen)
         found = attack(
-            *counted,
+            counted[0],
+            counted[1],
             setting.delta,
             threshold=queries * float(chances.mean()),
             confidence=self.settings["row_confidence"],
@@ -344,8 +345,8 @@ class Ladder:
     ) -> dict:
         path = "adversaries", self.target.dataset.name, setting.mechanism, record, way
         sources = [generator(self.seed, *path, side) for side in range(2)]
-        sides = scores(setting, here, there, self.settings["draws"], sources)
-        found = attack(*sides, setting.delta, confidence=self.settings["row_confidence"])
+        first, second = scores(setting, here, there, self.settings["draws"], sources)
+        found = attack(first, second, setting.delta, confidence=self.settings["row_confidence"])
         errors = setting.law.error(int(here[0].sum()), here.shape[1], setting.parameters)
         exact = pair_epsilon(
             setting.outcomes(here), setting.outcomes(there), setting.delta, **errors
@@ -401,22 +402,22 @@ def study(
         votes; proven_epsilon: of the mechanism, for any. not for release: votes without noise.
     """
     mechanisms = 2 * (plain is not None) + (private is not None)
-    attacks = 7 * mechanisms + (private is not None)
-    share = (1 - settings["confidence"]) / (2 * attacks)  # two ends for each
+    number = 7 * mechanisms + (private is not None)
+    share = (1 - settings["confidence"]) / (2 * number)  # two ends for each
     settings = dict(settings) | {"row_confidence": 1 - share}
     rows = []
     if plain is not None:
         target, task = plain
-        ladder = Ladder(target, settings, seed)
+        attacks = Attacks(target, settings, seed)
         found = pate_settings(task, settings["queries"], target.dataset.n_classes)
-        rows += ladder.rows(found, "everything")
+        rows += attacks.rows(found, "everything")
         progress("plain teachers are done")
     if private is not None:
         target, task, gamma = private
-        ladder = Ladder(target, settings, seed)
+        attacks = Attacks(target, settings, seed)
         setting = darrm_setting(task, gamma, settings["queries"], len(target.shard))
-        rows += ladder.rows([setting], "noise")
-        rows.append(ladder.hidden_training(setting))
+        rows += attacks.rows([setting], "noise")
+        rows.append(attacks.hidden_training(setting))
     table = pd.DataFrame(rows)
     last = {name: table.pop(name) for name in ("moved_votes", "exact_epsilon", "proven_epsilon")}
     table["moved_votes"] = last["moved_votes"].astype("Int64")

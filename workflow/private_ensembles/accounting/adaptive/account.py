@@ -186,24 +186,6 @@ def curve(
     return Curve(grid.logs()[first:], above[first:], below[first:], slopes[first:])
 
 
-def grid_and_kernels(
-    family: Family,
-    labels: int,
-    epsilon: float,
-    delta: float,
-    *,
-    fineness: float = FINE,
-    width: float = 0.0,
-) -> tuple[Grid, hockey_sticks.Kernels, NDArray[np.float64]]:
-    """Return what `curve` works with, and the Renyi orders that decide; arguments as there.
-
-    width: standard deviation of all losses together, if more than the labels is released.
-    """
-    options = {"fineness": fineness, "width": width}
-    grid, orders, spread = grid_and_orders(family, labels, epsilon, delta, **options)
-    return grid, kernels_on(family, grid.step, labels, delta, orders, spread), orders
-
-
 def grid_and_orders(
     family: Family,
     labels: int,
@@ -213,7 +195,11 @@ def grid_and_orders(
     fineness: float = FINE,
     width: float = 0.0,
 ) -> tuple[Grid, NDArray[np.float64], float]:
-    """Return the grid of `grid_and_kernels`, the orders, and `largest_spread`; no kernels."""
+    """Return the grid that `curve` works on, the Renyi orders that decide, and `largest_spread`.
+
+    width: standard deviation of all losses together, if more than the labels is released; the
+    other arguments as in `curve`.
+    """
     spread = largest_spread(family)
     width = max(width, spread * math.sqrt(labels))
     grid = grid_of(spread, labels, width, epsilon, delta, fineness * finer_grid(family))
@@ -278,11 +264,17 @@ def kernels_on(
     labels, delta: they choose how far losses are followed, and orders, `deciding_orders`, which
     pairs are gathered. spread: the family's `largest_spread`, which takes a while.
     """
-    rows = curves_on(family, step, _CUT * delta / labels, spread)
-    if len(rows) > _FEW:
-        rows = hockey_sticks.gathered(rows, step, orders)
+    rows = gathered_on(family, step, _CUT * delta / labels, orders, spread)
     near = math.ceil(_NEAR * spread / step) if labels >= _SEVERAL else None
     return hockey_sticks.kernels(rows, step, near)
+
+
+def gathered_on(
+    family: Family, step: float, cut: float, orders: NDArray[np.float64], spread: float
+) -> NDArray[np.float64]:
+    """Return the rows of `curves_on`, gathered where there are many; orders: as in `kernels_on`."""
+    rows = curves_on(family, step, cut, spread)
+    return hockey_sticks.gathered(rows, step, orders) if len(rows) > _FEW else rows
 
 
 def curves_on(family: Family, step: float, cut: float, spread: float) -> NDArray[np.float64]:
@@ -295,7 +287,7 @@ def curves_on(family: Family, step: float, cut: float, spread: float) -> NDArray
 
 
 def deciding_orders(epsilon: float, width: float) -> NDArray[np.float64]:
-    """Return the Renyi orders that decide at `epsilon`; width: as in `grid_and_kernels`, > 0."""
+    """Return the Renyi orders that decide at `epsilon`; width: as in `grid_and_orders`, > 0."""
     return (epsilon / width**2 + 0.5) * _ORDERS
 
 

@@ -15,7 +15,12 @@ from scipy.special import erfcx, log_ndtr, logsumexp, ndtri_exp
 
 from private_ensembles import checks
 from private_ensembles.accounting.adaptive import hockey_sticks
-from private_ensembles.accounting.adaptive.account import FINE, curves_on, deciding_orders, grid_of
+from private_ensembles.accounting.adaptive.account import (
+    FINE,
+    deciding_orders,
+    gathered_on,
+    grid_of,
+)
 from private_ensembles.accounting.adaptive.backward_induction import Grid, values_above
 from private_ensembles.accounting.adaptive.families import Family, largest_spread
 from private_ensembles.accounting.root import least
@@ -31,7 +36,6 @@ _ORDERS = np.geomspace(0.05, 50, 240)
 # Losses beyond a kernel's reach may hold this much of delta, over all labels, before they are
 # moved to the largest loss.
 _CUT = 1e-14
-_FEW = 48
 # No kernel is longer than this many steps.
 _LARGEST_REACH = 20_000
 # Below this, floats that are too small to be held might matter.
@@ -174,9 +178,8 @@ def _on_grid(family: Family, labels: int, wide: float) -> tuple[Grid, hockey_sti
     width = spread * math.sqrt(labels)
     epsilon = width**2 / 2 + wide * width
     grid = grid_of(spread, labels, width, epsilon, _CUT, FINE)
-    rows = curves_on(family, grid.step, _CUT / labels, spread)
-    if len(rows) > _FEW:
-        rows = hockey_sticks.gathered(rows, grid.step, deciding_orders(epsilon, width))
+    orders = deciding_orders(epsilon, width)
+    rows = gathered_on(family, grid.step, _CUT / labels, orders, spread)
     return grid, hockey_sticks.kernels(rows, grid.step)
 
 

@@ -15,7 +15,8 @@ from private_ensembles.accounting.adaptive.account import (
     Curve,
     check_labels,
     curve,
-    grid_and_kernels,
+    grid_and_orders,
+    kernels_on,
 )
 from private_ensembles.accounting.adaptive.families import Covered, Family, largest_spread
 from private_ensembles.accounting.adaptive.gaussian_maximum import OUTSIDE
@@ -128,7 +129,8 @@ def loses_all(family: Family, labels: int, epsilon: float, delta: float, n_class
     if delta > labels * _PLENTY:
         return False
     fineness = grid_fineness(n_classes, labels)
-    _, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
+    grid, orders, spread = grid_and_orders(family, labels, epsilon, delta, fineness=fineness)
+    kernels = kernels_on(family, grid.step, labels, delta, orders, spread)
     lost = min(float(kernels.nothing.max()), 0.5)
     return -math.expm1(labels * math.log1p(-lost)) >= delta
 

@@ -185,7 +185,7 @@ def _of_leads(
     `bent`, relative to themselves, and those of a by as much as both together.
     """
     share = np.array([bent(width) if width else 0.0 for width in wide])[:, None]
-    rare = np.maximum(*((law[:, 1:].sum(axis=1) / law[:, 0]) for law in (before, after)))
+    rare = np.max([law[:, 1:].sum(axis=1) / law[:, 0] for law in (before, after)], axis=0)
     of_cells = share * (1 + errors) * (1 + _ERROR)
     return errors + np.hstack([of_cells * rare[:, None], of_cells, of_cells])
 
