@@ -28,8 +28,6 @@ LARGEST_SAMPLE = 2000
 _LARGEST_COUNTS, _FEWEST = 2_000_000, 200
 # Points of the first grid in each free parameter.
 _GRID = {"share": 7, "threshold": 13, "cap": 8, "leak": 4}
-# Of one family, as good as the best are those with at least this share of its right labels.
-_AS_GOOD = 0.995
 # What a score may be above what it is at most.
 _ROUNDING = 1 + 1e-6
 # Starts of the local search, and how often each may ask, by the number of free parameters.
@@ -64,7 +62,7 @@ def plan(
     """Rank the mechanisms for a task, the best first, on votes that represent those to come.
 
     Mechanisms that differ only in how their noise is found (`registry.Entry.family`) are one line:
-    the best of them, and what the published one would have given.
+    the one of the tightest analysis, and what the published one would have given.
 
     counts: (queries, classes) of a public or synthetic pool, in random order; labels: their truth,
     all known. names: default all that are offered. meter: advanced by one for each of them.
@@ -80,14 +78,15 @@ def plan(
     ladder 0.0 nan for two classes only
     """
     counts, labels = _check(task, counts, labels)
-    families: dict[str, list[Plan]] = {}
+    families: dict[str, list[Mechanism]] = {}
     for name in registry.offered() if names is None else names:
         mechanism = load(name)
-        ranked = _best(mechanism, task, counts, labels)
-        families.setdefault(mechanism.entry.family or name, []).append(ranked)
+        families.setdefault(mechanism.entry.family or name, []).append(mechanism)
+    plans = []
+    for family in families.values():
+        plans.append(_of_family(family, task, counts, labels))
         if meter is not None:
-            meter.advance()
-    plans = [_of_family(family) for family in families.values()]
+            meter.advance(len(family))
     return sorted(plans, key=_rank)
 
 
@@ -135,25 +134,25 @@ def _rank(plan: Plan) -> tuple[bool, float]:
     return plan.refusal is not None, -plan.correct
 
 
-def _tightness(plan: Plan) -> int:
-    return registry.ANALYSES.index(registry.entry(plan.mechanism).analysis)
+def _tightness(mechanism: Mechanism) -> int:
+    return registry.ANALYSES.index(mechanism.entry.analysis)
 
 
-def _of_family(plans: Sequence[Plan]) -> Plan:
-    """The best of mechanisms of one family, beside the published one.
+def _of_family(family: Sequence[Mechanism], task: Task, counts: NDArray, labels: NDArray) -> Plan:
+    """The tightest analysis that finds noise, beside the published one.
 
-    They differ in their noise alone. More of it can look better by the chance of a sampled profile,
-    so of those that are about as good as the best the tightest analysis is taken.
+    They differ in their noise alone. A tighter analysis needs no more of it, so that what the
+    others would give is not worked out.
     """
-    best = min(plans, key=_rank)
-    near = [one for one in plans if one.refusal is None and one.correct >= _AS_GOOD * best.correct]
-    best = max(near, key=_tightness, default=best)
-    published = [
-        one.correct
-        for one in plans
-        if one.refusal is None and registry.entry(one.mechanism).analysis == "paper"
-    ]
-    return replace(best, published=published[0]) if len(plans) > 1 and published else best
+    for mechanism in sorted(family, key=_tightness, reverse=True):
+        best = _best(mechanism, task, counts, labels)
+        if best.refusal is None:
+            break
+    first = min(family, key=_tightness)
+    if len(family) == 1 or first.entry.analysis != "paper":
+        return best
+    published = best if first.name == best.mechanism else _best(first, task, counts, labels)
+    return replace(best, published=published.correct if published.refusal is None else math.nan)
 
 
 def _check(task: Task, counts: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:

@@ -264,17 +264,24 @@ def kernels_on(
     labels, delta: they choose how far losses are followed, and orders, `deciding_orders`, which
     pairs are gathered. spread: the family's `largest_spread`, which takes a while.
     """
-    rows = gathered_on(family, step, _CUT * delta / labels, orders, spread)
-    near = math.ceil(_NEAR * spread / step) if labels >= _SEVERAL else None
+    several = labels >= _SEVERAL
+    most = hockey_sticks.OF_MANY if several else hockey_sticks.OF_FEW
+    rows = gathered_on(family, step, _CUT * delta / labels, orders, spread, most)
+    near = math.ceil(_NEAR * spread / step) if several else None
     return hockey_sticks.kernels(rows, step, near)
 
 
 def gathered_on(
-    family: Family, step: float, cut: float, orders: NDArray[np.float64], spread: float
+    family: Family,
+    step: float,
+    cut: float,
+    orders: NDArray[np.float64],
+    spread: float,
+    most: float = hockey_sticks.OF_FEW,
 ) -> NDArray[np.float64]:
     """Return the rows of `curves_on`, gathered where there are many; orders: as in `kernels_on`."""
     rows = curves_on(family, step, cut, spread)
-    return hockey_sticks.gathered(rows, step, orders) if len(rows) > _FEW else rows
+    return hockey_sticks.gathered(rows, step, orders, most) if len(rows) > _FEW else rows
 
 
 def curves_on(family: Family, step: float, cut: float, spread: float) -> NDArray[np.float64]:

@@ -304,14 +304,18 @@ def _three_outcomes(
     half = np.diff(edges) / 2
     y = ((edges[:-1] + half)[:, None] + half[:, None] * _POINTS).ravel()
     weights = (half[:, None] * _WEIGHTS).ravel()
-    mine, theirs = y - votes[:, None] / scale, y - (teachers - votes)[:, None] / scale
+    # Who exchanges a's votes and b's exchanges their chances.
+    more, of = np.unique(np.maximum(votes, teachers - votes), return_inverse=True)
+    mine, theirs = y - more[:, None] / scale, y - (teachers - more)[:, None] / scale
+    below_mine, below_theirs = ndtr(mine), ndtr(theirs)
     others = classes - 2
     below = weights * ndtr(y) ** others
-    first = _density(mine) * ndtr(theirs) @ below
-    second = _density(theirs) * ndtr(mine) @ below
+    first = _density(mine) * below_theirs @ below
+    second = _density(theirs) * below_mine @ below
     highest = others * _density(y) * ndtr(y) ** max(others - 1, 0)
-    another = ndtr(mine) * ndtr(theirs) @ (weights * highest)
-    return np.stack([first, second, another], axis=1)
+    another = below_mine * below_theirs @ (weights * highest)
+    laws = np.stack([first, second, another], axis=1)[of]
+    return np.where((2 * votes >= teachers)[:, None], laws, laws[:, EXCHANGED])
 
 
 def _density(x: NDArray) -> NDArray[np.float64]:

@@ -21,9 +21,9 @@ from private_ensembles.accounting.threads import on_one_thread
 # Relative to what goes in: a threshold e^x, |x| <= 600, is off by (|x| + 8) UNIT_ROUNDOFF, and
 # products, differences and sums add little.
 _ROUNDING = 1024 * UNIT_ROUNDOFF
-# How much a group of pairs may cost beyond its most expensive one, and what costs too little to
-# matter, as shares of the most expensive of all pairs.
-TOLERANCE, UNIMPORTANT = 0.003, 0.97
+# What a group of pairs may cost, as a share of what the dearest of all pairs does: few labels are
+# spread over more orders than the groups are made for, and more groups take them no time.
+OF_FEW, OF_MANY = 0.97, 1.0
 # With more pairs than _MANY, neighbours that cost little more together, or no more than _CHEAP, are
 # joined before others are looked for.
 _MANY, _NEARLY, _CHEAP = 1000, 0.0003, 0.9
@@ -150,14 +150,17 @@ def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDAr
 
 @on_one_thread
 def gathered(
-    excess: NDArray[np.float64], step: float, orders: NDArray[np.float64]
+    excess: NDArray[np.float64],
+    step: float,
+    orders: NDArray[np.float64],
+    most: float = OF_FEW,
 ) -> NDArray[np.float64]:
     """Return few curves such that each given one lies below one of them: their maxima in groups.
 
-    excess: (pairs, 2 reach + 1). orders: > 0, those of the Renyi divergences that decide. A group
-    may cost up to TOLERANCE more than its most expensive member at each order, as a share of the
-    most expensive pair's cost there, and any amount below UNIMPORTANT of that. Which pairs share
-    a group decides how tight the result is, never whether it holds.
+    excess: (pairs, 2 reach + 1). orders: > 0, those of the Renyi divergences that decide. most:
+    what a group may cost at each order, as a share of the most expensive pair's cost there; a pair
+    that costs more stays alone. Which pairs share a group decides how tight the result is, never
+    whether it holds.
     """
     t = thresholds(step, excess.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.
@@ -168,26 +171,25 @@ def gathered(
     costs = costs / np.where(scale > 0, scale, 1.0)
     weights = weights / np.where(scale > 0, scale, 1.0)
     rows = np.argsort(costs.max(axis=1), kind="stable")
-    # As many of the cheapest as together do not matter are the first group.
-    first, cheap = _cheapest(excess, rows, weights)
-    dearest = costs[rows[:cheap]].max(axis=0, keepdims=True) if cheap else costs[:0]
+    # As many of the cheapest as fit are the first group.
+    first, cheap = _cheapest(excess, rows, weights, most)
     rest = rows[cheap:]
     if rest.size > _MANY:
         rest = np.sort(rest)  # neighbours are alike
         excess, costs = _joined(excess[rest], costs[rest], weights)
         rest = np.argsort(costs.max(axis=1), kind="stable")
-    return _grouped(first, dearest, excess[rest[::-1]], costs[rest[::-1]], weights)
+    return _grouped(first, excess[rest[::-1]], weights, most)
 
 
 def _cheapest(
-    excess: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64]
+    excess: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64], most: float
 ) -> tuple[NDArray[np.float64], int]:
-    """The maximum of as many first rows as cost UNIMPORTANT together, (0 or 1, n), and how many."""
+    """The maximum of as many first rows as cost `most` together, (0 or 1, n), and how many."""
     maximum, count = excess[:0], 0
     for start in range(0, rows.size, _AT_ONCE):
         part = np.concatenate([maximum, excess[rows[start : start + _AT_ONCE]]])
         together = np.maximum.accumulate(part, axis=0, out=part)[len(maximum) :]
-        fit = int(((together @ weights).max(axis=1) <= UNIMPORTANT).sum())
+        fit = int(((together @ weights).max(axis=1) <= most).sum())
         if fit:
             maximum, count = together[fit - 1 : fit].copy(), count + fit
         if fit < len(together):
@@ -218,34 +220,26 @@ def _joined(
 
 def _grouped(
     first: NDArray[np.float64],
-    dearest_first: NDArray[np.float64],
     excess: NDArray[np.float64],
-    costs: NDArray[np.float64],
     weights: NDArray[np.float64],
+    most: float,
 ) -> NDArray[np.float64]:
     """The groups of `gathered`: curves join one by one, in the order given.
 
-    first: a group that is there, or none, (0 or 1, 2 reach + 1). dearest_first, costs: what the
-    dearest member of each costs.
+    first: a group that is there, or none, (0 or 1, 2 reach + 1).
     """
     count = len(first)
-    most = count + len(excess)
-    curves = np.empty((most, first.shape[1]))
-    dearest = np.empty((most, costs.shape[1]))
-    cost = np.empty((most, costs.shape[1]))
-    curves[:count] = first
-    dearest[:count] = dearest_first
-    cost[:count] = first @ weights
-    for row, own, dear in zip(excess, excess @ weights, costs, strict=True):
+    curves = np.empty((count + len(excess), first.shape[1]))
+    cost = np.empty((len(curves), weights.shape[1]))
+    curves[:count], cost[:count] = first, first @ weights
+    for row, own in zip(excess, excess @ weights, strict=True):
         merged = np.maximum(curves[:count], row)
         joint = merged @ weights
-        limit = np.maximum(np.maximum(dearest[:count], dear) + TOLERANCE, UNIMPORTANT)
-        fits = np.flatnonzero((joint <= limit).all(axis=1))
+        fits = np.flatnonzero((joint <= most).all(axis=1))
         if fits.size:
             group = fits[(joint - cost[:count]).max(axis=1)[fits].argmin()]
             curves[group], cost[group] = merged[group], joint[group]
-            dearest[group] = np.maximum(dearest[group], dear)
         else:
-            curves[count], cost[count], dearest[count] = row, own, dear
+            curves[count], cost[count] = row, own
             count += 1
     return curves[:count].copy()

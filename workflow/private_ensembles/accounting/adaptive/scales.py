@@ -78,9 +78,9 @@ def least_scale_of_curves(
         near = math.log(_shift(epsilon, reached) / wanted)
         return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
 
-    near = start * _more_noise(fineness)
+    near = start * more_noise(fineness)
     if fineness > 2 * COARSE:  # otherwise the coarse grid saves no time
-        more = _more_noise(COARSE) / _more_noise(fineness)
+        more = more_noise(COARSE) / more_noise(fineness)
         near = _crossing(lambda tried: height(tried, COARSE), near * more, 8 * SLACK) / more
     scale = math.inf
     if math.isfinite(near):
@@ -99,6 +99,15 @@ def grid_fineness(n_classes: int, labels: int) -> float:
     if n_classes == 2:
         return FINE * min(8.0, max(1.0, 100 / labels))
     return _COARSER * min(2.0, max(1.0, 10 / labels))
+
+
+def more_noise(fineness: float) -> float:
+    """Return about by what factor a grid enlarges the least scale.
+
+    >>> round(more_noise(4.0), 4)
+    1.0059
+    """
+    return 1 + _COARSENESS / fineness**2
 
 
 def nothing_left(n_classes: int, labels: int, delta: float) -> str | None:
@@ -152,11 +161,6 @@ def _shift(epsilon: float, delta: float) -> float:
     """The shift of a normal law of width 1 that costs (epsilon, delta), about."""
     delta = min(max(delta, _LEAST_SHIFTED), 0.999)
     return largest(lambda mu: bool(gaussian_delta(mu, epsilon) <= delta), 1.0, relative=1e-6)
-
-
-def _more_noise(fineness: float) -> float:
-    """Return about by what factor a grid enlarges the least scale."""
-    return 1 + _COARSENESS / fineness**2
 
 
 def _crossing(height: Callable[[float], float], start: float, tolerance: float) -> float:

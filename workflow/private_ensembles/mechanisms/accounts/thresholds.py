@@ -10,7 +10,12 @@ from private_ensembles.accounting.adaptive.counts_and_labels import (
     joint_epsilon,
     labels_alone,
 )
-from private_ensembles.accounting.adaptive.scales import grid_fineness, loses_all, nothing_left
+from private_ensembles.accounting.adaptive.scales import (
+    grid_fineness,
+    loses_all,
+    more_noise,
+    nothing_left,
+)
 from private_ensembles.accounting.discrete_gaussian import sufficient_factor
 from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
@@ -35,7 +40,7 @@ from private_ensembles.pate.data_independent import (
 )
 
 # Both parts come so close to their shares of the budget, unless that takes more than a few tries.
-_NEAR, _FEW = 0.03, 3
+_NEAR, _FEW = 0.06, 3
 # sigma2 grows by the factor if it leaves nothing to the thresholds, at most this often.
 _MORE, _TRIES = 1.03, 12
 
@@ -192,7 +197,8 @@ def _least_noise(
     family = law.law.pairs(task, start.of_label)
     if loses_all(family, labels, epsilon, delta, task.n_classes):
         return math.inf, math.inf
-    sigma2 = share_of_labels(labels) * start.sigma2
+    grid = more_noise(grid_fineness(task.n_classes, labels))
+    sigma2 = share_of_labels(labels) * grid * start.sigma2
     proven = (math.inf, math.inf)
     for count in range(_TRIES):
         alone = _labels_alone(law, task, GaussianNoise(sigma2, labels))
