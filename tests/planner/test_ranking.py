@@ -195,18 +195,53 @@ def test_time_is_estimated_by_what_takes_it():
     assert about(rehearsal, release=True) == about(rehearsal)
 
 
-@pytest.mark.parametrize(("right", "chosen"), [(17.31, "gnmax_exact"), (17.9, "gnmax_improved")])
-def test_of_a_family_a_near_tie_goes_to_the_tightest_analysis(right, chosen):
-    """More noise can look a little better by the chance of a sampled profile."""
-    numbers = {"gnmax": 16.0, "gnmax_improved": right, "gnmax_exact": 17.3}
-    plans = [
-        ranking.Plan(name, None, None, 1.0, 20.0, correct, np.nan)
-        for name, correct in numbers.items()
-    ]
-    best = ranking._of_family(plans)
-    assert (best.mechanism, best.published) == (chosen, 16.0)
-    refused = [ranking.Plan("gnmax", "for no reason", None, np.nan, 0.0, 0.0, np.nan)]
-    assert ranking._of_family(refused) == refused[0]
+FAMILY = ("gnmax", "gnmax_improved", "gnmax_exact")
+
+
+@pytest.mark.parametrize(
+    ("unproven", "chosen", "published"),
+    [
+        ((), "gnmax_exact", 1.0),
+        (("gnmax_exact",), "gnmax_improved", 1.0),
+        (("gnmax",), "gnmax_exact", math.nan),
+        (("gnmax_exact", "gnmax_improved"), "gnmax", 1.0),
+        (FAMILY, "gnmax", math.nan),
+    ],
+)
+def test_a_family_s_line_is_the_tightest_analysis_that_finds_noise(
+    monkeypatch, unproven, chosen, published
+):
+    asked = []
+
+    def best(mechanism, *given):
+        asked.append(mechanism.name)
+        refusal = "nothing is proven" if mechanism.name in unproven else None
+        correct = 1.0 + FAMILY.index(mechanism.name)
+        return ranking.Plan(mechanism.name, refusal, None, 1.0, 20.0, correct, math.nan)
+
+    monkeypatch.setattr(ranking, "_best", best)
+    task, counts, labels = votes("mostly easy", TASK)
+    (line,) = ranking.plan(task, counts, labels, FAMILY)
+    assert line.mechanism == chosen
+    assert line.published == pytest.approx(published, nan_ok=True)
+    assert (line.refusal is None) == (unproven != FAMILY)
+    # What the others would give is not worked out.
+    assert ("gnmax_improved" in asked) == ("gnmax_exact" in unproven)
+
+
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize(("labels", "n_classes"), [(1, 10), (30, 2), (120, 3)])
+def test_tighter_analyses_need_no_more_noise(labels, n_classes, secure):
+    """One label's may need a thousandth more: it is proven on a grid."""
+    task = replace(TASK, labels=labels, n_classes=n_classes, secure=secure)
+    noise = [load(name).calibrate(task).sigma for name in (*FAMILY[:2], "gnmax_analytic")]
+    exact = load("gnmax_exact").calibrate(task).sigma
+    assert noise == sorted(noise, reverse=True)
+    assert exact <= noise[-1] * 1.001
+    loose, tight = (
+        load(name).calibrate(task) for name in ("confident_gnmax", "confident_gnmax_exact")
+    )
+    assert tight.rho >= 0.995 * loose.rho
 
 
 @pytest.mark.parametrize("name", ["gnmax", "confident_gnmax", "confident_gnmax_exact"])
