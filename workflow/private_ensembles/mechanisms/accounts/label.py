@@ -23,6 +23,7 @@ from private_ensembles.mechanisms.accounts import groups, laplace_counts
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels, sigma_of_many
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.ladder import LAW as LADDER
 from private_ensembles.mechanisms.laws.ladder import LeakyLabel
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.laws.law import Law
@@ -438,9 +439,25 @@ def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -
     )
 
 
+class OptimalAccount(LabelAccount):
+    """On two classes the ladder's account, whose label it is; else that of the solved programs."""
+
+    def find(self, law, task, labels, **free):
+        if task.n_classes > 2:
+            return super().find(law, task, labels, **free)
+        return ProfiledLabel(**asdict(ladder.find(LADDER, task, labels)))
+
+    def cost(self, law, task, parameters):
+        """Return the least that is proven."""
+        if task.n_classes > 2:
+            return super().cost(law, task, parameters)
+        spent = parameters.label_epsilon, parameters.label_delta
+        return ladder.cost(LADDER, task, LeakyLabel(*spent, parameters.labels))
+
+
 gaussian = LabelAccount(GaussianStart(), refuses=True)
 laplace = LabelAccount(LaplaceStart(), refuses=True)
 gumbel = LabelAccount(SelectionStart(bounded_range=True), composes=True)
 exponential = LabelAccount(SelectionStart(), composes=True)
 ladder = LabelAccount(LadderStart())
-optimal = LabelAccount(OptimalStart())
+optimal = OptimalAccount(OptimalStart())

@@ -36,8 +36,8 @@ from private_ensembles.pate.gnmax_quadrature import gnmax_nearly_right
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.rdp import check_counts
 
-# Noise scales at which GNMax's accuracy is tabulated for a search.
-_SIGMAS = 32
+# By how much the logarithms differ of noise scales at which GNMax's accuracy is tabulated.
+_APART = 0.1
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,8 @@ class Checked(Law):
         ends = [
             guess(task, share=share, cap=cap).sigma2 for share, cap in ((0.02, 0.02), (0.9, 1.0))
         ]
-        log_sigmas = np.linspace(np.log(min(ends) * 0.999), np.log(max(ends) * 1.001), _SIGMAS)
+        least, largest = np.log(min(ends) * 0.999), np.log(max(ends) * 1.001)
+        log_sigmas = np.linspace(least, largest, 1 + math.ceil((largest - least) / _APART))
         scale, merged = task.queries / len(labels), merge(counts)
         most = check_counts(counts).max(axis=1)
         sigmas = np.exp(log_sigmas)
@@ -186,7 +187,7 @@ class Checked(Law):
 
         def score(noise: CheckedNoise) -> float:
             place = (np.log(noise.sigma2) - log_sigmas[0]) / (log_sigmas[1] - log_sigmas[0])
-            below = min(int(place), _SIGMAS - 2)
+            below = min(int(place), len(sigmas) - 2)
             right = row(below) + (place - below) * (row(below + 1) - row(below))
             passes = ndtr((most - noise.threshold) / noise.sigma1)
             return scale * capped_mean(passes, noise.labels / scale) * float(passes @ right)

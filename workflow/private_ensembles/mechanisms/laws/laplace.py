@@ -85,7 +85,7 @@ class Laplace(TableLaw):
     def chances(self, counts, parameters):
         if counts.shape[1] > 2:
             return lnmax_distribution(counts, parameters.scale)
-        return lnmax_matrix(int(counts[0].sum()), parameters.scale)[counts[:, 1]]
+        return lnmax_matrix(int(counts[0].sum()), parameters.scale, counts[:, 1])
 
     def merged_chances(self, merged, wanted, parameters):
         return lnmax_of_pairs(merged, parameters.scale, wanted)
