@@ -214,7 +214,7 @@ def test_of_a_family_a_near_tie_goes_to_the_tightest_analysis(right, chosen):
 def test_no_score_is_above_the_labels_that_are_paid_for(name, profile):
     task, counts, labels = votes(profile, TASK)
     mechanism = load(name)
-    score = mechanism.law.score(counts, labels, task, mechanism.guess)
+    score = mechanism.law.score(counts, labels, task)
     for free in grid(mechanism, 4, 0.02):
         assert score(mechanism.guess(task, **free)) <= mechanism.paid_for(task, **free) * (1 + 1e-9)
 

@@ -183,7 +183,7 @@ def best_parameters(
     ]
     if not names:
         return mechanism.calibrate(task)
-    of_parameters = mechanism.law.score(counts, labels, task, mechanism.guess)
+    of_parameters = mechanism.law.score(counts, labels, task)
     known: dict[tuple[float, ...], float] = {}
 
     def score(x: NDArray) -> float:

@@ -167,27 +167,21 @@ class Checked(Law):
         share = min(1.0, parameters.labels / answers) if answers else 1.0
         return share * answers, share * correct
 
-    def score(self, counts, labels, task, guess):
+    def score(self, counts, labels, task):
         """Look up a table of GNMax's accuracy over sigma2: a search asks hundreds of times.
 
         Of continuous noise, which serves as a guide to secure noise as well.
         """
-        ends = [
-            guess(task, share=share, cap=cap).sigma2 for share, cap in ((0.02, 0.02), (0.9, 1.0))
-        ]
-        least, largest = np.log(min(ends) * 0.999), np.log(max(ends) * 1.001)
-        log_sigmas = np.linspace(least, largest, 1 + math.ceil((largest - least) / _APART))
         scale, merged = task.queries / len(labels), merge(counts)
         most = check_counts(counts).max(axis=1)
-        sigmas = np.exp(log_sigmas)
 
         @cache
-        def row(place: int) -> NDArray[np.float64]:  # a search asks for a third of them
-            return gnmax_nearly_right(merged, labels, sigmas[place])
+        def row(place: int) -> NDArray[np.float64]:
+            return gnmax_nearly_right(merged, labels, math.exp(place * _APART))
 
         def score(noise: CheckedNoise) -> float:
-            place = (np.log(noise.sigma2) - log_sigmas[0]) / (log_sigmas[1] - log_sigmas[0])
-            below = min(int(place), len(sigmas) - 2)
+            place = math.log(noise.sigma2) / _APART
+            below = math.floor(place)
             right = row(below) + (place - below) * (row(below + 1) - row(below))
             passes = ndtr((most - noise.threshold) / noise.sigma1)
             return scale * capped_mean(passes, noise.labels / scale) * float(passes @ right)

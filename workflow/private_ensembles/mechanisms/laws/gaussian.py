@@ -118,7 +118,7 @@ class Gaussian(Law):
     def less_noise(self, parameters, factor):
         return replace(parameters, sigma=factor * parameters.sigma)
 
-    def score(self, counts, labels, task, guess):
+    def score(self, counts, labels, task):
         """Score by continuous noise, which serves as a guide to secure noise as well."""
         if task.n_classes == 2:
             return lambda noise: self.expected(counts, labels, task, noise)[1]

@@ -95,10 +95,10 @@ class Laplace(TableLaw):
             return lnmax_right(merge(counts), labels, parameters.scale)
         return entries(self.distribution(counts, parameters), labels)
 
-    def score(self, counts, labels, task, guess):
+    def score(self, counts, labels, task):
         """Merge the votes once for all scales."""
         if task.n_classes == 2:
-            return super().score(counts, labels, task, guess)
+            return super().score(counts, labels, task)
         merged = merge(counts)
         return lambda noise: float(lnmax_right(merged, labels, noise.scale).mean() * noise.labels)
 
