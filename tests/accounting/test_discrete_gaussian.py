@@ -283,6 +283,13 @@ def test_delta_takes_a_list_as_it_takes_an_array():
     assert moves.delta([0.0, 1.0]).tolist() == moves.delta(np.array([0.0, 1.0])).tolist()
 
 
+@pytest.mark.parametrize("move", [dg.Moves(3, 5.0), dg.Moves(500, 300.0), dg.Moves(9, 0.7, 2)])
+def test_deltas_at_many_epsilons_are_those_at_each(move):
+    epsilons = np.linspace(-1.0, 3.0, 9)
+    each = [dg.delta(epsilon, [move]) for epsilon in epsilons]
+    assert dg.deltas(epsilons, move) == pytest.approx(each, rel=1e-14)
+
+
 def test_the_error_of_log_tails_grows_with_the_standard_deviation():
     """A ratio's few round-offs add up along the tail (docs/discrete-noise.md)."""
     (_, near), (_, far) = (dg._log_tails(sigma, 1, 1) for sigma in (1.0, 4000.0))

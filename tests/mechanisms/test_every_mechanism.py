@@ -162,7 +162,7 @@ def test_a_search_s_score_is_about_what_is_expected(name, n_classes):
         return
     histograms = counts(task)
     truth = histograms.argmax(axis=1)
-    score = mechanism.law.score(histograms, truth, task, mechanism.guess)
+    score = mechanism.law.score(histograms, truth, task)
     high = {key: ends[1] for key, ends in mechanism.account.free.items()}
     for free in ({}, {key: end / 2 for key, end in high.items()}, high):
         parameters = mechanism.calibrate(task, **free)

@@ -9,7 +9,7 @@ import pytest
 
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Seeded
 from private_ensembles.planner import ranking
@@ -249,9 +249,25 @@ def test_tighter_analyses_need_no_more_noise(labels, n_classes, secure):
 def test_no_score_is_above_the_labels_that_are_paid_for(name, profile):
     task, counts, labels = votes(profile, TASK)
     mechanism = load(name)
-    score = mechanism.law.score(counts, labels, task, mechanism.guess)
+    score = mechanism.law.score(counts, labels, task)
     for free in grid(mechanism, 4, 0.02):
         assert score(mechanism.guess(task, **free)) <= mechanism.paid_for(task, **free) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("wanted", "most"), [(1, 0), (4, 4)])
+def test_no_number_of_labels_is_asked_for_twice(wanted, most, monkeypatch):
+    """Many caps pay for as many labels; of one label there is nothing to choose."""
+    task, counts, labels = votes("half hopeless", replace(TASK, labels=wanted))
+    asked = []
+    guess = Mechanism.guess
+    monkeypatch.setattr(
+        Mechanism,
+        "guess",
+        lambda self, task, **free: asked.append(guess(self, task, **free)) or asked[-1],
+    )
+    best = ranking.best_parameters(load("lnmax_pure"), task, counts, labels)
+    assert best.labels <= wanted
+    assert len(asked) == len({noise.labels for noise in asked}) <= most
 
 
 def test_the_search_leaves_out_only_what_is_not_among_the_best():

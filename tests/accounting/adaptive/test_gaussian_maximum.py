@@ -151,6 +151,24 @@ def test_memory_does_not_grow_with_the_teachers(teachers):
     assert peak < 64 << 20
 
 
+@pytest.mark.parametrize(
+    "family",
+    [
+        GaussianMaximum(8.9, 250, 100),
+        GaussianMaximum(45.0, 250, 10, 1e-13),
+        GaussianMaximum(1.2, 20, 3),
+        GaussianMaximum(0.3, 1, 3),
+        GaussianMaximum(12.0, 60, 5, 0.0, 3),
+        GaussianMaximum(12.0, 60, 5, 0.0, 3, together=True),
+    ],
+)
+def test_the_largest_row_is_found_without_the_others(family):
+    t = np.exp(np.linspace(-3.0, 4.0, 301))
+    rows = family.excesses(t).max(axis=0)
+    assert np.abs(family.largest(t) - rows).max() <= 4e-16
+    assert (family.largest(t) >= rows * (1 - 1e-15)).all()
+
+
 def test_bounds_between_nodes_are_close():
     """At a tie of all, where probability is, they exceed the exact curve by little."""
     scale, lead, middle = 20.0, 0.55, 0.23

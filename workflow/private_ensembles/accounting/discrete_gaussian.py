@@ -268,19 +268,32 @@ def delta(epsilon: float, moves: Iterable[Moves]) -> float:
     return _delta_of(epsilon, _by_sigma(moves))
 
 
+def deltas(epsilon: ArrayLike, move: Moves) -> NDArray[np.float64]:
+    """Return `delta` of counts that are all alike, at each epsilon, any shape.
+
+    >>> deltas([0.0, 1.0], Moves(100, 40.0)).round(6)
+    array([0.099474, 0.000003])
+    """
+    return move.delta(epsilon) if _is_listed(move) else _smooth_delta(epsilon, [move])
+
+
+def _is_listed(move: Moves) -> bool:
+    """Whether the law of the sum of all noise is listed, and not taken for a Gaussian."""
+    return not move.split and (move.variance <= _LARGEST**2 or move.sigma < _SMOOTH)
+
+
 def _delta_of(epsilon: float, groups: list[Moves]) -> float:
     """Do as `delta` does, of groups of `_by_sigma`."""
     if not groups:
         return max(0.0, -math.expm1(epsilon))
-    whole = [move for move in groups if not move.split]
-    listed = [move for move in whole if move.variance <= _LARGEST**2 or move.sigma < _SMOOTH]
+    if len(groups) == 1:
+        return float(deltas(epsilon, groups[0]))
+    listed = [move for move in groups if _is_listed(move)]
     if len(groups) > 2:
         listed = listed[:1]
     smooth = [move for move in groups if move not in listed]
     if not listed:
         return float(_smooth_delta(epsilon, smooth))
-    if len(groups) == 1:
-        return float(listed[0].delta(epsilon))
     first = listed[0]
     loss = first.losses()
     left = epsilon - loss - 8 * UNIT_ROUNDOFF * (abs(epsilon) + np.abs(loss))

@@ -50,16 +50,26 @@ def sixty_digits(*beside_one: float):
 
 def round_up(value: Decimal) -> float:
     """Return the smallest float that is at least ``value`` (plus a 1e-45 relative headroom)."""
+    with sixty_digits():
+        return round_up_within(value)
+
+
+def round_up_within(value: Decimal) -> float:
+    """Do as `round_up` does, within `sixty_digits`, where many numbers are rounded.
+
+    >>> with sixty_digits():
+    ...     round_up_within(Decimal("0.1"))
+    0.1
+    """
     if not value.is_finite():
         return float(value)
-    with sixty_digits():
-        bound = value + abs(value) * SLACK
-        try:
-            nearest = float(bound)
-        except OverflowError:
-            return math.inf if value > 0 else -math.nextafter(math.inf, 0)
-        if math.isfinite(nearest) and Decimal(nearest) < bound:
-            nearest = math.nextafter(nearest, math.inf)
+    bound = value + abs(value) * SLACK
+    try:
+        nearest = float(bound)
+    except OverflowError:
+        return math.inf if value > 0 else -math.nextafter(math.inf, 0)
+    if math.isfinite(nearest) and Decimal(nearest) < bound:
+        nearest = math.nextafter(nearest, math.inf)
     return nearest
 
 

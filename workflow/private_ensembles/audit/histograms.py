@@ -278,7 +278,9 @@ def _extend(n_teachers: int, n_classes: int, *, descending: bool) -> NDArray[np.
     """Histograms built column by column: every row splits into its possible next counts."""
     rows = np.zeros((1, 0), dtype=np.int64)
     rest = np.array([n_teachers], dtype=np.int64)
-    for column in range(n_classes - 1):
+    # Of counts that descend, as many as there are teachers may be above 0.
+    some = min(n_classes - 1, n_teachers) if descending else n_classes - 1
+    for column in range(some):
         low, high = np.zeros_like(rest), rest
         if descending:
             low = -(-rest // (n_classes - column))
@@ -294,7 +296,8 @@ def _extend(n_teachers: int, n_classes: int, *, descending: bool) -> NDArray[np.
         value = low[index] + np.arange(len(index)) - start
         rows = np.concatenate([rows[index], value[:, None]], axis=1)
         rest = rest[index] - value
-    return np.concatenate([rows, rest[:, None]], axis=1)
+    none = np.zeros((len(rows), n_classes - 1 - some), dtype=np.int64)
+    return np.concatenate([rows, rest[:, None], none], axis=1)
 
 
 def _rank(rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -21,8 +21,8 @@ from private_ensembles.optimal_label.sorted_histograms import tie_groups
 
 # Relative error of `distribution`: sums of positive products, a few hundred roundings each.
 RELATIVE_ERROR = 1e-11
-# Table entries that are worked on together.
-_CHUNK = 1 << 21
+# Table entries that are worked on together, as fit a processor's cache.
+_CHUNK = 1 << 17
 # Larger numbers of samples do not fit a float.
 _LARGEST_LOGARITHM = 700.0
 

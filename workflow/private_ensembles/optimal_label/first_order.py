@@ -109,12 +109,11 @@ class _Projection:
     def __call__(self, p: NDArray, step: NDArray) -> NDArray[np.float64]:
         """Project in the steps' metric: max(0, p - nu step sizes), nu by Michelot's search."""
         down = step * self.sizes
-        kept = np.ones(len(p))
+        kept, mass = np.ones(len(p), dtype=bool), self.sizes
         while True:
-            mass = self.sizes * kept
             over = np.add.reduceat(mass * p, self.starts) - 1
             projected = p - (over / np.add.reduceat(mass * down, self.starts))[self.owners] * down
-            gone = (projected < 0) & (kept > 0)
-            if not gone.any():
+            stay = kept & (projected >= 0)
+            if np.array_equal(stay, kept):
                 return projected * kept
-            kept[gone] = 0.0
+            kept, mass = stay, self.sizes * stay

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.rounding import round_up, sixty_digits
+from private_ensembles.accounting.rounding import round_up, round_up_within, sixty_digits
 
 _MANY_STEPS, _HARDLY = 1000, 1e-60
 
@@ -75,7 +75,7 @@ def _steps(n_teachers: int, epsilon: float, delta: float) -> list[float]:
         steps = [flip]
         for _ in range(_further_steps(K)):  # each from the float before it
             room = (Decimal(flip) - leak) / growth
-            before, flip = flip, round_up(room) if room > 0 else 0.0
+            before, flip = flip, round_up_within(room) if room > 0 else 0.0
             if flip == before:  # and so are all further ones
                 break
             steps.append(flip)

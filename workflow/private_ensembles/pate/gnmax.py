@@ -209,15 +209,15 @@ def sigma_curve(
     return squares
 
 
-def label_probability(n_teachers: int, sigma: float) -> np.ndarray:
-    """Return Pr[GNMax releases 1 | n of K teachers vote 1] for n = 0..K, shape (K+1,).
+def label_probability(n_teachers: int, sigma: float, votes: np.ndarray | None = None) -> np.ndarray:
+    """Return Pr[GNMax releases 1 | n of K teachers vote 1] for n = votes, or 0..K.
 
     Two classes: Phi((2n - K) / (sqrt(2) sigma)), because the difference of the noisy counts is
     N(2n - K, 2 sigma^2). Raises ValueError for n_teachers < 1 or sigma not a finite number > 0.
     """
     checks.integer(n_teachers=n_teachers, at_least=1)
     check_sigma(sigma)
-    return ndtr(_standardised_leads(n_teachers, sigma))
+    return ndtr(_standardised_leads(n_teachers, sigma, votes))
 
 
 @lru_cache(maxsize=1024)
@@ -237,8 +237,11 @@ def noisy_plurality(counts: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return np.argmax(counts + noise, axis=1)
 
 
-def _standardised_leads(n_teachers: int, sigma: float | np.ndarray) -> np.ndarray:
-    return (2.0 * np.arange(n_teachers + 1) - n_teachers) / (math.sqrt(2) * sigma)
+def _standardised_leads(
+    n_teachers: int, sigma: float | np.ndarray, votes: np.ndarray | None = None
+) -> np.ndarray:
+    votes = np.arange(n_teachers + 1) if votes is None else votes
+    return (2.0 * votes - n_teachers) / (math.sqrt(2) * sigma)
 
 
 def _check(epsilon: float, delta: float) -> None:

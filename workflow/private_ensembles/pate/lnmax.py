@@ -218,16 +218,20 @@ def lnmax_privacy(
     )
 
 
-def lnmax_matrix(n_teachers: int, scale: float) -> NDArray[np.float64]:
+def lnmax_matrix(
+    n_teachers: int, scale: float, votes: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
     """prob_matrix (K + 1, 2): Pr[LNMax releases 0, 1 | n of K teachers vote 1], n = 0..K.
 
-    At a lead of x votes the trailing class wins with probability `difference_tail(x / scale)`.
-    Small probabilities are as exact as large ones (RELATIVE_ERROR, ABSOLUTE_ERROR). Raises
+    votes: the n of which rows are returned; all unless given. At a lead of x votes the trailing
+    class wins with probability `difference_tail(x / scale)`. Small probabilities are as exact as
+    large ones (RELATIVE_ERROR, ABSOLUTE_ERROR). Raises
     ValueError for n_teachers < 1 or scale not a finite number > 0.
     """
     checks.integer(n_teachers=n_teachers, at_least=1)
     check_scale(scale)
-    leads = 2.0 * np.arange(int(n_teachers) + 1) - n_teachers
+    votes = np.arange(int(n_teachers) + 1) if votes is None else votes
+    leads = 2.0 * votes - n_teachers
     trailing = difference_tail(np.abs(leads) / scale)
     ones = np.where(leads >= 0, 1 - trailing, trailing)
     zeros = np.where(leads >= 0, trailing, 1 - trailing)

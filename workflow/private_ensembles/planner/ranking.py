@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts.account import CAP
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
@@ -173,14 +174,24 @@ def best_parameters(
     mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray
 ) -> Parameters:
     """Return the parameters with the most expected right labels: a grid, then a local search."""
-    names = list(mechanism.account.searched(task))
+    names = [
+        name
+        for name in mechanism.account.searched(task)
+        # Of one label no cap leaves fewer.
+        if name != "cap" or mechanism.paid_for(task, cap=CAP["cap"][0]) < task.labels
+    ]
     if not names:
         return mechanism.calibrate(task)
-    of_parameters = mechanism.law.score(counts, labels, task, mechanism.guess)
+    of_parameters = mechanism.law.score(counts, labels, task)
+    known: dict[tuple[float, ...], float] = {}
 
     def score(x: NDArray) -> float:
         free = {name: float(value) for name, value in zip(names, x, strict=True)}
-        return of_parameters(mechanism.guess(task, **free))
+        # Many caps pay for the same number of labels, with the same noise.
+        key = (mechanism.paid_for(task, **free), *(free[name] for name in names if name != "cap"))
+        if key not in known:
+            known[key] = of_parameters(mechanism.guess(task, **free))
+        return known[key]
 
     axes = [
         np.linspace(*mechanism.account.free[name], _GRID.get(name, 9)).tolist() for name in names

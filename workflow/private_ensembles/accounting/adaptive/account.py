@@ -23,6 +23,7 @@ from private_ensembles.accounting.adaptive.families import (
     largest_spread,
     losses_of,
 )
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.adaptive.label_blocks import values_of_labels
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
@@ -216,18 +217,22 @@ def values_of_family(
     """Return upper bounds on W_labels of a family at the grid's points, 1 where none is wanted.
 
     One label's W is the largest of its pairs' curves, and the largest of the family's rows bounds
-    it at each point: for few points no kernel is needed. delta: as `kernels_on` takes it. known: as
-    `grid_and_orders` returns it.
+    it at each point: for few points, or where it is found without the others, no kernel is needed.
+    delta: as `kernels_on` takes it. known: as `grid_and_orders` returns it.
     """
     grid, orders, spread = known
     first, last, _ = (slice(None) if wanted is None else wanted).indices(grid.size)
-    if labels > 1 or last - first > _FEW_POINTS:  # of kernels many points take less
+    listed = not isinstance(family, GaussianMaximum)
+    # Of rows that are all worked out, kernels take less for many points.
+    if labels > 1 or (listed and last - first > _FEW_POINTS):
         kernels = kernels_on(family, grid.step, labels, delta, orders, spread)
         return values_of_labels(kernels, grid, labels, delta, wanted)
     values, logs = np.ones(grid.size), grid.logs()
-    for start in range(first, last, _THRESHOLDS):
-        some = slice(start, min(start + _THRESHOLDS, last))
-        most = family.excesses(np.exp(logs[some])).max(axis=0)
+    at_once = _THRESHOLDS if listed else last - first
+    for start in range(first, last, at_once):
+        some = slice(start, min(start + at_once, last))
+        t = np.exp(logs[some])
+        most = family.excesses(t).max(axis=0) if listed else family.largest(t)
         most -= np.expm1(np.minimum(logs[some], 0.0))
         values[some] = np.minimum(most * (1 + _ROUNDING), 1.0)
     return values

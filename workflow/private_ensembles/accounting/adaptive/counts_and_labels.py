@@ -73,8 +73,8 @@ class NoisyCounts:
         """Return upper bounds on delta at each epsilon, any real numbers, of the counts alone."""
         if not self.lattice:
             return gaussian_delta(self.mu, epsilon)
-        moves = [Moves(int(self.counts), self.sigma, int(self.moved))]
-        return np.vectorize(lambda at: discrete_gaussian.delta(at, moves), otypes=[float])(epsilon)
+        moves = Moves(int(self.counts), self.sigma, int(self.moved))
+        return discrete_gaussian.deltas(epsilon, moves)
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,7 @@ def of_table(
     *,
     negligible: float = 0.0,
     moved: int = 1,
+    rest: bool = False,
 ) -> Family:
     """Return the family of a label of two classes, of any number of teachers: votes move.
 
@@ -148,20 +149,21 @@ def of_table(
     before and after the move counts as one pair with the others of this kind; 2 Q times it is added
     to the delta of Q labels. If many pairs are left, runs of neighbours are joined. moved: how many
     votes may move at most, 1 to K. What is exact must rise with the votes; of a table that does
-    not, every number of votes that may move is listed.
+    not, every number of votes that may move is listed. rest: whether rows beyond the first and the
+    last were left out, which are negligible.
     Source: docs/many-labels.md, "Very many teachers" and "Groups".
     """
     rises = bool((np.diff(table[:, 1]) >= 0).all() and (np.diff(table[:, 0]) <= 0).all())
     steps = [moved] if rises else range(1, moved + 1)
     first = np.concatenate([table[:-step] for step in steps])
     second = np.concatenate([table[step:] for step in steps])
-    if len(first) <= MANY_TEACHERS:
+    if len(first) <= MANY_TEACHERS and not rest:
         return Pairs(first, second, error, spare)
     far = ((first <= negligible) & (second <= negligible)).any(axis=1)
     first, second = first[~far], second[~far]
     run = max(1, math.ceil(len(first) / _MOST_LISTED))
     played = Pairs(first[::run], second[::run], error, spare)  # near a tie none is far
-    if far.any():
+    if far.any() or rest:
         # Half of the time its rare label tells everything, in one order or in the other.
         most = 2 * (negligible * (1 + error) + spare)
         first, second = np.vstack([first, [[1.0, most]]]), np.vstack([second, [[1.0, 0.0]]])

@@ -9,7 +9,6 @@ is a mixture of three laws in place of one. Proof: docs/sampled-teachers.md.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +45,8 @@ class SampledMaximum(GaussianMaximum):
         """The least middle: without the voter it lies half a vote higher."""
         return super().lowest - (1 / self.scale / 2 if self.rate < 1 else 0.0)
 
-    @cached_property
     def _tables(self) -> tuple[NDArray[np.float64], ...]:
-        """What `excesses` takes: see there; leads and middles are those with the voter's vote at a.
+        """What lines are made of; leads and middles are those with the voter's vote at a.
 
         Without it the lead is a vote less, and the middle, as M stays, half a vote higher.
         """

@@ -23,6 +23,7 @@ from private_ensembles.mechanisms.accounts import groups, laplace_counts
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels, sigma_of_many
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.ladder import LAW as LADDER
 from private_ensembles.mechanisms.laws.ladder import LeakyLabel
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.laws.law import Law
@@ -43,6 +44,8 @@ MOST_LABELS = 10_000
 # Sorted histograms with which a planner does not wait for long: of one optimal label, and of
 # several, whose account solves a dozen programs.
 _MOST, _MOST_TOGETHER = 600, 150
+# The share of so many labels is known to half of a percent without an account.
+_SEVERAL = 200
 # What labels cost is looked for from this share of the budget on.
 _LEAST = 0.9
 
@@ -344,7 +347,10 @@ class LabelAccount(Account):
         )
 
     def guess(self, law, task, labels, **free):
-        """Guess by the share of noise that all labels wanted need: a search asks often."""
+        """Guess by the share of noise that all labels wanted need: a search asks often.
+
+        Of many labels by about that share.
+        """
         found = self.start.find
         if self._of_parts(task):
             found = self._start_of_parts
@@ -353,7 +359,8 @@ class LabelAccount(Account):
         start = found(law, task, labels, **free)
         if not self.together(law, task, labels):
             return start
-        share = least_share(self, law, task, found(law, task, task.labels))
+        share_of = _about_share if task.labels >= _SEVERAL else least_share
+        share = share_of(self, law, task, found(law, task, task.labels))
         return law.less_noise(start, share) if math.isfinite(share) else start
 
     def cost(self, law, task, parameters):
@@ -405,11 +412,18 @@ def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) 
         family = law.pairs(task, start)
         if loses_all(family, labels, epsilon, delta, task.n_classes):
             return math.inf
-        about = share_of_scale(family, labels, epsilon, delta)
-        about = min(max(about, account.start.likely_share(task)), 1.0)
+        about = _about_share(account, law, task, start)
         return least_scale_of_curves(curve_of, labels, epsilon, delta, about, fineness=fineness)
     except ValueError:
         return math.inf
+
+
+@lru_cache(maxsize=512)
+def _about_share(account: LabelAccount, law: Law, task: Task, start: Parameters) -> float:
+    """About the share that `least_share` finds, at most 1: that of a normal law's losses."""
+    labels = int(start.labels)
+    about = share_of_scale(law.pairs(task, start), labels, task.epsilon, task.delta)
+    return min(max(about, account.start.likely_share(task)), 1.0)
 
 
 @lru_cache(maxsize=512)
@@ -438,9 +452,25 @@ def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -
     )
 
 
+class OptimalAccount(LabelAccount):
+    """On two classes the ladder's account, whose label it is; else that of the solved programs."""
+
+    def find(self, law, task, labels, **free):
+        if task.n_classes > 2:
+            return super().find(law, task, labels, **free)
+        return ProfiledLabel(**asdict(ladder.find(LADDER, task, labels)))
+
+    def cost(self, law, task, parameters):
+        """Return the least that is proven."""
+        if task.n_classes > 2:
+            return super().cost(law, task, parameters)
+        spent = parameters.label_epsilon, parameters.label_delta
+        return ladder.cost(LADDER, task, LeakyLabel(*spent, parameters.labels))
+
+
 gaussian = LabelAccount(GaussianStart(), refuses=True)
 laplace = LabelAccount(LaplaceStart(), refuses=True)
 gumbel = LabelAccount(SelectionStart(bounded_range=True), composes=True)
 exponential = LabelAccount(SelectionStart(), composes=True)
 ladder = LabelAccount(LadderStart())
-optimal = LabelAccount(OptimalStart())
+optimal = OptimalAccount(OptimalStart())

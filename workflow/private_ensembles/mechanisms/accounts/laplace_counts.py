@@ -113,6 +113,7 @@ def scale_cost(scale: float, labels: int, delta: float) -> float:
     return min(by_rdp, composed(math.nextafter(2 / scale, math.inf), labels, delta))
 
 
+@lru_cache(maxsize=1024)
 def scale_of_many(epsilon: float, delta: float, labels: int) -> float:
     """Return the least scale found with which the labels cost at most epsilon at delta."""
     return 1 / largest_within(epsilon, lambda rate: scale_cost(1 / rate, labels, delta))

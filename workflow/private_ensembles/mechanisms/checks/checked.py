@@ -36,8 +36,8 @@ from private_ensembles.pate.gnmax_quadrature import gnmax_nearly_right
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.rdp import check_counts
 
-# Noise scales at which GNMax's accuracy is tabulated for a search.
-_SIGMAS = 32
+# By how much the logarithms differ of noise scales at which GNMax's accuracy is tabulated.
+_APART = 0.1
 
 
 @dataclass(frozen=True)
@@ -167,26 +167,21 @@ class Checked(Law):
         share = min(1.0, parameters.labels / answers) if answers else 1.0
         return share * answers, share * correct
 
-    def score(self, counts, labels, task, guess):
+    def score(self, counts, labels, task):
         """Look up a table of GNMax's accuracy over sigma2: a search asks hundreds of times.
 
         Of continuous noise, which serves as a guide to secure noise as well.
         """
-        ends = [
-            guess(task, share=share, cap=cap).sigma2 for share, cap in ((0.02, 0.02), (0.9, 1.0))
-        ]
-        log_sigmas = np.linspace(np.log(min(ends) * 0.999), np.log(max(ends) * 1.001), _SIGMAS)
         scale, merged = task.queries / len(labels), merge(counts)
         most = check_counts(counts).max(axis=1)
-        sigmas = np.exp(log_sigmas)
 
         @cache
-        def row(place: int) -> NDArray[np.float64]:  # a search asks for a third of them
-            return gnmax_nearly_right(merged, labels, sigmas[place])
+        def row(place: int) -> NDArray[np.float64]:
+            return gnmax_nearly_right(merged, labels, math.exp(place * _APART))
 
         def score(noise: CheckedNoise) -> float:
-            place = (np.log(noise.sigma2) - log_sigmas[0]) / (log_sigmas[1] - log_sigmas[0])
-            below = min(int(place), _SIGMAS - 2)
+            place = math.log(noise.sigma2) / _APART
+            below = math.floor(place)
             right = row(below) + (place - below) * (row(below + 1) - row(below))
             passes = ndtr((most - noise.threshold) / noise.sigma1)
             return scale * capped_mean(passes, noise.labels / scale) * float(passes @ right)

@@ -18,7 +18,6 @@ from private_ensembles.accounting.discrete_gaussian import (
     whole_distance,
 )
 from private_ensembles.accounting.rounding import normal_error
-from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws.law import Law, entries
 from private_ensembles.mechanisms.laws.table import draw_coins, two_class_pairs
 from private_ensembles.mechanisms.parameters import Parameters
@@ -79,9 +78,8 @@ class Gaussian(Law):
             return lattice_distribution(counts, sigma)
         if counts.shape[1] > 2:
             return gnmax_distribution(counts, sigma)
-        ones = label_probability(int(counts[0].sum()), sigma)
-        both = np.stack([ones[::-1], ones], axis=1)  # both tails as exact as each other
-        return both[counts[:, 1]]
+        # Both tails are as exact as each other.
+        return label_probability(int(counts[0].sum()), sigma, counts)
 
     def right(self, counts, labels, parameters, secure=False):
         """Return entries of `distribution`; the fine lattice's differ by less than is shown."""
@@ -120,7 +118,7 @@ class Gaussian(Law):
     def less_noise(self, parameters, factor):
         return replace(parameters, sigma=factor * parameters.sigma)
 
-    def score(self, counts, labels, task, guess):
+    def score(self, counts, labels, task):
         """Score by continuous noise, which serves as a guide to secure noise as well."""
         if task.n_classes == 2:
             return lambda noise: self.expected(counts, labels, task, noise)[1]
@@ -138,9 +136,13 @@ class Gaussian(Law):
         if C > 2:
             return GaussianMaximum(sigma, K, C, spare, task.moved, task.together)
         error = self.error(K, C, parameters)
-        table = self.distribution(both_counts(K), parameters)
         spare += error["absolute_error"]
-        return two_class_pairs(table, error["relative_error"], spare, task)
+        return two_class_pairs(
+            lambda counts: self.distribution(counts, parameters),
+            error["relative_error"],
+            spare,
+            task,
+        )
 
     def closed_form(self, parameters):
         return "gaussian", parameters.sigma

@@ -85,7 +85,7 @@ class Laplace(TableLaw):
     def chances(self, counts, parameters):
         if counts.shape[1] > 2:
             return lnmax_distribution(counts, parameters.scale)
-        return lnmax_matrix(int(counts[0].sum()), parameters.scale)[counts[:, 1]]
+        return lnmax_matrix(int(counts[0].sum()), parameters.scale, counts[:, 1])
 
     def merged_chances(self, merged, wanted, parameters):
         return lnmax_of_pairs(merged, parameters.scale, wanted)
@@ -95,10 +95,10 @@ class Laplace(TableLaw):
             return lnmax_right(merge(counts), labels, parameters.scale)
         return entries(self.distribution(counts, parameters), labels)
 
-    def score(self, counts, labels, task, guess):
+    def score(self, counts, labels, task):
         """Merge the votes once for all scales."""
         if task.n_classes == 2:
-            return super().score(counts, labels, task, guess)
+            return super().score(counts, labels, task)
         merged = merge(counts)
         return lambda noise: float(lnmax_right(merged, labels, noise.scale).mean() * noise.labels)
 

@@ -78,13 +78,8 @@ class Law(ABC):
         right = self.right(counts, labels, parameters, task.secure).mean()
         return float(parameters.labels), float(right * parameters.labels)
 
-    def score(
-        self, counts: NDArray, labels: NDArray, task: Task, guess: Callable[..., Parameters]
-    ) -> Callable[[Parameters], float]:
-        """Return the expected right labels as a function of parameters, for a search.
-
-        guess: about what parameters the search will ask for, of a task and free parameters.
-        """
+    def score(self, counts: NDArray, labels: NDArray, task: Task) -> Callable[[Parameters], float]:
+        """Return the expected right labels as a function of parameters, for a search."""
         return lambda parameters: self.expected(counts, labels, task, parameters)[1]
 
     def capped(self, counts: NDArray, parameters: Parameters, source: Source) -> NDArray[np.int64]:

@@ -91,10 +91,10 @@ class Selection(TableLaw):
         of, wanted = merged.of(labels)
         return self.merged_chances(merged, wanted, parameters)[of]
 
-    def score(self, counts, labels, task, guess):
+    def score(self, counts, labels, task):
         """Merge the votes of very many classes once for all rates."""
         if task.n_classes < MANY_CLASSES:
-            return super().score(counts, labels, task, guess)
+            return super().score(counts, labels, task)
         merged = merge(counts)
         of, wanted = merged.of(labels)
         return lambda noise: float(

@@ -1,11 +1,18 @@
 """Laws that are a row of probabilities per count: drawn by their own sampler, or by exact coins."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.families import Covered, Family, Pairs, of_table
+from private_ensembles.accounting.adaptive.families import (
+    MANY_TEACHERS,
+    Covered,
+    Family,
+    Pairs,
+    of_table,
+)
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters
@@ -87,8 +94,9 @@ class TableLaw(Law):
         errors = self.error(K, C, parameters)
         error, spare = errors["relative_error"], errors["absolute_error"]
         if C == 2:
-            table = self.chances(both_counts(K), parameters)
-            return two_class_pairs(table, error, spare, task)
+            return two_class_pairs(
+                lambda counts: self.chances(counts, parameters), error, spare, task
+            )
         moved = np.unique(np.linspace(moves, K, _MOST_PLAYED).astype(np.int64))
         if K > _MANY_VOTES:  # near a tie each number counts
             tie = (K + moves - 1) // 2 + np.arange(-_MOST_PLAYED // 4, _MOST_PLAYED // 4)
@@ -116,10 +124,37 @@ class TableLaw(Law):
         return (chances * merged.multiplicity)[merged.home]
 
 
-def two_class_pairs(table: NDArray, error: float, spare: float, task: Task) -> Family:
-    """Return the family of a table of two classes; what is negligible takes 2e-9 of delta."""
+def two_class_pairs(
+    chances: Callable[[NDArray], NDArray], error: float, spare: float, task: Task
+) -> Family:
+    """Return the family of a label of two classes; what is negligible takes 2e-9 of delta.
+
+    chances: Pr[label] of counts (n, 2), (n, 2), which is asked for the votes near a tie alone where
+    there are very many. error, spare: of it, as in `of_table`.
+    """
     negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
-    return of_table(table, error, spare, negligible=negligible, moved=task.moved)
+    counts = both_counts(task.votes_in_all)
+    rest = len(counts) - task.moved > MANY_TEACHERS
+    if rest:
+        counts = _near_a_tie(chances, counts, negligible / 2, task.moved)
+    rest = rest and len(counts) <= task.votes_in_all
+    common = {"negligible": negligible, "moved": task.moved, "rest": rest}
+    return of_table(chances(counts), error, spare, **common)
+
+
+def _near_a_tie(
+    chances: Callable[[NDArray], NDArray], counts: NDArray, least: float, moved: int
+) -> NDArray[np.int64]:
+    """Those counts beyond which, and after a move, one label has at most the least probability."""
+    middle = len(counts) // 2
+    leads = 2 ** np.arange(middle.bit_length() - 1)  # doubled until it is enough
+    low, high = counts[middle - leads], counts[::-1][middle - leads]
+    at_low, at_high = np.split(chances(np.concatenate([low, high])), 2)
+    rare = np.maximum(at_low[:, 1], at_high[:, 0]) <= least
+    if not rare.any():
+        return counts
+    lead = int(leads[rare.argmax()]) + moved
+    return counts[max(0, middle - lead) : len(counts) - max(0, middle - lead)]
 
 
 def draw_coins(chances: NDArray[np.float64]) -> NDArray[np.int64]:
