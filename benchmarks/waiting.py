@@ -31,6 +31,8 @@ TASKS = (
     ("plan", 250, 1000, 500, 500, "secure"),
     ("plan", 250, 1000, 500, 500, "reproducible"),
     ("plan", 250, 100, 500, 1, "secure"),
+    ("plan", 250, 100, 500, 1, "reproducible"),
+    ("plan", 1_000_000, 2, 500, 500, "secure"),
     ("plan", 70_000, 3, 500, 500, "reproducible"),
     ("plan", 1_000_000, 10, 500, 500, "secure"),
     ("plan", 1_000_000, 3, 500, 500, "reproducible"),

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.families import largest_spread
-from private_ensembles.mechanisms.laws.table import draw_coins
+from private_ensembles.accounting.adaptive.families import largest_spread, of_table
+from private_ensembles.audit.histograms import both_counts
+from private_ensembles.mechanisms.laws.table import draw_coins, two_class_pairs
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import secure
@@ -22,6 +23,37 @@ def test_coins_are_drawn_at_the_smaller_probability(monkeypatch):
     labels = draw_coins(np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8]]))
     assert labels.tolist() == [1, 1, 0]
     assert tossed == [[0.1, 0.3, 0.2]]
+
+
+@pytest.mark.parametrize("moved", [1, 3])
+@pytest.mark.parametrize("teachers", [4000, 4001])
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [("gnmax_exact", 60.0), ("lnmax_exact", 9.0), ("exponential", 20.0), ("permute_and_flip", 9.0)],
+)
+def test_rows_far_from_a_tie_change_nothing(name, scale, teachers, moved):
+    """Curves and pairs are those of the whole table, of which few rows are worked out."""
+    task = replace(TASK, n_teachers=teachers, reach=moved, secure=True)
+    law = load(name).law
+    noise = law.at(scale)
+    asked = []
+
+    def chances(counts):
+        asked.append(len(counts))
+        return law.distribution(counts, noise)
+
+    found = two_class_pairs(chances, 1e-12, 1e-300, task)
+    whole = of_table(
+        law.distribution(both_counts(teachers), noise),
+        1e-12,
+        1e-300,
+        negligible=1e-21,
+        moved=task.moved,
+    )
+    assert max(asked) < teachers
+    t = np.exp(np.linspace(-2.0, 2.0, 33))
+    np.testing.assert_array_equal(found.excesses(t), whole.excesses(t))
+    np.testing.assert_array_equal(found.pairs(), whole.pairs())
 
 
 def test_secure_labels_are_for_one_label_of_two_classes():

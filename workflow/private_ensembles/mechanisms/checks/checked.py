@@ -36,8 +36,9 @@ from private_ensembles.pate.gnmax_quadrature import gnmax_nearly_right
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.rdp import check_counts
 
-# By how much the logarithms differ of noise scales at which GNMax's accuracy is tabulated.
-_APART = 0.1
+# By how much the logarithms differ of noise scales at which GNMax's accuracy is tabulated, for
+# cubics between them.
+_APART = 0.15
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,14 @@ class Checked(Law):
         def score(noise: CheckedNoise) -> float:
             place = math.log(noise.sigma2) / _APART
             below = math.floor(place)
-            right = row(below) + (place - below) * (row(below + 1) - row(below))
+            t = place - below
+            right = np.minimum(
+                row(below - 1) * (-t * (t - 1) * (t - 2) / 6)
+                + row(below) * ((t + 1) * (t - 1) * (t - 2) / 2)
+                + row(below + 1) * (-(t + 1) * t * (t - 2) / 2)
+                + row(below + 2) * ((t + 1) * t * (t - 1) / 6),
+                1.0,
+            )
             passes = ndtr((most - noise.threshold) / noise.sigma1)
             return scale * capped_mean(passes, noise.labels / scale) * float(passes @ right)
 

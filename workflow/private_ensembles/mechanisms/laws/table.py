@@ -133,12 +133,11 @@ def two_class_pairs(
     there are very many. error, spare: of it, as in `of_table`.
     """
     negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
-    counts = both_counts(task.votes_in_all)
-    rest = len(counts) - task.moved > MANY_TEACHERS
-    if rest:
-        counts = _near_a_tie(chances, counts, negligible / 2, task.moved)
-    rest = rest and len(counts) <= task.votes_in_all
-    common = {"negligible": negligible, "moved": task.moved, "rest": rest}
+    K, moved = task.votes_in_all, task.moved
+    counts = both_counts(K)
+    if len(counts) - moved > MANY_TEACHERS:
+        counts = _near_a_tie(chances, counts, negligible / 2, moved)
+    common = {"negligible": negligible, "moved": moved, "rest": len(counts) <= K}
     return of_table(chances(counts), error, spare, **common)
 
 
