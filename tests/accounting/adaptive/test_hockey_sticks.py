@@ -149,10 +149,6 @@ def test_of_many_curves_neighbours_are_joined_and_groups_are_as_few_and_as_tight
     weights = thresholds(STEP, REACH)[:, None] ** orders
     dearest = (curves @ weights).max(axis=0)
     assert ((groups @ weights).max(axis=0) <= dearest * (1 + 2 * hockey_sticks._NEARLY)).all()
-    # More room, fewer groups.
-    roomy = gathered(curves, STEP, orders, hockey_sticks.OF_MANY)
-    assert len(roomy) < len(groups)
-    assert ((roomy @ weights).max(axis=0) <= dearest * (1 + 2 * hockey_sticks._NEARLY)).all()
 
 
 def test_equal_laws_and_a_single_curve_are_gathered_as_they_are():

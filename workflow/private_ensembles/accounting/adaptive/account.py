@@ -41,8 +41,9 @@ _LARGEST_REACH, _FURTHEST = 4000, 600.0
 _MOST_POINTS = 20_000
 _TRIES = 40
 _LEAST_DELTA = 1e-14
-# Multiples of the Renyi order that decides at epsilon, by which pairs are gathered.
-_ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
+# Multiples of the Renyi order that decides at epsilon, by which pairs are gathered: labels that are
+# near their end, or few, meet orders far from it.
+_ORDERS = np.geomspace(1 / 32, 2.5, 12)
 # Of one label few points are worked out by themselves, and so many at a time for all of its pairs.
 _FEW_POINTS, _THRESHOLDS = 256, 32
 # Of the distances at which a reach is sought this many are passed over at first.
@@ -269,24 +270,17 @@ def kernels_on(
     labels, delta: they choose how far losses are followed, and orders, `deciding_orders`, which
     pairs are gathered. spread: the family's `largest_spread`, which takes a while.
     """
-    several = labels >= _SEVERAL
-    most = hockey_sticks.OF_MANY if several else hockey_sticks.OF_FEW
-    rows = gathered_on(family, step, _CUT * delta / labels, orders, spread, most)
-    near = math.ceil(_NEAR * spread / step) if several else None
+    rows = gathered_on(family, step, _CUT * delta / labels, orders, spread)
+    near = math.ceil(_NEAR * spread / step) if labels >= _SEVERAL else None
     return hockey_sticks.kernels(rows, step, near)
 
 
 def gathered_on(
-    family: Family,
-    step: float,
-    cut: float,
-    orders: NDArray[np.float64],
-    spread: float,
-    most: float = hockey_sticks.OF_FEW,
+    family: Family, step: float, cut: float, orders: NDArray[np.float64], spread: float
 ) -> NDArray[np.float64]:
     """Return the rows of `curves_on`, gathered where there are many; orders: as in `kernels_on`."""
     rows = curves_on(family, step, cut, spread)
-    return hockey_sticks.gathered(rows, step, orders, most) if len(rows) > _FEW else rows
+    return hockey_sticks.gathered(rows, step, orders) if len(rows) > _FEW else rows
 
 
 def curves_on(family: Family, step: float, cut: float, spread: float) -> NDArray[np.float64]:
@@ -330,10 +324,10 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
 def dear_pairs(
     family: Family, orders: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the pairs that cost most at orders up to twice the largest, or by infinite losses."""
+    """Return the pairs that cost most at orders up to the largest, or by infinite losses."""
     first, second = family.pairs()
     losses = losses_of(first, second)
-    wanted = np.linspace(0, 2 * orders.max(), 17)[1:, None, None]
+    wanted = np.linspace(0, orders.max(), 17)[1:, None, None]
     costs = (first * np.expm1(np.minimum(-wanted * losses, 700))).sum(axis=2)
     lost = np.where(second == 0, first, 0.0).sum(axis=1)
     chosen = np.unique([*costs.argmax(axis=1), lost.argmax()])

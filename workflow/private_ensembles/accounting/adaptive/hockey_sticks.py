@@ -21,9 +21,6 @@ from private_ensembles.accounting.threads import on_one_thread
 # Relative to what goes in: a threshold e^x, |x| <= 600, is off by (|x| + 8) UNIT_ROUNDOFF, and
 # products, differences and sums add little.
 _ROUNDING = 1024 * UNIT_ROUNDOFF
-# What a group of pairs may cost, as a share of what the dearest of all pairs does: few labels are
-# spread over more orders than the groups are made for, and more groups take them no time.
-OF_FEW, OF_MANY = 0.97, 1.0
 # With more pairs than _MANY, neighbours that cost little more together, or no more than _CHEAP, are
 # joined before others are looked for.
 _MANY, _NEARLY, _CHEAP = 1000, 0.0003, 0.9
@@ -150,17 +147,13 @@ def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDAr
 
 @on_one_thread
 def gathered(
-    excess: NDArray[np.float64],
-    step: float,
-    orders: NDArray[np.float64],
-    most: float = OF_FEW,
+    excess: NDArray[np.float64], step: float, orders: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return few curves such that each given one lies below one of them: their maxima in groups.
 
-    excess: (pairs, 2 reach + 1). orders: > 0, those of the Renyi divergences that decide. most:
-    what a group may cost at each order, as a share of the most expensive pair's cost there; a pair
-    that costs more stays alone. Which pairs share a group decides how tight the result is, never
-    whether it holds.
+    excess: (pairs, 2 reach + 1). orders: > 0, of the Renyi divergences that decide. At each of them
+    a group costs at most what the dearest of all pairs costs there. Which pairs share a group
+    decides how tight the result is, never whether it holds.
     """
     t = thresholds(step, excess.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.
@@ -172,24 +165,27 @@ def gathered(
     weights = weights / np.where(scale > 0, scale, 1.0)
     rows = np.argsort(costs.max(axis=1), kind="stable")
     # As many of the cheapest as fit are the first group.
-    first, cheap = _cheapest(excess, rows, weights, most)
+    first, cheap = _cheapest(excess, rows, weights)
     rest = rows[cheap:]
     if rest.size > _MANY:
         rest = np.sort(rest)  # neighbours are alike
         excess, costs = _joined(excess[rest], costs[rest], weights)
         rest = np.argsort(costs.max(axis=1), kind="stable")
-    return _grouped(first, excess[rest[::-1]], weights, most)
+    return _grouped(first, excess[rest[::-1]], weights)
 
 
 def _cheapest(
-    excess: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64], most: float
+    excess: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], int]:
-    """The maximum of as many first rows as cost `most` together, (0 or 1, n), and how many."""
+    """The maximum of as many first rows as cost no more than the dearest of all, and how many.
+
+    (0 or 1, n); weights: as `_grouped` takes them.
+    """
     maximum, count = excess[:0], 0
     for start in range(0, rows.size, _AT_ONCE):
         part = np.concatenate([maximum, excess[rows[start : start + _AT_ONCE]]])
         together = np.maximum.accumulate(part, axis=0, out=part)[len(maximum) :]
-        fit = int(((together @ weights).max(axis=1) <= most).sum())
+        fit = int(((together @ weights).max(axis=1) <= 1.0).sum())
         if fit:
             maximum, count = together[fit - 1 : fit].copy(), count + fit
         if fit < len(together):
@@ -222,11 +218,11 @@ def _grouped(
     first: NDArray[np.float64],
     excess: NDArray[np.float64],
     weights: NDArray[np.float64],
-    most: float,
 ) -> NDArray[np.float64]:
     """The groups of `gathered`: curves join one by one, in the order given.
 
-    first: a group that is there, or none, (0 or 1, 2 reach + 1).
+    first: a group that is there, or none, (0 or 1, 2 reach + 1). weights: of what the dearest of
+    all pairs costs.
     """
     count = len(first)
     curves = np.empty((count + len(excess), first.shape[1]))
@@ -235,7 +231,7 @@ def _grouped(
     for row, own in zip(excess, excess @ weights, strict=True):
         merged = np.maximum(curves[:count], row)
         joint = merged @ weights
-        fits = np.flatnonzero((joint <= most).all(axis=1))
+        fits = np.flatnonzero((joint <= 1.0).all(axis=1))
         if fits.size:
             group = fits[(joint - cost[:count]).max(axis=1)[fits].argmin()]
             curves[group], cost[group] = merged[group], joint[group]
