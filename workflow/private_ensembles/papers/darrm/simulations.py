@@ -114,7 +114,7 @@ def iid_privacy_loss(K: int, m: int, epsilon: float) -> tuple[float, float]:
 @functools.lru_cache(maxsize=1)  # every m asks for it, and no other pair twice
 def _least_neighbours(K: int, epsilon: float) -> tuple[NDArray, NDArray, NDArray]:
     """p (points,), and log Pr[l of K teachers say 1], (points, K + 1), at p and at the least p'."""
-    from scipy.stats import binom
+    from scipy.special import gammaln, xlog1py, xlogy
 
     small = np.logspace(-9, math.log10(0.5), 2000)
     p = np.concatenate([small, 1 - small[::-1], [1.0]])
@@ -122,7 +122,11 @@ def _least_neighbours(K: int, epsilon: float) -> tuple[NDArray, NDArray, NDArray
     p_prime = 1 - largest_step(1 - p, epsilon)
     p_prime = np.where(p < 0.5, np.maximum(p * math.exp(-epsilon), p_prime), p_prime)
     l = np.arange(K + 1)
-    return p, binom.logpmf(l, K, p[:, None]), binom.logpmf(l, K, p_prime[:, None])
+    ways = gammaln(K + 1) - (gammaln(l + 1) + gammaln(K - l + 1))
+    votes, others = (
+        ways + xlogy(l, x) + xlog1py(K - l, -x) for x in (p[:, None], p_prime[:, None])
+    )
+    return p, votes, others
 
 
 def amplification(K: int, allowances: Iterable[int], epsilon: float) -> Iterator[dict[str, float]]:
