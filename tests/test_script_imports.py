@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -85,6 +86,16 @@ def test_no_script_imports_a_heavy_library_that_it_does_not_use(loaded_by):
     assert {name for name, found in loaded_by.items() if "scipy.stats" in found} == set()
     for name in LIGHT:
         assert not loaded_by[name] & {"pandas", "matplotlib", "scipy", "sklearn"}, name
+
+
+def test_no_training_makes_an_optimiser_of_pytorch(root):
+    # The first one made imports PyTorch's compiler: 2 s in every job that trains, in vain.
+    made = [
+        path.name
+        for path in (root / "workflow").rglob("*.py")
+        if re.search(r"\boptim\.[A-Z]\w*\(", path.read_text(encoding="utf-8"))
+    ]
+    assert made == []
 
 
 def laws_and_accounts(modules):

@@ -68,7 +68,8 @@ def test_pmf_of_another_length_is_refused():
 
 def test_the_interval_of_an_estimate_is_student_s(monkeypatch):
     means = np.random.default_rng(0).uniform(size=error.REPLICATES + 1)
-    drawn = iter(means.tolist())  # the last one is for the control's factor alone
+    # The last one is for the control's factor alone. Controls tell nothing.
+    drawn = iter([*means.tolist(), *[0.0] * len(means)])
     monkeypatch.setattr(error, "error_of_pmf", lambda gamma, pmf: np.full(len(pmf), next(drawn)))
     monkeypatch.setattr(error, "error_at", lambda gamma, p: np.zeros(len(p)))
     found = error.expected_error_estimate(np.ones(4), "absolute-uniform:0,1")

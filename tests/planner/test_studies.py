@@ -42,7 +42,7 @@ def test_right_is_the_share_of_right_labels():
     parameters = mechanism.calibrate(task, accuracy=0.5)
     counts = np.random.default_rng(0).multinomial(7, [0.5] + [0.5 / 3] * 3, size=200_000)
     drawn = mechanism.law.distribution(counts, parameters)[:, 0].mean()
-    assert right(mechanism, task, parameters, 0.5) == pytest.approx(drawn, abs=4e-3)
+    assert right(mechanism, task, parameters, [0.5]) == pytest.approx([drawn], abs=4e-3)
 
 
 def test_the_right_profile_is_best_and_a_wrong_one_beats_all_others(best):

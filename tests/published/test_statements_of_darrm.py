@@ -33,7 +33,7 @@ def a_dip(K, m):
 BROKEN = [
     ("subsampling_as_darrm", "gamma_subsampling", another_size),
     ("any_algorithm_as_darrm", "gamma_from_probabilities", lambda p: np.zeros(len(p))),
-    ("privacy_against_its_condition", "_cost", lambda *_: math.inf),
+    ("privacy_against_its_condition", "_costs", lambda *_: math.inf),
     ("constant_s_cost", "gamma_constant", lambda K, *_: np.full(K + 1, 0.9)),
     ("amplified_loss", "iid_privacy_loss", lambda K, m, e: (1.01 * m * e, 0.5)),
     ("error_of_a_larger_gamma", "gamma_double_subsampling", lambda K, m: np.zeros(K + 1)),

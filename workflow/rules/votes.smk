@@ -24,7 +24,8 @@ rule cast_forest_votes:
         "../scripts/cast_forest_votes.py"
 
 
-# Every K of a profile and vote_seed has the same queries.
+# Every K of a profile and vote_seed has the same queries. Drawn first: the longest comparisons wait for
+# them, and what is left for the end should be short.
 rule synthesize_votes:
     message:
         "Drawing synthetic votes of {wildcards.K} teachers, profile {wildcards.profile}, seed {wildcards.seed}"
@@ -41,6 +42,7 @@ rule synthesize_votes:
         "logs/synthesize_votes/{profile}/K={K},seed={seed}.log",
     benchmark:
         "results/benchmarks/synthesize_votes/{profile}/K={K},seed={seed}.tsv"
+    priority: 3
     localrule: True
     script:
         "../scripts/synthesize_votes.py"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,8 +48,7 @@ def error_at(gamma: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
     """
     gamma = check_gamma(gamma)
     p = np.asarray(p, dtype=np.float64)
-    K = len(gamma) - 1
-    return error_of_pmf(gamma, pmf(np.broadcast_to(p[..., None], (*p.shape, K))))
+    return error_of_pmf(gamma, _common(len(gamma) - 1, p))
 
 
 def expected_error(gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1") -> float:
@@ -88,9 +88,9 @@ def expected_error_estimate(
         )
     from scipy.stats import t
 
-    draws = [uniform_points(K, parsed, POINTS, (seed, k)) for k in range(REPLICATES + 1)]
-    errors = [error_of_pmf(gamma, pmf(p)) for p in draws]
-    controls = [error_at(gamma, p.mean(axis=-1)) for p in draws]
+    drawn, together = _drawn(K, parsed, seed)
+    errors = [error_of_pmf(gamma, alpha) for alpha in drawn]
+    controls = [error_of_pmf(gamma, alpha) for alpha in together]
     # The factor comes from a sequence of its own, so that the estimate stays unbiased.
     spread = float(controls[-1].var())
     factor = float(np.cov(errors[-1], controls[-1])[0, 1]) / spread if spread > 0 else 0.0
@@ -103,6 +103,24 @@ def expected_error_estimate(
     )
     half_width = t.ppf(0.995, REPLICATES - 1) * means.std(ddof=1) / np.sqrt(REPLICATES)
     return ErrorEstimate(float(means.mean()), float(half_width), "quasi_monte_carlo")
+
+
+# What several gammas are asked under one prior shares.
+@functools.lru_cache(maxsize=1)
+def _drawn(
+    K: int, prior: Prior, seed: int
+) -> tuple[tuple[NDArray[np.float64], ...], tuple[NDArray[np.float64], ...]]:
+    """Pmfs of the votes at every sequence's p, and if all teachers had their mean, (POINTS, K + 1).
+
+    The last sequence is for the control variate's factor.
+    """
+    draws = [uniform_points(K, prior, POINTS, (seed, k)) for k in range(REPLICATES + 1)]
+    return tuple(map(pmf, draws)), tuple(_common(K, p.mean(axis=-1)) for p in draws)
+
+
+def _common(K: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pmf of the votes of K teachers who all say 1 with probability p, (*p.shape, K + 1)."""
+    return pmf(np.broadcast_to(p[..., None], (*p.shape, K)))
 
 
 def _mean_at_mean_p(gamma: NDArray[np.float64], prior: Prior) -> float:

@@ -16,7 +16,6 @@ released: about three times the privacy loss.)
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq
 
 from private_ensembles import checks
 from private_ensembles.accounting.loss_distribution import compose
@@ -61,6 +60,8 @@ def label_delta(epsilon, shift):
 
 def _threshold(epsilon, shift):
     """The y where the density of Y + shift is e^epsilon times that of Y; 0 <= epsilon < shift."""
+    from scipy.optimize import brentq  # late: tables that need no root would wait for it
+
     # Beyond y = shift the ratio is e^shift (1 + y - shift) / (1 + y).
     point = -shift / np.expm1(epsilon - shift) - 1
     if point >= shift:

@@ -6,7 +6,7 @@ settings: the section ``planner`` of the configuration. Nothing here looks at pr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -47,6 +47,7 @@ def best_label(settings: Mapping, meter=None) -> pd.DataFrame:
     for epsilon, labels in (*single, *several):
         task = Task(epsilon, settings["delta"], labels, labels, **size)
         for mechanism, stated, parameters in _calibrated(settings, task):
+            shares = right(mechanism, task, parameters, options["accuracies"])
             rows += [
                 {
                     "mechanism": mechanism.name,
@@ -59,21 +60,23 @@ def best_label(settings: Mapping, meter=None) -> pd.DataFrame:
                     "stated": stated,
                     "accuracy": accuracy,
                     "parameters": words(parameters),
-                    "right": right(mechanism, task, parameters, accuracy),
+                    "right": share,
                 }
-                for accuracy in options["accuracies"]
+                for accuracy, share in zip(options["accuracies"], shares, strict=True)
             ]
         if meter is not None:
             meter.advance()
     return pd.DataFrame(rows)
 
 
-def right(mechanism: Mechanism, task: Task, parameters: Parameters, accuracy: float) -> float:
-    """Return Pr[a label is right] of teachers who are, each, with probability `accuracy`."""
+def right(
+    mechanism: Mechanism, task: Task, parameters: Parameters, accuracies: Sequence[float]
+) -> list[float]:
+    """Return Pr[a label is right] of teachers who are, each, right with each of `accuracies`."""
     histograms = tie_groups(task.n_teachers, task.n_classes)
     chances = np.empty(len(histograms.sizes))
     chances[histograms.groups] = mechanism.law.distribution(histograms.counts, parameters)
-    return float(right_weights(histograms, accuracy) @ chances)
+    return [float(right_weights(histograms, accuracy) @ chances) for accuracy in accuracies]
 
 
 def _calibrated(settings: Mapping, task: Task) -> Iterator[tuple[Mechanism, float, Parameters]]:

@@ -120,25 +120,25 @@ def privacy_against_its_condition(cell: Cell) -> float:
     """
     source = np.random.default_rng(0)
     m, epsilon, delta = 2, 0.3, 0.02
-    c, disagree = math.exp(m * epsilon), 0
+    c, cases = math.exp(m * epsilon), []
     for _ in range(2000):
         half = source.random((K + 1) // 2)
-        gamma = np.concatenate([half[::-1], half])
         p, q = source.random(K) ** source.choice([0.2, 1, 5]), source.random(K)
-        f = _cost(gamma, p, q, c)
-        before, after = (float(label_probability(gamma) @ pmf(x)) for x in (p, q))
-        excess = before - c * after - delta
-        if abs(excess) > 1e-12:
-            disagree += (f <= c - 1 + 2 * delta) != (excess <= 0)
-    return float(disagree)
+        cases.append((np.concatenate([half[::-1], half]), p, q))
+    gamma, p, q = map(np.array, zip(*cases, strict=True))
+    says_one = np.array([label_probability(each) for each in gamma])
+    before, after = ((says_one * pmf(x)).sum(axis=1) for x in (p, q))
+    excess = before - c * after - delta
+    disagree = (_costs(gamma, p, q, c) <= c - 1 + 2 * delta) != (excess <= 0)
+    return float(disagree[np.abs(excess) > 1e-12].sum())
 
 
-def _cost(gamma: np.ndarray, p: np.ndarray, q: np.ndarray, c: float) -> float:
-    """f of Lemma 3.4, as it is printed."""
+def _costs(gamma: np.ndarray, p: np.ndarray, q: np.ndarray, c: float) -> np.ndarray:
+    """f of Lemma 3.4, as it is printed, (cases,); p, q: (cases, K), gamma: one or one a case."""
     alpha, other = pmf(p), pmf(q)
     half = (K + 1) // 2
-    low = ((c * other - alpha) * gamma)[:half].sum()
-    return float(low + ((alpha - c * other) * gamma)[half:].sum())
+    low = ((c * other - alpha) * gamma)[:, :half].sum(axis=1)
+    return low + ((alpha - c * other) * gamma)[:, half:].sum(axis=1)
 
 
 def constant_s_cost(cell: Cell) -> float:
@@ -165,18 +165,16 @@ def loss_inside(cell: Cell) -> float:
     p = np.linspace(0, 1, 201)
     low = np.maximum(p / grow, 1 - grow * (1 - p))
     high = np.minimum(p * grow, 1 - (1 - p) / grow)
-    edges = [(x, y) for x, y in zip(p, low, strict=True)]
-    edges += [(x, y) for x, y in zip(p, high, strict=True)]
-    inner = [
-        (x, a + share * (b - a))
-        for x, a, b in zip(p[1:-1], low[1:-1], high[1:-1], strict=True)
-        for share in (0.1, 0.3, 0.5, 0.7, 0.9)
-    ]
-    inside, boundary = (
-        max(_cost(gamma, np.full(K, x), np.full(K, y), c) for x, y in points)
-        for points in (inner, edges)
-    )
-    return inside / boundary
+
+    all_alike = np.ones(K)
+
+    def largest(part: slice, neighbours: list[np.ndarray]) -> float:
+        f = (_costs(gamma, np.outer(p, all_alike), np.outer(q, all_alike), c) for q in neighbours)
+        return max(float(costs[part].max()) for costs in f)
+
+    shares = (0.1, 0.3, 0.5, 0.7, 0.9)
+    inner = [low + share * (high - low) for share in shares]
+    return largest(slice(1, -1), inner) / largest(slice(None), [low, high])
 
 
 def binomial_identity(cell: Cell) -> float:

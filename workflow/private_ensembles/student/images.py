@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn.functional import affine_grid, cross_entropy, grid_sample, log_softmax
+from torch.optim.adam import adam
 
 from private_ensembles import checks
 from private_ensembles.jobs.checkpoint import Checkpoint, identity_of
@@ -154,7 +155,7 @@ def train_network(
     identity = identity_of(
         {
             "training": asdict(training),
-            "optimizer": "torch.optim.Adam",
+            "optimizer": "torch.optim.adam.adam",
             "n_classes": n_classes,
             "unlabelled": unlabelled,
             "pixel_max": pixel_max,
@@ -208,6 +209,38 @@ def network_scores(model: nn.Module, images: np.ndarray, pixel_max: int) -> np.n
         return torch.softmax(torch.cat(parts), dim=1).numpy()
 
 
+class _Adam:
+    """PyTorch's Adam with its default parameters, by the function that the class calls.
+
+    The class itself imports PyTorch's compiler, which takes longer than a small training.
+    """
+
+    def __init__(self, parameters: list[nn.Parameter]) -> None:
+        self.parameters = parameters
+        self.state = {
+            "exp_avgs": [torch.zeros_like(each) for each in parameters],
+            "exp_avg_sqs": [torch.zeros_like(each) for each in parameters],
+            "state_steps": [torch.zeros((), device=each.device) for each in parameters],
+        }
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        adam(
+            list(self.parameters),
+            [each.grad for each in self.parameters],
+            **self.state,
+            max_exp_avg_sqs=[],
+            fused=True,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.999,
+            lr=rate,
+            weight_decay=0.0,
+            eps=1e-8,
+            maximize=False,
+        )
+
+
 class _Run:
     """One training as it stands: model, optimizer, generators and finished epochs."""
 
@@ -228,7 +261,7 @@ class _Run:
             seed=torch_seed(seed, *path, "initialisation"),
         ).to(self.device)
         self.model.train()
-        self.optimizer = torch.optim.Adam(self.model.parameters(), fused=True)
+        self.adam = _Adam(list(self.model.parameters()))
         self.generators = {
             name: torch.Generator().manual_seed(torch_seed(seed, *path, name))
             for name in ("batches", "distortions", "perturbations")
@@ -240,7 +273,7 @@ class _Run:
         """All that training on from here depends on."""
         return {
             "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": self.adam.state,
             "generators": {name: g.get_state() for name, g in self.generators.items()},
             "epoch": self.epoch,
             "observed": list(self.observed),
@@ -249,7 +282,9 @@ class _Run:
     def restore(self, state):
         """Take up the training where `state` was taken."""
         self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        for name, tensors in self.adam.state.items():
+            for tensor, saved in zip(tensors, state["optimizer"][name], strict=True):
+                tensor.copy_(saved)
         for name, generator in self.generators.items():
             generator.set_state(state["generators"][name])
         self.epoch = state["epoch"]
@@ -272,9 +307,7 @@ class _Run:
             self.model.zero_grad(set_to_none=True)
             loss = self._loss(labelled, others)
             loss.backward()
-            rate = self.training.learning_rate * min(1.0, 2 * (1 - progress))
-            self.optimizer.param_groups[0]["lr"] = rate
-            self.optimizer.step()
+            self.adam.step(self.training.learning_rate * min(1.0, 2 * (1 - progress)))
             losses.append(loss.detach())
             seen += len(labelled) + len(others)
         self.epoch += 1

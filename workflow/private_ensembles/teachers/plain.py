@@ -7,6 +7,7 @@ the same permutations and differ by rounding only.
 
 import torch
 from torch.nn.functional import cross_entropy
+from torch.optim.sgd import sgd
 
 from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.jobs.progress import Meter
@@ -42,17 +43,28 @@ def train_plain_teacher(
     """
     steps = training.steps(len(labels))
     model = model.to(device).train()
-    optimizer = torch.optim.SGD(
-        model.parameters(), lr=training.learning_rate, momentum=training.momentum
-    )
+    # SGD by the function that the class torch.optim.SGD calls. The class itself imports PyTorch's
+    # compiler, which takes longer than a small training.
+    weights = list(model.parameters())
+    velocity = [None] * len(weights) if training.momentum else []
     for epoch in range(training.epochs):
         order = sampling.permutation(len(labels)).to(device)
         first = epoch * (steps // training.epochs)
         for step, batch in enumerate(order.split(training.batch_size), first):
-            optimizer.zero_grad()
+            model.zero_grad()
             cross_entropy(model(channels_last(images[batch])), labels[batch]).backward()
-            optimizer.param_groups[0]["lr"] = training.rate(step, steps)
-            optimizer.step()
+            with torch.no_grad():
+                sgd(
+                    weights,
+                    [weight.grad for weight in weights],
+                    velocity,
+                    lr=training.rate(step, steps),
+                    momentum=training.momentum,
+                    weight_decay=0.0,
+                    dampening=0.0,
+                    nesterov=False,
+                    maximize=False,
+                )
     return finite_state(model.state_dict())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Iterable, Iterator
@@ -98,23 +99,34 @@ def iid_privacy_loss(K: int, m: int, epsilon: float) -> tuple[float, float]:
     near 0 and 1 as between. Sums of positive terms only, in logarithms: no cancellation.
     """
     from scipy.special import logsumexp
-    from scipy.stats import binom
 
     says_one = subsampling_probability(K, min(2 * m - 1, K))
     l = np.nonzero(says_one)[0]
     weight = np.log(says_one[l])
 
-    def log_one(p):
-        return logsumexp(binom.logpmf(l, K, p[:, None]) + weight, axis=1)
+    p, votes, votes_of_neighbour = _least_neighbours(K, epsilon)
+    loss = logsumexp(votes.take(l, axis=1) + weight, axis=1)
+    loss -= logsumexp(votes_of_neighbour.take(l, axis=1) + weight, axis=1)
+    worst = int(np.argmax(loss))
+    return float(loss[worst]), float(p[worst])
+
+
+@functools.lru_cache(maxsize=1)  # every m asks for it, and no other pair twice
+def _least_neighbours(K: int, epsilon: float) -> tuple[NDArray, NDArray, NDArray]:
+    """p (points,), and log Pr[l of K teachers say 1], (points, K + 1), at p and at the least p'."""
+    from scipy.special import gammaln, xlog1py, xlogy
 
     small = np.logspace(-9, math.log10(0.5), 2000)
     p = np.concatenate([small, 1 - small[::-1], [1.0]])
     # The least p' is the mirror image of the largest step from 1 - p.
     p_prime = 1 - largest_step(1 - p, epsilon)
     p_prime = np.where(p < 0.5, np.maximum(p * math.exp(-epsilon), p_prime), p_prime)
-    loss = log_one(p) - log_one(p_prime)
-    worst = int(np.argmax(loss))
-    return float(loss[worst]), float(p[worst])
+    l = np.arange(K + 1)
+    ways = gammaln(K + 1) - (gammaln(l + 1) + gammaln(K - l + 1))
+    votes, others = (
+        ways + xlogy(l, x) + xlog1py(K - l, -x) for x in (p[:, None], p_prime[:, None])
+    )
+    return p, votes, others
 
 
 def amplification(K: int, allowances: Iterable[int], epsilon: float) -> Iterator[dict[str, float]]:
