@@ -29,7 +29,6 @@ def test_forests_learn_and_vote_for_classes(table):
     assert votes.dtype == np.uint8
     assert (votes == (queries[:, :1] > 0.5)).mean() > 0.8
     assert (cast(features, labels, shards, queries) == votes).all()
-    assert (cast(features, labels, shards, queries[::-1]) == votes[::-1]).all()
     assert (cast(features, labels, shards, queries, seed=1) != votes).any()
     assert (cast(features, labels, shards, queries, path=("t", 1)) != votes).any()
 

@@ -5,12 +5,7 @@ configuration says otherwise. Parallelism is across jobs: one thread each, and t
 whatever the number of cores.
 """
 
-import re
-
 import numpy as np
-
-# What a tree is, in LightGBM's text of a model.
-_TREE = "split_feature", "threshold", "left_child", "right_child", "leaf_value"
 
 
 def fit(features, labels, settings):
@@ -57,52 +52,15 @@ def shard_votes(features, labels, shards, queries, settings, progress=None):
     A shard with one label only votes for it. progress: called with the number of shards done.
     """
     votes = np.empty((len(shards), len(queries)), np.uint8)
-    features = np.asarray(features, np.float32)
-    # LightGBM compares single precision with thresholds in double.
-    columns = np.asarray(queries, np.float32).T.astype(np.float64, order="C")
+    features, queries = np.asarray(features, np.float32), np.asarray(queries, np.float32)
+    # Queries that are alike, by each tenth of the first feature, then of the second, and so on, go
+    # one after the other: a processor then foresees their way through a tree.
+    order = np.lexsort(queries.round(1).T[::-1])
+    queries = queries[order]
     # LightGBM trains one model at a time.
     for number, shard in enumerate(shards):
         model = fit(features[shard], labels[shard], settings)
-        if model is None:
-            votes[number] = labels[shard][0]
-        else:
-            votes[number] = 1 / (1 + np.exp(-log_odds(model, columns))) > 0.5
+        votes[number, order] = scores(model, queries, labels[shard][0]) > 0.5
         if progress is not None:
             progress(number + 1)
     return votes
-
-
-def log_odds(model, columns):
-    """What `model` predicts before the logistic function, float64 (Q,): bit for bit LightGBM's.
-
-    columns: float64 (d, Q), single-precision features of the queries. LightGBM takes a query
-    through all trees before it looks at the next one, and a processor cannot foresee which way it
-    goes. Here all queries go through one split at a time: a fourth of the time for thousands of
-    queries and small trees.
-    """
-    total = np.zeros(columns.shape[1])
-    goes_left = {}  # all bits of a number, or none; trees have many splits in common
-    trees = _trees(model)
-    kind = np.min_scalar_type(max(len(values) for *_, values in trees))
-    for features, thresholds, left, right, values in trees:
-        leaf = [0] * len(features)  # of each query below a split
-        # The children of a split come after it; as a child, a leaf is called ~leaf, below 0.
-        for node in reversed(range(len(features))):
-            split = features[node], thresholds[node]
-            if split not in goes_left:
-                below = columns[int(features[node])] <= float(thresholds[node])
-                goes_left[split] = -below.astype(kind)
-            smaller, larger = (
-                leaf[child] if child >= 0 else ~child
-                for child in (int(left[node]), int(right[node]))
-            )
-            leaf[node] = larger ^ (goes_left[split] & (smaller ^ larger))
-        total += np.take(np.array(values, np.float64), leaf[0] if leaf else 0)
-    return total
-
-
-def _trees(model):
-    """Each tree of a model, as its text has it: splits' features, thresholds, children; leaves."""
-    text = model.model_to_string()
-    lines = zip(*(re.findall(rf"\n{name}=(.*)", text) for name in _TREE), strict=True)
-    return [[line.split() for line in of_tree] for of_tree in lines]
