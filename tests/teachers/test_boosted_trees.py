@@ -32,6 +32,8 @@ def test_votes_are_those_of_a_model_for_each_shard_and_repeat(records):
     alone = scores(fit(features[shards[1]], labels[shards[1]], SETTINGS), features) > 0.5
     np.testing.assert_array_equal(votes[1], alone)
     np.testing.assert_array_equal(votes, shard_votes(features, labels, shards, features, SETTINGS))
+    backwards = shard_votes(features, labels, shards, features[::-1], SETTINGS)
+    np.testing.assert_array_equal(votes, backwards[:, ::-1])
 
 
 def test_a_shard_with_one_label_votes_for_it(records):

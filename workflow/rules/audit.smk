@@ -64,6 +64,7 @@ rule attack_ensembles:
         "logs/attack_ensembles/adversaries.log",
     benchmark:
         "results/benchmarks/attack_ensembles/adversaries.tsv"
+    priority: 1
     resources:
         mem_mb=growing(6000 if GPUS else 1800),
         gpu=GPUS,

@@ -1,4 +1,5 @@
-# From public addresses to one checked file per data set.
+# From public addresses to one checked file per data set. Short, and everything long waits for them, so
+# they come first.
 
 
 # The mirror and the addresses say where the bytes come from, not what they are: the script reads
@@ -15,7 +16,7 @@ rule download_data:
         "logs/download_data/{dataset}/{file}.log",
     benchmark:
         "results/benchmarks/download_data/{dataset}/{file}.tsv"
-    priority: 1
+    priority: 3
     localrule: True
     script:
         "../scripts/download_data.py"
@@ -40,7 +41,7 @@ rule prepare_dataset:
         "logs/prepare_dataset/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare_dataset/{dataset}.tsv"
-    priority: 1
+    priority: 3
     localrule: True
     script:
         "../scripts/prepare_dataset.py"

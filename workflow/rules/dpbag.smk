@@ -11,6 +11,7 @@ rule dpbag:
 
 
 # repeat: the split of the data. The budget says how many queries are needed.
+# The longest jobs of all are of boosted trees: one at the end would keep a single core busy.
 rule cast_bagged_votes:
     message:
         "Training {wildcards.model} teachers on {wildcards.n} shards, split {wildcards.seed}, partitions from {wildcards.first}"
@@ -32,7 +33,7 @@ rule cast_bagged_votes:
         f"logs/cast_bagged_votes/{{dataset}}/{BAGGING},first={{first}}.log",
     benchmark:
         f"results/benchmarks/cast_bagged_votes/{{dataset}}/{BAGGING},first={{first}}.tsv"
-    priority: 1
+    priority: 2
     resources:
         runtime=60,
     script:

@@ -18,6 +18,7 @@ rule cast_forest_votes:
         "logs/cast_forest_votes/{dataset}/K={K},seed={seed}.log",
     benchmark:
         "results/benchmarks/cast_forest_votes/{dataset}/K={K},seed={seed}.tsv"
+    priority: 1
     resources:
         mem_mb=growing(700),
     script:

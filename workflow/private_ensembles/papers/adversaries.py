@@ -94,12 +94,14 @@ class Target:
         self.others = votes.histogram() - self._one_hot(votes.votes[:, TEACHER])
         self.own = self.retrained(None)
 
-    def retrained(self, record: tuple | None, *again: int | str) -> NDArray[np.int64]:
+    def retrained(
+        self, record: tuple | None, *again: int | str, queries: slice | list = slice(None)
+    ) -> NDArray[np.int64]:
         """Return the teacher's votes, (queries,), after one training.
 
         record: (place in the shard, image, label) of what takes a record's place; None: nothing.
         again: names of other streams of the training's weights, batches and noise; none: the
-        workflow's own.
+        workflow's own. queries: which test images it votes on.
         """
         images = self.dataset.train_images[self.shard].copy()
         labels = self.dataset.train_labels[self.shard].copy()
@@ -119,7 +121,7 @@ class Target:
         )
         return cast_votes(
             states,
-            self.dataset.test_images,
+            self.dataset.test_images[queries],
             model=self.training.get("model", "darrm_cnn"),
             pixel_max=self.dataset.pixel_max,
             n_classes=self.dataset.n_classes,
@@ -321,7 +323,7 @@ class Attacks:
         for side, replaced in enumerate((record, None)):
             seen = []
             for run in range(self.settings["retrainings"]):
-                vote = target.retrained(replaced, "adversary", side, run)[place]
+                vote = target.retrained(replaced, "adversary", side, run, queries=[place])[0]
                 counts = np.tile(target.others[place] + ones[vote], (queries, 1))
                 noise = Seeded(generator(self.seed, *path, side, run))
                 drawn = setting.law.draw(counts, setting.parameters, noise)

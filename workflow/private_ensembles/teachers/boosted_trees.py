@@ -53,10 +53,14 @@ def shard_votes(features, labels, shards, queries, settings, progress=None):
     """
     votes = np.empty((len(shards), len(queries)), np.uint8)
     features, queries = np.asarray(features, np.float32), np.asarray(queries, np.float32)
+    # Queries that are alike, by each tenth of the first feature, then of the second, and so on, go
+    # one after the other: a processor then foresees their way through a tree.
+    order = np.lexsort(queries.round(1).T[::-1])
+    queries = queries[order]
     # LightGBM trains one model at a time.
     for number, shard in enumerate(shards):
         model = fit(features[shard], labels[shard], settings)
-        votes[number] = scores(model, queries, labels[shard][0]) > 0.5
+        votes[number, order] = scores(model, queries, labels[shard][0]) > 0.5
         if progress is not None:
             progress(number + 1)
     return votes
