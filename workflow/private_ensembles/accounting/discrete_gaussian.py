@@ -271,8 +271,8 @@ def delta(epsilon: float, moves: Iterable[Moves]) -> float:
 def deltas(epsilon: ArrayLike, move: Moves) -> NDArray[np.float64]:
     """Return `delta` of counts that are all alike, at each epsilon, any shape.
 
-    >>> deltas([0.0, 1.0], Moves(100, 40.0)).round(6)
-    array([0.099474, 0.000003])
+    >>> deltas([0.0, 0.5], Moves(100, 40.0)).round(4).tolist()
+    [0.0995, 0.0027]
     """
     return move.delta(epsilon) if _is_listed(move) else _smooth_delta(epsilon, [move])
 
