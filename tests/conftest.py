@@ -31,9 +31,6 @@ PINNED = {
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 }
 os.environ |= dict.fromkeys(PINNED, "1")
-# Python keeps what it has compiled, even where a shell tells it not to: each of the processes of
-# pytest would otherwise compile all tests anew.
-sys.dont_write_bytecode = False
 # The tests themselves are so many objects that looking for garbage among them takes a third of
 # collecting them.
 gc.set_threshold(50_000, 20, 20)
