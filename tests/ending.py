@@ -6,10 +6,13 @@ The work runs in a fork, so that what the tests have loaded need not be loaded a
 import multiprocessing
 import os
 import resource
+import shutil
 import signal
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from types import ModuleType
 
 FAILED = 2
@@ -31,14 +34,35 @@ def at_every_line(
     time with the process gone; the last time the work was not ended. A line counts once, when it
     is reached first. Whatever stands between two runs is the caller's.
     """
-    files = {place if isinstance(place, str) else place.__file__ for place in where}
     number = 0
     while True:
         number += 1
-        done = _forked(lambda n=number: _ending(work, files, end, n))
+        done = _forked(lambda n=number: _ending(work, where, end, n))
         yield number
         if done:
             return
+
+
+def at_every_state(
+    work: Callable[[], None], where: Iterable[ModuleType | str], folder: Path
+) -> Iterator[int]:
+    """Run the work once, and put the folder into each state in which a kill would leave it.
+
+    SIGKILL gives a process no chance to write: it leaves what is on the disk. So kills at two lines
+    between which nothing changes on the disk leave the same, and one of them is enough. Unlike
+    `at_every_line`, which other signals need, each line counts as often as it is reached.
+
+    where: as for `at_every_line`. folder: of all that the work writes; it need not be there. Yields
+    the number of the state; the last is that of the work done.
+    """
+    with tempfile.TemporaryDirectory() as kept:
+        assert _forked(lambda: _keeping(work, where, folder, Path(kept)))
+        for number in range(len(os.listdir(kept))):
+            shutil.rmtree(folder, ignore_errors=True)
+            state = Path(kept, str(number), "state")
+            if state.exists():  # else there was no such folder yet
+                shutil.copytree(state, folder, symlinks=True)
+            yield number
 
 
 def with_room_for(size: int, work: Callable[[], None]) -> bool:
@@ -74,14 +98,58 @@ def _tell(work):
         sys.exit(FAILED)
 
 
-def _ending(work, files: set[str], end, number: int) -> bool:
+def _ending(work, where, end, number: int) -> bool:
     seen: set[tuple[str, int]] = set()
 
-    def lines(frame, event, _):
-        if event == "line" and len(seen) < number:
+    def line(frame):
+        if len(seen) < number:
             seen.add((frame.f_code.co_filename, frame.f_lineno))
             if len(seen) == number:
                 end()
+
+    _traced(work, where, line)
+    return len(seen) < number
+
+
+def _keeping(work, where, folder: Path, kept: Path) -> bool:
+    """Copy the folder whenever a line finds another state of it than the line before."""
+    last, number = object(), 0
+
+    def line(_=None):
+        nonlocal last, number
+        state = _state(folder)
+        if state != last:
+            copy = kept / str(number)
+            copy.mkdir()
+            if folder.exists():
+                shutil.copytree(folder, copy / "state", symlinks=True)
+            last, number = state, number + 1
+
+    _traced(work, where, line)
+    line()
+    return True
+
+
+def _state(folder: Path) -> list[tuple]:
+    """All that can be known of what is in a folder: names, modes, times and bytes."""
+    found = []
+    for place, _, names in os.walk(folder):
+        found.append((place, os.stat(place).st_mode))
+        for name in sorted(names):
+            path = Path(place, name)
+            facts = path.lstat()
+            text = os.readlink(path) if path.is_symlink() else path.read_bytes()
+            found.append((path, facts.st_mode, facts.st_mtime_ns, text))
+    return found
+
+
+def _traced(work, where, line):
+    """Do the work; call `line` with the frame at each line in these files, before it runs."""
+    files = {place if isinstance(place, str) else place.__file__ for place in where}
+
+    def lines(frame, event, _):
+        if event == "line":
+            line(frame)
         return lines
 
     def calls(frame, event, _):
@@ -92,4 +160,3 @@ def _ending(work, files: set[str], end, number: int) -> bool:
         work()
     finally:
         sys.settrace(None)
-    return len(seen) < number

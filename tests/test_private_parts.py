@@ -18,7 +18,7 @@ import functools
 import io
 import itertools
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -60,9 +60,9 @@ def is_foreign(module: str) -> bool:
     return not ours and name != "__future__"
 
 
-def foreign_imports(tree: ast.Module) -> Iterator[tuple[ast.stmt, str, str]]:
+def foreign_imports(nodes: list[ast.AST]) -> Iterator[tuple[ast.stmt, str, str]]:
     """Each import of what is not ours: where, its full name, and the name that it gets here."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if is_foreign(alias.name):
@@ -72,35 +72,34 @@ def foreign_imports(tree: ast.Module) -> Iterator[tuple[ast.stmt, str, str]]:
                 yield node, f"{node.module}.{alias.name}", alias.asname or alias.name
 
 
-def own_names(trees) -> set[str]:
+def own_names(nodes: Iterable[ast.AST]) -> set[str]:
     """All names that our code gives to anything, attributes of `self` included."""
     names = set()
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                names.add(node.name)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                names.add(node.attr)
-            elif isinstance(node, ast.arg):
-                names.add(node.arg)
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
     return names
 
 
 class Scan:
     """What is foreign in one file, and what the file does with it that it should not."""
 
-    def __init__(self, tree: ast.Module, own: set[str], modules: set[str]):
+    def __init__(self, nodes: list[ast.AST], own: set[str], modules: set[str]):
         """own: names of our own. modules: foreign modules' names by which ours may know them."""
-        self._tree, self._own, self._modules = tree, own, modules
-        self._imports = list(foreign_imports(tree))
+        self._nodes, self._own, self._modules = nodes, own, modules
+        self._imports = list(foreign_imports(nodes))
         self._names = {here for _, _, here in self._imports}
 
     def findings(self) -> list[tuple[int, str]]:
         """Line and text of each."""
         found = [(node.lineno, full) for node, full, _ in self._imports if self._hidden(full)]
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Attribute):
                 if private(node.attr) and self._takes(node):
                     found.append((node.lineno, ast.unparse(node)))
@@ -139,15 +138,17 @@ class Scan:
 
 def scan(trees: dict[str, ast.Module]) -> list[str]:
     """All findings in some files, each with its file and line."""
-    own = own_names(trees.values())
-    imports = [found for tree in trees.values() for found in foreign_imports(tree)]
+    # A walk takes longer than a look at what it finds.
+    files = {path: list(ast.walk(tree)) for path, tree in trees.items()}
+    own = own_names(itertools.chain.from_iterable(files.values()))
+    imports = [found for nodes in files.values() for found in foreign_imports(nodes)]
     modules = {full.split(".")[0] for _, full, _ in imports}
     modules |= {here for node, _, here in imports if isinstance(node, ast.Import)}
     modules -= {Path(path).stem for path in trees}
     return [
         f"{path}: {text} (line {line})"
-        for path, tree in trees.items()
-        for line, text in Scan(tree, own, modules).findings()
+        for path, nodes in files.items()
+        for line, text in Scan(nodes, own, modules).findings()
     ]
 
 

@@ -89,13 +89,14 @@ def test_a_trade_off_is_no_better_than_that_of_the_event():
     mu = 1 / to_dp_event("exponential", 7.474, **sizes).noise_multiplier
     levels = [0.01, 0.05, 0.1, 0.5]
     misses = label_trade_off("exponential", 7.474, **sizes, levels=levels)
+    normal = pld.privacy_loss_distribution.from_gaussian_mechanism(1 / mu)
+    epsilons = [0.01 * i for i in range(800)]
+    deltas = normal.get_delta_for_epsilon(epsilons)
     for level, missed in zip(levels, misses, strict=True):
-        normal = pld.privacy_loss_distribution.from_gaussian_mechanism(1 / mu)
         assert missed <= 1 - level
         gaussian = max(
             max(1 - d - math.exp(e) * level, math.exp(-e) * (1 - d - level))
-            for e in (0.01 * i for i in range(800))
-            for d in [normal.get_delta_for_epsilon(e)]
+            for e, d in zip(epsilons, deltas, strict=True)
         )
         assert missed >= gaussian - 1e-3
 

@@ -47,14 +47,13 @@ def test_private_teachers_are_stated():
 def test_a_plan_for_units_of_several_shards_has_more_noise():
     size = {"teachers": 60, "classes": 3, "queries": 20, "epsilon": 2, "delta": 1e-5}
     names = [name for name in registry.offered() if load(name).entry.hides_votes]
-    one, two = (plan(**size, mechanisms=names, reach=reach) for reach in (1, 2))
+    one, two = plan(**size, mechanisms=names), plan(**size, mechanisms=names, reach=2)
     correct = {found.mechanism: found.correct for found in one if found.refusal is None}
     others = {found.mechanism: found for found in two if found.refusal is None}
     assert set(others) == set(correct)
     for name, found in others.items():
         assert found.correct < correct[name]
         assert found.epsilon <= 2
-    assert {found.mechanism for found in plan(**size, mechanisms=names)} >= set(correct)
 
 
 @pytest.mark.parametrize(

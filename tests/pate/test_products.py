@@ -11,13 +11,18 @@ from private_ensembles.pate.products import integrals_of_others, nodes_and_weigh
 
 def exact(factors):
     """The integral over [0, 1] of the product of 1 - q t, over all q, in fractions."""
-    polynomial = [Fraction(1)]
+    # In whole multiples of 1 / unit to the power of how many factors there are: Fraction would look
+    # for a common divisor at each step.
+    unit = max((q.denominator for q in factors), default=1)
+    polynomial = [1]
     for q in factors:
-        longer = [*polynomial, Fraction(0)]
+        multiple = int(q * unit)
+        longer = [unit * coefficient for coefficient in polynomial] + [0]
         for power, coefficient in enumerate(polynomial):
-            longer[power + 1] -= q * coefficient
+            longer[power + 1] -= multiple * coefficient
         polynomial = longer
-    return sum(coefficient / (power + 1) for power, coefficient in enumerate(polynomial))
+    terms = (Fraction(coefficient, power + 1) for power, coefficient in enumerate(polynomial))
+    return sum(terms) / unit ** len(factors)
 
 
 # Few classes; so many that the product is nothing beyond t = 1 / 7, and one class that leads.

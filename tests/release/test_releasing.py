@@ -153,7 +153,25 @@ def test_labels_and_their_text_are_the_same():
     assert len(Labels(labels_text(np.array([-1]))).table()) == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_release_that_is_killed_in_any_state_is_uncharged_and_unseen_or_can_be_finished(
+    votes, place, no_wait
+):
+    request = asking(votes)
+    own = place.folder.parent
+    states = unseen = finished = 0
+    for _ in ending.at_every_state(lambda: make(request, place), (releasing, record, showing), own):
+        states += 1
+        seen_is_charged(place)
+        unseen += not record.read(place.record)
+        finished += newest(place).exists()
+        charged_can_be_finished(request, place)
+    assert 10 < unseen < states - 5  # before the charge, and after it
+    assert finished
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_a_release_that_is_ended_at_any_line_is_uncharged_and_unseen_or_can_be_finished(
     votes, place, number, no_wait
 ):
@@ -184,14 +202,12 @@ def test_a_disk_that_fills_up_at_any_size_leaves_it_uncharged_or_it_can_be_finis
     assert {True, False} == set(done)
 
 
-def test_a_further_release_that_is_ended_at_any_line_leaves_the_one_before(votes, place, no_wait):
+def test_a_further_release_that_is_killed_in_any_state_leaves_the_one_before(votes, place, no_wait):
     make(asking(votes), place)
     first, again = newest(place).read_text(), asking(votes, again=True, epsilon=2.0)
     before = newest(place)
-    start = place.folder.parent.with_name("start")
-    shutil.copytree(place.folder.parent, start)
-    work = ending.at_every_line(
-        lambda: make(again, place), (releasing, record, showing), ending.by(signal.SIGKILL)
+    work = ending.at_every_state(
+        lambda: make(again, place), (releasing, record, showing), place.folder.parent
     )
     counts = set()
     for _ in work:
@@ -207,8 +223,6 @@ def test_a_further_release_that_is_ended_at_any_line_leaves_the_one_before(votes
             if not newest(place).exists():
                 make(again, place, never)
             assert digest(newest(place)) == releases[-1].labels_sha256
-        shutil.rmtree(place.folder.parent)
-        shutil.copytree(start, place.folder.parent)
     assert counts == {1, 2}
 
 

@@ -240,14 +240,13 @@ def seen_and_charged(path):
 @pytest.mark.parametrize(
     ("level", "more"), [(1, {}), (2, {"levels": (1, 2), "labels": 8, "reserve": 0})]
 )
-def test_a_kill_at_any_line_leaves_no_label_uncharged_and_one_command_goes_on(
+def test_a_kill_in_any_state_leaves_no_label_uncharged_and_one_command_goes_on(
     tmp_path, monkeypatch, level, more
 ):
     """Each kill is on a session of its own, as a first one; every draw is noted by a file."""
     path = tmp_path / "a.session"
     draws = tmp_path / "draws"
     create(tmp_path, **more).close()
-    untouched = path.read_bytes()
     draw = Session._draw
 
     def noted(self, counts, *rest):
@@ -265,7 +264,7 @@ def test_a_kill_at_any_line_leaves_no_label_uncharged_and_one_command_goes_on(
 
     kinds = set()
     places = (sessions, session_file, session_plan)
-    for _ in ending.at_every_line(work, places, ending.by(ending.signal.SIGKILL)):
+    for _ in ending.at_every_state(work, places, tmp_path):
         drawn = sum(map(int, draws.read_text().split())) if draws.exists() else 0
         seen, charged = seen_and_charged(path)
         assert seen * level <= charged
@@ -276,9 +275,6 @@ def test_a_kill_at_any_line_leaves_no_label_uncharged_and_one_command_goes_on(
             labels = session.release(COUNTS[:2], key="a", again=again, level=level)
             assert len(labels) == 2
             assert session.state.labels == (4 if again else 2) * level
-        path.write_bytes(untouched)
-        for left in (draws, path.with_name("a.session-journal")):
-            left.unlink(missing_ok=True)
     assert kinds == {(0, 0), (0, 2), (2, 2)}
 
 

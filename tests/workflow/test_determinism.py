@@ -84,6 +84,14 @@ def test_every_result_has_a_record_of_its_origin(name, finish_run):
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny_pate", "tiny_nzc"])
+def test_a_finished_run_has_nothing_left_to_do(name, finish_run, planned):
+    folder = finish_run(name)
+    assert planned(folder, "--configfile", f"tests/config/{name}.yaml", "--cores", "2") == {}
+    for page in ("index.html", "fidelity.csv"):
+        assert (folder / "results" / page).stat().st_size > 0
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny_pate", "tiny_nzc"])
 def test_a_run_leaves_neither_temporary_files_nor_checkpoints(name, finish_run):
     results = finish_run(name) / "results"
     assert list(results.rglob(".*.part*")) == []

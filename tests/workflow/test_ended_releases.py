@@ -1,6 +1,6 @@
 """The release of own votes, ended: what was seen is charged, what was charged can be finished.
 
-The script of the rule is ended at each of its lines, and at those of what it calls, in a fork.
+The script of the rule is ended in each state of the disk that it or what it calls makes, in a fork.
 Snakemake itself is killed, and meets a command in the same folder, as it happens to people.
 """
 
@@ -159,14 +159,19 @@ def finished(run, monkeypatch):
     return bool(before)
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGKILL,
-        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
-        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
-    ],
-)
+def test_a_job_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_finished(
+    job, monkeypatch, capfd
+):
+    where = (job.script, releasing, record, io, provenance)
+    states = [
+        finished(job, monkeypatch) for _ in ending.at_every_state(job, where, Path("results"))
+    ]
+    assert states.count(True) > 40
+    assert states.count(False) > 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_job_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
     job, number, monkeypatch, capfd
 ):

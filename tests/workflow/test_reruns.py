@@ -15,6 +15,8 @@ import csv
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -399,11 +401,15 @@ def test_tables_say_that_digits_are_a_stand_in(finished_tiny_run):
     assert {(row["dataset"], row["stand_in"]) for row in rows} == {("digits", "True")}
 
 
-def test_every_gamma_carries_a_certificate_that_holds(finished_tiny_run):
+def test_every_gamma_carries_a_certificate_that_holds(finished_tiny_run, root):
     files = sorted((finished_tiny_run / "results/darrm/gamma").glob("*.json"))
     assert len(files) == 3
     for file in files:
         assert json.loads(file.read_text())["certificate"]["holds"] is True
+    # The verifier, alone, as whoever is handed the files runs it.
+    words = [sys.executable, "-I", root / "verify/verify.py", *files]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_each_job_leaves_its_log_and_benchmark(finished_tiny_run):
