@@ -79,7 +79,7 @@ def least_scale_of_curves(
         return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
 
     near = start * more_noise(fineness)
-    if fineness > 2 * COARSE:  # otherwise the coarse grid saves no time
+    if fineness > 2 * COARSE and labels > 1:  # otherwise the coarse grid saves no time
         more = more_noise(COARSE) / more_noise(fineness)
         near = _crossing(lambda tried: height(tried, COARSE), near * more, 8 * SLACK) / more
     scale = math.inf
