@@ -142,8 +142,8 @@ def _tightness(mechanism: Mechanism) -> int:
 def _of_family(family: Sequence[Mechanism], task: Task, counts: NDArray, labels: NDArray) -> Plan:
     """The tightest analysis that finds noise, beside the published one.
 
-    They differ in their noise alone. A tighter analysis needs no more of it, so that what the
-    others would give is not worked out.
+    They differ in their noise alone. A tighter analysis needs no more of it, of a single label half
+    a percent at most, so that what the others would give is not worked out.
     """
     for mechanism in sorted(family, key=_tightness, reverse=True):
         best = _best(mechanism, task, counts, labels)

@@ -40,7 +40,7 @@ from private_ensembles.pate.data_independent import (
 )
 
 # Both parts come so close to their shares of the budget, unless that takes more than a few tries.
-# Around the best share right labels hardly change: at 0.1 they are 0.03 % fewer at most than at 0.03.
+# Around the best share right labels hardly change: 0.03 % fewer at most if it is 0.1 than if 0.03.
 _NEAR, _FEW = 0.06, 3
 # sigma2 grows by the factor if it leaves nothing to the thresholds, at most this often.
 _MORE, _TRIES = 1.03, 12
