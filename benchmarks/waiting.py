@@ -134,7 +134,8 @@ def section(data: pd.DataFrame) -> str:
     text = (
         f"Plans and releases, by `release_labels`, of teachers x classes x queries at epsilon = "
         f"{EPSILON:g}, delta = {DELTA:g}, each in a fresh Python with the machine's own number of "
-        "BLAS threads, the import of the package apart; the least of three. Right: how many labels a "
-        "plan expects to be right. Goal: of processor seconds. nan: it was stopped, or none is set."
+        "BLAS threads, the import of the package apart; the least of three. Right: how many labels "
+        "a plan expects to be right. Goal: of processor seconds. nan: it was stopped, or none is "
+        "set."
     )
     return chapter("Waiting for a plan", "waiting", text, data, table(columns, data, words=3))
