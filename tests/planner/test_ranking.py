@@ -188,7 +188,7 @@ def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(m
 def test_time_is_estimated_by_what_takes_it():
     task, about = replace(TASK, n_classes=10, secure=True), ranking.about_seconds
     assert about(replace(task, n_classes=1000)) > about(task)
-    assert about(replace(TASK, n_teachers=100_000)) > 10 + about(TASK)
+    assert about(replace(TASK, n_teachers=1_000_000)) > 3 + about(TASK)
     drawn = about(task, release=True) - about(task)
     assert drawn == pytest.approx(15e-6 * 120 * 10)
     rehearsal = replace(task, secure=False)

@@ -98,12 +98,15 @@ def about_seconds(task: Task, *, release: bool = False) -> float:
     >>> about_seconds(task) < 10 < about_seconds(replace(task, n_classes=2000), release=True)
     True
 
-    Measured (docs/your-own-votes.md); within a factor of 3 or so.
+    Measured (docs/benchmarks/waiting.csv); within a factor of 3 or so.
     """
-    sampled = sample_size(task.queries, task.n_classes) * task.n_classes
-    seconds = 4 + 1.3e-5 * sampled + min(task.labels, 10_000) / 1000
+    queries = sample_size(task.queries, task.n_classes)
+    # Hardly more classes have votes than there are teachers.
+    some = min(task.n_classes, task.n_teachers)
+    seconds = 2 + queries * (1e-5 * some + 1.5e-7 * task.n_classes)
+    seconds += min(task.labels, 10_000) / 3000
     if task.n_classes == 2:  # tables of all teachers
-        seconds += 2e-4 * task.votes_in_all
+        seconds += 4e-6 * task.votes_in_all
     if release and task.secure:
         seconds += 1.5e-5 * task.queries * task.n_classes
     return seconds
