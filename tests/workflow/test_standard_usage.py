@@ -49,7 +49,8 @@ OF_GITHUB = f'github("owner/private-ensembles", path="workflow/Snakefile", tag="
 def hosted(tmp_path_factory, copy_workflow, root):
     """The repository as it is on the host, tagged with its version; its folder and its commit."""
     folder = copy_workflow(tmp_path_factory.mktemp("host") / "owner" / "private-ensembles")
-    shutil.copy(root / "LICENSE", folder)
+    for name in ("LICENSE", ".gitignore"):
+        shutil.copy(root / name, folder)
     git = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@t"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"], ["tag", TAG]):
         subprocess.run([*git, *command], check=True)
@@ -77,7 +78,8 @@ def deployed(root, tmp_path):
     (folder / "workflow" / "Snakefile").write_text(DEPLOYED)
     for name in ("config", "profiles"):
         shutil.copytree(root / name, folder / name)
-    shutil.copy(root / "LICENSE", folder)
+    for name in ("LICENSE", ".gitignore"):
+        shutil.copy(root / name, folder)
     return folder
 
 
