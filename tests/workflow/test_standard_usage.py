@@ -78,8 +78,7 @@ def deployed(root, tmp_path):
     (folder / "workflow" / "Snakefile").write_text(DEPLOYED)
     for name in ("config", "profiles"):
         shutil.copytree(root / name, folder / name)
-    for name in ("LICENSE", ".gitignore"):
-        shutil.copy(root / name, folder)
+    shutil.copy(root / "LICENSE", folder)
     return folder
 
 
