@@ -42,7 +42,7 @@ TASKS = (
 QUICK = TASKS[:1]
 EPSILON, DELTA, ROUNDS = 2.0, 1e-5, 3
 # Seconds of the clock after which a checkout is no longer waited for, nor asked again.
-PATIENCE = 120
+PATIENCE = 30
 _PLAN = """
 import json, resource, sys, time
 from private_ensembles import plan
