@@ -6,7 +6,7 @@ SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
 
 >>> from private_ensembles import noise_scale
 >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51), 2)
-19.5
+19.48
 """
 
 __version__ = "0.3.0"

@@ -105,7 +105,7 @@ def label_trade_off(
     """Return how often any test of all labels must miss a neighbour, (levels,), lower bounds.
 
     >>> label_trade_off("gnmax", 19.5, labels=20, teachers=51, levels=[0.05]).round(2)
-    array([0.91])
+    array([0.92])
 
     mechanism, scale, reach: as in `noise_scale`. levels: in [0, 1]; a test says "the neighbour"
     wrongly with this chance at most. A level is a rate of false positives, the answer one of false

@@ -32,12 +32,12 @@ def noise_scale(
     """Return the least scale of noise with which all labels together keep the budget.
 
     >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51), 2)
-    19.5
+    19.48
     >>> budget = dict(epsilon=1, delta=1e-5, labels=20, teachers=51, analysis="analytic")
     >>> round(noise_scale("gnmax", **budget), 2)  # charged for the noisy counts
     23.59
     >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51, reach=2), 2)
-    38.85
+    38.84
 
     mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
     labels together, for replace_one and disjoint shards. analysis: ``label``, charged for labels

@@ -111,7 +111,7 @@ def sampled_scale(
 
     >>> options = dict(rate=0.1, queries=100, delta=1e-5, teachers=250, adjacency="add_remove")
     >>> round(sampled_scale("gnmax", epsilon=0.5, **options), 1)
-    4.2
+    4.1
 
     epsilon, delta: of all labels together, > 0 and in (0, 1). The rest as in
     :func:`sampled_epsilon`. Noise of a vote or more is found to 0.1 % or so, less of it may be a

@@ -67,7 +67,7 @@ def score_scale(epsilon: float, draws: int, delta: float) -> float:
 
     >>> found = score_scale(epsilon=3, draws=500, delta=1e-6)
     >>> round(found, 4), score_epsilon(found, 500, 1e-6).upper <= 3
-    (0.0576, True)
+    (0.0577, True)
 
     epsilon: 1e-6 to 100. draws, delta: as in :func:`score_epsilon`, of which this is the inverse.
     Returns the range of the scores' change, as there, rounded down, so that the budget is kept by

@@ -65,7 +65,7 @@ def curve_of_draws(
 
     >>> found = curve_of_draws(0.05, 500, 2.5, 1e-6)
     >>> round(found.epsilon(1e-6), 3)
-    2.563
+    2.559
 
     range_: of the scores' change, in (0, LARGEST_RANGE]. draws: 1 to MOST_DRAWS. epsilon, delta:
     where the bounds are wanted; they only choose the grid. fineness: of the grid, if a search wants
@@ -109,7 +109,7 @@ def epsilon_of_draws(range_: float, draws: int, delta: float, guess: float) -> B
 
     >>> bounds = epsilon_of_draws(0.05, 500, 1e-6, guess=2.7)
     >>> round(bounds.lower, 3), round(bounds.upper, 3)
-    (2.547, 2.563)
+    (2.547, 2.559)
 
     guess: an epsilon that is thought to be enough, > 0. upper: infinite if the account proves none
     that is at most twice the guess. lower: what an adversary gains who repeats one pair of scores,
@@ -123,7 +123,7 @@ def largest_range(epsilon: float, draws: int, delta: float, start: float) -> flo
     """Return a range, within 0.05 % of the largest whose draws cost (epsilon, delta) by this bound.
 
     >>> round(largest_range(3.0, 500, 1e-6, start=0.0544), 4)
-    0.0576
+    0.0577
 
     start: a range near it, > 0. Raises ValueError if none is found.
     """
