@@ -24,7 +24,7 @@ def test_small_calibrations_are_shown(data):
     assert (data["upper"] <= data["epsilon"] * 1.001).all()
     assert (data["lower"] <= data["upper"]).all()
     section = many_labels.section(data)
-    assert "| 1 | 2 | 51 | 20 | 23.59 → 20.68 → 19.50 | 17.3 % (71 % of it) | 5.7 % |" in section
+    assert "| 1 | 2 | 51 | 20 | 23.59 → 20.68 → 19.48 | 17.4 % (71 % of it) | 5.8 % |" in section
     assert "| 2 | 10 | 51 | 10 |" in section
     assert "| lnmax_exact | 51 | 10 |" in section
 
