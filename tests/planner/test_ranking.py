@@ -1,5 +1,6 @@
 """The planner: never beaten by a brute-force grid, and honest about looking at private votes."""
 
+import csv
 import itertools
 import math
 from dataclasses import replace
@@ -193,6 +194,19 @@ def test_time_is_estimated_by_what_takes_it():
     assert drawn == pytest.approx(15e-6 * 120 * 10)
     rehearsal = replace(task, secure=False)
     assert about(rehearsal, release=True) == about(rehearsal)
+
+
+def test_the_estimate_of_time_is_near_what_was_measured(root):
+    """Within a factor of three of what docs/benchmarks says of this code's plans."""
+    with (root / "docs/benchmarks/waiting.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["code"] == "new"]
+    plans = [row for row in rows if row["what"] == "plan"]
+    assert len(plans) > 10
+    for row in plans:
+        sizes = {"n_teachers": int(row["teachers"]), "n_classes": int(row["classes"])}
+        asked = {"queries": int(row["queries"]), "labels": int(row["labels"])}
+        seconds = ranking.about_seconds(replace(TASK, **sizes, **asked))
+        assert 1 / 3 < seconds / float(row["wall_seconds"]) < 3, row
 
 
 FAMILY = ("gnmax", "gnmax_improved", "gnmax_exact")

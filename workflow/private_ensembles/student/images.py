@@ -228,8 +228,10 @@ class _Adam:
         adam(
             list(self.parameters),
             [each.grad for each in self.parameters],
-            **self.state,
+            exp_avgs=self.state["exp_avgs"],
+            exp_avg_sqs=self.state["exp_avg_sqs"],
             max_exp_avg_sqs=[],
+            state_steps=self.state["state_steps"],
             fused=True,
             amsgrad=False,
             beta1=0.9,

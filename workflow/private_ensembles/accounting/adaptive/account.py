@@ -19,11 +19,11 @@ from private_ensembles.accounting.adaptive import hockey_sticks
 from private_ensembles.accounting.adaptive.backward_induction import Grid, values_below
 from private_ensembles.accounting.adaptive.families import (
     Family,
+    WithLargest,
     finer_grid,
     largest_spread,
     losses_of,
 )
-from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.adaptive.label_blocks import values_of_labels
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
@@ -223,7 +223,7 @@ def values_of_family(
     """
     grid, orders, spread = known
     first, last, _ = (slice(None) if wanted is None else wanted).indices(grid.size)
-    listed = not isinstance(family, GaussianMaximum)
+    listed = not isinstance(family, WithLargest)
     # Of rows that are all worked out, kernels take less for many points.
     if labels > 1 or (listed and last - first > _FEW_POINTS):
         kernels = kernels_on(family, grid.step, labels, delta, orders, spread)

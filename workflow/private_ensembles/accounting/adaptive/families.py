@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,16 @@ class Family(Protocol):
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+
+@runtime_checkable
+class WithLargest(Family, Protocol):
+    """A family whose largest row is found without the others.
+
+    largest: (n,) the largest row of `excesses` at each t.
+    """
+
+    def largest(self, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ class GaussianMaximum:
 
     @on_one_thread
     def largest(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the largest row of `excesses` at each t, (n,), without working out the others.
+        """See `WithLargest`: nodes that are nowhere the highest are left out.
 
         >>> label, t = GaussianMaximum(scale=20.0, teachers=51, classes=10), np.array([0.9, 1.1])
         >>> bool(np.allclose(label.largest(t), label.excesses(t).max(axis=0), rtol=1e-12))
@@ -154,7 +154,8 @@ class GaussianMaximum:
     @cached_property
     def _lines(self) -> NDArray[np.float64]:
         """The lines of all nodes that `_at_nodes` takes, (3, 2, leads, middles, 2)."""
-        return _lines_of(*self._tables())
+        before, after, level, tilt, first, second = self._tables()
+        return _lines_of(before, after, level, tilt, first, second)
 
     def _tables(self) -> tuple[NDArray[np.float64], ...]:
         """What lines are made of: outcomes before and after, and four bounds on bends.

@@ -152,8 +152,9 @@ def gathered(
     """Return few curves such that each given one lies below one of them: their maxima in groups.
 
     excess: (pairs, 2 reach + 1). orders: > 0, of the Renyi divergences that decide. At each of them
-    a group costs at most what the dearest of all pairs costs there. Which pairs share a group
-    decides how tight the result is, never whether it holds.
+    a group costs at most what the dearest of all pairs costs there, but for what neighbours add
+    that are joined first (`_NEARLY`). Which pairs share a group decides how tight the result is,
+    never whether it holds.
     """
     t = thresholds(step, excess.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.

@@ -5,7 +5,7 @@ starts, and what is kept if that is less: a `Start` for each law.
 """
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from private_ensembles.accounting.adaptive.account import Curve, adaptive_epsilon, curve
@@ -220,7 +220,7 @@ class OptimalStart(Start):
 
     def find(self, law, task, labels, accuracy=None):
         if task.n_classes == 2:
-            return ProfiledLabel(**asdict(_LADDER.find(law, task, labels)))
+            return _of_two_classes(_LADDER.find(law, task, labels))
         prior = _prior(task, accuracy)
         if labels == 1:
             drawn = most_drawn(task.votes_in_all, task.n_classes, _MOST)
@@ -231,6 +231,12 @@ class OptimalStart(Start):
 
     def cost(self, law, task, parameters):
         return _LADDER.cost(law, task, parameters)
+
+
+def _of_two_classes(label: LeakyLabel) -> ProfiledLabel:
+    """Return the ladder's label as the optimal one, which it is whatever the profile."""
+    each, delta = label.label_epsilon, label.label_delta
+    return ProfiledLabel(each, delta, label.labels, continuous=label.continuous)
 
 
 def _prior(task: Task, accuracy: float | None) -> tuple[float | None, ConsensusProfile | None]:
@@ -458,14 +464,14 @@ class OptimalAccount(LabelAccount):
     def find(self, law, task, labels, **free):
         if task.n_classes > 2:
             return super().find(law, task, labels, **free)
-        return ProfiledLabel(**asdict(ladder.find(LADDER, task, labels)))
+        return _of_two_classes(ladder.find(LADDER, task, labels))
 
     def cost(self, law, task, parameters):
         """Return the least that is proven."""
         if task.n_classes > 2:
             return super().cost(law, task, parameters)
-        spent = parameters.label_epsilon, parameters.label_delta
-        return ladder.cost(LADDER, task, LeakyLabel(*spent, parameters.labels))
+        each, delta = parameters.label_epsilon, parameters.label_delta
+        return ladder.cost(LADDER, task, LeakyLabel(each, delta, parameters.labels))
 
 
 gaussian = LabelAccount(GaussianStart(), refuses=True)

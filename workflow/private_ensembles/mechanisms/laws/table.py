@@ -137,8 +137,8 @@ def two_class_pairs(
     counts = both_counts(K)
     if len(counts) - moved > MANY_TEACHERS:
         counts = _near_a_tie(chances, counts, negligible / 2, moved)
-    common = {"negligible": negligible, "moved": moved, "rest": len(counts) <= K}
-    return of_table(chances(counts), error, spare, **common)
+    table, rest = chances(counts), len(counts) <= K
+    return of_table(table, error, spare, negligible=negligible, moved=moved, rest=rest)
 
 
 def _near_a_tie(
