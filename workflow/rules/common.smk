@@ -1,4 +1,5 @@
 # Configuration, environment of the jobs, and wildcards.
+import functools
 import os
 import sys
 import time
@@ -37,8 +38,7 @@ from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import NUMBER
 from private_ensembles.release import releasing
 from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
-from private_ensembles.jobs import announce, terminal
-from private_ensembles.jobs.fingerprint import fingerprint
+from private_ensembles.jobs import announce, fingerprint as fingerprints, terminal
 from private_ensembles.mechanisms import registry
 from private_ensembles.teachers.slices import slice_names
 
@@ -99,6 +99,12 @@ def growing(mem_mb):
     Snakemake itself where Slurm runs the job. tests/workflow/test_resources.py compares.
     """
     return lambda wildcards, attempt: mem_mb * 2 ** (attempt - 1)
+
+
+def fingerprint(*script_and_modules, also=()):
+    """The hash of a rule's code, as a parameter: read only if a job of the rule is to be judged."""
+    found = functools.cache(lambda: fingerprints.fingerprint(*script_and_modules, also=also))
+    return lambda wildcards: found()
 
 
 def templates(*names):

@@ -130,7 +130,7 @@ rule publish_docs:
     params:
         code=fingerprint("publish_docs.py", also=["../report/sections.yaml"]),
         papers=config["papers"],
-        configuration=changed_part(config),
+        configuration=lambda wildcards: changed_part(config),
     log:
         "logs/publish_docs/docs.log",
     benchmark:
