@@ -263,7 +263,9 @@ COMMAND = (
 )
 
 
-@pytest.mark.parametrize("first", ["the orphan", "the next run"])
+@pytest.mark.parametrize(
+    "first", [pytest.param("the orphan", marks=pytest.mark.slow), "the next run"]
+)
 def test_a_job_whose_snakemake_was_killed_and_the_same_command_make_one_release(folder, first):
     """The orphaned job goes on, and Snakemake's clean-up for the next one deletes what it made."""
     with contextlib.ExitStack() as running:
@@ -320,6 +322,7 @@ def test_an_interrupted_workflow_is_continued_by_the_same_command(folder):
     with started(folder, *SNAKEMAKE) as run:
         while not record.read(folder / RECORD):
             assert run.poll() is None, run.said()
+            time.sleep(0.01)
         for line in subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(run.pid)], capture_output=True, text=True, check=True
         ).stdout.split():

@@ -1,7 +1,8 @@
 """A killed run: nothing half-written counts as finished, and finished work is not done again.
 
-Two rounds of kill and resume by default, in one run of the workflow, ten in `.ci/run slow`; twenty:
-    PRIVATE_ENSEMBLES_KILL_ROUNDS=20 python -m pytest tests/workflow/test_kills.py
+By default it is killed once, in the middle of a job. The slow test kills at ten moments drawn at
+random, five in each run of the workflow; at twenty:
+    PRIVATE_ENSEMBLES_KILL_ROUNDS=20 python -m pytest -m slow tests/workflow/test_kills.py
 """
 
 import contextlib
@@ -13,14 +14,16 @@ import sys
 import time
 
 import pytest
+import yaml
 
 from . import comparison
 
-ROUNDS = int(os.environ.get("PRIVATE_ENSEMBLES_KILL_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("PRIVATE_ENSEMBLES_KILL_ROUNDS", "10"))
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "2")
 KILLS = 5  # in one run of the workflow, each followed by a resumption
 JOBS = 25  # of the tiny run, without its target
-VOTES = "results/votes/digits/kind=private,K=5,seed=0.npz"
+TEACHERS = "results/teachers/digits/kind=private,K=5,seed=0.pt"
+CHECKPOINT = TEACHERS.replace("kind", ".kind").replace(".pt", ".checkpoint")
 
 
 def start(folder, *arguments):
@@ -52,6 +55,7 @@ def wait_until(condition, process, seconds=600):
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(-(-ROUNDS // KILLS)))
 def test_run_killed_at_random_moments_and_resumed_ends_in_the_same_results(
     number, tmp_path, copy_workflow, run_snakemake, finished_tiny_run
@@ -82,24 +86,41 @@ def test_run_killed_at_random_moments_and_resumed_ends_in_the_same_results(
     assert differing == []
 
 
-def test_killed_run_does_not_repeat_finished_work(tmp_path, copy_workflow, run_snakemake, planned):
-    folder = copy_workflow(tmp_path / "workflow-copy")
-    tiny = (*TINY[:2], "--cores", "1", VOTES)
-    process = start(folder, *tiny)
-    # The log of the next job tells that Snakemake has booked the data set as finished.
-    log = folder / "logs/train_teachers/digits/kind=private,K=5,seed=0.log"
+def long_training(folder, seconds):
+    """Arguments for a training of 72 steps that writes a checkpoint every so many seconds."""
+    longer = {"private_teachers": {"epochs": 8}, "epsilon": 1}
+    config = {"teachers": {"checkpoint_seconds": seconds}, "darrm": {"embedded": longer}}
+    (folder / "longer.yaml").write_text(yaml.safe_dump(config))
+    return (*TINY[:2], "longer.yaml", "--cores", "1", "--", TEACHERS)
+
+
+def kill_training(folder):
+    """Start the training, and kill it as soon as there is a checkpoint."""
+    process = start(folder, *long_training(folder, 0))
     try:
-        wait_until(log.exists, process)
+        wait_until((folder / CHECKPOINT).exists, process)
     finally:
         kill(process)
-    assert log.exists()
-    assert list(folder.glob("results/teachers/digits/*.pt")) == []
+    assert (folder / CHECKPOINT).exists(), "training was over before it could be killed"
+    assert not (folder / TEACHERS).exists()
+
+
+def test_killed_run_repeats_neither_finished_jobs_nor_steps_before_a_checkpoint(
+    tmp_path, copy_workflow, run_snakemake, planned
+):
+    folder = copy_workflow(tmp_path / "workflow-copy")
+    kill_training(folder)
+    # only its owner may read what is not for release
+    assert (folder / CHECKPOINT).stat().st_mode & 0o077 == 0
 
     assert run_snakemake(folder, "--unlock").returncode == 0
-    assert planned(folder, *tiny) == {"train_teachers": 1, "cast_votes": 1}
-    done = run_snakemake(folder, *tiny)
+    training = long_training(folder, 1000)
+    assert planned(folder, *training) == {"train_teachers": 1}  # and not the data set
+    done = run_snakemake(folder, *training)
     assert done.returncode == 0, done.stderr
-    assert (folder / VOTES).exists()
+    assert "training goes on from there" in done.stderr
+    assert (folder / TEACHERS).exists()
+    assert list((folder / TEACHERS).parent.glob(".*")) == []
     assert list((folder / "results").rglob(".*.part*")) == []
 
 

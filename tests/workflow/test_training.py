@@ -3,13 +3,11 @@
 import shutil
 
 import numpy as np
-import yaml
+import pytest
 
-from .test_kills import kill, start, wait_until
+from .test_kills import TEACHERS, kill_training, long_training
 
-TEACHERS = "results/teachers/digits/kind=private,K=5,seed=0.pt"
 VOTES = "results/votes/digits/kind=private,K=5,seed=0.npz"
-CHECKPOINT = TEACHERS.replace("kind", ".kind").replace(".pt", ".checkpoint")
 TINY = ("--configfile", "tests/config/tiny.yaml")
 
 
@@ -29,32 +27,15 @@ def test_votes_of_slices_are_those_of_the_ensemble(tmp_path, run_snakemake, fini
     assert np.array_equal(both[0]["labels"], both[1]["labels"])
 
 
-def configure(folder, seconds):
-    """A training of 72 steps that writes a checkpoint every so many seconds."""
-    longer = {"private_teachers": {"epochs": 8}, "epsilon": 1}
-    config = {"teachers": {"checkpoint_seconds": seconds}, "darrm": {"embedded": longer}}
-    (folder / "longer.yaml").write_text(yaml.safe_dump(config))
-    return (*TINY, "longer.yaml", "--cores", "1", "--", TEACHERS)
-
-
+@pytest.mark.slow
 def test_killed_training_goes_on_from_its_checkpoint_to_the_same_bytes(
     tmp_path, run_snakemake, finished_tiny_run
 ):
     folder = shutil.copytree(finished_tiny_run, tmp_path / "copy")
     (folder / TEACHERS).unlink()
-    arguments = configure(folder, 0)
-    process = start(folder, *arguments)
-    try:
-        wait_until((folder / CHECKPOINT).exists, process)
-    finally:
-        kill(process)
-    assert (folder / CHECKPOINT).exists(), "training was over before it could be killed"
-    assert not (folder / TEACHERS).exists()
-    # only its owner may read what is not for release
-    assert (folder / CHECKPOINT).stat().st_mode & 0o077 == 0
-
+    kill_training(folder)
     assert run_snakemake(folder, "--unlock").returncode == 0
-    resumed = run_snakemake(folder, *configure(folder, 1000))
+    resumed = run_snakemake(folder, *long_training(folder, 1000))
     assert resumed.returncode == 0, resumed.stderr
     assert "training goes on from there" in resumed.stderr
     assert list((folder / TEACHERS).parent.glob("*private*")) == [folder / TEACHERS]
@@ -62,7 +43,7 @@ def test_killed_training_goes_on_from_its_checkpoint_to_the_same_bytes(
     data = (folder / TEACHERS).read_bytes()
 
     (folder / TEACHERS).unlink()
-    anew = run_snakemake(folder, *configure(folder, 1000))
+    anew = run_snakemake(folder, *long_training(folder, 1000))
     assert anew.returncode == 0, anew.stderr
     assert "training goes on" not in anew.stderr
     assert (folder / TEACHERS).read_bytes() == data
