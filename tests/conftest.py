@@ -197,6 +197,13 @@ def start_snakemake():
     return start
 
 
+def jobs_by_rule(text: str) -> dict[str, int]:
+    """Return how many jobs of each rule Snakemake says that it runs."""
+    assert "Job stats:" in text or "Nothing to be done" in text, text
+    jobs = re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)
+    return {rule: int(number) for rule, number in jobs if rule not in ("all", "total")}
+
+
 @pytest.fixture(scope="session")
 def planned(run_snakemake):
     """Return how many jobs of each rule a dry run plans, by rule; fails if the dry run fails."""
@@ -204,10 +211,7 @@ def planned(run_snakemake):
     def plan(folder: Path, *arguments: str, **variables) -> dict[str, int]:
         done = run_snakemake(folder, "-n", *arguments, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
-        text = done.stdout + done.stderr
-        assert "Job stats:" in text or "Nothing to be done" in text, text
-        jobs = re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)
-        return {rule: int(number) for rule, number in jobs if rule not in ("all", "total")}
+        return jobs_by_rule(done.stdout + done.stderr)
 
     return plan
 

@@ -72,7 +72,7 @@ def test_payload_would_run_if_it_were_unpickled(tmp_path):
     [
         (VOTES, "npz", LABELS),
         (TEACHERS, "pt", VOTES),
-        (DATASET, "npz", VOTES),
+        pytest.param(DATASET, "npz", VOTES, marks=pytest.mark.slow),
     ],
 )
 def test_planted_file_is_refused_by_name_and_nothing_in_it_runs(
@@ -145,11 +145,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE[:6:5])
-def test_mirror_of_any_name_is_a_folder_and_nothing_else(
-    finished_tiny_run, run_snakemake, text, tmp_path
-):
-    folder = shutil.copytree(finished_tiny_run, tmp_path / "copy")
+def test_mirror_of_any_name_is_a_folder_and_nothing_else(copy_workflow, run_snakemake, tmp_path):
+    folder, text = copy_workflow(tmp_path / "copy"), HOSTILE[5]
     mirror = folder / text / "mnist"
     mirror.mkdir(parents=True)
     (mirror / "t10k-labels-idx1-ubyte.gz").write_bytes(b"wrong bytes")
