@@ -45,7 +45,12 @@ def rows(path):
 
 # The proof of thresholds and labels takes longest, and half as long for half the teachers.
 @pytest.mark.parametrize(
-    ("name", "teachers"), [("gnmax_exact", K), ("gnmax_analytic", K), ("confident_gnmax_exact", 30)]
+    ("name", "teachers"),
+    [
+        ("gnmax_exact", K),
+        ("gnmax_analytic", K),
+        pytest.param("confident_gnmax_exact", 30, marks=pytest.mark.slow),
+    ],
 )
 def test_the_command_releases_them_with_a_certificate(
     ballots, truth, tmp_path, monkeypatch, capsys, name, teachers

@@ -19,7 +19,8 @@ from ...audit.oracle import all_histograms
 from .test_groups import OF_TEACHERS, OF_TWO, ON_COUNTS, exact_delta_of, task_of
 
 # Classes, teachers, labels.
-SIZES = [(2, 4, 1), (2, 4, 2), (2, 3, 3), (3, 4, 1), (3, 3, 2), (3, 2, 3)]
+SIZES = [(2, 4, 1), (2, 4, 2), (2, 3, 3), (3, 4, 1), (3, 2, 3)]
+SIZES += [pytest.param(3, 3, 2, marks=pytest.mark.slow)]
 
 
 def neighbours(C, K, *, reach=1):

@@ -21,7 +21,10 @@ from ...audit.oracle import all_histograms
 OF_TEACHERS = ("majority_private", "darrm_sub", "darrm_opt", "committee")
 ON_COUNTS = [name for name in registry.offered() if name not in OF_TEACHERS]
 OF_TWO = ["gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip", "ladder"]
-SIZES = [(2, 5, 1), (2, 4, 2), (2, 5, 3), (3, 5, 1), (3, 3, 2), (3, 2, 3), (4, 4, 1), (4, 2, 2)]
+SIZES = [
+    *[(2, 5, 1), (2, 4, 2), (2, 5, 3), (3, 5, 1), (3, 2, 3), (4, 4, 1)],
+    *(pytest.param(*size, marks=pytest.mark.slow) for size in [(3, 3, 2), (4, 2, 2)]),
+]
 
 
 def task_of(C, K, Q, **others):
@@ -97,8 +100,9 @@ def test_every_account_notices_less_noise(name, C):
         assert mechanism.cost(task, twin).claimed > 1
 
 
-@pytest.mark.parametrize("C", [2, 6])
-@pytest.mark.parametrize("epsilon", [0.3, 4.0])
+@pytest.mark.parametrize(
+    ("epsilon", "C"), [(0.3, 2), (4.0, 2), pytest.param(0.3, 6, marks=pytest.mark.slow), (4.0, 6)]
+)
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_claims_lie_between_one_vote_and_group_privacy(name, epsilon, C):
     """At one noise: what g votes cost is more than one, no more than groups, and rises with g."""

@@ -19,7 +19,7 @@ SIZES = [
     ((2, 2, 1), 2, 2),
     ((5, 2, 1), 2, 1),
     ((3, 1, 1), 3, 1),
-    ((2, 2, 1), 3, 2),
+    pytest.param((2, 2, 1), 3, 2, marks=pytest.mark.slow),
     ((2, 1), 3, 3),
     ((3, 1), 4, 1),
 ]
@@ -111,7 +111,13 @@ def test_five_per_cent_less_noise_is_caught(name, weights, Q):
 
 
 @pytest.mark.parametrize(
-    ("weights", "C", "Q"), [((3, 1, 1), 2, 2), ((4, 2, 1), 2, 1), ((3, 1), 3, 2)]
+    ("weights", "C", "Q"),
+    [
+        ((3, 1, 1), 2, 2),
+        ((4, 2, 1), 2, 1),
+        ((3, 1), 3, 1),
+        pytest.param((3, 1), 3, 2, marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_a_teacher_of_less_weight_has_a_smaller_epsilon_of_its_own(name, weights, C, Q):

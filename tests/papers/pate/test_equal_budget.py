@@ -1,5 +1,7 @@
 """Mechanisms at the same total budget: all spend it, none exceeds it."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -23,10 +25,14 @@ def votes(classes):
     return np.array([rng.multinomial(51, p) for p in share]), labels
 
 
+@functools.cache  # two tests look at one of them
+def table_of(classes):
+    return compare(*votes(classes), SETTINGS, task="here", seed=0)
+
+
 @pytest.mark.parametrize("classes", [2, 4])
 def test_every_mechanism_with_noise_on_votes_has_a_row_within_the_budget(classes):
-    counts, labels = votes(classes)
-    table = compare(counts, labels, SETTINGS, task="here", seed=0)
+    table = table_of(classes)
     names = (*registry.offered(), *registry.compared())
     expected = {name for name in names if registry.entry(name).hides_votes}
     # Of two classes only, or of fewer sorted histograms.
@@ -49,7 +55,7 @@ def test_every_mechanism_with_noise_on_votes_has_a_row_within_the_budget(classes
 
 def test_accuracy_is_that_of_the_queries_students_ask():
     counts, labels = votes(4)
-    table = compare(counts, labels, SETTINGS, task="here", seed=0)
+    table = table_of(4)
     row = table[(table["mechanism"] == "gnmax") & (table["queries"] == 20)].iloc[0]
     asked = draw_queries(80, 20, 0, "here", 0)
     wanted = Task(2.0, 1e-5, 20, 20, 51, 4)
