@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, sizes_of
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study
@@ -80,19 +80,11 @@ def plan_for(
         budget["delta"],
         queries=votes.n_queries,
         labels=wanted * votes.findings,
-        n_teachers=votes.n_teachers,
-        n_classes=votes.n_classes,
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
         privacy_model=facts.privacy_model,
         reach=facts.reach,
-        absent=votes.absent,
-        ballot=votes.ballot,
-        split=votes.split,
-        n_votes=None if votes.n_votes == votes.n_teachers else votes.n_votes,
-        weights=votes.weights,
-        findings=votes.findings,
-        most_ones=votes.most_ones,
+        **sizes_of(votes),
     )
     return planned(task, settings["mechanisms"], facts, seed, meter, expect)
 
