@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.api.planning import NOISES, on_profile
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws import gamma as gamma_law
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task, sizes_of
+from private_ensembles.noise.secure import seed_of
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
     certificate,
@@ -124,16 +125,12 @@ def release_labels(
         findings=findings,
         most_ones=most_ones,
     )
-    checks.one_of(NOISES, noise=noise)
-    secure = noise == "secure"
-    if secure and seed is not None:
-        raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
-    if mechanism is not None and mechanism not in registry.offered():
-        offered = ", ".join(registry.offered())
-        raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
+    seed = seed_of(noise, seed)
+    secure = seed is None
+    if mechanism is not None:
+        checks.one_of(registry.offered(), mechanism=mechanism)
     facts = stated(shards, unit, reach, secure=secure)
-    of_rehearsal = 0 if seed is None else seed
-    asked = pool_of(votes, answer, seed=None if secure else of_rehearsal, findings=findings)
+    asked = pool_of(votes, answer, seed=seed, findings=findings)
     wanted = asked.votes.n_vectors if labels is None else labels
     task = Task(
         epsilon,
@@ -150,9 +147,9 @@ def release_labels(
         reach=facts.reach,
     )
     names = None if mechanism is None else [mechanism]
-    application = own_votes.planned(on_profile(task, profile), names, facts, 0)
+    application = own_votes.planned(study.on_profile(task, profile), names, facts, 0)
     expectation.tell(application.expectation, secure=secure, anyway=anyway)
-    drawn = own_votes.serve(application, asked.votes, of_rehearsal, text=asked.text, anyway=anyway)
+    drawn = own_votes.serve(application, asked.votes, seed, text=asked.text, anyway=anyway)
     best = application.chosen
     columns = ("label",) if asked.findings is None else asked.findings
     return Released(

@@ -181,7 +181,7 @@ def public_facts(application: Application) -> dict[str, object]:
 def serve(
     application: Application,
     votes: Votes,
-    seed: int,
+    seed: int | None,
     request: releasing.Request | None = None,
     place: releasing.Place | None = None,
     *,
@@ -191,10 +191,11 @@ def serve(
     """Draw the labels of a plan, charge them, and return what may be shown: the only way to them.
 
     The workflow, the command and the API do it here, after `expectation.tell`. seed: of a
-    rehearsal's noise. request, place: what is asked for and the place whose record it is charged
-    on, as in `releasing.release`, which says what else is raised; None for who keeps no record, who
-    pays for each call anew. text: writes the labels (`pool.Pool.text`). anyway: release labels of
-    too little use, too; else they raise ValueError, before anything is drawn, charged or written.
+    rehearsal's noise; secure noise has none. request, place: what is asked for and the place whose
+    record it is charged on, as in `releasing.release`, which says what else is raised; None for who
+    keeps no record, who pays for each call anew. text: writes the labels (`pool.Pool.text`).
+    anyway: release labels of too little use, too; else they raise ValueError, before anything is
+    drawn, charged or written.
     """
     if application.task.secure and not anyway:
         application.expectation.require(allow="anyway=True")
@@ -202,7 +203,7 @@ def serve(
     return releasing.release(request, place, row, lambda: release(application, votes, seed), text)
 
 
-def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:
+def release(application: Application, votes: Votes, seed: int | None) -> NDArray[np.int64]:
     """Release the labels, (queries,), -1 if there is none; with secure noise if the task says so.
 
     Raises ValueError for a mechanism that does not apply to the task (`Mechanism.refusal`).
