@@ -126,19 +126,19 @@ def section(data: pd.DataFrame) -> str:
         "what": "{what}",
         "sizes": "{teachers:,} × {classes:,} × {queries:,}",
         "labels": "{labels:,}",
-        "right": "{right}",
         "before": "{old}",
         "now": "{new}",
         "goal": "{goal}",
         "memory": "{mib:.0f} MiB",
+        "right": "{right}",
     }
     rows = [_row(task) for _, task in data.groupby(_TASK, sort=False)]
     text = (
         "Processor seconds of plans, and of releases by `release_labels`, of teachers × classes × "
         f"queries at ε = {EPSILON:g} and δ = 10⁻⁵, each in a fresh Python with the machine's own "
         "number of BLAS threads, the import of the package apart; the least of three. A rehearsal "
-        "is a plan for reproducible noise. Right: how many labels the plan expects to be right. "
-        "Before: an older checkout, in turns with this one. **Bold**: the goal is met. Memory: now."
+        "is a plan for reproducible noise. Before: an older checkout, in turns with this one. **Bold**: "
+        "the goal is met. Memory: now. Right: how many labels the plan expects to be right."
     )
     shown = table(columns, pd.DataFrame(rows), words=2)
     return chapter("Waiting for a plan", "waiting", text, data, shown)

@@ -18,7 +18,7 @@ def test_a_row_says_what_a_plan_and_a_release_took_and_is_shown(root, monkeypatc
     quick, slow = [line for line in waiting.section(data).splitlines() if "11 × 2" in line]
     assert quick.startswith("| rehearsal | 11 × 2 × 5 | 5 |")
     assert "| **" in quick
-    assert slow.startswith("| release | 11 × 2 × 5 | 5 |  |")
+    assert slow.endswith("|  |")
     assert "**" not in slow  # without a goal
 
 
