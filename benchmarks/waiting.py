@@ -137,8 +137,8 @@ def section(data: pd.DataFrame) -> str:
         "Processor seconds of plans, and of releases by `release_labels`, of teachers × classes × "
         f"queries at ε = {EPSILON:g} and δ = 10⁻⁵, each in a fresh Python with the machine's own "
         "number of BLAS threads, the import of the package apart; the least of three. A rehearsal "
-        "is a plan for reproducible noise. Before: an older checkout, in turns with this one. **Bold**: "
-        "the goal is met. Memory: now. Right: how many labels the plan expects to be right."
+        "is a plan for reproducible noise. Before: an older checkout, in turns with this one. "
+        "**Bold**: the goal is met. Memory: now. Right: how many labels are expected to be right."
     )
     shown = table(columns, pd.DataFrame(rows), words=2)
     return chapter("Waiting for a plan", "waiting", text, data, shown)
