@@ -40,6 +40,8 @@ TASKS = (
     ("plan", 250, 100_000, 500, 500, "reproducible", 5.0),
 )
 QUICK = TASKS[:1]
+_REFUSED = "refused"
+_TASK = ["what", "teachers", "classes", "queries", "labels", "noise"]
 EPSILON, DELTA, ROUNDS = 2.0, 1e-5, 3
 # Seconds of the clock after which a checkout is no longer waited for, nor asked again.
 PATIENCE = 30
@@ -114,28 +116,52 @@ def measure(quick: bool = False) -> pd.DataFrame:
                 if math.isnan(taken["seconds"]):
                     del asked[code]
     data = pd.DataFrame(rows)
-    of = ["what", "teachers", "classes", "queries", "labels", "noise", "code", "best"]
-    least = data.groupby(of, sort=False, as_index=False).min()
+    least = data.groupby([*_TASK, "code", "best"], sort=False, as_index=False).min()
     return with_machine(least, describe("numpy", "scipy", "threadpoolctl"))
 
 
 def section(data: pd.DataFrame) -> str:
-    """Return what was measured as a section of the page."""
+    """Return what was measured as a section of the page: a row for each task."""
     columns = {
-        "task": "{what}: {teachers} x {classes} x {queries}, {labels} labels, {noise} noise",
-        "code": "{code}",
-        "best": "{best}",
-        "right": "{right:.1f}",
-        "processor": "{seconds:.2f} s",
-        "goal": "{goal:g} s",
-        "clock": "{wall_seconds:.2f} s",
+        "what": "{what}",
+        "sizes": "{teachers:,} × {classes:,} × {queries:,}",
+        "labels": "{labels:,}",
+        "before": "{old}",
+        "now": "{new}",
+        "goal": "{goal}",
         "memory": "{mib:.0f} MiB",
+        "right": "{right}",
     }
+    rows = [_row(task) for _, task in data.groupby(_TASK, sort=False)]
     text = (
-        f"Plans and releases, by `release_labels`, of teachers x classes x queries at epsilon = "
-        f"{EPSILON:g}, delta = {DELTA:g}, each in a fresh Python with the machine's own number of "
-        "BLAS threads, the import of the package apart; the least of three. Right: how many labels "
-        "a plan expects to be right. Goal: of processor seconds. nan: it was stopped, or none is "
-        "set."
+        "Processor seconds of plans, and of releases by `release_labels`, of teachers × classes × "
+        f"queries at ε = {EPSILON:g} and δ = 10⁻⁵, each in a fresh Python with the machine's own "
+        "number of BLAS threads, the import of the package apart; the least of three. A rehearsal "
+        "is a plan for reproducible noise. Before: an older checkout, in turns with this one. "
+        "**Bold**: the goal is met. Memory: now. Right: how many labels are expected to be right."
     )
-    return chapter("Waiting for a plan", "waiting", text, data, table(columns, data, words=3))
+    shown = table(columns, pd.DataFrame(rows), words=2)
+    return chapter("Waiting for a plan", "waiting", text, data, shown)
+
+
+def _row(task: pd.DataFrame) -> dict:
+    """Return what is shown of one task, of this checkout and, if there is one, of the older."""
+    codes = task.set_index("code")
+    now = codes.loc["new"]
+    rehearsal = now["what"] == "plan" and now["noise"] == "reproducible"
+    row = {name: now[name] for name in ("teachers", "classes", "queries", "labels", "mib")}
+    row |= {"what": "rehearsal" if rehearsal else now["what"], "old": "", "new": _seconds(now)}
+    if "old" in codes.index:
+        row["old"] = _seconds(codes.loc["old"])
+    if now["seconds"] <= now["goal"] and row["new"] != _REFUSED:
+        row["new"] = f"**{row['new']}**"
+    row["goal"] = "" if math.isnan(now["goal"]) else f"{now['goal']:g} s"
+    row["right"] = "" if math.isnan(now["right"]) else f"{now['right']:,.0f}"
+    return row
+
+
+def _seconds(measured: pd.Series) -> str:
+    if measured["best"].startswith("error"):
+        return _REFUSED
+    seconds = measured["seconds"]
+    return f"over {PATIENCE} s" if math.isnan(seconds) else f"{seconds:.2f} s"

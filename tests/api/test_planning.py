@@ -60,7 +60,7 @@ def test_a_plan_for_units_of_several_shards_has_more_noise():
     ("wrong", "says"),
     [
         ({"mechanisms": ["gnmaxx"]}, "mechanism = 'gnmaxx': must be one of"),
-        ({"noise": "none"}, "noise = 'none': must be one of secure, reproducible"),
+        ({"noise": "none"}, "noise = 'none': must be one of reproducible, secure"),
         ({"profile": {"hardly": (1, 1)}}, "profile: hardly: must be of easy_share"),
         ({"epsilon": 0}, r"epsilon = 0: must be in \[1e-06, 100\]"),
         ({"labels": 31}, "labels = 31: must be at most queries = 30"),

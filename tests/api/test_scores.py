@@ -77,7 +77,7 @@ def test_very_many_draws_are_within_limits_or_one_line(draws):
         (lambda: score_epsilon(1, 5, 0), "delta = 0: must be in [1e-100, 1)"),
         (lambda: score_scale(0, 5, 1e-5), "epsilon = 0: must be in [1e-06, 100]"),
         (lambda: score_scale(1, 2.5, 1e-5), "draws = 2.5: must be an integer >= 1"),
-        (lambda: draw_scores([0.0], noise="quick"), "noise = 'quick': must be one of secure, repr"),
+        (lambda: draw_scores([0.0], noise="quick"), "noise = 'quick': must be one of repr"),
         (lambda: draw_scores([0.0], seed=1), "seed = 1: must be None for noise = secure"),
         (lambda: draw_scores(["a"]), "scores: <U1 (1,): must be floats (classes,) or (draws, "),
         (lambda: draw_scores([[[0.0]]]), "scores: float64 (1, 1, 1): must be floats (classes,)"),

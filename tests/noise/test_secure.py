@@ -182,3 +182,11 @@ def test_unknown_mode_is_refused():
     assert secure.check_mode("secure") == "secure"
     with pytest.raises(ValueError, match="noise = 'safe': must be one of reproducible, secure"):
         secure.check_mode("safe")
+
+
+def test_a_seed_is_that_of_a_rehearsal_alone():
+    assert secure.seed_of("reproducible", None) == 0
+    assert secure.seed_of("reproducible", 7) == 7
+    assert secure.seed_of("secure", None) is None
+    with pytest.raises(ValueError, match="seed = 0: must be None for noise = secure"):
+        secure.seed_of("secure", 0)

@@ -217,7 +217,15 @@ def test_weights_and_resolution_say_how_many_votes_there_are(tmp_path):
         ({"votes": GOOD["votes"], "weights": (1, 0.5, 2)}, "weights has type float64"),
         ({"votes": GOOD["votes"], "weights": 3}, r"weights has shape \(\)"),
         ({"votes": GOOD["votes"], "resolution": 2}, "resolution: must be given for counts"),
-        ({"counts": [[3, 0]] * 3, "weights": (1, 1, 1)}, "weights: must be given for votes"),
+        (
+            {"counts": [[3, 0]] * 3, "weights": (1, 1, 2)},
+            "query 0 add up to 3: must be 4, those of 3 teachers with their weights",
+        ),
+        ({"counts": [[3, 0]] * 3, "weights": (2, 1), "teachers": 3}, "2 of them: must be 3"),
+        (
+            {"counts": [[3, 0]] * 3, "weights": (2, 1), "resolution": 2},
+            "weights: must be left out beside a resolution",
+        ),
         ({"votes": GOOD["votes"], "findings": 2}, "findings = 2: must be of two classes, and div"),
     ],
 )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.task import Task, ballots_of
+from private_ensembles.noise.secure import check_mode
 from private_ensembles.planner import study
-from private_ensembles.planner.defaults import PRIVACY, PROFILE
+from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.votes.findings import names_of_findings
-from private_ensembles.votes.synthetic import ConsensusProfile
-
-NOISES = ("secure", "reproducible")
 
 
 def plan(
@@ -71,7 +68,6 @@ def plan(
     names = registry.offered() if mechanisms is None else list(mechanisms)
     for name in names:
         checks.one_of(registry.offered(), mechanism=name)
-    checks.one_of(NOISES, noise=noise)
     each = 1 if findings is None else len(names_of_findings(findings))
     wanted = Task(
         epsilon,
@@ -84,19 +80,11 @@ def plan(
         adjacency,
         teacher_epsilon,
         teacher_delta,
-        secure=noise == "secure",
+        secure=check_mode(noise) == "secure",
         reach=reach,
         absent=absent,
         **ballots_of(teachers, weights, resolution),
         findings=each,
         most_ones=most_ones,
     )
-    return study.ranked(on_profile(wanted, profile), names, seed)
-
-
-def on_profile(task: Task, profile: Mapping | None) -> Task:
-    """Return the task with a stated profile (None, or a missing key: as in config.yaml)."""
-    stated = {} if profile is None else dict(profile)
-    if unknown := sorted(set(stated) - set(PROFILE)):
-        raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
-    return replace(task, profile=ConsensusProfile(task.n_classes, **(PROFILE | stated)))
+    return study.ranked(study.on_profile(wanted, profile), names, seed)

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_TEACHERS
-from private_ensembles.api.planning import NOISES, on_profile
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws import gamma as gamma_law
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task, split_ballots
+from private_ensembles.mechanisms.task import Task, sizes_of
+from private_ensembles.noise.secure import seed_of
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
     certificate,
@@ -28,11 +28,7 @@ from private_ensembles.release import (
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
-from private_ensembles.votes.ballots import of_weights, soft_counts
-from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.findings import names_of_findings
-from private_ensembles.votes.foreign import PARTS
-from private_ensembles.votes.foreign_findings import of_arrays
+from private_ensembles.votes.arrays import of_arrays
 
 
 @dataclass(frozen=True)
@@ -120,67 +116,40 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    if scores is not None:
-        counts, teachers, resolution = _of_scores(counts, scores, teachers, resolution)
-    split = resolution not in (None, 1)
-    if split and teachers is None:
-        raise ValueError("teachers: must be stated for counts of parts of a vote")
-    of_ballots, n_votes = {}, None
-    if split:
-        of_ballots = split_ballots(teachers, resolution)
-    if weights is not None:
-        if teachers is not None or scores is not None or findings is not None:
-            beside = "findings, scores, or teachers for absent ballots"
-            raise ValueError(f"weights: must be given alone, not beside {beside}")
-        of_ballots = of_weights(weights, len(weights))
-        n_votes = len(weights)  # alike weights are one vote each
-    n_votes = of_ballots.get("n_votes", n_votes)
-    checks.one_of(NOISES, noise=noise)
-    secure = noise == "secure"
-    if secure and seed is not None:
-        raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
-    if mechanism is not None and mechanism not in registry.offered():
-        offered = ", ".join(registry.offered())
-        raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
+    votes = of_arrays(
+        counts,
+        scores=scores,
+        teachers=teachers,
+        weights=weights,
+        resolution=resolution,
+        findings=findings,
+        most_ones=most_ones,
+    )
+    seed = seed_of(noise, seed)
+    secure = seed is None
+    if mechanism is not None:
+        checks.one_of(registry.offered(), mechanism=mechanism)
     facts = stated(shards, unit, reach, secure=secure)
-    if findings is None:
-        if most_ones is not None:
-            raise ValueError(f"most_ones = {most_ones}: must be left out without findings")
-        counts = _checked(counts, teachers, n_votes)
-        absent = teachers is not None and not split
-        cast = {"absent": absent, "teachers": teachers, "resolution": resolution if split else 1}
-        votes = Votes(counts.shape[1], np.full(len(counts), -1), counts=counts, **cast)
-    else:
-        if scores is not None or split:
-            raise ValueError("findings: must be given without scores, as they are yes or no")
-        number = len(names_of_findings(findings))
-        votes = of_arrays(counts, number, most_ones, teachers)
-    of_rehearsal = 0 if seed is None else seed
-    asked = pool_of(votes, answer, seed=None if secure else of_rehearsal, findings=findings)
+    asked = pool_of(votes, answer, seed=seed, findings=findings)
     wanted = asked.votes.n_vectors if labels is None else labels
     task = Task(
         epsilon,
         delta,
         asked.votes.n_queries,
         wanted * votes.findings,
-        votes.n_teachers if weights is None else len(weights),
-        votes.n_classes,
-        facts.privacy_model,
-        adjacency,
-        teacher_epsilon,
-        teacher_delta,
+        **sizes_of(votes),
+        privacy_model=facts.privacy_model,
+        adjacency=adjacency,
+        teacher_epsilon=teacher_epsilon,
+        teacher_Delta=teacher_delta,
         secure=secure,
         counts_only=True,
-        reach=reach,
-        absent=votes.absent,
-        findings=votes.findings,
-        most_ones=votes.most_ones,
-        **of_ballots,
+        reach=facts.reach,
     )
     names = None if mechanism is None else [mechanism]
-    application = own_votes.planned(on_profile(task, profile), names, facts, 0)
+    application = own_votes.planned(study.on_profile(task, profile), names, facts, 0)
     expectation.tell(application.expectation, secure=secure, anyway=anyway)
-    drawn = own_votes.serve(application, asked.votes, of_rehearsal, text=asked.text, anyway=anyway)
+    drawn = own_votes.serve(application, asked.votes, seed, text=asked.text, anyway=anyway)
     best = application.chosen
     columns = ("label",) if asked.findings is None else asked.findings
     return Released(
@@ -235,49 +204,3 @@ def release_darrm(
     """
     source = Seeded(noise) if isinstance(noise, np.random.Generator) else noise
     return gamma_law.release(counts, gamma, source)
-
-
-def _of_scores(
-    counts: ArrayLike | None, scores: ArrayLike, teachers: int | None, resolution: int | None
-) -> tuple[NDArray[np.int64], int | None, int]:
-    """Return scores as counts, of how many parts a ballot is, and teachers if it is of several."""
-    if counts is not None:
-        raise ValueError("counts, scores: exactly one of them must be given")
-    parts = PARTS if resolution is None else resolution
-    found = soft_counts(scores, parts)
-    number = np.shape(scores)[1]
-    if teachers not in (None, number):
-        raise ValueError(f"teachers = {teachers}: must be {number}, as in scores")
-    return found, number if parts > 1 else None, parts
-
-
-def _checked(counts: ArrayLike, teachers: int | None, n_votes: int | None) -> NDArray[np.int64]:
-    votes = np.asarray(counts)
-    if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
-        raise ValueError(
-            f"counts: {votes.dtype} {votes.shape}: must be integers (queries, classes), two "
-            "classes at least"
-        )
-    if votes.min() < 0:
-        raise ValueError("counts: must be numbers of votes, at least 0")
-    # Refused by the number of teachers alone, which is public.
-    sums = np.minimum(votes, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
-    if teachers is not None:
-        checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
-        if n_votes is not None and (sums != n_votes).any():
-            raise ValueError(f"counts: every row must add up to {n_votes}, parts of a vote of all")
-        if n_votes is None and (sums > teachers).any():
-            raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
-    elif n_votes is not None:
-        if (sums != n_votes).any():
-            raise ValueError(
-                f"counts: every row must add up to {n_votes}, the sum of weights without a common "
-                "factor"
-            )
-    elif (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
-        raise ValueError(
-            "counts: every row must add up to the same number of teachers, 2 to "
-            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}; if ballots "
-            "may be absent say teachers=NUMBER"
-        )
-    return votes.astype(np.int64)

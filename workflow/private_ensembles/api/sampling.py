@@ -25,10 +25,10 @@ from private_ensembles.accounting.adaptive.sampled import (
 )
 from private_ensembles.accounting.adaptive.scales import least_scale, share_of_scale
 from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.api.planning import NOISES
 from private_ensembles.mechanisms.laws import gumbel
 from private_ensembles.mechanisms.laws.table import draw_coins
 from private_ensembles.noise import secure
+from private_ensembles.noise.secure import seed_of
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.votes.ballots import counted, dealt
 
@@ -168,9 +168,7 @@ def release_sampled(
     private, and does not enter it. Each call spends again and keeps no record. Raises ValueError,
     in one line, for votes or values out of range.
     """
-    checks.one_of(NOISES, noise=noise)
-    if noise == "secure" and seed is not None:
-        raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
+    seed = seed_of(noise, seed)
     checks.integer(classes=classes, at_least=2)
     checks.one_of(LAWS, mechanism=mechanism)
     if noise == "secure" and mechanism == "exponential" and classes > 2:
@@ -193,11 +191,7 @@ def release_sampled(
         classes=classes,
         nearest=nearest,
     )
-    source = (
-        Secure()
-        if noise == "secure"
-        else Seeded(np.random.default_rng(0 if seed is None else seed))
-    )
+    source = Secure() if seed is None else Seeded(np.random.default_rng(seed))
     counts = _sampled_counts(votes, rate, classes, nearest, source)
     labels = _draw(mechanism, counts, scale, source)
     return SampledLabels(labels, bounds.upper, delta, adjacency, source.secure)

@@ -21,8 +21,8 @@ from private_ensembles.accounting.adaptive.bounded_range import (
     largest_range,
 )
 from private_ensembles.accounting.rounding import above, below, multiple_above
-from private_ensembles.api.planning import NOISES
 from private_ensembles.noise import softmax
+from private_ensembles.noise.secure import seed_of
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
 from private_ensembles.pate.data_independent import rho_cost, rho_within
@@ -106,16 +106,13 @@ def draw_scores(
     a few passes over the scores, whatever they are, and one time in a million a bit more. Raises
     ValueError for a value out of range. Source: docs/tokens.md.
     """
-    checks.one_of(NOISES, noise=noise)
-    if noise == "secure" and seed is not None:
-        raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
+    seed = seed_of(noise, seed)
     rows = np.asarray(scores)
     if rows.dtype.kind not in "iuf" or rows.dtype.itemsize > 8 or rows.ndim not in (1, 2):
         raise ValueError(
             f"scores: {rows.dtype} {rows.shape}: must be floats (classes,) or (draws, classes)"
         )
-    of_rehearsal = 0 if seed is None else seed
-    source = Secure() if noise == "secure" else Seeded(generator(of_rehearsal, "draw_scores"))
+    source = Secure() if seed is None else Seeded(generator(seed, "draw_scores"))
     if rows.ndim == 1:
         return softmax.draw(rows, source.bits)
     return np.array([softmax.draw(row, source.bits) for row in rows], dtype=np.int64)

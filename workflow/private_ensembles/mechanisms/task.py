@@ -16,6 +16,7 @@ from private_ensembles.accounting.limits import (
 )
 from private_ensembles.mechanisms.registry import ADJACENCIES
 from private_ensembles.votes.ballots import of_weights
+from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Fields that texts from before there were ballots of several votes do not have.
@@ -56,6 +57,26 @@ def ballots_of(
             f"weights: must be left out beside resolution = {resolution}, as scores have no weights"
         )
     return of_weights(weights, n_teachers) | split_ballots(n_teachers, resolution)
+
+
+def sizes_of(votes: Votes) -> dict[str, object]:
+    """Return the fields of a task that say how many teachers and classes, and what a ballot is.
+
+    >>> sizes = sizes_of(Votes(2, [-1], counts=[[3, 2]], weights=(3, 1, 1)))
+    >>> sizes["n_teachers"], sizes["n_votes"], sizes["ballot"]
+    (3, 5, 3)
+    """
+    return {
+        "n_teachers": votes.n_teachers,
+        "n_classes": votes.n_classes,
+        "absent": votes.absent,
+        "ballot": votes.ballot,
+        "split": votes.split,
+        "n_votes": None if votes.n_votes == votes.n_teachers else votes.n_votes,
+        "weights": votes.weights,
+        "findings": votes.findings,
+        "most_ones": votes.most_ones,
+    }
 
 
 @dataclass(frozen=True)

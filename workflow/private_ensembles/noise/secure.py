@@ -172,6 +172,21 @@ def check_mode(noise: str) -> str:
     return noise
 
 
+def seed_of(noise: str, seed: int | None) -> int | None:
+    """Return the seed of a rehearsal, 0 unless one is given; None for secure noise, without one.
+
+    >>> seed_of("reproducible", None), seed_of("secure", None)
+    (0, None)
+
+    Raises ValueError for another noise, and for a seed of secure noise.
+    """
+    if check_mode(noise) == "reproducible":
+        return 0 if seed is None else seed
+    if seed is not None:
+        raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
+    return None
+
+
 def _check(sigma: float) -> None:
     if not 0 < sigma < LARGEST_SIGMA:
         raise ValueError(f"sigma = {sigma}: must be above 0 and below 2^56")

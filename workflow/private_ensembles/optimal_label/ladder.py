@@ -52,8 +52,8 @@ def ladder_chances(
     >>> ladder_chances(5, 1.0, 0.01, np.array([0])).round(3).tolist()
     [[0.969, 0.031]]
     """
-    steps = np.array(_steps(n_teachers, epsilon, delta))
     lead = np.abs(2 * ones - int(n_teachers)) // 2
+    steps = np.array(_steps(n_teachers, epsilon, delta, int(lead.max(initial=0))))
     flips = steps[np.minimum(lead, len(steps) - 1)]
     return _with_majority(flips, 2 * ones > n_teachers)
 
@@ -63,8 +63,11 @@ def _further_steps(K: int) -> int:
     return (K + 1) // 2 - 1 + (K % 2 == 0)
 
 
-def _steps(n_teachers: int, epsilon: float, delta: float) -> list[float]:
-    """Pr[the minority is released], from a tie or a lead of one vote up to where it stays."""
+def _steps(n_teachers: int, epsilon: float, delta: float, most: int | None = None) -> list[float]:
+    """Pr[the minority is released], from a tie or a lead of one vote up to where it stays.
+
+    most: how many steps are asked for; None: all.
+    """
     checks.integer(n_teachers=n_teachers, at_least=1)
     checks.finite(epsilon=epsilon, above=0)
     checks.probability(delta=delta)
@@ -73,7 +76,9 @@ def _steps(n_teachers: int, epsilon: float, delta: float) -> list[float]:
         growth, leak = Decimal(epsilon).exp(), Decimal(delta)
         flip = 0.5 if K % 2 == 0 else min(0.5, round_up((1 - leak) / (1 + growth)))
         steps = [flip]
-        for _ in range(_further_steps(K)):  # each from the float before it
+        for _ in range(
+            _further_steps(K) if most is None else most
+        ):  # each from the float before it
             room = (Decimal(flip) - leak) / growth
             before, flip = flip, round_up_within(room) if room > 0 else 0.0
             if flip == before:  # and so are all further ones

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.planner import ranking
+from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 if TYPE_CHECKING:  # pandas comes with an extra, and `plan_rows` needs none
@@ -43,6 +45,17 @@ def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
     arguments |= {name: settings[name] for name in common} | more
     profile = ConsensusProfile(n_classes=arguments["n_classes"], **settings["profile"])
     return Task(epsilon=epsilon, delta=delta, profile=profile, **arguments)
+
+
+def on_profile(task: Task, profile: Mapping | None) -> Task:
+    """Return the task with a stated profile (None, or a missing key: as in config.yaml).
+
+    Raises ValueError for a key that no profile has.
+    """
+    stated = {} if profile is None else dict(profile)
+    if unknown := sorted(set(stated) - set(PROFILE)):
+        raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
+    return replace(task, profile=ConsensusProfile(task.n_classes, **(PROFILE | stated)))
 
 
 def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:

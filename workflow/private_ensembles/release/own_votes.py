@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, sizes_of
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study
@@ -80,19 +80,11 @@ def plan_for(
         budget["delta"],
         queries=votes.n_queries,
         labels=wanted * votes.findings,
-        n_teachers=votes.n_teachers,
-        n_classes=votes.n_classes,
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
         privacy_model=facts.privacy_model,
         reach=facts.reach,
-        absent=votes.absent,
-        ballot=votes.ballot,
-        split=votes.split,
-        n_votes=None if votes.n_votes == votes.n_teachers else votes.n_votes,
-        weights=votes.weights,
-        findings=votes.findings,
-        most_ones=votes.most_ones,
+        **sizes_of(votes),
     )
     return planned(task, settings["mechanisms"], facts, seed, meter, expect)
 
@@ -189,7 +181,7 @@ def public_facts(application: Application) -> dict[str, object]:
 def serve(
     application: Application,
     votes: Votes,
-    seed: int,
+    seed: int | None,
     request: releasing.Request | None = None,
     place: releasing.Place | None = None,
     *,
@@ -199,10 +191,11 @@ def serve(
     """Draw the labels of a plan, charge them, and return what may be shown: the only way to them.
 
     The workflow, the command and the API do it here, after `expectation.tell`. seed: of a
-    rehearsal's noise. request, place: what is asked for and the place whose record it is charged
-    on, as in `releasing.release`, which says what else is raised; None for who keeps no record, who
-    pays for each call anew. text: writes the labels (`pool.Pool.text`). anyway: release labels of
-    too little use, too; else they raise ValueError, before anything is drawn, charged or written.
+    rehearsal's noise; secure noise has none. request, place: what is asked for and the place whose
+    record it is charged on, as in `releasing.release`, which says what else is raised; None for who
+    keeps no record, who pays for each call anew. text: writes the labels (`pool.Pool.text`).
+    anyway: release labels of too little use, too; else they raise ValueError, before anything is
+    drawn, charged or written.
     """
     if application.task.secure and not anyway:
         application.expectation.require(allow="anyway=True")
@@ -210,7 +203,7 @@ def serve(
     return releasing.release(request, place, row, lambda: release(application, votes, seed), text)
 
 
-def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:
+def release(application: Application, votes: Votes, seed: int | None) -> NDArray[np.int64]:
     """Release the labels, (queries,), -1 if there is none; with secure noise if the task says so.
 
     Raises ValueError for a mechanism that does not apply to the task (`Mechanism.refusal`).

@@ -12,16 +12,15 @@ from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.accounts.levels import level_noise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task, ballots_of
+from private_ensembles.noise.secure import seed_of
 from private_ensembles.planner import ranking, study
-from private_ensembles.planner.defaults import PRIVACY, PROFILE, RESERVE
+from private_ensembles.planner.defaults import PRIVACY, RESERVE
 from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import Level, ReleasePlan
 from private_ensembles.votes.findings import names_of_findings
-from private_ensembles.votes.synthetic import ConsensusProfile
 
-NOISES = ("secure", "reproducible")
 # With levels there is one mechanism, this one unless another is named.
 LEVELLED = "gnmax_exact"
 
@@ -56,16 +55,11 @@ def made(
     """
     checks.integer(teachers=teachers, at_least=2)
     checks.integer(labels=labels, at_least=1)
-    checks.one_of(NOISES, noise=noise)
-    if noise == "secure" and seed is not None:
-        raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
+    seed = seed_of(noise, seed)
     named = [LEVELLED] if levels else offered()
     names = named if mechanisms is None else list(mechanisms)
     for name in names:
         checks.one_of(offered(), mechanism=name)
-    stated = PROFILE | dict(profile or {})
-    if unknown := sorted(set(stated) - set(PROFILE)):
-        raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
     each = 1 if findings is None else len(names_of_findings(findings))
     if weights is not None and findings is not None:
         raise ValueError("weights: must be left out beside findings, whose sums have none")
@@ -82,19 +76,18 @@ def made(
         adjacency,
         teacher_epsilon,
         teacher_delta,
-        secure=noise == "secure",
+        secure=seed is None,
         counts_only=True,
-        profile=ConsensusProfile(classes, **stated),
         reach=facts.reach,
         absent=absent,
         **ballots_of(teachers, weights, resolution),
         findings=each,
         most_ones=most_ones,
     )
-    source = None if task.secure else (0 if seed is None else seed)
+    task = study.on_profile(task, profile)
     if levels:
-        return _levelled(task, names, facts, source, levels, reserve)
-    return release_plan.of(task, own_votes.planned(task, names, facts, 0).chosen, source, facts)
+        return _levelled(task, names, facts, seed, levels, reserve)
+    return release_plan.of(task, own_votes.planned(task, names, facts, 0).chosen, seed, facts)
 
 
 def expected(plan: ReleasePlan) -> Expectation:

@@ -25,19 +25,20 @@ class Votes:
 
     Exactly one of votes and counts is given. votes: integers (queries, teachers), each below
     n_classes, and -1 for an absent ballot. counts: unsigned integers (queries, n_classes), how many
-    votes each class has; every row has the same sum, `n_votes`. labels: int64 (queries,), the
-    truth, -1 if unknown. provenance: how the votes came about, JSON-able. ids: what a user's own
-    file calls its queries, all different; None if it does not, as in every cache.
+    votes each class has, with weights as many as they say; every row has the same sum, `n_votes`.
+    labels: int64 (queries,), the truth, -1 if unknown. provenance: how the votes came about,
+    JSON-able. ids: what a user's own file calls its queries, all different; None if it does not, as
+    in every cache.
 
     Stated, and public; nothing of it is read off the votes. absent: ballots may be missing, so
     that rows of counts add up to at most `n_votes`. teachers: how many there are; must be given
     for counts whose rows do not tell it (absent, resolution), and agree with what else tells it.
     weights: how many votes each teacher casts, whole numbers of at least 1 without a common factor
-    (`ballots.reduced`); None: one each; beside votes only.
-    resolution: votes of one ballot that may be split among classes; beside counts only. findings:
-    yes/no questions of each query, one after the other in the rows, which are then of two classes.
-    most_ones: how many of them a ballot answers with yes at most: of one with more, the first ones
-    count (`findings.few_ones`). Beside counts, as many as somebody has left of each ballot.
+    (`ballots.reduced`); None: one each. resolution: votes of one ballot that may be split among
+    classes; beside counts only, and without weights. findings: yes/no questions of each query, one
+    after the other in the rows, which are then of two classes. most_ones: how many of them a ballot
+    answers with yes at most: of one with more, the first ones count (`findings.few_ones`). Beside
+    counts, as many as somebody has left of each ballot.
 
     >>> votes = Votes(3, [-1, -1], np.array([[2, -1, 2], [-1, -1, 1]]), absent=True)
     >>> votes.n_teachers, votes.histogram().tolist()
@@ -99,22 +100,29 @@ class Votes:
             )
         if self.most_ones is not None:
             checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
-        if self.counts is not None and self.weights is not None:
-            raise ValueError("weights: must be given for votes, not beside counts")
-        if self.weights is not None:
-            weights = _whole("weights", self.weights, 1)
-            self._check_number("weights", len(weights))
-            object.__setattr__(self, "weights", ballots.reduced(weights))
         if self.votes is not None and self.resolution != 1:
             raise ValueError("resolution: must be given for counts, not beside votes")
+        self._check_number("teachers", self.teachers)
+        if self.weights is not None:
+            self._check_weights()
 
     def _check_number(self, name, number):
         if self.votes is not None and number not in (None, np.shape(self.votes)[1]):
             teachers = np.shape(self.votes)[1]
             raise ValueError(f"{name}: {number} of them: must be {teachers}, as in votes")
 
+    def _check_weights(self):
+        """Bring weights to their smallest numbers; they say how many teachers there are."""
+        weights = _whole("weights", self.weights, 1)
+        self._check_number("weights", len(weights))
+        if self.teachers not in (None, len(weights)):
+            raise ValueError(f"weights: {len(weights)} of them: must be {self.teachers}")
+        if self.resolution != 1:
+            raise ValueError("weights: must be left out beside a resolution")
+        object.__setattr__(self, "teachers", len(weights))
+        object.__setattr__(self, "weights", ballots.reduced(weights))
+
     def _check_votes(self, array):
-        self._check_number("teachers", self.teachers)
         _within("votes", array, ballots.ABSENT if self.absent else 0, self.n_classes - 1)
 
     def _check_counts(self, array):
@@ -137,11 +145,12 @@ class Votes:
                     f"{sums[0]}: must be the same positive number of teachers"
                 )
             return int(sums[0])
-        votes = self.teachers * self.resolution
+        votes = self.n_votes
         wrong = sums > votes if self.absent else sums != votes
         if wrong.any():
             row, most = int(np.argmax(wrong)), "at most " if self.absent else ""
             each = "" if self.resolution == 1 else f" of {self.resolution} votes each"
+            each = each if self.weights is None else " with their weights"
             raise ValueError(
                 f"counts of query {row} add up to {sums[row]}: must be {most}{votes}, those of "
                 f"{self.teachers} teachers{each}"

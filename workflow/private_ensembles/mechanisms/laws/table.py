@@ -133,27 +133,23 @@ def two_class_pairs(
     there are very many. error, spare: of it, as in `of_table`.
     """
     negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
-    K, moved = task.votes_in_all, task.moved
-    counts = both_counts(K)
-    if len(counts) - moved > MANY_TEACHERS:
-        counts = _near_a_tie(chances, counts, negligible / 2, moved)
-    table, rest = chances(counts), len(counts) <= K
-    return of_table(table, error, spare, negligible=negligible, moved=moved, rest=rest)
+    table = _near_a_tie(chances, task.votes_in_all, negligible / 2, task.moved)
+    rest = len(table) <= task.votes_in_all
+    return of_table(table, error, spare, negligible=negligible, moved=task.moved, rest=rest)
 
 
 def _near_a_tie(
-    chances: Callable[[NDArray], NDArray], counts: NDArray, least: float, moved: int
-) -> NDArray[np.int64]:
-    """Those counts beyond which, and after a move, one label has at most the least probability."""
-    middle = len(counts) // 2
-    leads = 2 ** np.arange(middle.bit_length() - 1)  # doubled until it is enough
-    low, high = counts[middle - leads], counts[::-1][middle - leads]
-    at_low, at_high = np.split(chances(np.concatenate([low, high])), 2)
-    rare = np.maximum(at_low[:, 1], at_high[:, 0]) <= least
-    if not rare.any():
-        return counts
-    lead = int(leads[rare.argmax()]) + moved
-    return counts[max(0, middle - lead) : len(counts) - max(0, middle - lead)]
+    chances: Callable[[NDArray], NDArray], K: int, least: float, moved: int
+) -> NDArray[np.float64]:
+    """Pr[label] up to a lead beyond which, and after a move, one has at most the least."""
+    middle, lead = (K + 1) // 2, max(MANY_TEACHERS // 2, 2 * moved)
+    while lead < middle:
+        ones = np.arange(middle - lead, K - middle + lead + 1)
+        table = chances(np.stack([K - ones, ones], axis=1))
+        if max(table[moved, 1], table[-1 - moved, 0]) <= least:
+            return table
+        lead *= 2
+    return chances(both_counts(K))
 
 
 def draw_coins(chances: NDArray[np.float64]) -> NDArray[np.int64]:

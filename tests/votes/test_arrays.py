@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from private_ensembles.mechanisms.task import sizes_of
+from private_ensembles.votes.arrays import of_arrays
+
+COUNTS = np.array([[4, 1], [2, 3]])
+WHOLE = {"n_teachers": 5, "ballot": 1, "n_votes": None, "absent": False, "split": False}
+
+
+@pytest.mark.parametrize(
+    ("given", "facts"),
+    [
+        ({"counts": COUNTS}, WHOLE),
+        ({"counts": COUNTS, "resolution": 1}, WHOLE),
+        ({"counts": COUNTS, "teachers": 6}, WHOLE | {"n_teachers": 6, "absent": True}),
+        ({"counts": COUNTS, "weights": [7] * 5}, WHOLE),
+        (
+            {"counts": COUNTS, "weights": [6, 2, 2]},
+            WHOLE | {"n_teachers": 3, "ballot": 3, "n_votes": 5, "weights": (3, 1, 1)},
+        ),
+        (
+            {"counts": 2 * COUNTS, "teachers": 5, "resolution": 2},
+            WHOLE | {"ballot": 2, "n_votes": 10, "split": True},
+        ),
+        (
+            {"counts": None, "scores": np.ones((3, 5, 2)), "resolution": 4},
+            WHOLE | {"ballot": 4, "n_votes": 20, "split": True},
+        ),
+        ({"counts": None, "scores": np.ones((3, 5, 2)), "resolution": 1}, WHOLE),
+        (
+            {"counts": [[3, 0], [5, 1]], "findings": ["cyst", "mass"], "teachers": 5},
+            WHOLE | {"findings": 2},
+        ),
+        (
+            {"counts": np.ones((4, 5, 3), int), "findings": 3, "most_ones": 2},
+            WHOLE | {"findings": 3, "most_ones": 2},
+        ),
+    ],
+)
+def test_what_a_ballot_is_follows_from_what_is_given(given, facts):
+    found = sizes_of(of_arrays(**given))
+    assert {name: found[name] for name in facts} == facts
+
+
+def test_votes_count_as_they_are_given():
+    weighted = of_arrays(COUNTS, weights=[3, 1, 1])
+    assert weighted.histogram().tolist() == COUNTS.tolist()
+    absent = of_arrays(COUNTS, teachers=7)
+    assert absent.histogram().tolist() == [[5, 2], [3, 4]]  # the missing two are dealt out
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"weights": [3, 1, 1], "findings": 2}, "weights: must be given alone"),
+        ({"weights": [5]}, "teachers = 1: must be"),
+        ({"weights": [3, 1, 1], "resolution": 2}, "teachers: must be stated"),
+        ({"teachers": 1_000_001}, "teachers = 1000001: must be"),
+        ({"teachers": 5, "resolution": 10_001}, "resolution = 10001: must be"),
+        ({"findings": 2, "resolution": 3, "teachers": 5}, "findings: must be given without scores"),
+        ({"counts": np.full((2, 2), 2**62)}, "rows add up to 2000002 to 2000002"),
+        ({"counts": [[5]]}, "two classes at least"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(given, says):
+    with pytest.raises(ValueError, match=says) as caught:
+        of_arrays(**{"counts": COUNTS} | given)
+    assert "\n" not in str(caught.value)
