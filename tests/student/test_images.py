@@ -51,6 +51,22 @@ def test_watching_the_network_does_not_change_it():
     assert (len(observed), nothing) == (3, [])
 
 
+@pytest.mark.parametrize("unlabelled", [True, False])
+def test_the_order_of_weights_in_memory_changes_no_bit(monkeypatch, unlabelled):
+    """And a student's tensors are contiguous, so that its file is that of contiguous weights."""
+
+    def network():
+        training, conditions = Training(epochs=2, unlabelled_batch_size=16), Conditions(seed=0)
+        more = {"unlabelled": unlabelled, "pixel_max": 16}
+        return train_network(POOL, np.arange(8), LABELS, 3, training, conditions, **more)[0]
+
+    taught = network().state_dict()
+    monkeypatch.setattr(torch.nn.Module, "to", lambda model, *_, **__: model)
+    for tensor, value in zip(network().state_dict().values(), taught.values(), strict=True):
+        assert torch.equal(tensor, value)
+        assert value.stride() == torch.empty(value.shape).stride()
+
+
 @pytest.mark.parametrize("shape", [(1, 28, 28), (3, 32, 32), (1, 8, 8), (1, 5, 17), (1, 4, 4)])
 def test_network_takes_images_of_many_sizes(shape):
     model = student_cnn(shape, 7, widths=(2, 3, 4), seed=5)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.teachers.boosted_trees import fit, scores, shard_votes
+from private_ensembles.teachers.boosted_trees import fit, in_order, scores, shard_votes
 
 SETTINGS = {"rounds": 20, "learning_rate": 0.1, "leaves": 7, "records_per_leaf": 5}
 
@@ -34,6 +34,20 @@ def test_votes_are_those_of_a_model_for_each_shard_and_repeat(records):
     np.testing.assert_array_equal(votes, shard_votes(features, labels, shards, features, SETTINGS))
     backwards = shard_votes(features, labels, shards, features[::-1], SETTINGS)
     np.testing.assert_array_equal(votes, backwards[:, ::-1])
+
+
+def test_scores_are_lightgbms_of_dense_records_in_any_order(records):
+    features, labels = records
+    features = np.where(features < 0.4, 0, features)
+    model = fit(features[:200], labels[:200], SETTINGS)
+    queries, order = in_order(features)
+    assert queries.nnz < features.size
+    assert (np.diff(order) != 1).any()
+    dense = model.predict(np.asarray(features, np.float32))
+    assert len(set(dense)) > 20
+    np.testing.assert_array_equal(scores(model, features), dense)
+    np.testing.assert_array_equal(scores(model, queries), dense[order])
+    assert scores(None, queries, 1).tolist() == [1] * 300
 
 
 def test_a_shard_with_one_label_votes_for_it(records):

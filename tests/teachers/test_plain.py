@@ -76,6 +76,26 @@ def test_channels_last_in_memory_changes_rounding_only():
         assert torch.allclose(state[name], value, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("name", "shape"), [("darrm_cnn", (8, 8)), ("mnist_cnn", (28, 28)), ("svhn_cnn", (32, 32, 3))]
+)
+def test_the_order_of_weights_in_memory_changes_no_bit(monkeypatch, name, shape):
+    """And a teacher's tensors are contiguous, so that its file is that of contiguous weights."""
+    source = torch.Generator().manual_seed(0)
+    pixels = torch.randint(0, 256, (20, *shape), generator=source, dtype=torch.uint8)
+    labels = torch.randint(0, 2, (20,), generator=source)
+
+    def state():
+        images = scaled(pixels, 255)
+        return train(build_model(name, shape, 2), images, labels, learning_rate=0.05, momentum=0.9)
+
+    taught = state()
+    monkeypatch.setattr(torch.nn.Module, "to", lambda model, *_, **__: model)
+    for tensor, value in zip(state().values(), taught.values(), strict=True):
+        assert torch.equal(tensor, value)
+        assert value.stride() == torch.empty(value.shape).stride()
+
+
 def test_a_linear_learning_rate_is_that_of_pytorchs_schedule():
     """Both seen after 3 epochs of 13 steps, the last of each with a smaller batch."""
     images, labels = records()

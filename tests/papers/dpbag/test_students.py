@@ -49,6 +49,13 @@ def test_students_are_all_methods_at_their_own_numbers_of_labels(thirds, account
             assert one[name] == value or one[name] == pytest.approx(value, nan_ok=True)
 
 
+@pytest.mark.parametrize(("model", "training"), [("logistic", LOGISTIC), ("boosted_trees", TREES)])
+def test_metrics_do_not_depend_on_the_order_of_test_records(thirds, model, training):
+    (row,) = run(thirds, model, training, {"draws": 1, "noise": 2}, {}, 0, PATH)
+    metrics = student_metrics(*thirds.teachers, thirds.test, model, training)
+    assert {name: row[name] for name in METRICS} == metrics
+
+
 def test_a_student_of_one_class_or_none_is_no_failure(thirds):
     features, truth = thirds.queries
     same = np.ones(8, np.uint8)

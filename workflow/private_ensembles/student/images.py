@@ -194,7 +194,7 @@ def train_network(
             f"({str(error).splitlines()[0]})"
         ) from error
     stored.remove()
-    return run.model.cpu().eval(), run.observed
+    return run.model.to("cpu", memory_format=torch.contiguous_format).eval(), run.observed
 
 
 def network_scores(model: nn.Module, images: np.ndarray, pixel_max: int) -> np.ndarray:
@@ -262,6 +262,9 @@ class _Run:
             widths=self.training.widths,
             seed=torch_seed(seed, *path, "initialisation"),
         ).to(self.device)
+        if self.device.type == "cpu":
+            # As `_First` leaves images, or each convolution would put its weights in order first.
+            self.model.to(memory_format=torch.channels_last)
         self.model.train()
         self.adam = _Adam(list(self.model.parameters()))
         self.generators = {

@@ -47,7 +47,10 @@ def finite_state(tensors):
     Raises ValueError naming the first tensor that holds a number that is not finite.
     """
     # own memory for each tensor: a view would be saved with the whole matrix behind it
-    state = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+    state = {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
     for name, tensor in state.items():
         if not tensor.isfinite().all():
             raise ValueError(f"training diverged: {name} is not finite; lower learning_rate")
