@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch.nn.functional import conv2d, leaky_relu, max_pool2d
 
+from private_ensembles.student import images as student_images
 from private_ensembles.student.images import (
     channels_first,
     distort,
@@ -60,8 +61,14 @@ def test_the_order_of_weights_in_memory_changes_no_bit(monkeypatch, unlabelled):
         more = {"unlabelled": unlabelled, "pixel_max": 16}
         return train_network(POOL, np.arange(8), LABELS, 3, training, conditions, **more)[0]
 
+    class AsItIs(torch.nn.Sequential):
+        def to(self, *_, **__):
+            return self
+
     taught = network().state_dict()
-    monkeypatch.setattr(torch.nn.Module, "to", lambda model, *_, **__: model)
+    monkeypatch.setattr(
+        student_images, "student_cnn", lambda *shape, **more: AsItIs(student_cnn(*shape, **more))
+    )
     for tensor, value in zip(network().state_dict().values(), taught.values(), strict=True):
         assert torch.equal(tensor, value)
         assert value.stride() == torch.empty(value.shape).stride()
