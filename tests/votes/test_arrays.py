@@ -51,19 +51,23 @@ def test_votes_count_as_they_are_given():
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("counts", "given", "says"),
     [
-        ({"weights": [3, 1, 1], "findings": 2}, "weights: must be given alone"),
-        ({"weights": [5]}, "teachers = 1: must be"),
-        ({"weights": [3, 1, 1], "resolution": 2}, "teachers: must be stated"),
-        ({"teachers": 1_000_001}, "teachers = 1000001: must be"),
-        ({"teachers": 5, "resolution": 10_001}, "resolution = 10001: must be"),
-        ({"findings": 2, "resolution": 3, "teachers": 5}, "findings: must be given without scores"),
-        ({"counts": np.full((2, 2), 2**62)}, "rows add up to 2000002 to 2000002"),
-        ({"counts": [[5]]}, "two classes at least"),
+        (COUNTS, {"weights": [3, 1, 1], "findings": 2}, "weights: must be given alone"),
+        (COUNTS, {"weights": [5]}, "teachers = 1: must be"),
+        (COUNTS, {"weights": [3, 1, 1], "resolution": 2}, "teachers: must be stated"),
+        (COUNTS, {"teachers": 1_000_001}, "teachers = 1000001: must be"),
+        (COUNTS, {"teachers": 5, "resolution": 10_001}, "resolution = 10001: must be"),
+        (
+            COUNTS,
+            {"findings": 2, "resolution": 3, "teachers": 5},
+            "findings: must be given without scores",
+        ),
+        (np.full((2, 2), 2**62), {}, "rows add up to 2000002 to 2000002"),
+        ([[5]], {}, "two classes at least"),
     ],
 )
-def test_what_does_not_go_together_is_one_line(given, says):
+def test_what_does_not_go_together_is_one_line(counts, given, says):
     with pytest.raises(ValueError, match=says) as caught:
-        of_arrays(**{"counts": COUNTS} | given)
+        of_arrays(counts, **given)
     assert "\n" not in str(caught.value)

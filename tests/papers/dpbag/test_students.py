@@ -52,7 +52,8 @@ def test_students_are_all_methods_at_their_own_numbers_of_labels(thirds, account
 @pytest.mark.parametrize(("model", "training"), [("logistic", LOGISTIC), ("boosted_trees", TREES)])
 def test_metrics_do_not_depend_on_the_order_of_test_records(thirds, model, training):
     (row,) = run(thirds, model, training, {"draws": 1, "noise": 2}, {}, 0, PATH)
-    metrics = student_metrics(*thirds.teachers, thirds.test, model, training)
+    features, labels = thirds.teachers
+    metrics = student_metrics(features, labels, thirds.test, model, training)
     assert {name: row[name] for name in METRICS} == metrics
 
 

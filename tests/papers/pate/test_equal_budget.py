@@ -27,7 +27,8 @@ def votes(classes):
 
 @functools.cache  # two tests look at one of them
 def table_of(classes):
-    return compare(*votes(classes), SETTINGS, task="here", seed=0)
+    counts, labels = votes(classes)
+    return compare(counts, labels, SETTINGS, task="here", seed=0)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
