@@ -978,5 +978,5 @@ PROMISES = {
     "pate.lnmax:lnmax_noisy_counts_delta": lnmax_noisy_counts_delta,
     "pate.lnmax:lnmax_scale": lnmax_scale,
     "mechanisms.laws.laplace:PureScale": pure_scale,
-    "optimal_label.ladder:ladder_flips": ladder_flips,
+    "mechanisms.ladder:ladder_flips": ladder_flips,
 }

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from private_ensembles.accounting.budgets import majority_cost, pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import optimal_homogeneous, replace_one
 from private_ensembles.audit import delta_curve, two_class_matrix, two_class_pairs
-from private_ensembles.optimal_label.ladder import ladder_matrix
+from private_ensembles.mechanisms.ladder import ladder_matrix
 from private_ensembles.pate.gnmax import analytic_epsilon
 
 

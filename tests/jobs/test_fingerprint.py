@@ -150,7 +150,7 @@ def test_every_mechanism_counts_for_what_offers_it(script):
     for entry in registry.ENTRIES:
         for folder, part in (("laws", entry.law), ("accounts", entry.account)):
             assert f"private_ensembles.mechanisms.{folder}.{part.partition('.')[0]}" in found
-    assert "private_ensembles.optimal_label.ladder" in found
+    assert "private_ensembles.mechanisms.ladder" in found
 
 
 def test_a_module_that_loads_from_its_package_by_name_counts_with_all_that_lies_in_it(toy):

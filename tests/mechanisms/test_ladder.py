@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.audit import exact_delta, two_class_pairs
-from private_ensembles.optimal_label.ladder import ladder_flips, ladder_matrix
+from private_ensembles.mechanisms.ladder import ladder_flips, ladder_matrix
 
 from .two_classes import certified, optimal_two_class
 
