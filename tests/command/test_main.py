@@ -119,6 +119,8 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
         ([*AUDIT, "--claims=-1,0"], "must be EPS,DELTA"),
         ([*AUDIT, "--delta", "2"], "delta = 2.0: must be in [0, 1]"),
         ([*AUDIT, "--adjacency", "replace_one"], "unrecognized arguments: --adjacency"),
+        ([*AUDIT, "--levels", "2"], "error: --levels is gone: a session has noise of one scale"),
+        ([*AUDIT, "--resolution=9", "--levels"], "error: --resolution=9 is gone: give one vote"),
         ([*AUDIT, "--neighbours", "swap"], "neighbours = 'swap'"),
         ([*AUDIT, "--neighbours", "private_teachers"], "needs --teacher-epsilon and --classes 2"),
         ([*AUDIT[:2], "--teachers", "0", "--classes", "3"], "error: --teachers = 0"),

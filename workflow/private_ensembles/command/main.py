@@ -27,12 +27,22 @@ _NAME = re.compile(
     r"^[A-Za-z]\w*(?=(?:, \w+)* = )|(?<![\w/,.-])(?<!has )[A-Za-z]+_\w+(?=(?:, \w+)* ?=)"
 )
 
+# What argparse does not know: options, or the name of a subcommand.
+_UNKNOWN = re.compile(r"(?:unrecognized arguments: |invalid choice: ')([^']*)")
+
 
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, as everything here does."""
 
     def error(self, message: str):
-        """End the process with status 2."""
+        """End the process with status 2; a name that is gone gets its line of advice."""
+        from private_ensembles.configuration.removed import advice
+
+        unknown = _UNKNOWN.search(message)
+        for word in unknown[1].split() if unknown else []:
+            if gone := advice(word):
+                message = f"{word} {gone}"
+                break
         self.exit(BAD_INPUT, f"error: {' '.join(message.split())}\n")
 
 

@@ -16,6 +16,7 @@ from typing import NoReturn
 import yaml
 from pydantic import ValidationError
 
+from private_ensembles.configuration.removed import advice
 from private_ensembles.configuration.root import Configuration
 
 _TYPES = {
@@ -216,6 +217,8 @@ def _in_words(errors: list[dict]) -> ConfigError:
     kind, where, value = error["type"], error["loc"], error["input"]
     path = _path(where)
     if unknown:
+        if gone := advice(str(where[-1])):
+            return ConfigError(path, f"{path}: {gone}")
         known = _rule(where[:-1]).get("properties", {})
         section = _path(where[:-1], "", ".")
         close = difflib.get_close_matches(str(where[-1]), known, n=1, cutoff=0.6)

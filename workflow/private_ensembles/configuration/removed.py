@@ -1,0 +1,30 @@
+"""Options, subcommands and keys that 0.3 had and that are gone, with what to do instead.
+
+The configuration's check and the command look here when they meet a name that they do not know.
+This table goes with the version after this one.
+"""
+
+# Name of an option, a subcommand or a key (its last part), with underscores: advice.
+REMOVED = {
+    "active_learning": "examples/active_learning.py does it for your own session",
+    "findings": "ask k yes/no findings as k queries of two classes (examples/many_findings.py)",
+    "level": "a session has noise of one scale",
+    "levels": "a session has noise of one scale",
+    "page": "the plan itself is printed, or written by --json",
+    "resolution": "give one vote per teacher, which was right as often as scores",
+    "sampled": "let all teachers vote: a sample of them was not worth its noise",
+    "scores": "call score_epsilon, score_scale and draw_scores from Python (docs/tokens.md)",
+    "weights": "give every teacher one vote, which was best at every epsilon up to 16",
+}
+
+
+def advice(name: str) -> str | None:
+    """Return in a few words that a name is gone and what to do, or None if it never was there.
+
+    >>> advice("--levels")
+    'is gone: a session has noise of one scale'
+
+    name: as it was written, of an option, a subcommand or a key.
+    """
+    known = name.lstrip("-").partition("=")[0].replace("-", "_")
+    return f"is gone: {REMOVED[known]}" if known in REMOVED else None
