@@ -19,7 +19,6 @@ from private_ensembles.accounting.adaptive.account import curve
 from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts
 from private_ensembles.accounting.adaptive.families import Pairs
 
-from ..audit.oracle import largest_ratio
 from .adversaries import both_orders, exact_value, power, random_rows
 
 DIGITS = 60
@@ -436,36 +435,6 @@ def _worst_teachers(values, teacher_epsilon, teacher_Delta, epsilon):
             first, second = zip(*teachers, strict=True)
             worst = max(worst, says_one(first, chosen) - growth * says_one(second, chosen))
     return worst
-
-
-def _label(rng, largest):
-    """Pr[label 1 | ones], some of them 0, 1 or nearly so."""
-    votes = rng.random(int(rng.integers(2, largest + 2)))
-    ends = rng.random(len(votes))
-    votes = np.where(ends < 0.1, 0.0, np.where(ends > 0.9, 1.0, votes))
-    return np.where((ends > 0.1) & (ends < 0.2), 1 - log_uniform(rng, -15, -1), votes).tolist()
-
-
-def teachers_of_a_label(rng, function):
-    votes = _label(rng, 9)
-    K, worst = len(votes) - 1, mpf(0)
-    for chances in ([mpf(v) for v in votes], [1 - mpf(v) for v in votes]):
-        for ones in range(K + 1):
-            lost = [
-                weight * max(mpf(0), 1 - chances[beside] / chances[ones])
-                for weight, beside in ((ones, ones - 1), (K - ones, ones + 1))
-                if weight and chances[ones]
-            ]
-            worst = max(worst, mpmath.fsum(lost))
-    yield mpf(function(votes)), min(worst, mpf(K)), worst > 1e-6
-
-
-def two_labels_epsilon(rng, function):
-    votes, epsilon = _label(rng, 2), log_uniform(rng, -6, 1)
-    worst = largest_ratio([mpf(vote) for vote in votes], mpmath.exp(mpf(epsilon)), 2)
-    # Which no ratio exceeds, but for rounding.
-    exact = min(mpmath.log(worst), (len(votes) - 1) * mpf(epsilon))
-    yield mpf(function(votes, epsilon)), exact, exact > 1e-6
 
 
 def _shared(rng):
@@ -947,8 +916,6 @@ PROMISES = {
     "audit.divergence:exact_epsilon": exact_epsilon,
     "audit.divergence:delta_curve": delta_curve,
     "audit.divergence:renyi_curve": renyi_curve,
-    "audit.joint_labels:teachers_of_a_label": teachers_of_a_label,
-    "audit.joint_labels:two_labels_epsilon": two_labels_epsilon,
     "audit.shared_data:shared_data_curve": shared_data_curve,
     "audit.shared_data:shared_data_epsilon": shared_data_epsilon,
     "dpbag.budget:epsilon": dpbag_epsilon,

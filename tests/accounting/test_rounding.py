@@ -38,7 +38,6 @@ FEWER = {
     "accounting.adaptive.account:adaptive_epsilon": 20,
     "accounting.adaptive.counts_and_labels:joint_epsilon": 20,
     **dict.fromkeys((f"accounting.adaptive.account:Curve.{name}" for name in CURVE), 30),
-    "audit.joint_labels:two_labels_epsilon": 20,
     "pate.gnmax:gnmax_sigma": 20,
     "accounting.trade_off:least_mu": 40,
 }

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.audit import divergence, histograms, joint_labels, sampler, shared_data
+from private_ensembles.audit import divergence, histograms, sampler, shared_data
 from private_ensembles.audit.finite import audit_function
 from tests.ranges import NEGATIVE, NO_COUNT, NOT_WITHIN_0_1, OUTSIDE_0_1, check_ends
 
@@ -134,26 +134,6 @@ RANGES = {
     "shared_data, teachers": (
         lambda x: shared_data.shared_data_delta(np.full(x, 0.5), 0.1, 0.0, 0.0),
         (1, shared_data.LARGEST_K + 2),
-        (2,),
-    ),
-    "two_labels_epsilon, epsilon": (
-        lambda x: joint_labels.two_labels_epsilon([0.0, 1.0], x),
-        (-1e-9, 600.1, math.nan),
-        (0.0, 600.0),
-    ),
-    "two_labels_epsilon, a probability": (
-        lambda x: joint_labels.two_labels_epsilon([x, 0.5], 0.1),
-        OUTSIDE_0_1,
-        (0.0, 1.0),
-    ),
-    "teachers_of_a_label": (
-        joint_labels.teachers_of_a_label,
-        ([0.5], [[0.1, 0.2]], [0.5, 1.2], [0.5, math.nan]),
-        ([0.5, 0.5],),
-    ),
-    "two_labels_epsilon, teachers": (
-        lambda x: joint_labels.two_labels_epsilon(np.full(x, 0.5), 0.1),
-        (1, joint_labels.LARGEST_K + 2),
         (2,),
     ),
     "audit_function, outcomes": (
