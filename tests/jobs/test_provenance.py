@@ -139,14 +139,13 @@ def test_a_confidential_job_records_no_hash_of_its_inputs(rule):
 
 @pytest.mark.parametrize("name", ["private/votes.csv", "rehearsal/rehearsal_index.html"])
 def test_what_reads_private_results_records_no_hash_of_them(rule, name):
-    """The rule that writes the crate reads all that a run made, and is not confidential."""
     source = Path("results/own") / name
-    snakemake = rule([str(source)], ["results/ro-crate-metadata.json"])
+    snakemake = rule([str(source)], ["results/summary.json"])
     source.parent.mkdir(parents=True)
     source.write_text("the votes say so")
     with io.job(snakemake) as job:
         job.output[0].write_text("{}")
-    assert read_record("results/ro-crate-metadata.json")["inputs"] == {str(source): None}
+    assert read_record("results/summary.json")["inputs"] == {str(source): None}
 
 
 def test_outputs_of_a_confidential_job_have_one_time_a_whole_second(rule):

@@ -308,7 +308,6 @@ FILES = {
     f"{MODULE}/teachers/accounting.py": ACCOUNT,
     f"{MODULE}/teachers/training.py": TEACHERS,
     f"{MODULE}/figures/sweeps.py": NOTHING,
-    f"{MODULE}/page/crate.py": NOTHING,
     f"{MODULE}/figures/darrm.py": DRAWN,
     f"{MODULE}/papers/darrm/accuracies.py": {"tabulate_label_accuracy", *END},
     f"{MODULE}/page/index.py": {"build_index"},

@@ -45,7 +45,6 @@ def requests(tmp_path_factory, copy_workflow, run_snakemake):
             "all",
             "sweeps",
             "publish_docs",
-            "crate",
         )
         assert done.returncode == 0, done.stderr
         jobs = re.split(r"^(?=(?:local)?rule )", done.stdout + done.stderr, flags=re.MULTILINE)[1:]

@@ -5,7 +5,7 @@ import re
 import yaml
 
 DIRECTIVES = ("message", "output", "params", "log", "script")
-TARGETS = {"all", "darrm", "pate", "dpbag", "nzc", "audit", "report", "sweeps", "crate"}
+TARGETS = {"all", "darrm", "pate", "dpbag", "nzc", "audit", "report", "sweeps"}
 
 
 def _blocks(root):

@@ -36,7 +36,6 @@ EXTRAS = {
     "pydantic_core": "workflow",
     "yaml": "workflow",
     "requests": "workflow",
-    "rocrate": "workflow",
     "tenacity": "workflow",
     "urllib3": "workflow",
 }

@@ -87,33 +87,6 @@ rule build_index:
         "../scripts/build_index.py"
 
 
-# Evidence that travels: the folder of results becomes a Workflow Run RO-Crate.
-rule crate:
-    input:
-        "results/ro-crate-metadata.json",
-
-
-rule write_crate:
-    message:
-        "Describing the run as an RO-Crate"
-    input:
-        targets.everything(settings),
-        fidelity=[] if settings.votes else ["results/fidelity.csv"],
-    output:
-        metadata="results/ro-crate-metadata.json",
-        code=directory("results/code"),
-    params:
-        code=fingerprint("write_crate.py"),
-        metadata=lambda wildcards, output: str(output.metadata),
-    log:
-        "logs/write_crate/crate.log",
-    benchmark:
-        "results/benchmarks/write_crate/crate.tsv"
-    localrule: True
-    script:
-        "../scripts/write_crate.py"
-
-
 # Copies into docs/, never part of `all`: what is in docs/ changes on request only. What the run's
 # configuration has changed goes with them, for the command that makes these files again.
 rule publish_docs:
