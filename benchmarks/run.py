@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MKL_CBWR", "AUTO")  # as jobs of the workflow have it
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
 DOCS = ROOT / "docs" / "benchmarks"

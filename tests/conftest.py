@@ -25,12 +25,12 @@ from hypothesis import settings
 from . import forks
 
 ROOT = Path(__file__).resolve().parents[1]
-# Before any test loads NumPy: they run side by side.
+# Before any test loads NumPy or PyTorch: they run side by side, and train as jobs of the workflow do.
 PINNED = {
     name: os.environ.get(name)
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MKL_CBWR")
 }
-os.environ |= dict.fromkeys(PINNED, "1")
+os.environ |= dict.fromkeys(PINNED, "1") | {"MKL_CBWR": PINNED["MKL_CBWR"] or "AUTO"}
 # The tests themselves are so many objects that looking for garbage among them takes a third of
 # collecting them.
 gc.set_threshold(50_000, 20, 20)

@@ -20,6 +20,12 @@ def test_waiting_threads_are_passive(root):
     assert '"OMP_WAIT_POLICY": "PASSIVE"' in text
 
 
+def test_trainings_do_not_depend_on_what_else_is_in_a_batch(root):
+    """As tests/teachers/test_stacked.py sees it; a value that somebody has set stays."""
+    text = (root / "workflow" / "rules" / "common.smk").read_text(encoding="utf-8")
+    assert 'os.environ.setdefault("MKL_CBWR", "AUTO")' in text
+
+
 # All that computes on several threads, each on enough work to wake its threads.
 LIBRARIES = """
 import json, os, sys

@@ -22,6 +22,8 @@ os.environ |= {
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
 }
+# With it, MKL's batched products on an AMD processor do not depend on what else is in the batch.
+os.environ.setdefault("MKL_CBWR", "AUTO")
 # Read by the Slurm executor alone; as an option it would be relative to --directory.
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
