@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from pathlib import Path
 
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import whole
@@ -23,12 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--classes", type=whole, help="among how many labels; 2 for --findings")
     parser.add_argument("--queries", type=whole, required=True, help="in the pool")
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
-    parser.add_argument(
-        "--page",
-        type=Path,
-        metavar="FILE",
-        help="write a page, such as plan.html: curves over labels, from one label on, and epsilon",
-    )
     votes_options.add_arguments(parser)
     seed = "of the profile's votes, on which mechanisms are ranked"
     settings.add_arguments(parser, seed=seed, draws=False)
@@ -36,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
-    from private_ensembles.command import plan_page
     from private_ensembles.mechanisms.task import ballots_of
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import expectation, individual, release_plan
@@ -72,11 +64,6 @@ def run(options: argparse.Namespace) -> int:
         text += individual.lines(said["by_weight"], wanted.weights)
     report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
     report |= {"expectation": expected}
-    if options.page is not None and applies:
-        source = votes_options.profile_source(options)
-        words = plan_page.write(options.page, wanted, plans, options.seed, profile, source)
-        report |= {"page": str(options.page), "page_lines": words}
-        text += [*words, f"page: {options.page}"]
     emit(report, text, as_json=options.json)
     return 0 if applies else 1
 

@@ -202,7 +202,8 @@ def profile(options: argparse.Namespace) -> dict:
 
 def profile_text(options: argparse.Namespace, fitted: dict) -> list[str]:
     """Return in a line what `profile` was fitted to, and how to state it; nothing without it."""
-    if getattr(options, "profile_from", None) is None:
+    file = getattr(options, "profile_from", None)
+    if file is None:
         return []
     usual = {"commonest": None, "absent_share": 0}
     known = {key: value for key, value in fitted.items() if (key, value) not in usual.items()}
@@ -211,12 +212,4 @@ def profile_text(options: argparse.Namespace, fitted: dict) -> list[str]:
         f"--{key.replace('_', '-')} {' '.join(f'{value:g}' for value in values)}"
         for key, values in words.items()
     )
-    return [f"profile {profile_source(options)}: {stated}"]
-
-
-def profile_source(options: argparse.Namespace) -> str:
-    """Return where the profile is from."""
-    file = getattr(options, "profile_from", None)
-    if file is None:
-        return "stated"
-    return f"computed from votes on data that you say are public, {file}"
+    return [f"profile computed from votes on data that you say are public, {file}: {stated}"]

@@ -25,13 +25,14 @@ from private_ensembles.configuration.naming import at_least, at_most
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import scaled_plans, study
-from private_ensembles.planner.plan_curves import USEFUL
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.planner.scaled_plans import Scaled
 from private_ensembles.release.facts import Facts
 
 # Of the usefulness of labels that are released without being asked again.
 LEAST = 0.5
+# Labels are good if this share of them is right.
+_GOOD = 0.8
 # What adds less than this share of right labels is no advice.
 _WORTH = 0.05
 # Pieces of advice that are told.
@@ -178,12 +179,12 @@ class Expectation:
         if self.findings > 1:
             one = "a finding of a single query"
         if self.good == 0:
-            texts.append(f"not even {one} would be right {_percent(USEFUL)} of the time")
+            texts.append(f"not even {one} would be right {_percent(_GOOD)} of the time")
         elif self.good == 1 < wanted:
-            texts.append(f"{one} would be right {_percent(USEFUL)} of the time")
+            texts.append(f"{one} would be right {_percent(_GOOD)} of the time")
         elif self.good is not None and self.good < wanted:
             what = "labels" if self.findings == 1 else "queries' findings"
-            texts.append(f"of up to {self.good:,} {what} {_percent(USEFUL)} would be right")
+            texts.append(f"of up to {self.good:,} {what} {_percent(_GOOD)} would be right")
         texts += [f"{advice.what}: about {advice.right:,.0f} right" for advice in self.advice]
         return texts[:_MOST]
 
@@ -314,13 +315,13 @@ def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
     None if the noise does not depend on how many there are in a way that is known.
     """
     plan = known.plan
-    if plan.answers and plan.correct >= USEFUL * plan.answers:
+    if plan.answers and plan.correct >= _GOOD * plan.answers:
         return known.task.vectors
 
     def enough(vectors: int) -> bool | None:
         labels = vectors * known.task.findings
         right = scaled_plans.estimate(known, replace(known.task, labels=labels), votes, truth)
-        return None if right is None else right >= USEFUL * labels
+        return None if right is None else right >= _GOOD * labels
 
     least = enough(1)
     if not least:
