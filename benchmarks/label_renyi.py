@@ -2,9 +2,9 @@
 
 The strongest account of labels before the one of this package: an auditor's of private prediction
 (Chadha, Jagielski, Papernot, Choquette-Choo and Nasr, ICML 2024) charges each label the largest
-Rényi divergence that neighbouring votes can cause, and adds up. It is kept to be compared with:
-`account` charges less for the same labels. Theorem and proof: docs/many-labels.md, "The account
-before this one".
+Rényi divergence that neighbouring votes can cause, and adds up. It adds up the worst of each order,
+which no adversary has at once, so `accounting.adaptive.account` charges less for the same labels.
+Theorem and proof: docs/many-labels.md, "The account before this one".
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive.account import check_labels, curves_on, deciding_orders
 from private_ensembles.accounting.adaptive.families import Family, largest_spread
+from private_ensembles.accounting.root import largest_within
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 
 # Thresholds for each standard deviation of a label's loss: moments are 1e-4 too large or less.
 _FINENESS = 24
@@ -30,6 +34,23 @@ _POWERS = np.geomspace(0.2, 200, 241)
 _HIGHEST = 600.0
 # Exponentials of up to 600, logarithms and a few products.
 _ROUNDING = 2048 * UNIT_ROUNDOFF
+# Sigma is found to this share of itself.
+_TOLERANCE = 2e-4
+
+
+def renyi_sigma(task: Task) -> float:
+    """Return GNMax's sigma, near the least with which this account proves the task's budget."""
+    law, labels = load("gnmax_exact").law, task.labels
+    known = load("gnmax_exact").account.start.find(law, task, labels)
+
+    def spent(less: float) -> float:
+        noise = law.less_noise(known, 1 / less)
+        return renyi_epsilon(law.pairs(task, noise), labels, task.delta)
+
+    # Where 1 / less is the share of the noise that is known.
+    first = 1 / share_of_labels(labels)
+    less = largest_within(spent, task.epsilon, first, relative=_TOLERANCE)
+    return law.less_noise(known, 1 / less).sigma
 
 
 def renyi_epsilon(family: Family, labels: int, delta: float) -> float:

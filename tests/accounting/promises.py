@@ -303,15 +303,6 @@ def adaptive_epsilon(rng, function):
         yield _exactly(exact_value(pairs, labels, high)), mpf(delta), False
 
 
-def label_renyi(rng, function):
-    family, pairs, labels = _labels(rng)
-    delta = log_uniform(rng, -7, -0.3)
-    found = function(family, labels, delta)
-    if np.isfinite(found):
-        low, _ = power(found)
-        yield mpf(delta), _exactly(exact_value(pairs, labels, low)), False
-
-
 def _counts(rng):
     """One noisy count of little noise on the lattice, and its law and the moved one in digits."""
     sigma = float(rng.uniform(0.4, 1.2))
@@ -814,43 +805,6 @@ def less_noise(rng, function):
     yield 1 / mpf(reach), mpf(function(reach))
 
 
-def scale_cost(rng, function):
-    from private_ensembles.accounting.composition import conversion_cost
-    from private_ensembles.accounting.labels import ORDERS
-    from private_ensembles.pate.lnmax import lnmax_independent_rdp as rdp
-
-    scale, labels = log_uniform(rng, -0.5, 5), int(rng.integers(6, 10**5))
-    delta = log_uniform(rng, -12, -1)
-    floats = labels * rdp(scale, ORDERS) + conversion_cost(ORDERS, delta, "improved")
-    near = ORDERS[np.argsort(floats)[:3]].tolist()
-    exact = min(
-        labels * independent_lnmax(scale, order) + conversion(order, delta, "improved")
-        for order in near
-    )
-    yield mpf(function(scale, labels, delta)), max(mpf(0), exact)
-
-
-def noisy_counts_delta(scale, epsilon):
-    """1 - e^(-w/2) (1 + w/4) with w = 2/scale - epsilon, 0 for w < 0."""
-    w = 2 / mpf(scale) - mpf(epsilon)
-    return 1 - mpmath.exp(-w / 2) * (1 + w / 4) if w > 0 else mpf(0)
-
-
-def lnmax_noisy_counts_delta(rng, function):
-    scale = log_uniform(rng, -2, 8)
-    epsilon = 2 / scale * min(1.1, 1 - log_uniform(rng, -14, 0) * rng.choice([1, -1, 1]))
-    epsilon = max(0.0, float(epsilon))
-    exact = noisy_counts_delta(scale, epsilon)
-    yield mpf(function(scale, epsilon)), exact, exact > 1e-4
-
-
-def lnmax_scale(rng, function):
-    epsilon, delta = log_uniform(rng, -6, 2), log_uniform(rng, -12, -0.5)
-    yield mpf(function(epsilon, delta, method="pure")), 2 / mpf(epsilon)
-    scale = function(epsilon, delta, method="noisy_counts")
-    yield mpf(delta), noisy_counts_delta(scale, epsilon), False
-
-
 def pure_scale(rng, function):
     from private_ensembles.mechanisms.laws.laplace import PureScale
 
@@ -888,7 +842,6 @@ PROMISES = {
     "accounting.adaptive.account:Curve.epsilon": curve_epsilon,
     "accounting.adaptive.account:Curve.least_epsilon": curve_least_epsilon,
     "accounting.adaptive.account:adaptive_epsilon": adaptive_epsilon,
-    "accounting.adaptive.label_renyi:renyi_epsilon": label_renyi,
     "accounting.adaptive.odometer:cap_of": odometer_cap,
     "accounting.adaptive.odometer:_stopped": odometer_stopped,
     "accounting.adaptive.counts_and_labels:NoisyCounts.mu": counts_mu,
@@ -941,9 +894,6 @@ PROMISES = {
     "mechanisms.accounts.groups:delta_of_one": delta_of_one,
     "mechanisms.accounts.groups:less_noise": less_noise,
     "mechanisms.accounts.groups:more_noise": more_noise,
-    "mechanisms.accounts.laplace_counts:scale_cost": scale_cost,
-    "pate.lnmax:lnmax_noisy_counts_delta": lnmax_noisy_counts_delta,
-    "pate.lnmax:lnmax_scale": lnmax_scale,
     "mechanisms.laws.laplace:PureScale": pure_scale,
     "mechanisms.ladder:ladder_flips": ladder_flips,
 }

@@ -7,14 +7,17 @@ import mpmath
 import numpy as np
 import pytest
 
+from benchmarks.label_renyi import renyi_epsilon, renyi_sigma
+from private_ensembles import label_epsilon, noise_scale
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import Pairs, two_classes
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.adaptive.label_renyi import renyi_epsilon
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 
-from ..adversaries import both_orders, exact_value, power, random_rows
+from ..accounting.adversaries import both_orders, exact_value, power, random_rows
+from ..mechanisms.accounts.test_groups import exact_delta
 
 
 def by_definition(pairs, labels, delta):
@@ -97,3 +100,37 @@ def test_what_tells_everything_costs_everything():
 def test_bad_numbers_are_refused(labels, delta):
     with pytest.raises(ValueError, match=r"must be"):
         renyi_epsilon(two_classes([0.25, 0.75]), labels, delta)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "teachers", "labels", "printed"),
+    [(1, 51, 20, 20.67), (1, 251, 100, 45.76), (2, 51, 100, 24.32)],
+)
+def test_documented_scales_are_found(epsilon, teachers, labels, printed):
+    """docs/many-labels.md prints the least; what the grid proves is 0.05 % above it at most."""
+    task = {"epsilon": epsilon, "delta": 1e-5, "labels": labels, "teachers": teachers}
+    scale = renyi_sigma(Task(epsilon, 1e-5, labels, labels, teachers, 2))
+    assert printed - 0.005 <= scale <= printed * 1.0006
+    ours, counts = noise_scale("gnmax", **task), noise_scale("gnmax", **task, analysis="analytic")
+    assert 0.93 < ours / scale < 0.95
+    assert 0.86 < scale / counts < 0.88
+
+
+@pytest.mark.parametrize(("C", "K", "Q"), [(2, 4, 2), (2, 5, 3), (3, 3, 2), (4, 4, 1)])
+def test_no_adversary_reaches_delta(C, K, Q):
+    task = Task(1.0, 1e-3, Q, Q, K, C)
+    noise = GaussianNoise(renyi_sigma(task), Q)
+    assert exact_delta(load("gnmax_exact").law, noise, task) <= task.delta
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_less_noise_costs_more_and_the_account_of_labels_less(classes):
+    law, task = load("gnmax_exact").law, Task(2.0, 1e-5, 50, 50, 40, classes)
+    sigma = renyi_sigma(task)
+    spent = [
+        renyi_epsilon(law.pairs(task, GaussianNoise(share * sigma, 50)), 50, 1e-5)
+        for share in (1, 0.95)
+    ]
+    assert 1.99 < spent[0] <= 2 < spent[1]
+    ours = label_epsilon("gnmax", sigma, delta=1e-5, labels=50, teachers=40, classes=classes)
+    assert ours.lower < ours.upper < spent[0]

@@ -115,7 +115,6 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
         ("ladder", {"n_classes": 3}, "for two classes only"),
         ("gnmax_exact", {"queries": 10_001, "labels": 10_001, "n_classes": 3}, "at most 10,000"),
         ("gnmax_exact", {"queries": 10_001, "labels": 10_001}, "for at most 10,000 labels"),
-        ("lnmax_exact", {"queries": 10_001, "labels": 10_001}, "for at most 10,000 labels"),
         ("ladder", {"queries": 10_001, "labels": 10_001}, "for at most 10,000 labels"),
         ("darrm_opt", {"n_classes": 3}, "for two classes only"),
         ("darrm_opt", {"n_teachers": 8}, "for an odd number of teachers"),
@@ -149,7 +148,7 @@ def test_secure_noise_serves_all_that_do_not_refuse_it(name, labels):
         return
     released = release_votes(mechanism, votes(counts(task)), mechanism.calibrate(task), Secure())
     assert set(released) <= {-1, 0, 1}
-    if name in ("gnmax_improved", "gnmax_analytic", "confident_gnmax", "ladder"):
+    if name in ("gnmax_analytic", "confident_gnmax", "ladder"):
         assert mechanism.refusal(replace(task, labels=40)) is None
 
 

@@ -59,7 +59,7 @@ def test_checked_noise_is_charged_at_least_its_rho(asked):
 
 def test_gaussian_noise_is_charged_at_least_its_rho(asked):
     for (sigma,) in drawn((1, 90)):
-        load("gnmax_improved").cost(TASK, GaussianNoise(sigma, 40))
+        load("gnmax").cost(TASK, GaussianNoise(sigma, 40))
         assert close_above(asked[-1], 40 / Fraction(sigma) ** 2)
 
 
@@ -67,9 +67,9 @@ def test_noise_for_a_rho_is_at_least_what_it_takes(monkeypatch):
     for rho, share in drawn((0.001, 2), (0.1, 0.9)):
         for module in (gaussian_counts, thresholds):
             monkeypatch.setattr(module, "rho_within", lambda *_, rho=rho: rho)
-        improved, exact, confident = map(load, ("gnmax_improved", "gnmax_exact", "confident_gnmax"))
+        paper, exact, confident = map(load, ("gnmax", "gnmax_exact", "confident_gnmax"))
         for noise in (
-            improved.account.find(improved.law, TASK, 40),
+            paper.account.find(paper.law, TASK, 40),
             exact.account.start.find(exact.law, TASK, 40),
         ):
             assert close_above(Fraction(noise.sigma) ** 2, 40 / Fraction(rho))

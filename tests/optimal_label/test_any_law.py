@@ -14,7 +14,7 @@ from private_ensembles.optimal_label.any_law import bound_on_any_law
 
 from ..accounting.adversaries import power
 
-OF_TWO = ["gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip", "ladder"]
+OF_TWO = ["gnmax_exact", "exponential", "permute_and_flip", "ladder"]
 
 
 def exact_delta(low, high, labels, epsilon):

@@ -110,12 +110,11 @@ def worst_delta(name, given, classes, secure, epsilon):
 
 
 NOISY = [
-    *("gnmax", "gnmax_analytic", "gnmax_improved", "gnmax_exact"),
-    *("lnmax_pure", "lnmax_improved", "lnmax_analytic", "lnmax_exact"),
+    *("gnmax", "gnmax_analytic", "gnmax_exact", "lnmax_pure"),
     *("exponential", "permute_and_flip", "confident_gnmax", "confident_gnmax_exact"),
 ]
 # Of these the labels themselves are charged: a little less noise is found out.
-TIGHT = {"gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip"}
+TIGHT = {"gnmax_exact", "exponential", "permute_and_flip"}
 
 
 @pytest.mark.parametrize("secure", [False, True])

@@ -197,12 +197,6 @@ BAD = [
     (lambda: pate.lnmax_rdp([[1, 2]], 1.0, [1.0]), "orders"),
     (lambda: lnmax.lnmax_matrix(0, 1.0), "n_teachers"),
     (lambda: lnmax.lnmax_matrix(3, 0.0), "scale"),
-    (lambda: lnmax.lnmax_noisy_counts_delta(1.0, -1.0), "epsilon"),
-    (lambda: lnmax.lnmax_noisy_counts_delta(math.inf, 1.0), "scale"),
-    (lambda: lnmax.lnmax_scale(0.1, 0.0, method="guess"), "method"),
-    (lambda: lnmax.lnmax_scale(0.1, 0.0, method="exact"), "n_teachers"),
-    (lambda: lnmax.lnmax_scale(0.0, 0.0, method="pure"), "epsilon"),
-    (lambda: lnmax.lnmax_scale(0.1, 1.0, method="pure"), "delta"),
     # Rounds and what they cost for certain.
     (lambda: Releases(-1, 1.0, 1, 1.0), "thresholds"),
     (lambda: Releases(1, 0.0, 1, 1.0), "sigma"),

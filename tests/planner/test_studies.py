@@ -76,8 +76,8 @@ def many():
 def test_every_mechanism_that_answers_has_a_row_for_every_number_of_labels(many):
     assert list(many["labels"].unique()) == [1, 20, 100]
     answering = set(MANY["mechanisms"]) - {"confident_gnmax"}
-    assert set(many["mechanism"]) == answering | {"gnmax_label_rdp"}
-    assert len(many) == 15
+    assert set(many["mechanism"]) == answering
+    assert len(many) == 12
     assert ((many["right"] > 0.5) & (many["right"] < 1)).all()
 
 
@@ -99,12 +99,6 @@ def test_the_ratio_falls_towards_its_limit(many):
     assert (many.loc[many["mechanism"] == "gnmax_analytic", "ratio"] == 1).all()
     assert many.loc[many["mechanism"] == "exponential", "ratio"].isna().all()
     assert (many["limit"] == math.sqrt(2 / math.pi)).all()
-
-
-def test_the_account_before_ours_is_compared_with(many):
-    ratios = many.pivot_table(index="labels", columns="mechanism", values="ratio")
-    assert (ratios["gnmax_exact"] < ratios["gnmax_label_rdp"]).all()
-    assert (ratios.loc[[20, 100], "gnmax_label_rdp"] < 0.89).all()
 
 
 def test_labels_right_more_often_for_the_same_total(many):

@@ -23,16 +23,12 @@ PRIVATE = {"teacher_epsilon": 0.3, "teacher_Delta": 1e-9}
 # Mechanism, teachers, classes, labels, and what else the task has: each kind of proof.
 RELEASES = {
     "gnmax": ("gnmax", 41, 3, 20, {}),
-    "gnmax_improved": ("gnmax_improved", 41, 3, 20, {}),
     "gnmax_analytic": ("gnmax_analytic", 41, 3, 20, {}),
     "gnmax_exact": ("gnmax_exact", 9, 4, 60, {}),
     "gnmax_exact, coins": ("gnmax_exact", 41, 2, 12, {}),
     "gnmax_exact, one coin": ("gnmax_exact", 41, 2, 1, {}),
     "gnmax_exact, blocks": ("gnmax_exact", 5, 2, 502, {}),
     "lnmax_pure": ("lnmax_pure", 41, 2, 1, {}),
-    "lnmax_improved": ("lnmax_improved", 41, 2, 1, {}),
-    "lnmax_analytic": ("lnmax_analytic", 41, 2, 1, {}),
-    "lnmax_exact": ("lnmax_exact", 41, 2, 12, {}),
     "exponential": ("exponential", 41, 2, 12, {}),
     "permute_and_flip": ("permute_and_flip", 41, 2, 12, {}),
     "ladder": ("ladder", 21, 2, 5, {}),

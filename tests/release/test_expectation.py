@@ -226,7 +226,7 @@ def test_a_report_holds_what_is_said():
 
 
 @pytest.mark.parametrize(
-    "name", ["permute_and_flip", "lnmax_exact", "ladder", "confident_gnmax_exact", "committee"]
+    "name", ["permute_and_flip", "ladder", "confident_gnmax_exact", "committee"]
 )
 def test_every_kind_of_mechanism_has_an_expectation(name):
     shared = name == "committee"

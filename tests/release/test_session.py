@@ -42,7 +42,6 @@ def splits(number):
     ("mechanism", "more"),
     [
         ("gnmax_exact", {}),
-        ("lnmax_exact", {}),
         ("permute_and_flip", {}),
         ("gnmax_analytic", {"classes": 3}),
         ("confident_gnmax", {"labels": 2, "queries": 4}),
@@ -92,7 +91,7 @@ def test_secure_coins_have_the_same_chances_however_queries_are_cut(tmp_path, mo
 
 
 @pytest.mark.parametrize("teachers", [2, 3, 5])
-@pytest.mark.parametrize("mechanism", ["gnmax_exact", "lnmax_exact", "exponential", "ladder"])
+@pytest.mark.parametrize("mechanism", ["gnmax_exact", "exponential", "ladder"])
 def test_no_adaptive_session_exceeds_what_is_claimed_of_any_part_of_it(
     tmp_path, teachers, mechanism
 ):

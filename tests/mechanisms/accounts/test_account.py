@@ -33,7 +33,6 @@ def test_fewer_labels_are_guessed_to_need_no_more_noise(name):
     ("name", "quantity"),
     [
         ("gnmax", "sigma_rdp"),
-        ("gnmax_improved", "sigma_improved_rdp"),
         ("gnmax_analytic", "sigma_analytic"),
         ("gnmax_exact", "sigma_exact"),
         ("lnmax_pure", ""),

@@ -11,7 +11,7 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 
 
-@pytest.mark.parametrize("name", ["gnmax_exact", "lnmax_exact", "exponential"])
+@pytest.mark.parametrize("name", ["gnmax_exact", "exponential"])
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_any_choice_of_levels_keeps_the_budget_and_each_has_less_noise_than_the_last(
     name, n_classes

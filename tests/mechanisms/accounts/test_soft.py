@@ -88,11 +88,8 @@ def scale(parameters):
     ("name", "within"),
     [
         ("gnmax", 1e-12),
-        ("gnmax_improved", 1e-12),
         ("gnmax_analytic", 1e-12),
         ("lnmax_pure", 1e-12),
-        ("lnmax_improved", 1e-12),
-        ("lnmax_analytic", 1e-12),
         ("exponential", 1e-3),
     ],
 )

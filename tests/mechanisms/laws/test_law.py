@@ -13,7 +13,7 @@ from private_ensembles.mechanisms.task import Task
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("secure", [False, True])
-@pytest.mark.parametrize("name", ["gnmax", "gnmax_exact", "lnmax_improved", "exponential"])
+@pytest.mark.parametrize("name", ["gnmax", "gnmax_exact", "lnmax_pure", "exponential"])
 def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
     mechanism = load(name)
     task = Task(2.0, 1e-5, 20, 20, 30, n_classes)

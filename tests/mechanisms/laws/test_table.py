@@ -29,7 +29,7 @@ def test_coins_are_drawn_at_the_smaller_probability(monkeypatch):
 @pytest.mark.parametrize("teachers", [4000, 4001])
 @pytest.mark.parametrize(
     ("name", "scale"),
-    [("gnmax_exact", 60.0), ("lnmax_exact", 9.0), ("exponential", 20.0), ("permute_and_flip", 9.0)],
+    [("gnmax_exact", 60.0), ("lnmax_pure", 9.0), ("exponential", 20.0), ("permute_and_flip", 9.0)],
 )
 def test_rows_far_from_a_tie_change_nothing(name, scale, teachers, moved):
     """Curves and pairs are those of the whole table, of which few rows are worked out."""
@@ -71,7 +71,7 @@ def test_a_mechanism_of_two_classes_has_no_distribution_on_three():
         ladder.law.distribution(np.array([[3, 1, 1]]), ladder.calibrate(TASK))
 
 
-@pytest.mark.parametrize("name", ["exponential", "permute_and_flip", "lnmax_exact"])
+@pytest.mark.parametrize("name", ["exponential", "permute_and_flip", "lnmax_pure"])
 @pytest.mark.parametrize("n_classes", [255, 256])
 def test_votes_that_are_played_have_the_chances_of_the_law(name, n_classes):
     """Of very many classes those without votes are one outcome together."""

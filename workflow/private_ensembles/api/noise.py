@@ -41,12 +41,11 @@ def noise_scale(
 
     mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
     labels together, for replace_one and disjoint shards. analysis: ``label``, charged for labels
-    (docs/many-labels.md); for gnmax and lnmax also ``paper``, ``improved`` (a better conversion
-    from Rényi divergence) and ``analytic`` (exact for the noisy counts, which tell more than the
-    labels); for gnmax ``label_rdp`` (the largest Rényi divergence of a label, added up). reach: the
-    most shards that the unit which is protected may be in, so that it may move as many votes of
-    every query (docs/many-labels.md, "Groups"). The scale is in votes, an upper bound on what is
-    needed, for continuous noise. Raises ValueError for a value out of range.
+    (docs/many-labels.md), of all but lnmax; of gnmax and lnmax ``paper``, as published; of gnmax
+    ``analytic``, exact for the noisy counts, which tell more than the labels. reach: the most
+    shards that the unit which is protected may be in, so that it may move as many votes of every
+    query (docs/many-labels.md, "Groups"). The scale is in votes, an upper bound on what is needed,
+    for continuous noise. Raises ValueError for a value out of range.
     """
     by_law = registry.analyses_by_law()
     checks.one_of(by_law, mechanism=mechanism)
@@ -69,7 +68,6 @@ def label_epsilon(
     labels: int,
     teachers: int,
     classes: int = 2,
-    analysis: str = "label",
     reach: int = 1,
 ) -> Bounds:
     """Return bounds on the epsilon of all labels together at delta, charged for what they release.
@@ -78,24 +76,18 @@ def label_epsilon(
     >>> round(bounds.upper, 2)
     1.0
 
-    mechanism, scale, reach: as in :func:`noise_scale`. analysis: ``label``, or for gnmax
-    ``label_rdp`` as there. upper: holds for replace_one, disjoint shards and queries chosen
-    adaptively, in floating point. lower: what votes for two classes alone cost, so no account of
-    these labels can be below it, and 0 for lnmax of more than two classes with reach above 1, which
-    is charged by group privacy. Raises ValueError for a value out of range.
+    mechanism, scale, reach: as in :func:`noise_scale`. upper: holds for replace_one, disjoint
+    shards and queries chosen adaptively, in floating point. lower: what votes for two classes alone
+    cost, so no account of these labels can be below it, and 0 for lnmax of more than two classes
+    with reach above 1, which is charged by group privacy. Raises ValueError for a value out of
+    range.
     """
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
     charged, task, noise = charged_for_labels(mechanism, scale, delta=delta, **sizes)
-    by_law = registry.analyses_by_law()
-    known = [name for name in ("label", "label_rdp") if name in by_law[mechanism]]
-    checks.one_of(known, analysis=analysis)
     bounds = Bounds(0.0, math.inf)
     if charged.law.pairs_known(task):
         family = charged.law.pairs(task, noise)
         bounds = adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
-    if analysis != "label":
-        other = load(by_law[mechanism][analysis])
-        return Bounds(bounds.lower, other.cost(task, noise).proven)
     if reach == 1:
         return bounds
     return Bounds(bounds.lower, min(bounds.upper, charged.cost(task, noise).proven))
@@ -111,7 +103,7 @@ def charged_for_labels(
     reach: int,
     delta: float = 1e-5,
 ) -> tuple[Mechanism, Task, Parameters]:
-    """Return a law's mechanism that is charged for labels, its task and its noise at a scale.
+    """Return a law's mechanism that is charged least, its task and its noise at a scale.
 
     delta: of the task, for what asks for one. Raises ValueError for a value out of range.
     """
@@ -120,5 +112,5 @@ def charged_for_labels(
     checks.finite(scale=scale, above=0)
     checks.integer(labels=labels, at_least=1)
     task = Task(1.0, delta, labels, labels, teachers, classes, reach=reach)
-    charged = load(by_law[mechanism]["label"])
+    charged = load(list(by_law[mechanism].values())[-1])
     return charged, task, charged.law.at(scale, labels)

@@ -7,8 +7,8 @@ from matplotlib.ticker import PercentFormatter
 from private_ensembles.figures import names, style
 from private_ensembles.mechanisms import registry
 
-# GNMax by the paper's account, the exact one of the noisy counts, and two of the labels.
-ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_label_rdp", "gnmax_exact")
+# GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
+ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
 # Of PATE's tasks the first ones are drawn, paler one after the other.
 _TASKS = 2
 # Beside the optimal label: what the field uses for more than two classes.
@@ -144,7 +144,7 @@ def _ratios(study: pd.DataFrame, axis) -> None:
         xscale="log",
         xlabel="labels Q",
         ylabel="σ as a share of what the counts need",
-        title=f"{names.short([ACCOUNTS[0]])[0]}: noise by four accounts",
+        title=f"{names.short([ACCOUNTS[0]])[0]}: noise by three accounts",
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 ADJACENCIES = frozenset({"add_remove", "replace_one"})
 # Of one family, from the loosest analysis to the tightest.
-ANALYSES = ("paper", "improved", "analytic", "label_rdp", "label")
+ANALYSES = ("paper", "analytic", "label")
 # How many labels of two classes, and of more, are proven if noise is secure: all that the law's own
 # exact sampler draws; one coin, audited as it is; coins of the table that the account is of; those,
 # and a lattice so fine that the account grants its distance from continuous noise; none.
@@ -35,8 +35,6 @@ class Entry:
     releasable: its labels may leave the workflow.
     data_dependent: its published cost is itself a function of the votes.
     keeps_budget: its noise can be found for a budget.
-    planned: it is offered for labels; else its noise is found to be compared with, as another of
-    its family is proven with less.
     hides_votes: the privacy comes from noise on the votes, whose histograms can be audited, and not
     from the teachers.
     costs_once: any number of labels costs the same.
@@ -64,7 +62,6 @@ class Entry:
     releasable: bool = True
     data_dependent: bool = False
     keeps_budget: bool = True
-    planned: bool = True
     hides_votes: bool = True
     costs_once: bool = False
 
@@ -97,14 +94,6 @@ ENTRIES = (
           "gaussian_counts.analytic", ALL, analysis="analytic",
           source="PATE section 4.1; σ by Balle and Wang 2018, Theorem 8", proof=_NOISY_COUNTS,
           **_GAUSSIAN),
-    Entry("gnmax_improved", "GNMax, improved RDP σ", ("purple", "d", "--"), "gaussian.WHOLE",
-          "gaussian_counts.improved", ALL, analysis="improved",
-          source="PATE section 4.1; Canonne, Kamath and Steinke 2020, Proposition 12",
-          proof=_NOISY_COUNTS, **_GAUSSIAN),
-    Entry("gnmax_label_rdp", "GNMax, Rényi σ of the labels", ("purple", ".", "-."),
-          "gaussian.COINS", "label_rdp.gaussian", COINS_OR_FINE, analysis="label_rdp",
-          source="PATE section 4.1; σ as Chadha et al. 2024 charge labels, docs/many-labels.md",
-          proof="many-labels.md#the-account-before-this-one", planned=False, **_GAUSSIAN),
     Entry("gnmax_exact", "GNMax, σ of the labels", ("purple", "8", ":"), "gaussian.COINS",
           "label.gaussian", COINS_OR_FINE, analysis="label",
           source="PATE section 4.1; σ by docs/many-labels.md",
@@ -113,18 +102,6 @@ ENTRIES = (
           "laplace_counts.paper", ONE_COIN, scale_of="lnmax",
           source="PATE 2017 (LNMax); one moved vote changes two counts by one",
           proof="method.md#laplace-noise-on-the-counts", **_LAPLACE),
-    Entry("lnmax_improved", "LNMax, improved RDP scale", ("green", "1", "--"), "laplace.LAW",
-          "laplace_counts.improved", ONE_COIN, analysis="improved", scale_of="lnmax",
-          source="PATE 2017 (LNMax); Canonne, Kamath and Steinke 2020, Proposition 12",
-          proof="method.md#laplace-noise-on-the-counts", **_LAPLACE),
-    Entry("lnmax_analytic", "LNMax, scale of the counts", ("green", "2", "-."), "laplace.LAW",
-          "laplace_counts.analytic", ONE_COIN, analysis="analytic", scale_of="lnmax",
-          source="PATE 2017 (LNMax); `lnmax_noisy_counts_delta`, any number of classes",
-          proof="method.md#laplace-noise-on-the-counts", **_LAPLACE),
-    Entry("lnmax_exact", "LNMax, scale of the labels", ("green", ">", ":"), "laplace.LAW",
-          "label.laplace", COINS, analysis="label", scale_of="lnmax",
-          source="PATE 2017 (LNMax); docs/many-labels.md, for this number of teachers",
-          proof="many-labels.md#laplace-noise-in-any-number-of-classes", **_LAPLACE),
     Entry("exponential", "Exponential mechanism", ("orange", "p", "--"), "gumbel.LAW",
           "label.gumbel", COINS, scale_of="exponential",
           source="McSherry and Talwar 2007, Theorem 6",
@@ -203,16 +180,7 @@ def entry(name: str) -> Entry:
 
 def offered() -> list[str]:
     """Return the names of those that are offered for labels within a budget, in their order."""
-    return [entry.name for entry in ENTRIES if entry.keeps_budget and entry.planned]
-
-
-def compared() -> list[str]:
-    """Return the names of those whose noise is found only to be compared with, in their order.
-
-    >>> compared()
-    ['gnmax_label_rdp']
-    """
-    return [entry.name for entry in ENTRIES if entry.keeps_budget and not entry.planned]
+    return [entry.name for entry in ENTRIES if entry.keeps_budget]
 
 
 def aggregators() -> list[str]:
@@ -223,6 +191,8 @@ def aggregators() -> list[str]:
 
 def analyses_by_law() -> dict[str, dict[str, str]]:
     """Return the mechanisms whose noise has one scale, by law and by the analysis that finds it.
+
+    Those of one law from the loosest to the tightest.
 
     An analysis is named by the account: its own name, or its file's.
 

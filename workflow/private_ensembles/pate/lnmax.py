@@ -1,4 +1,4 @@
-"""LNMax: the plurality after Laplace noise on every count. What it costs, and the noise it needs.
+"""LNMax: the plurality after Laplace noise on every count, and what it costs.
 
 LNMax (PATE 2017, section 3, and PATE 2018) releases argmax_j n_j + Lap(scale); PATE 2017 writes
 scale = 1 / gamma. One moved vote changes two counts by 1 each, so a label is (2 / scale)-DP. Costs
@@ -8,25 +8,19 @@ Data-dependent ones are not for release, and the paper's are forward (:mod:`.rdp
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting import labels
 from private_ensembles.accounting.composition import (
     optimal_homogeneous,
     randomised_response_rdp,
     rdp_to_dp,
 )
-from private_ensembles.accounting.root import least, least_holding
 from private_ensembles.accounting.rounding import Ball, above, log_sum, sum_above
-from private_ensembles.audit.divergence import exact_delta
-from private_ensembles.audit.histograms import two_class_pairs
 from private_ensembles.noise.laplace import difference_tail, log_difference_tail
 from private_ensembles.pate.lnmax_quadrature import check_scale
 from private_ensembles.pate.rdp import (
@@ -38,14 +32,11 @@ from private_ensembles.pate.rdp import (
 from private_ensembles.pate.records import Guarded
 
 BOUNDS = ("tight", "paper")
-METHODS = ("pure", "improved_rdp", "noisy_counts", "exact")
 # The moments l = 1..8 of the published analysis; PATE 2017 reports at l = 8 for MNIST and SVHN.
 PAPER_ORDERS = np.arange(2.0, 10.0)
 ORDERS = np.concatenate([np.arange(1.25, 20, 0.25), np.geomspace(20, 2000, 60)])
 # Of `lnmax_matrix`: an exponent's rounding weighs as much as its size, which is below 750.
 RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
-# Leads in units of the scale at which `difference_tail` is 0 as a float.
-_UNDERFLOW = 800
 
 
 def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
@@ -236,81 +227,3 @@ def lnmax_matrix(
     ones = np.where(leads >= 0, 1 - trailing, trailing)
     zeros = np.where(leads >= 0, trailing, 1 - trailing)
     return np.stack([zeros, ones], axis=1)
-
-
-def lnmax_noisy_counts_delta(scale: float, epsilon: float) -> float:
-    """Least delta of the vector of noisy counts at ``epsilon``, rounded up: any K and C.
-
-    The label is a function of that vector, so the label is (epsilon, delta)-DP as well. Theorem:
-    delta = 1 - e^(-w/2) (1 + w/4) with w = 2/scale - epsilon >= 0, else 0. Proof: each of the two
-    counts that move has privacy loss t = 1/scale with probability 1/2, -t with e^-t / 2, and
-    density e^(-(t - l)/2) / 4 at l in (-t, t); so E max(0, 1 - e^(s - loss)) = 1 - e^((s - t)/2)
-    for |s| <= t, and taking the expectation of that at s = epsilon - (the other count's loss)
-    gives the formula. Raises ValueError for scale not finite and > 0, or epsilon < 0.
-    """
-    check_scale(scale)
-    if not epsilon >= 0:
-        raise ValueError(f"epsilon = {epsilon}: must be a number >= 0")
-    half = (2 / scale - epsilon) / 2
-    if half <= 0:
-        return 0.0 if epsilon >= 2 / scale * (1 + 2**-50) else 2.0**-48 / scale
-    # 1 - e^-h - (h/2) e^-h; both parts are exact to a few units, as is h to 1/scale's.
-    value = -math.expm1(-half) - half / 2 * math.exp(-half)
-    return min(1.0, value + 2.0**-48 * (half + 1 / scale))
-
-
-def lnmax_scale(
-    epsilon: float, delta: float, *, method: str, n_teachers: int | None = None
-) -> float:
-    """Least scale with which one LNMax label is proven (epsilon, delta)-DP, rounded up.
-
-    ``pure``: 2 / epsilon, PATE 2017's guarantee, which needs no delta. ``improved_rdp``: by the
-    Rényi bounds of :func:`lnmax_independent_rdp` and the conversion of Canonne,
-    Kamath & Steinke (2020), Proposition 12. ``noisy_counts``: by :func:`lnmax_noisy_counts_delta`,
-    exactly for what is added to the counts. These three serve any number of teachers and classes.
-    ``exact``: two classes and ``n_teachers`` = K: by the audit of :func:`lnmax_matrix` (up to a
-    grid of relative step 1 % or so, then bisection). Raises ValueError for an unknown method,
-    epsilon not finite and > 0, delta outside [0, 1), and ``exact`` without n_teachers.
-    """
-    checks.finite(epsilon=epsilon, above=0)
-    checks.probability(delta=delta)
-    if method not in METHODS:
-        raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
-    if delta == 1:
-        raise ValueError("delta = 1: must be in [0, 1)")
-    pure = math.nextafter(2 / epsilon, math.inf)
-    if method == "pure" or (method in ("improved_rdp", "noisy_counts") and delta == 0):
-        return pure
-    if method == "improved_rdp":
-        orders = labels.ORDERS
-
-        def renyi_holds(scale: float) -> bool:
-            rdp = lnmax_independent_rdp(scale, orders)
-            return rdp_to_dp(orders, rdp, delta, "improved")[0] <= epsilon
-
-        # No worse than the pure guarantee, from which the search starts.
-        return min(pure, least(renyi_holds, 2 * pure))
-    if method == "noisy_counts":
-        high = pure * (1 + 2**-40)  # from where delta is proven to be 0
-        return least(lambda b: lnmax_noisy_counts_delta(b, epsilon) <= delta, high)
-    if n_teachers is None:
-        raise ValueError("n_teachers = None: method 'exact' needs the number of teachers")
-
-    def holds(scale: float, K: int) -> bool:
-        errors = {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
-        # Further leads have 0 and 1 as floats before and after a move, as the last ones here do.
-        listed = min(K, K % 2 + 2 * math.ceil(_UNDERFLOW * scale))
-        matrix = lnmax_matrix(listed, scale)
-        return exact_delta(matrix, two_class_pairs(listed), epsilon, **errors) <= delta
-
-    # The narrowest majority alone is monotone in the scale; below its least scale nothing holds.
-    high = pure * (1 + 1e-9)
-    while not holds(high, n_teachers):  # delta = 0 and underflow: a proof needs a little more
-        if high > 1e6 * pure:
-            raise ValueError(f"delta = {delta}: no scale is proven; probabilities underflow")
-        high *= 2
-    low = least(lambda scale: holds(scale, 2 - n_teachers % 2), high)
-    return least_holding(lambda scale: holds(scale, n_teachers), low * (1 - 1e-9), high)
-
-
-scale_of_one = lru_cache(maxsize=1024)(lnmax_scale)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
@@ -100,8 +99,7 @@ def many_labels(settings: Mapping, meter=None, *, noise: str = "reproducible") -
     """Noise laws at equal totals: a row per number of labels and mechanism that answers everything.
 
     Two classes, one lead: how often is a label right if Q of them together cost (epsilon, delta)?
-    By the account of the labels, by the account of labels before it, and by the published accounts
-    of the noisy counts.
+    By the account of the labels, and by the published accounts of the noisy counts.
 
     settings: the section ``planner``, with many_labels. Columns: mechanism, name, analysis, labels,
     epsilon, delta, teachers, lead, parameters, sigma (GNMax's; NaN elsewhere), right (Pr[a label is
@@ -122,7 +120,7 @@ def many_labels(settings: Mapping, meter=None, *, noise: str = "reproducible") -
             n_classes=2,
             secure=check_mode(noise) == "secure",
         )
-        for name in (*settings["mechanisms"], *registry.compared()):
+        for name in settings["mechanisms"]:
             mechanism = load(name)
             if not mechanism.entry.hides_votes or mechanism.refusal(wanted):
                 continue

@@ -1,4 +1,4 @@
-"""Gaussian noise on vote counts: how much rho a budget allows, by three analyses.
+"""Gaussian noise on vote counts: how much rho a budget allows, as published and exactly.
 
 n thresholds with noise sigma1 and a labels with noise sigma2 cost rho = n / (2 sigma1^2) + a /
 sigma2^2 of zero-concentrated differential privacy (`pate.data_independent`). That holds for
@@ -126,5 +126,4 @@ class GaussianCounts(Account):
 
 
 paper = GaussianCounts("rdp", "classic")
-improved = GaussianCounts("improved_rdp", "improved")
 analytic = GaussianCounts("analytic", "exact")

@@ -19,13 +19,12 @@ from private_ensembles.accounting.adaptive.scales import (
 from private_ensembles.accounting.labels import composed, label_epsilon
 from private_ensembles.audit.histograms import sorted_histograms
 from private_ensembles.audit.rates import selection_rate
-from private_ensembles.mechanisms.accounts import groups, laplace_counts
+from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels, sigma_of_many
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.laws.ladder import LAW as LADDER
 from private_ensembles.mechanisms.laws.ladder import LeakyLabel
-from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.laws.optimal import ACCURACY, ProfiledLabel
 from private_ensembles.mechanisms.laws.selection import SelectionRate
@@ -34,7 +33,6 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.drawn_votes import most_drawn
 from private_ensembles.pate.data_independent import rho_cost, rho_within
 from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
-from private_ensembles.pate.lnmax import scale_of_one
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Of the noise that another proof finds, labels are likely to need at least this share.
@@ -102,25 +100,6 @@ class GaussianStart(Start):
     def likely_share(self, task):
         """Return, of more than two classes, that of very many labels: such a search is dear."""
         return share_of_labels(task.labels) if task.n_classes > 2 else LIKELY_SHARE
-
-
-class LaplaceStart(Start):
-    """One label of two classes by the exact audit of all K pairs of neighbours, else the counts."""
-
-    def find(self, law, task, labels, **free):
-        if labels == 1 and task.n_classes == 2:
-            return LaplaceNoise(_audited_scale(task))
-        return laplace_counts.analytic.find(law, task, labels)
-
-    def cost(self, law, task, parameters):
-        audited = parameters.labels == 1 and task.n_classes == 2
-        if audited and parameters.scale >= _audited_scale(task):
-            return Cost(task.epsilon, task.epsilon)
-        return laplace_counts.analytic.cost(law, task, parameters)
-
-
-def _audited_scale(task: Task) -> float:
-    return scale_of_one(task.epsilon, task.delta, method="exact", n_teachers=task.votes_in_all)
 
 
 @dataclass(frozen=True)
@@ -475,7 +454,6 @@ class OptimalAccount(LabelAccount):
 
 
 gaussian = LabelAccount(GaussianStart(), refuses=True)
-laplace = LabelAccount(LaplaceStart(), refuses=True)
 gumbel = LabelAccount(SelectionStart(bounded_range=True), composes=True)
 exponential = LabelAccount(SelectionStart(), composes=True)
 ladder = LabelAccount(LadderStart())

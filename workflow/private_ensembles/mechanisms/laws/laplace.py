@@ -120,9 +120,9 @@ class Laplace(TableLaw):
     def closed_form(self, parameters):
         return "laplace", parameters.scale
 
-    def at(self, scale: float, labels: int = 1) -> LaplaceNoise:
-        """Return noise of this scale."""
-        return LaplaceNoise(scale, labels)
+    def at(self, scale: float, labels: int = 1) -> PureScale:
+        """Return noise of this scale, of which no more is claimed than follows from it."""
+        return PureScale(above(2 / scale), labels, scale)
 
 
 LAW = Laplace()
