@@ -29,7 +29,6 @@ BENCHMARKS = (
     "core_calls",
     "waiting",
     "absent",
-    "weights",
     "gamma",
     "gamma_points",
     "many_labels",

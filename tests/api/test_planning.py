@@ -71,9 +71,3 @@ def test_bad_values_are_named_in_one_line(wrong, says):
     with pytest.raises(ValueError, match=says) as caught:
         plan(**(SIZE | {"mechanisms": ["ladder"]} | wrong))
     assert "\n" not in str(caught.value)
-
-
-def test_scores_have_no_weights():
-    asked = {"teachers": 3, "classes": 3, "queries": 3, "epsilon": 2, "delta": 1e-5}
-    with pytest.raises(ValueError, match="weights: must be left out beside resolution = 100"):
-        plan(**asked, weights=[3, 1, 1], resolution=100)

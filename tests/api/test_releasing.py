@@ -114,43 +114,6 @@ def test_absent_ballots_that_do_not_fit_are_refused(counts, more, says):
     assert "\n" not in str(error.value)
 
 
-WEIGHTS = (3, 3, 2, *[1] * 52)
-
-
-def weighted():
-    """Counts of 55 teachers' votes, of whom three have weights: rows add up to 60."""
-    votes = np.random.default_rng(3).choice(3, p=[0.8, 0.1, 0.1], size=(40, len(WEIGHTS)))
-    return counted(votes, 3, WEIGHTS)
-
-
-def test_weighted_votes_are_charged_for_the_largest_weight():
-    given = BUDGET | {"labels": 20, "noise": "reproducible", "mechanism": "gnmax_exact"}
-    found = release_labels(weighted(), weights=WEIGHTS, **given)
-    assert found.epsilon <= BUDGET["epsilon"]
-    one = release_labels(weighted(), **given)  # as if it were sixty teachers
-    assert 2.9 < found.parameters.sigma / one.parameters.sigma < 3.05
-    page = release_statement(found)
-    assert "from 1 to 3, all for one class" in page
-    assert "Weight up to 1</dt><dd>the records of 52 teachers: (" in page
-    alike = release_labels(weighted(), weights=[7] * 60, **given)
-    assert (alike.parameters, alike.epsilon) == (one.parameters, one.epsilon)
-
-
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        ({"weights": WEIGHTS[:-1]}, "every row must add up to 59, the sum of weights"),
-        ({"weights": [2] * 30}, "every row must add up to 30, the sum of weights"),
-        ({"weights": [6, 6, 4, *[2] * 52], "teachers": 55}, "weights: must be given alone"),
-        ({"weights": [3, 0]}, r"weights\[1\] = 0: must be at least 1"),
-    ],
-)
-def test_weights_that_do_not_fit_are_refused(more, says):
-    with pytest.raises(ValueError, match=says) as error:
-        release_labels(weighted(), **BUDGET, noise="reproducible", **more)
-    assert "\n" not in str(error.value)
-
-
 def soft(queries=20, teachers=40, classes=3):
     """Scores that are mostly right, and their truth."""
     generator = np.random.default_rng(5)

@@ -19,7 +19,6 @@ from private_ensembles.audit import (
     two_class_matrix,
     two_class_pairs,
     vote_neighbours,
-    weighted_neighbours,
 )
 from private_ensembles.audit.histograms import enumerate_sorted_histograms
 from private_ensembles.mechanisms.laws import gumbel
@@ -148,31 +147,3 @@ def test_leading_pairs_hold_the_most_even_histogram_and_two_that_lead(n_teachers
     # As even as it can be behind a first class of any votes.
     behind = np.bincount(np.arange(n_teachers - even[0] - 3) % (n_classes - 1)).tolist()
     assert [even[0] + 3, *sorted(behind, reverse=True)] in rows
-
-
-@pytest.mark.parametrize(
-    ("weights", "C"), [((3, 1, 1), 2), ((2, 2, 1), 3), ((1, 1, 1), 3), ((4,), 2)]
-)
-def test_weighted_histograms_and_their_pairs_are_those_of_all_ballots(weights, C):
-    rows, pairs = weighted_neighbours(weights, C)
-    listed = {tuple(row) for row in rows.tolist()}
-    found = {frozenset((tuple(rows[a].tolist()), tuple(rows[b].tolist()))) for a, b in pairs}
-    every, near = set(), set()
-    for ballots in itertools.product(range(C), repeat=len(weights)):
-        row = tuple(np.bincount(ballots, weights, C).astype(int).tolist())
-        every.add(row)
-        for teacher, other in itertools.product(range(len(weights)), range(C)):
-            changed = [*ballots[:teacher], other, *ballots[teacher + 1 :]]
-            near.add(frozenset((row, tuple(np.bincount(changed, weights, C).astype(int).tolist()))))
-    assert listed == every
-    assert found == {pair for pair in near if len(pair) == 2}
-    if set(weights) == {1}:
-        same = vote_neighbours(len(weights), C)
-        assert len(same[0]) == len(rows)
-        assert len(same[1]) == len(pairs)
-
-
-@pytest.mark.parametrize(("weights", "C"), [([], 2), ([1, 0], 2), ([1, 1], 1), ([1] * 400, 9)])
-def test_weights_of_no_histograms_are_refused(weights, C):
-    with pytest.raises(ValueError, match=r"weights|n_classes"):
-        weighted_neighbours(weights, C)

@@ -125,7 +125,6 @@ def test_a_rehearsal_and_a_session_need_not_state_them(tmp_path):
     [
         ({"absent": True}, "^absent = True: must be no, as the session states its own"),
         ({"n_teachers": 7}, "^n_teachers = 7: must be null, as the session states its own"),
-        ({"weights": "3,1"}, "^weights = '3,1': must be null, as the session states its own"),
     ],
 )
 def test_a_session_states_by_itself_whether_ballots_may_be_absent(tmp_path, given, says):

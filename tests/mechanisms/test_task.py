@@ -28,13 +28,6 @@ BASE = Task(
         ({"ballot": 4, "n_votes": 11}, "ballot = 4: must be at most 3, as 9 teachers cast 11"),
         ({"n_votes": 8}, "n_votes = 8: must be an integer >= 9"),
         ({"n_votes": 2_000_000}, "n_votes = 2000000: must be at most 1,000,000"),
-        ({"weights": (1,) * 8}, "weights: 8 of them: must be 9"),
-        ({"weights": (2, 1)}, "weights: 2 of them: must be 9"),
-        (
-            {"weights": (3, *[1] * 8)},
-            "weights: add up to 11, the largest is 3: must be n_votes = 9",
-        ),
-        ({"weights": (1.5, *[1] * 8)}, "weights: 1.5: must be whole numbers of at least 1"),
         ({"findings": 0}, "findings = 0: must be an integer >= 1"),
         ({"findings": 3, "most_ones": 4}, "most_ones = 4: must be an integer >= 1 and <= 3"),
     ],
@@ -54,24 +47,20 @@ def test_a_teacher_that_costs_all_of_the_budget_is_not_too_much():
 
 
 def test_which_votes_a_unit_moves():
-    """Those of all teachers that it reaches; together if there is one and it gives all to one."""
-    assert (BASE.votes_in_all, BASE.moved, BASE.together) == (9, 1, True)
-    weighted = replace(BASE, ballot=3, n_votes=14)
-    assert (weighted.votes_in_all, weighted.moved, weighted.together) == (14, 3, True)
-    two = replace(weighted, reach=2)
-    assert (two.moved, two.together) == (6, False)
-    assert replace(weighted, reach=9).moved == 14  # there are no more
-    for split in ({"split": True}, {"absent": True}):
-        apart = replace(weighted, **split)
-        assert (apart.moved, apart.together) == (3, False)
-    assert replace(BASE, absent=True).together
-    one = replace(two, split=True).of_one_vote()
-    assert (one.moved, one.together, one.votes_in_all) == (1, True, 14)
+    """Those of all teachers that it reaches."""
+    assert (BASE.votes_in_all, BASE.moved) == (9, 1)
+    several = replace(BASE, ballot=3, n_votes=14, split=True)
+    assert (several.votes_in_all, several.moved) == (14, 3)
+    two = replace(several, reach=2)
+    assert two.moved == 6
+    assert replace(several, reach=9).moved == 14  # there are no more
+    one = two.of_one_vote()
+    assert (one.moved, one.votes_in_all) == (1, 14)
 
 
 def test_texts_leave_out_what_a_ballot_is_if_it_is_one_vote():
     """So that plans and sessions from before there were others stay as they are."""
-    of_ballots = {"ballot", "split", "n_votes", "absent", "findings", "most_ones", "weights"}
+    of_ballots = {"ballot", "split", "n_votes", "absent", "findings", "most_ones"}
     assert not of_ballots & set(BASE.stated())
     others = {"ballot": 3, "n_votes": 14, "absent": True}
     stated = replace(BASE, **others).stated()

@@ -158,30 +158,6 @@ def test_coins_of_other_noise_and_terms_of_another_plan_fail(tmp_path, capsys):
     capsys.readouterr()
 
 
-@pytest.mark.parametrize("name", ["gnmax_exact, coins", "exponential"])
-def test_a_ballot_of_several_votes_moves_as_a_whole(tmp_path, capsys, name):
-    """The certificate is of as many votes as the plan's largest ballot has, and of no fewer."""
-    name = RELEASES[name][0]
-    base = _plan(*RELEASES["gnmax_exact, coins"]).task
-    task = replace(base, labels=6, queries=6, n_teachers=9, n_votes=14, ballot=3)
-    plan = ReleasePlan(task, name, load(name).calibrate(task), 0.0, None, "0")
-    path = _file(tmp_path, plan)
-    assert verify.main([path]) == 0
-    assert "14 teachers, 2 classes, 3 moved" in capsys.readouterr().out
-    for changes in (
-        {"ballot": 4},
-        {"ballot": 2},
-        {"n_votes": 15},
-    ):
-        terms = replace(plan, task=replace(plan.task, **changes)).text()
-        assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
-    one = replace(plan, task=replace(task, ballot=1))
-    own = one.epsilon(6, 6)
-    assert own < 0.5 * task.epsilon
-    assert certificate.proven(certificate.prove(one, own).body)[0] < 1.02 * own
-    capsys.readouterr()
-
-
 def test_parts_of_two_classes_go_from_one_to_the_other(tmp_path):
     """So a certificate of votes that move together covers scores; of more classes there is none."""
     base = _plan(*RELEASES["gnmax_exact, coins"]).task

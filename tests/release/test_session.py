@@ -515,21 +515,6 @@ def test_absent_ballots_give_the_same_labels_however_queries_are_cut(tmp_path, m
     assert drawn == {dealt.tobytes()}
 
 
-def test_a_session_of_weighted_votes_takes_counts_of_all_votes(tmp_path):
-    more = {"noise": "reproducible", "teachers": 8, "weights": [6, 2, 2, 2, 2, 2, 2, 2]}
-    with create(tmp_path, **more) as session:
-        task = session.plan.task
-        assert (task.ballot, task.votes_in_all, task.weights) == (3, 10, (3, *[1] * 7))
-        counts = np.zeros((2, task.n_classes), dtype=int)
-        counts[:, 0] = 10
-        assert len(session.release(counts)) == 2
-        counts[:, 0] = 8
-        with pytest.raises(ValueError, match="add up to 8 to 8: must add up to the 10"):
-            session.release(counts)
-    with pytest.raises(ValueError, match="weights: 2 of them: must be 8, one per teacher"):
-        create(tmp_path / "other", noise="reproducible", teachers=8, weights=[1, 2])
-
-
 def test_absent_ballots_cost_a_session_nothing_more_and_are_stated(tmp_path):
     with create(tmp_path, noise="reproducible", absent=True) as session:
         plan = session.plan

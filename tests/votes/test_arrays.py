@@ -14,11 +14,6 @@ WHOLE = {"n_teachers": 5, "ballot": 1, "n_votes": None, "absent": False, "split"
         ({"counts": COUNTS}, WHOLE),
         ({"counts": COUNTS, "resolution": 1}, WHOLE),
         ({"counts": COUNTS, "teachers": 6}, WHOLE | {"n_teachers": 6, "absent": True}),
-        ({"counts": COUNTS, "weights": [7] * 5}, WHOLE),
-        (
-            {"counts": COUNTS, "weights": [6, 2, 2]},
-            WHOLE | {"n_teachers": 3, "ballot": 3, "n_votes": 5, "weights": (3, 1, 1)},
-        ),
         (
             {"counts": 2 * COUNTS, "teachers": 5, "resolution": 2},
             WHOLE | {"ballot": 2, "n_votes": 10, "split": True},
@@ -44,8 +39,7 @@ def test_what_a_ballot_is_follows_from_what_is_given(given, facts):
 
 
 def test_votes_count_as_they_are_given():
-    weighted = of_arrays(COUNTS, weights=[3, 1, 1])
-    assert weighted.histogram().tolist() == COUNTS.tolist()
+    assert of_arrays(COUNTS).histogram().tolist() == COUNTS.tolist()
     absent = of_arrays(COUNTS, teachers=7)
     assert absent.histogram().tolist() == [[5, 2], [3, 4]]  # the missing two are dealt out
 
@@ -53,9 +47,7 @@ def test_votes_count_as_they_are_given():
 @pytest.mark.parametrize(
     ("counts", "given", "says"),
     [
-        (COUNTS, {"weights": [3, 1, 1], "findings": 2}, "weights: must be given alone"),
-        (COUNTS, {"weights": [5]}, "teachers = 1: must be"),
-        (COUNTS, {"weights": [3, 1, 1], "resolution": 2}, "teachers: must be stated"),
+        (COUNTS, {"resolution": 2}, "teachers: must be stated"),
         (COUNTS, {"teachers": 1_000_001}, "teachers = 1000001: must be"),
         (COUNTS, {"teachers": 5, "resolution": 10_001}, "resolution = 10001: must be"),
         (

@@ -177,15 +177,7 @@ def test_absent_ballots_of_votes_and_of_counts_are_one(tmp_path):
     assert np.array_equal(read.counts, table)
 
 
-def test_weights_and_resolution_say_how_many_votes_there_are(tmp_path):
-    weighted = Votes(2, GOOD["labels"], GOOD["votes"], weights=[5, 1, 2])
-    assert weighted.histogram().tolist() == [[5, 3], [0, 8], [6, 2]]
-    assert (weighted.n_votes, weighted.ballot, weighted.split) == (8, 5, False)
-    write_votes(tmp_path / "w.npz", weighted)
-    assert read_votes(tmp_path / "w.npz").weights == (5, 1, 2)
-    missing = Votes(2, GOOD["labels"], ABSENT, weights=(5, 1, 2), absent=True)
-    assert missing.split
-    assert missing.histogram().tolist() == [[6, 2], [4, 4], [0, 8]]
+def test_resolution_says_how_many_votes_there_are(tmp_path):
     soft = Votes(2, np.full(1, -1), counts=np.array([[250, 50]]), teachers=3, resolution=100)
     assert (soft.n_teachers, soft.n_votes, soft.ballot, soft.split) == (3, 300, 100, True)
     write_votes(tmp_path / "s.npz", soft)
@@ -212,20 +204,7 @@ def test_weights_and_resolution_say_how_many_votes_there_are(tmp_path):
         ({"votes": ABSENT, "absent": 1}, "absent = 1: must be True or False"),
         ({"votes": GOOD["votes"], "teachers": 4}, "teachers: 4 of them: must be 3, as in votes"),
         ({"votes": GOOD["votes"], "teachers": 0}, "teachers = 0: must be an integer >= 1"),
-        ({"votes": GOOD["votes"], "weights": (1, 2)}, "weights: 2 of them: must be 3, as in votes"),
-        ({"votes": GOOD["votes"], "weights": (1, 0, 2)}, r"weights\[1\] = 0: must be at least 1"),
-        ({"votes": GOOD["votes"], "weights": (1, 0.5, 2)}, "weights has type float64"),
-        ({"votes": GOOD["votes"], "weights": 3}, r"weights has shape \(\)"),
         ({"votes": GOOD["votes"], "resolution": 2}, "resolution: must be given for counts"),
-        (
-            {"counts": [[3, 0]] * 3, "weights": (1, 1, 2)},
-            "query 0 add up to 3: must be 4, those of 3 teachers with their weights",
-        ),
-        ({"counts": [[3, 0]] * 3, "weights": (2, 1), "teachers": 3}, "2 of them: must be 3"),
-        (
-            {"counts": [[3, 0]] * 3, "weights": (2, 1), "resolution": 2},
-            "weights: must be left out beside a resolution",
-        ),
         ({"votes": GOOD["votes"], "findings": 2}, "findings = 2: must be of two classes, and div"),
     ],
 )
@@ -235,9 +214,7 @@ def test_ballots_that_are_not_as_stated_are_refused(options, message):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "array"), [("absent", [0, 1]), ("teachers", "x"), ("weights", [["a"]])]
-)
+@pytest.mark.parametrize(("name", "array"), [("absent", [0, 1]), ("teachers", "x")])
 def test_stated_facts_in_a_file_are_checked(tmp_path, name, array):
     with pytest.raises(ValueError, match=f"v.npz: {name}"):
         read_votes(file_with(tmp_path / "v.npz", **{name: np.array(array)}))

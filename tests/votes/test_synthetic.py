@@ -187,25 +187,3 @@ def test_absent_ballots_are_missing_as_often_as_stated_and_dealt_out():
     assert some.stated()["absent_share"] == 0.25
     with pytest.raises(ValueError, match="absent_share = 1: must be in"):
         ConsensusProfile(4, **stated, absent_share=1)
-
-
-def test_weighted_votes_add_up_and_each_teacher_votes_as_the_query_has_it():
-    profile = ConsensusProfile(3, 1.0, (60.0, 20.0), (60.0, 20.0), 1.0)
-    weights = [5, 2, 2, 1]
-    counts, labels = synthetic_counts(profile, 4, 20_000, np.random.default_rng(4), weights)
-    assert (counts.sum(axis=1) == 10).all()
-    right = counts[np.arange(len(labels)), labels]
-    assert right.mean() == pytest.approx(7.5, abs=0.1)  # each vote is right 3 times of 4
-    # Votes of one ballot go together: no number that these weights cannot add up to.
-    sums = {5 * a + 2 * b + c for a in (0, 1) for b in (0, 1, 2) for c in (0, 1)}
-    assert set(np.unique(counts)) <= sums
-    # Given the query teachers are independent; the query's share spreads all of them alike.
-    p, spread = 0.75, 0.75 * 0.25 / 81
-    alone = sum(w * w for w in weights) * (p * (1 - p) - spread) + 100 * spread
-    assert right.var() == pytest.approx(alone, rel=0.05)
-
-
-def test_weighted_ballots_may_be_absent():
-    profile = ConsensusProfile(3, 0.5, (20.0, 2.0), (2.0, 2.0), 1.0, absent_share=0.5)
-    counts, _ = synthetic_counts(profile, 3, 500, np.random.default_rng(4), [3, 1, 1])
-    assert (counts.sum(axis=1) == 5).all()

@@ -211,7 +211,6 @@ CONFIGURATION = {
         | {
             "absent": True,
             "n_teachers": 5,
-            "weights": "3,1,1,1,1",
             "answer": "random",
             "again": True,
             "total_budget": 5,

@@ -126,7 +126,7 @@ rule apply_votes:
         ),
         file=READING
         | {"n_classes": config["n_classes"], "absent": config["absent"]}
-        | {name: config[name] for name in ("weights", "most_ones", "resolution")}
+        | {name: config[name] for name in ("most_ones", "resolution")}
         | {"teachers": config["n_teachers"]},
         answer=config["answer"],
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},

@@ -13,7 +13,6 @@ with io.job(snakemake, confidential=True) as job:
         stated = {"n_classes": task.n_classes, "absent": task.absent}
         stated["teachers"] = task.n_teachers if task.absent or task.resolution > 1 else None
         stated["resolution"] = task.resolution
-        stated["weights"] = task.weights
         file = dict(job.params.file)
         if task.findings > 1:
             file["findings"] = file["findings"] or task.findings

@@ -159,7 +159,6 @@ def test_memory_does_not_grow_with_the_teachers(teachers):
         GaussianMaximum(1.2, 20, 3),
         GaussianMaximum(0.3, 1, 3),
         GaussianMaximum(12.0, 60, 5, 0.0, 3),
-        GaussianMaximum(12.0, 60, 5, 0.0, 3, together=True),
     ],
 )
 def test_the_largest_row_is_found_without_the_others(family):

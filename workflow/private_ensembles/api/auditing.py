@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,6 @@ def audit_mechanism(
     delta: float,
     adjacency: str = "replace_one",
     neighbours: str = "moved_vote",
-    weights: Sequence[int] | None = None,
 ) -> Audited:
     """Audit a mechanism over every histogram of votes and every move of one.
 
@@ -53,8 +52,7 @@ def audit_mechanism(
     (an outcome without a label is one more column). Errors of its floats up to 1e-12 of a
     probability are covered. delta: in [0, 1]. neighbours: ``moved_vote``, all
     that a record of disjoint shards can do, or ``missing_vote`` (a teacher comes or goes with its
-    vote). weights: votes that each teacher casts, all for one class, whole numbers; None: one each.
-    adjacency: of records, as in `plan`: ``replace_one``. Earlier versions called a missing
+    vote). adjacency: of records, as in `plan`: ``replace_one``. Earlier versions called a missing
     vote ``add_remove``, which is refused: a record that is added or removed moves a vote, too.
     Raises ValueError for values out of range, for a table that is not one of probabilities, and for
     too many histograms to list (`audit.vote_neighbours`).
@@ -65,8 +63,7 @@ def audit_mechanism(
             "for a teacher that comes or goes say neighbours='missing_vote'"
         )
     checks.one_of(("replace_one",), adjacency=adjacency)
-    asked = {"neighbours": neighbours, "weights": weights}
-    audited = audit_function(probabilities, teachers, classes, **asked)
+    audited = audit_function(probabilities, teachers, classes, neighbours=neighbours)
     worst = audited.worst(delta)
     ends = tuple(
         tuple(int(count) for count in audited.inputs[row]) for row in (worst.first, worst.second)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Task, ballots_of
+from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY
@@ -30,7 +30,6 @@ def plan(
     teacher_delta: float = PRIVACY["teacher_Delta"],
     reach: int = 1,
     absent: bool = False,
-    weights: Sequence[int] | None = None,
     resolution: int | None = None,
     findings: int | str | Sequence[str] | None = None,
     most_ones: int | None = None,
@@ -54,9 +53,8 @@ def plan(
     ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
     what one teacher costs for add_remove, if teachers are private themselves. reach: the most
     shards that what is protected may be in. absent: whether a teacher may say nothing about a query
-    (docs/ballots.md). weights: how many votes each teacher casts, all for one class, whole numbers;
-    None: one each. findings, most_ones: yes/no questions that every query asks, by their number or
-    names, and how many of them a ballot says yes to at most; queries, labels are then whole
+    (docs/ballots.md). findings, most_ones: yes/no questions that every query asks, by their number
+    or names, and how many of them a ballot says yes to at most; queries, labels are then whole
     queries, and the plan counts findings (docs/multi-label.md). resolution: parts of a vote to
     which each ballot of scores is rounded; None: teachers give votes. noise: ``secure`` (exact
     samplers; only mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
@@ -83,7 +81,7 @@ def plan(
         secure=check_mode(noise) == "secure",
         reach=reach,
         absent=absent,
-        **ballots_of(teachers, weights, resolution),
+        **split_ballots(teachers, resolution),
         findings=each,
         most_ones=most_ones,
     )

@@ -20,7 +20,6 @@ from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
     certificate,
     expectation,
-    individual,
     own_votes,
     release_plan,
     statement,
@@ -65,7 +64,6 @@ def release_labels(
     findings: int | str | Sequence[str] | None = None,
     most_ones: int | None = None,
     teachers: int | None = None,
-    weights: Sequence[int] | None = None,
     scores: ArrayLike | None = None,
     resolution: int | None = None,
     answer: str | Sequence[int] = "first",
@@ -90,12 +88,10 @@ def release_labels(
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
     teachers: how many there are, if some may say nothing about a query: rows then add up to at most
-    so many, and absent ballots are dealt out to the classes (docs/ballots.md). weights: how many
-    votes each teacher casts, all for one class, whole numbers; rows then add up to their sum
-    (`votes.ballots.counted` counts so), and nobody may be absent. scores: in place of counts, real
-    numbers (queries, teachers, classes), such as probabilities. resolution: parts of a vote to
-    which each ballot of them is rounded (`votes.ballots.rounded`); None: 100. Of counts of such
-    parts both teachers and resolution are stated. epsilon, delta: the budget of all labels
+    so many, and absent ballots are dealt out to the classes (docs/ballots.md). scores: in place of
+    counts, real numbers (queries, teachers, classes), such as probabilities. resolution: parts of a
+    vote to which each ballot of them is rounded (`votes.ballots.rounded`); None: 100. Of counts of
+    such parts both teachers and resolution are stated. epsilon, delta: the budget of all labels
     together. labels: the most that are wanted; None: all. findings: yes/no questions that every
     query asks, by their number or names: then counts are ballots of 0 and 1, (queries, teachers,
     findings), or how many of `teachers` say yes, (queries, findings). most_ones: how many findings
@@ -120,7 +116,6 @@ def release_labels(
         counts,
         scores=scores,
         teachers=teachers,
-        weights=weights,
         resolution=resolution,
         findings=findings,
         most_ones=most_ones,
@@ -186,7 +181,7 @@ def release_statement(released: Released) -> str:
     answered = released.labels >= 0
     number = int((answered if answered.ndim == 1 else answered.any(axis=1)).sum())
     charged = statement.Charged(released.epsilon, released.delta, labels=number)
-    return statement.statement(plan, proof, charged, individual.proofs(plan, released.epsilon))
+    return statement.statement(plan, proof, charged)
 
 
 def release_darrm(

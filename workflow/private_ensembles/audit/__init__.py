@@ -14,7 +14,6 @@ _MODULES = {
         "enumerate_histograms",
         "neighbour_pairs",
         "vote_neighbours",
-        "weighted_neighbours",
         "reduced_histograms",
         "sorted_histograms",
         "two_class_matrix",

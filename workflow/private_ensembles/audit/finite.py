@@ -7,13 +7,12 @@ question about it, each time with what is proven of the table, rounded against u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.accounting.trade_off import least_mu, trade_off
 from private_ensembles.accounting.zero_concentrated import least_rho
@@ -25,11 +24,7 @@ from private_ensembles.audit.divergence import (
     renyi_curve,
     worst_pair,
 )
-from private_ensembles.audit.histograms import (
-    both_counts,
-    vote_neighbours,
-    weighted_neighbours,
-)
+from private_ensembles.audit.histograms import both_counts, vote_neighbours
 from private_ensembles.audit.shared_data import (
     LARGEST_K,
     corner_multisets,
@@ -124,7 +119,6 @@ def audit_function(
     n_classes: int,
     *,
     neighbours: str = "moved_vote",
-    weights: Sequence[int] | None = None,
     relative_error: float = 1e-12,
     absolute_error: float = 0.0,
 ) -> FiniteMechanism:
@@ -132,9 +126,7 @@ def audit_function(
 
     probabilities: counts (n, C) -> (n, L), the chances of L outcomes (labels, and no answer if
     there can be none) on each; rows add up to 1. It is called once for each number of votes.
-    neighbours: as `vote_neighbours`. weights: votes that each teacher casts, all for one class, so
-    that they are what moves (`weighted_neighbours`); None: one each. relative_error,
-    absolute_error: of the function's own floats.
+    neighbours: as `vote_neighbours`. relative_error, absolute_error: of the function's own floats.
 
     Raises ValueError like `vote_neighbours`, and if what comes back is not such a table.
 
@@ -144,13 +136,7 @@ def audit_function(
     >>> round(audited.epsilon(0.0), 4), round(audited.mu(), 4)  # ln 3, 2 Phi^-1(3 / 4)
     (1.0986, 1.349)
     """
-    if weights is None:
-        rows, pairs = vote_neighbours(n_teachers, n_classes, neighbours)
-    else:
-        checks.one_of(("moved_vote",), neighbours=neighbours)
-        if len(weights) != n_teachers:
-            raise ValueError(f"weights: {len(weights)} of them: must be {n_teachers}")
-        rows, pairs = weighted_neighbours(weights, n_classes)
+    rows, pairs = vote_neighbours(n_teachers, n_classes, neighbours)
     totals = rows.sum(axis=1)
     parts = [_asked(probabilities, rows[totals == total]) for total in np.unique(totals)]
     widths = sorted({part.shape[1] for part in parts})

@@ -9,7 +9,6 @@ appears or disappears.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,14 +36,11 @@ def enumerate_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
     return _extend(n_teachers, n_classes, descending=False)
 
 
-def neighbour_pairs(
-    histograms: ArrayLike, moved: int = 1, together: bool = False
-) -> NDArray[np.int64]:
+def neighbour_pairs(histograms: ArrayLike, moved: int = 1) -> NDArray[np.int64]:
     """Pairs (P, 2) of rows of `enumerate_histograms` between which one vote moves, each pair once.
 
-    moved: how many votes may move at most, >= 1: if together, from one class to one other, else
-    from any classes to any. Raises ValueError if the rows are not all histograms in lexicographic
-    order.
+    moved: how many votes may move at most, >= 1, from any classes to any. Raises ValueError if the
+    rows are not all histograms in lexicographic order.
     """
     rows = np.asarray(histograms)
     if rows.ndim != 2 or not np.array_equal(
@@ -53,16 +49,15 @@ def neighbour_pairs(
         raise ValueError("histograms: must be all of them, in the order of enumerate_histograms")
     n_classes = rows.shape[1]
     pairs = []
-    for votes in range(1, moved + 1 if together else 2):
-        for source in range(n_classes):
-            for target in range(source + 1, n_classes):
-                first = np.nonzero(rows[:, source] >= votes)[0]
-                after = rows[first]
-                after[:, source] -= votes
-                after[:, target] += votes
-                pairs.append(np.stack([first, _rank(after)], axis=1))
+    for source in range(n_classes):
+        for target in range(source + 1, n_classes):
+            first = np.nonzero(rows[:, source])[0]
+            after = rows[first]
+            after[:, source] -= 1
+            after[:, target] += 1
+            pairs.append(np.stack([first, _rank(after)], axis=1))
     one = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
-    return one if moved == 1 or together else _within(one, len(rows), moved)
+    return one if moved == 1 else _within(one, len(rows), moved)
 
 
 def _within(pairs: NDArray, count: int, steps: int) -> NDArray[np.int64]:
@@ -111,52 +106,6 @@ def vote_neighbours(
             pairs.append(np.stack([first, start + len(fewer) + _rank(added)], axis=1))
         start += len(fewer)
     return np.concatenate(sizes), np.concatenate(pairs)
-
-
-def weighted_neighbours(
-    weights: Sequence[int], n_classes: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All inputs (H, C) of teachers who have weights, and all pairs (P, 2) of neighbours.
-
-    weights: votes of each teacher, all for one class, whole numbers >= 1. Of neighbours one teacher
-    says another class. Raises ValueError for other weights, fewer than two classes, and more than
-    five million histograms.
-
-    >>> rows, pairs = weighted_neighbours([2, 1], 2)
-    >>> rows.tolist(), sorted(map(tuple, pairs.tolist()))
-    ([[0, 3], [1, 2], [2, 1], [3, 0]], [(0, 1), (0, 2), (1, 3), (2, 3)])
-    """
-    checks.integer(n_classes=n_classes, at_least=2)
-    weights = list(weights)
-    checks.integer(at_least=1, **{f"weights[{i}]": w for i, w in enumerate(weights)})
-    if not weights:
-        raise ValueError("weights = []: must be one for each teacher")
-    # Of teachers of one weight only how many vote for each class counts.
-    most = math.prod(
-        math.comb(weights.count(weight) + n_classes - 1, n_classes - 1) for weight in set(weights)
-    )
-    if min(most, math.comb(sum(weights) + n_classes - 1, n_classes - 1)) > _MOST:
-        raise ValueError(
-            f"weights, n_classes: {len(weights)} teachers, {n_classes}: must give at most "
-            f"{_MOST:,} histograms"
-        )
-    one = np.eye(n_classes, dtype=np.int64)
-    first, second = [], []
-    for weight in set(weights):
-        others = np.zeros((1, n_classes), dtype=np.int64)
-        rest = sorted(weights)
-        rest.remove(weight)
-        for cast in rest:
-            every = others[:, None, :] + cast * one
-            others = np.unique(every.reshape(-1, n_classes), axis=0)
-        for source in range(n_classes):
-            for target in range(source + 1, n_classes):
-                first.append(others + weight * one[source])
-                second.append(others + weight * one[target])
-    ends = np.concatenate([*first, *second])
-    rows, places = np.unique(ends, axis=0, return_inverse=True)
-    pairs = np.sort(places.reshape(2, -1).T, axis=1)
-    return rows, np.unique(pairs, axis=0).astype(np.int64)
 
 
 def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:

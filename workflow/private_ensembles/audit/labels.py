@@ -92,8 +92,8 @@ class OnCounts(OnRows):
     """A law on vote counts, of which votes move: all histograms are listed.
 
     inputs: the histograms (H, C); of two classes by ascending votes for 1. secure: whether labels
-    are drawn from secure noise. moved: how many votes may move at most: if together, from one class
-    to one other, else from any classes to any. pairs: places of neighbours, if they are others.
+    are drawn from secure noise. moved: how many votes may move at most, from any classes to any.
+    pairs: places of neighbours, if they are others.
     """
 
     def __init__(
@@ -105,7 +105,6 @@ class OnCounts(OnRows):
         *,
         secure: bool = False,
         moved: int = 1,
-        together: bool = False,
         pairs: NDArray | None = None,
     ):
         self.law, self.parameters, self.secure = law, parameters, secure
@@ -115,7 +114,7 @@ class OnCounts(OnRows):
             self.pairs = two_class_pairs(n_teachers, moved) if pairs is None else pairs
         else:
             self.inputs = enumerate_histograms(n_teachers, n_classes)
-            self.pairs = neighbour_pairs(self.inputs, moved, together)
+            self.pairs = neighbour_pairs(self.inputs, moved)
         self.matrix = law.outcomes(self.inputs, parameters, secure)
         self.errors = law.error(n_teachers, n_classes, parameters, secure)
 

@@ -38,11 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "teacher comes or goes; private_teachers: all see all data, each is private (two classes)",
     )
     parser.add_argument(
-        "--weights",
-        metavar="W,W,...",
-        help="how many votes each teacher casts, all for one class, or a file; default: one each",
-    )
-    parser.add_argument(
         "--claims",
         type=_claim,
         action="append",
@@ -77,8 +72,6 @@ def run(options: argparse.Namespace) -> int:
         )
     function = functions.load(options.mechanism)
     exact = functions.kind_of(function, options.kind) == "probabilities"
-    if options.weights is not None and (not exact or options.neighbours != "moved_vote"):
-        raise ValueError("weights: must be of functions of probabilities, neighbours = moved_vote")
     report, text = (_exactly if exact else _from_below)(function, options)
     emit(report, text, as_json=options.json)
     return int(any(claim["verdict"] == "fails" for claim in report["claims"]))
@@ -114,7 +107,6 @@ def _exactly(function, options) -> tuple[dict, list[str]]:
 
 def _finite(function, options):
     from private_ensembles.audit.finite import audit_function, audit_shared_data
-    from private_ensembles.votes.ballots import read_weights
 
     if options.neighbours != "private_teachers":
         return audit_function(
@@ -122,7 +114,6 @@ def _finite(function, options):
             options.teachers,
             options.classes,
             neighbours=options.neighbours,
-            weights=read_weights(options.weights),
             relative_error=options.relative_error,
             absolute_error=options.absolute_error,
         )

@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
-    from private_ensembles.mechanisms.task import ballots_of
+    from private_ensembles.mechanisms.task import split_ballots
     from private_ensembles.planner import ranking, study
-    from private_ensembles.release import expectation, individual, release_plan
+    from private_ensembles.release import expectation
 
     labels = options.queries if options.labels is None else options.labels
     options.classes, several = votes_options.classes(options), votes_options.each_query(options)
@@ -41,8 +41,7 @@ def run(options: argparse.Namespace) -> int:
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
     stated = {"reach": facts.reach, "absent": options.absent} | several
-    weights = votes_options.weights(options)
-    stated |= ballots_of(options.teachers, weights, options.resolution)
+    stated |= split_ballots(options.teachers, options.resolution)
     wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
@@ -58,10 +57,6 @@ def run(options: argparse.Namespace) -> int:
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
     said = {"absent": True} if options.absent else {}
-    if applies and wanted.weights is not None:
-        best = release_plan.of(wanted, plans[0], None, facts)
-        said["by_weight"] = individual.by_weight(best, plans[0].epsilon)
-        text += individual.lines(said["by_weight"], wanted.weights)
     report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
     report |= {"expectation": expected}
     emit(report, text, as_json=options.json)

@@ -61,9 +61,7 @@ def run(options: argparse.Namespace) -> int:
     from private_ensembles.jobs.io import alone, describe, write_csv
     from private_ensembles.release import (
         expectation,
-        individual,
         own_votes,
-        release_plan,
         releasing,
         showing,
     )
@@ -111,9 +109,7 @@ def run(options: argparse.Namespace) -> int:
         except OSError as error:
             remedy = "the labels are charged, and the same command puts them in place"
             raise OSError(f"{labels.folder}: {describe(error)}: {remedy}") from None
-    total, weights = labels.total, application.task.weights
-    plan = release_plan.read(row["terms"])
-    own = individual.by_weight(plan, float(row["epsilon"]))
+    total = labels.total
     report = {
         "mechanism": application.chosen.mechanism,
         "parameters": row["parameters"],
@@ -124,14 +120,10 @@ def run(options: argparse.Namespace) -> int:
         "expectation": application.expectation.report(),
         "files": {path.stem.removeprefix(showing.MARK): str(path) for path in files.values()},
         "all_releases": None if total is None else asdict(total),
-        "by_weight": own,
         "left_of_total_budget": labels.left,
         "if_planned_together": None if labels.joint is None else asdict(labels.joint),
     }
     text = votes_options.profile_text(options, chosen["profile"]) + _text(report, labels)
-    text += individual.lines(own, weights or ())
-    if not own:
-        del report["by_weight"]
     emit(report, text, as_json=options.json)
     return 0
 
@@ -169,8 +161,6 @@ def _text(report: dict, labels) -> list[str]:
     usual = asked["wanted"] == asked["queries"] and asked["answered"] == words(FIRST)
     order = "" if usual else f"; {asked['answered']}"
     absent = " (some may be absent)" if asked.get("absent") else ""
-    if "largest_weight" in asked:
-        absent += f" (of weights up to {asked['largest_weight']})"
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
         f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, {_each(asked)}",

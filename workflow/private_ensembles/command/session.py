@@ -124,7 +124,7 @@ def _head(parser: argparse.ArgumentParser) -> None:
 
 def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
-    from private_ensembles.mechanisms.task import ballots_of
+    from private_ensembles.mechanisms.task import split_ballots
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.session import Session
@@ -138,9 +138,8 @@ def create(options: argparse.Namespace) -> int:
     rows = {"queries": queries * each, "labels": options.labels * each}
     chosen = settings.of(options, **rows, **sizes)
     secure = options.noise == "secure"
-    weights = votes_options.weights(options)
     stated = {"reach": facts.reach, "absent": options.absent} | several
-    stated |= ballots_of(options.teachers, weights, options.resolution)
+    stated |= split_ballots(options.teachers, options.resolution)
     task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
     try:
@@ -162,7 +161,6 @@ def create(options: argparse.Namespace) -> int:
             teacher_epsilon=options.teacher_epsilon,
             teacher_delta=options.teacher_delta,
             absent=options.absent,
-            weights=weights,
             resolution=options.resolution,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
@@ -198,8 +196,7 @@ def release(options: argparse.Namespace) -> int:
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
         teachers = task.n_teachers if task.absent or task.resolution > 1 else None
-        stated = {"absent": task.absent, "teachers": teachers, "weights": task.weights}
-        stated["resolution"] = task.resolution
+        stated = {"absent": task.absent, "teachers": teachers, "resolution": task.resolution}
         if task.findings > 1:
             options.findings = options.findings or task.findings
             options.most_ones = task.most_ones

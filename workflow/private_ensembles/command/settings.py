@@ -60,12 +60,6 @@ def add_arguments(parser: argparse.ArgumentParser, *, seed: str, draws: bool = T
         "protected as its vote is",
     )
     model.add_argument(
-        "--weights",
-        metavar="W,W,...",
-        help="how many votes each teacher casts, all for one class: whole numbers in the order of "
-        "the teachers, or a file of them; public; default: one each",
-    )
-    model.add_argument(
         "--resolution",
         type=whole,
         metavar="S",

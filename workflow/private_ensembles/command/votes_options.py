@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,7 +81,6 @@ def read(
     *,
     absent: bool,
     teachers: int | None = None,
-    weights: Sequence[int] | None = None,
     resolution: int | None = None,
 ) -> Votes:
     """Return the votes of a file; arguments and ValueError as `votes.foreign.read_own_votes`."""
@@ -99,7 +97,6 @@ def read(
         most_ones=options.most_ones,
         absent=absent,
         teachers=teachers,
-        weights=weights,
         resolution=resolution,
     )
 
@@ -113,17 +110,9 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     from private_ensembles.release.pool import pool_of
 
     stated = {"absent": options.absent, "teachers": options.teachers}
-    stated["weights"] = weights(options)
     stated["resolution"] = options.resolution
     votes = read(options, options.votes, options.classes, **stated)
     return pool_of(votes, options.answer, options.class_names, seed, options.findings)
-
-
-def weights(options: argparse.Namespace) -> tuple[int, ...] | None:
-    """Return the weights that the options state, or None; ValueError as `ballots.read_weights`."""
-    from private_ensembles.votes.ballots import read_weights
-
-    return read_weights(options.weights)
 
 
 def classes(options: argparse.Namespace) -> int | None:
@@ -155,9 +144,8 @@ def each_query(options: argparse.Namespace) -> dict[str, int | None]:
 
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
-    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent", "weights")
-    keys += ("resolution",)
-    keys += ("findings", "most_ones")
+    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent")
+    keys += ("resolution", "findings", "most_ones")
     return {key: getattr(options, key) for key in keys} | {"n_teachers": options.teachers}
 
 

@@ -60,9 +60,6 @@ class Configuration(types.Section):
     n_teachers: types.Maybe[types.Teachers] = about(
         "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
     )
-    weights: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
-        "Votes of each teacher, separated by commas, or a file of them; null is one each."
-    )
     resolution: types.Maybe[types.integer(ge=1, le=MOST_PARTS)] = about(
         "Parts of a vote to which each ballot of your own scores is rounded; null: 100."
     )
@@ -219,7 +216,7 @@ class Configuration(types.Section):
             yield "unit", self.unit, "printable text"
         if self.session is not None:
             usual = {"shards": None, "unit": "record", "reach": 1, "absent": False}
-            usual |= {"n_teachers": None, "weights": None, "resolution": None}
+            usual |= {"n_teachers": None, "resolution": None}
             for name, default in usual.items():
                 if (value := getattr(self, name)) != default:
                     shown = "no" if default is False else default or "null"

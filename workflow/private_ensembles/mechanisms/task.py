@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from private_ensembles import checks
@@ -15,12 +14,11 @@ from private_ensembles.accounting.limits import (
     check_size,
 )
 from private_ensembles.mechanisms.registry import ADJACENCIES
-from private_ensembles.votes.ballots import of_weights
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Fields that texts from before there were ballots of several votes do not have.
-_OF_BALLOTS = ("ballot", "split", "n_votes", "absent", "findings", "most_ones", "weights")
+_OF_BALLOTS = ("ballot", "split", "n_votes", "absent", "findings", "most_ones")
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
 
@@ -41,30 +39,12 @@ def split_ballots(n_teachers: int, resolution: int | None) -> dict[str, int | bo
     return {"n_votes": n_teachers * resolution, "ballot": resolution, "split": True}
 
 
-def ballots_of(
-    n_teachers: int, weights: Sequence[int] | None, resolution: int | None
-) -> dict[str, object]:
-    """Return the fields of a task that say what one teacher's ballot is: of weights, or of parts.
-
-    >>> ballots_of(3, (3, 1, 1), None), ballots_of(3, None, None)
-    ({'weights': (3, 1, 1), 'ballot': 3, 'n_votes': 5}, {})
-
-    weights: votes of each teacher; None: one each. resolution: as in `split_ballots`. Raises
-    ValueError if both are stated, and as `of_weights` and `split_ballots` do.
-    """
-    if weights is not None and resolution not in (None, 1):
-        raise ValueError(
-            f"weights: must be left out beside resolution = {resolution}, as scores have no weights"
-        )
-    return of_weights(weights, n_teachers) | split_ballots(n_teachers, resolution)
-
-
 def sizes_of(votes: Votes) -> dict[str, object]:
     """Return the fields of a task that say how many teachers and classes, and what a ballot is.
 
-    >>> sizes = sizes_of(Votes(2, [-1], counts=[[3, 2]], weights=(3, 1, 1)))
+    >>> sizes = sizes_of(Votes(2, [-1], counts=[[30, 20]], teachers=5, resolution=10))
     >>> sizes["n_teachers"], sizes["n_votes"], sizes["ballot"]
-    (3, 5, 3)
+    (5, 50, 10)
     """
     return {
         "n_teachers": votes.n_teachers,
@@ -73,7 +53,6 @@ def sizes_of(votes: Votes) -> dict[str, object]:
         "ballot": votes.ballot,
         "split": votes.split,
         "n_votes": None if votes.n_votes == votes.n_teachers else votes.n_votes,
-        "weights": votes.weights,
         "findings": votes.findings,
         "most_ones": votes.most_ones,
     }
@@ -101,10 +80,7 @@ class Task:
     teacher may say nothing, so that only the number of teachers is public; its votes are then dealt
     out to the classes (docs/ballots.md). findings: yes/no questions that a ballot answers at
     once: so many queries of two classes, one after the other, are one vector (docs/multi-label.md).
-    most_ones: how many of them a ballot answers with yes at most; None: all. weights: votes of each
-    teacher, all for one class, which add up to n_votes; None: it is not said, or one each. ballot
-    is then the weight of the teacher whose ballot moves, the largest for a claim that covers all
-    (`votes.ballots.of_weights` gives all three).
+    most_ones: how many of them a ballot answers with yes at most; None: all.
 
     Raises ValueError for a value out of range.
     """
@@ -129,7 +105,6 @@ class Task:
     absent: bool = False
     findings: int = 1
     most_ones: int | None = None
-    weights: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta)
@@ -143,8 +118,6 @@ class Task:
             checks.integer(at_least=self.n_teachers, n_votes=self.n_votes)
         check_size(self.n_teachers, self.n_classes)
         check_size(self.votes_in_all, self.n_classes, "n_votes")
-        if self.weights is not None:
-            self._check_weights()
         if self.ballot > (most := self.votes_in_all - self.n_teachers + 1):
             raise ValueError(
                 f"ballot = {self.ballot}: must be at most {most}, as {self.n_teachers} teachers "
@@ -198,20 +171,6 @@ class Task:
         most = min(self.findings, 2 * self.most_ones * self.reach)
         return whole * most + min(rest, most)
 
-    def _check_weights(self) -> None:
-        """Bring weights to a tuple; ValueError unless they are of these teachers and votes."""
-        weights = tuple(self.weights)
-        if wrong := {w for w in set(weights) if not isinstance(w, int) or w < 1}:
-            raise ValueError(f"weights: {wrong.pop()!r}: must be whole numbers of at least 1")
-        if len(weights) != self.n_teachers:
-            raise ValueError(f"weights: {len(weights)} of them: must be {self.n_teachers}")
-        if sum(weights) != self.votes_in_all or self.ballot > max(weights):
-            raise ValueError(
-                f"weights: add up to {sum(weights)}, the largest is {max(weights)}: must be "
-                f"n_votes = {self.votes_in_all} and at least ballot = {self.ballot}"
-            )
-        object.__setattr__(self, "weights", weights)
-
     @property
     def votes_in_all(self) -> int:
         """Return how many votes the counts of every query add up to."""
@@ -223,18 +182,9 @@ class Task:
         return min(self.reach * self.ballot, self.votes_in_all)
 
     @property
-    def together(self) -> bool:
-        """Return whether the votes that move do so from one class to one other.
-
-        Else from any classes to any. Absent votes are dealt out, to several classes if there are
-        several.
-        """
-        return self.reach == 1 and not self.split and (self.ballot == 1 or not self.absent)
-
-    @property
     def resolution(self) -> int:
         """Return of how many parts a ballot of scores is; 1 if ballots are no scores."""
-        return self.ballot if self.split and self.weights is None else 1
+        return self.ballot
 
     def of_one_vote(self) -> Task:
         """Return the same task if one vote moves."""

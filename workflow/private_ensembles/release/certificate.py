@@ -7,7 +7,7 @@ fits the mechanism. Where nothing is proven, it says why. Format and theorems: d
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -92,7 +92,7 @@ def _prove(plan: ReleasePlan) -> Proof:
     task, parameters = plan.mechanism.as_charged(task, parameters)
     plan = replace(plan, task=task, parameters=parameters)  # of the labels that can change
     of_one_ballot = task.reach == 1 and task.n_classes == 2  # from one of two it is to the other
-    if task.moved > 1 and not (task.together or of_one_ballot):
+    if task.moved > 1 and not of_one_ballot:
         raise NoCertificate("the verifier knows votes that go from one class to one other only")
     account = plan.mechanism.account
     if isinstance(parameters, Members):
@@ -132,19 +132,12 @@ def proof_or_reason(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
 
 
 def of_release(
-    plan: ReleasePlan,
-    proof: Proof,
-    *,
-    time: str,
-    labels_sha256: str,
-    epsilon: float,
-    own: Sequence[tuple[int, float, Proof]] = (),
+    plan: ReleasePlan, proof: Proof, *, time: str, labels_sha256: str, epsilon: float
 ) -> str:
     """Return the file of a release's certificate, as JSON text: a function of these alone.
 
     proof: what is proven of the plan. time: of the charge. labels_sha256: of labels.csv, which is
-    to lie beside the file. epsilon: what is stated, at the plan's delta. own: what is stated of
-    teachers of less weight, and proven: weight, epsilon and proof of each.
+    to lie beside the file. epsilon: what is stated, at the plan's delta.
     """
     facts = {
         "time": time,
@@ -154,11 +147,7 @@ def of_release(
         "delta": exactly(plan.task.delta),
         "terms": plan.text(),
     }
-    own = [row for row in own if row[2].body["kind"] != "ledger_row"]
-    if own:
-        facts["own"] = [{"weight": weight, "epsilon": exactly(of)} for weight, of, _ in own]
-    bodies = [proof.body, *(of_weight.body for *_, of_weight in own)]
-    return json.dumps({"release": facts, "certificates": bodies}) + "\n"
+    return json.dumps({"release": facts, "certificates": [proof.body]}) + "\n"
 
 
 def _of_responses(plan: ReleasePlan, members: int) -> dict:
@@ -290,7 +279,7 @@ def _of_one(coin: tuple[int, str]) -> Fraction:
 def _cells(plan: ReleasePlan, sigma: float, spread: float, units: int, reserve: int) -> Level:
     """The largest of counts with Gaussian noise on the fine lattice."""
     task = plan.task
-    family = OnCells(sigma, task.votes_in_all, task.n_classes, 0.0, task.moved, together=True)
+    family = OnCells(sigma, task.votes_in_all, task.n_classes)
     leads, middles, _ = family._nodes()
     panels = 2
     while panel_error(panels, middles.size) > 1e-3 * task.delta / plan.labels and panels < 16:
@@ -304,8 +293,6 @@ def _cells(plan: ReleasePlan, sigma: float, spread: float, units: int, reserve: 
         "panels": panels,
         "lattice": "fine",
     }
-    if task.moved > 1:
-        law["moved"] = task.moved
     error = 4 * panel_error(panels, middles.size) + 1e-15
     apart = fine_distance(sigma, task.n_classes) * 1.3 + 1e-30
     shape = (leads.size, middles.size)

@@ -379,7 +379,7 @@ def _one_more(known: Scaled, seed: int) -> Advice | None:
     mechanism = load(plan.mechanism)
     if not (mechanism.entry.hides_votes and "cap" in mechanism.account.free):
         return None
-    if task.votes_in_all != task.n_teachers:  # whose weight is not known
+    if task.votes_in_all != task.n_teachers:
         return None
     more = replace(task, n_teachers=task.n_teachers + 1)
     votes, truth = study.profile_votes(more, seed)

@@ -65,8 +65,8 @@ class OnCells(GaussianMaximum):
     """The family of GNMax's labels with nodes where the verifier has them."""
 
     def _nodes(self):
-        half_move = self.moved / self.scale
-        half = min((self.teachers - self.moved) / self.scale, 13 + half_move)
+        half_move = 1 / self.scale
+        half = min((self.teachers - 1) / self.scale, 13 + half_move)
         leads = math.ceil(half * _CELLS * (1 - 1e-15))
         widest = leads / _CELLS + half_move
         middles = math.ceil((8.5 + widest / 2 + 6.5) * _CELLS * (1 - 1e-15)) + 1

@@ -159,8 +159,6 @@ def public_facts(application: Application) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
     task = application.task
     stated: dict[str, object] = {"absent": True} if task.absent else {}
-    if task.weights is not None:
-        stated["largest_weight"] = max(task.weights)
     if task.resolution > 1:
         stated["resolution"] = task.resolution
     if task.findings > 1:

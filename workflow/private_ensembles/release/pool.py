@@ -18,7 +18,6 @@ from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import provenance
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.votes.ballots import read_weights
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.findings import names_of_findings
 
@@ -164,8 +163,6 @@ def stated(config: Mapping) -> dict[str, object]:
     keys = ("first_class", "id_column", "absent", "n_teachers", "resolution")
     known = {name: config.get(name) for name in keys}
     known["class_names"] = names and list(read_class_names(names))
-    if config.get("weights"):
-        known["weights"] = list(read_weights(config["weights"]))
     if config.get("findings") is not None:
         known["findings"] = list(names_of_findings(config["findings"]))
         known["most_ones"] = config.get("most_ones")

@@ -98,7 +98,6 @@ class Session:
         teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
         teacher_delta: float = PRIVACY["teacher_Delta"],
         absent: bool = False,
-        weights: Sequence[int] | None = None,
         resolution: int | None = None,
         noise: str = "secure",
         seed: int | None = None,
@@ -118,8 +117,7 @@ class Session:
         :func:`private_ensembles.plan`. shards: ``disjoint`` if no record is in the data of two
         teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record
         is, such as "patient", and the most shards that one may be in (`release.facts`). absent:
-        whether a teacher may say nothing about a query (docs/ballots.md). weights: how many votes
-        each teacher casts, all for one class, whole numbers; None: one each. anyway: make a session
+        whether a teacher may say nothing about a query (docs/ballots.md). anyway: make a session
         of whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
         any case. noise: ``secure`` (the system's entropy) or ``reproducible``: a rehearsal, whose
         labels must not be released, with `seed` (default 0). levels: among which the noise of each
@@ -129,7 +127,7 @@ class Session:
         noise. reserve: a label of every level but the first has to leave units for so many more of
         it, without which the choice would cost more noise. findings, most_ones: yes/no questions
         that every query asks, as :func:`private_ensembles.release_labels` takes them; labels and
-        queries are then whole queries, and nobody has weights. say: is told, line by line, what to
+        queries are then whole queries. say: is told, line by line, what to
         expect before the file is made; None: what must not be missed becomes a warning.
 
         Raises ValueError, in one line, for a value out of range, if no mechanism applies, if the
@@ -154,7 +152,6 @@ class Session:
             teacher_epsilon=teacher_epsilon,
             teacher_delta=teacher_delta,
             absent=absent,
-            weights=weights,
             resolution=resolution,
             noise=noise,
             seed=seed,
@@ -266,12 +263,11 @@ class Session:
         """Release one label for each query, (queries,), -1 for a query without one.
 
         counts: integers (queries, classes), votes for each class; each row adds up to the number
-        of teachers, with weights to their sum (`votes.ballots.counted` counts so), or to at most
-        that if ballots may be absent, which are then dealt out to the classes
-        (`votes.ballots.dealt`). With several findings of a query it is ballots (queries, teachers,
-        findings) of 0 and 1, or how many say yes, (queries, findings), and labels are (queries,
-        findings). key: a name for the batch, of at most 200 characters. A batch of this name that
-        was released before is not drawn again: its labels are returned as they are,
+        of teachers, or to at most that if ballots may be absent, which are then dealt out to the
+        classes (`votes.ballots.dealt`). With several findings of a query it is ballots (queries,
+        teachers, findings) of 0 and 1, or how many say yes, (queries, findings), and labels are
+        (queries, findings). key: a name for the batch, of at most 200 characters. A batch of this
+        name that was released before is not drawn again: its labels are returned as they are,
         whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch
         again whose labels were lost because a process ended between charge and labels; it is
         charged anew. level: of the noise, if the session has levels; each query costs so many

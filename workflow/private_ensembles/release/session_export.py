@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from private_ensembles.jobs import io, provenance
-from private_ensembles.release import certificate, individual, session_plan, statement
+from private_ensembles.release import certificate, session_plan, statement
 from private_ensembles.release.pool import labels_text
 from private_ensembles.release.session import Session
 from private_ensembles.release.session_file import Batch
@@ -125,10 +125,8 @@ def _documents(session: Session, labels: Path, number: int, spent: float) -> dic
     epsilon, proof = plan.task.epsilon, certificate.proof_or_reason(plan)
     times = {"time": _time(last), "labels_sha256": provenance.sha256_of(labels)}
     charged = statement.Charged(epsilon, plan.task.delta, **times, labels=number, spent=spent)
-    own = individual.proofs(plan, epsilon)
-    said = statement.statement(plan, proof, charged, own)
-    proven = [(row.weight, row.epsilon, row.proof) for row in own]
-    checked = certificate.of_release(plan, proof, **times, epsilon=epsilon, own=proven)
+    said = statement.statement(plan, proof, charged)
+    checked = certificate.of_release(plan, proof, **times, epsilon=epsilon)
     return {statement.CERTIFICATE: checked, statement.STATEMENT: said}
 
 

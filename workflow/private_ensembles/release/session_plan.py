@@ -11,7 +11,7 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.accounts.levels import level_noise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task, ballots_of
+from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.noise.secure import seed_of
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.defaults import PRIVACY, RESERVE
@@ -40,7 +40,6 @@ def made(
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
     absent: bool = False,
-    weights: Sequence[int] | None = None,
     resolution: int | None = None,
     noise: str = "secure",
     seed: int | None = None,
@@ -61,8 +60,6 @@ def made(
     for name in names:
         checks.one_of(offered(), mechanism=name)
     each = 1 if findings is None else len(names_of_findings(findings))
-    if weights is not None and findings is not None:
-        raise ValueError("weights: must be left out beside findings, whose sums have none")
     if levels and most_ones is not None:
         raise ValueError(f"most_ones = {most_ones}: must be left out, as there are levels")
     task = Task(
@@ -80,7 +77,7 @@ def made(
         counts_only=True,
         reach=facts.reach,
         absent=absent,
-        **ballots_of(teachers, weights, resolution),
+        **split_ballots(teachers, resolution),
         findings=each,
         most_ones=most_ones,
     )

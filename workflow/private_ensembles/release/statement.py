@@ -13,9 +13,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from private_ensembles.configuration.naming import at_most
-from private_ensembles.release import certificate, individual
+from private_ensembles.release import certificate
 from private_ensembles.release.certificate import Proof
-from private_ensembles.release.individual import Own
 from private_ensembles.release.release_plan import ReleasePlan
 
 if TYPE_CHECKING:
@@ -62,10 +61,8 @@ def documents(release: Release, total: Total, joint: Total | None = None) -> dic
     charged = Charged(
         release.epsilon, release.delta, **times, labels=release.labels, total=total, joint=joint
     )
-    own = individual.proofs(plan, release.epsilon)
-    said = statement(plan, proof, charged, own)
-    proven = [(row.weight, row.epsilon, row.proof) for row in own]
-    checked = certificate.of_release(plan, proof, **times, epsilon=release.epsilon, own=proven)
+    said = statement(plan, proof, charged)
+    checked = certificate.of_release(plan, proof, **times, epsilon=release.epsilon)
     return {CERTIFICATE: checked, STATEMENT: said}
 
 
@@ -88,19 +85,15 @@ class Charged:
     spent: float | None = None
 
 
-def statement(plan: ReleasePlan, proof: Proof, charged: Charged, own: Sequence[Own] = ()) -> str:
+def statement(plan: ReleasePlan, proof: Proof, charged: Charged) -> str:
     """Return the statement as HTML.
 
-    proof: of the plan, as `certificate.proof_or_reason` returns it. own: what teachers of less
-    weight are promised (`individual.proofs`).
+    proof: of the plan, as `certificate.proof_or_reason` returns it.
     """
     sections = [
         ("What was released", _released(plan, charged)),
         ("Who is protected", _protected(plan)),
-        (
-            "What is promised",
-            _promised(plan, proof, charged.epsilon, charged.delta) + _by_weight(plan, charged, own),
-        ),
+        ("What is promised", _promised(plan, proof, charged.epsilon, charged.delta)),
         ("What all releases cost together", _together(charged)),
         ("What is not protected", _limits(plan)),
         ("How to check this", _checks(proof, on_record=bool(charged.time))),
@@ -252,33 +245,6 @@ def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> 
     if drawn:
         words += f"<p>{drawn}</p>"
     return f'<div class="beside"><div>{words}</div>{chart(points)}</div>'
-
-
-def _by_weight(plan: ReleasePlan, charged: Charged, own: Sequence[Own]) -> str:
-    """Say what teachers of each weight are promised, if votes are weighted."""
-    weights = plan.task.weights
-    if weights is None:
-        return ""
-    text = (
-        f"<p>Teachers had weights: each cast as many votes as its weight says, from "
-        f"{min(weights)} to {max(weights)}, all for one class. Weights are public, and were stated "
-        "by whoever released the labels. The promise above is for the largest weight.</p>"
-    )
-    rows = [
-        (
-            f"Weight up to {row.weight}",
-            f"the records of {row.teachers} teacher{'s' * (row.teachers != 1)}: "
-            f"({_number(row.epsilon)}, "
-            f"{_number(charged.delta)})-differentially private, "
-            + (
-                "by the account alone"
-                if row.proof.body["kind"] == "ledger_row"
-                else "proven by a certificate of its own, too"
-            ),
-        )
-        for row in own
-    ]
-    return text + (_table(rows) if rows else "")
 
 
 def _drawn(plan: ReleasePlan) -> str:

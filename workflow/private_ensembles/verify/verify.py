@@ -1129,12 +1129,11 @@ def tail_at(tails, start):
 
 
 # ---- The largest of counts with Gaussian noise, in any number of classes -------------------------
-# Up to g votes of one ballot move from class a to b; fewer of them cost no more. Given the largest
-# of all other noisy counts, M, there are three outcomes: a, b, another. In standard deviations, w
-# is the lead of a over b, c how far M lies above the middle of the two, alpha = c - w/2, beta = c +
-# w/2, and the move takes w to w - 2 g/sigma. Then Pr[a] is the integral of phi(y - w/2) Phi(y +
-# w/2) over y > c, Pr[b] the same at -w, and Pr[another] = Phi(alpha) Phi(beta). All w and c are in
-# cells; docs/many-labels.md, theorems 5 and 10.
+# One vote moves from class a to b. Given the largest of all other noisy counts, M, there are three
+# outcomes: a, b, another. In standard deviations, w is the lead of a over b, c how far M lies above
+# the middle of the two, alpha = c - w/2, beta = c + w/2, and the move takes w to w - 2/sigma. Then
+# Pr[a] is the integral of phi(y - w/2) Phi(y + w/2) over y > c, Pr[b] the same at -w, and
+# Pr[another] = Phi(alpha) Phi(beta). All w and c are in cells; docs/many-labels.md, theorem 5.
 MAXIMUM = {"name": anything, "scale": number, "teachers": count, "classes": count}
 MAXIMUM |= {"cells": count, "panels": count, "lattice": anything}
 LEAD, LOW, MARGIN = 13, Fraction(-13, 2), Fraction(17, 2)  # the cells' edges
@@ -1145,21 +1144,19 @@ SIXTH = 70  # the sixth derivative of phi(y - w/2) Phi(y + w/2) in y is less
 
 class Maximum:
     """The family of such labels, whose cells are 1 / cells wide; a coordinate x is (n, m), for
-    n unit + m half_move / 2, where half_move is g / sigma."""
+    n unit + m half_move / 2, where half_move is 1 / sigma."""
 
     def __init__(self, law):
-        _, self.sigma, K, C, cells, self.panels, lattice, g = fields(law, MAXIMUM, {"moved": count})
-        g = 1 if g is None else g
+        _, self.sigma, K, C, cells, self.panels, lattice = fields(law, MAXIMUM)
         need(
             self.sigma > 0 and K >= 2 and C >= 2,
             "scale is positive, teachers and classes 2 or more",
         )
-        need(1 <= g <= K, "moved must be 1 to teachers")
         need(1 <= self.panels <= 64 and 2 <= cells <= 100, "cells are 2 to 100, panels 1 to 64")
-        self.half_move = g / self.sigma
+        self.half_move = 1 / self.sigma
         self.cell = Fraction(1, cells)
         self.unit = self.cell / (4 * self.panels)
-        half = min((K - g) / self.sigma, LEAD + self.half_move)
+        half = min((K - 1) / self.sigma, LEAD + self.half_move)
         self.leads = ceil(half * cells)  # nodes i = -leads, ..., leads at w = half_move + i cell
         widest = self.leads * self.cell + self.half_move
         self.middles = ceil((MARGIN + widest / 2 - LOW) * cells) + 1  # c = LOW + j cell
@@ -1169,7 +1166,6 @@ class Maximum:
             self.distance, drawn = fine_distance(self.sigma, C), "noise on a fine lattice"
         self.about = f"{K} teachers, {C} classes, largest count with Gaussian noise, scale "
         self.about += f"{near(self.sigma)}, {drawn}"
-        self.about += f", {g} moved together" if g > 1 else ""
         size = (self.middles + 2 * self.leads) * 8 * self.panels
         steps.take(1000 * size + 300 * (2 * self.leads + 1) * self.middles)
         self.first = floor(LOW / self.unit) - 2 * self.panels * (self.leads + 1)
@@ -1646,35 +1642,34 @@ def several_certificates(record):
 # ---- The file of a release: what was released is what its certificate speaks of ------------------
 FACTS = {"time": words, "labels_sha256": words, "mechanism": words}
 FACTS |= {"epsilon": number, "delta": number, "terms": words}
-OWN = {"weight": count, "epsilon": number}  # of teachers whose ballots have fewer votes
+# What a plan may state of the labels that are wanted.
+TASK = {"epsilon", "delta", "queries", "labels", "n_teachers", "n_classes", "privacy_model"}
+TASK |= {"adjacency", "teacher_epsilon", "teacher_Delta", "secure", "counts_only", "profile"}
+TASK |= {"reach", "absent", "findings", "most_ones", "ballot", "split", "n_votes"}
 # What is proven may be more than what is stated by so much, which the line says.
 NEARLY = Fraction(51, 50)
 
 
 def release_file(record, path):
-    """The lines of a release's file: on its certificate, which is of the plan that it states, on
-    those of teachers of less weight, if there are any, and on the labels beside it."""
+    """The lines of a release's file: on its certificate, which is of the plan that it states, and
+    on the labels beside it."""
     facts, bodies = fields(record, {"release": anything, "certificates": anything})
-    time, sha256, mechanism, epsilon, delta, terms, own = fields(facts, FACTS, {"own": anything})
-    own = [] if own is None else several(own, lambda row: fields(row, OWN))
-    body, *others = several(bodies, anything, 1 + len(own))
-    need(all(type(x) is dict for x in (body, *others)), "a certificate is an object")
+    time, sha256, mechanism, epsilon, delta, terms = fields(facts, FACTS)
+    (body,) = several(bodies, anything, 1)
+    need(type(body) is dict, "a certificate is an object")
     plan = parsed(terms)
     need(type(plan) is dict and plan.get("name") == mechanism, "the terms are of another mechanism")
     task = plan.get("task")
     need(type(task) is dict, "the terms have no task")
+    for name in task:
+        need(name in TASK, f"nobody checks a field {name!r} of the task: it must not be")
     same = epsilon <= real(task.get("epsilon")) and real(task.get("delta")) == delta
     need(same, "the terms have a smaller epsilon, or another delta")
     need(task.get("secure") is True, "the noise of a rehearsal is known")
     released = (
         f"release of {time} by {mechanism!r}, stated ({at_most(epsilon)}, {at_most(delta)})-DP"
     )
-    yield of_the_claim(released, body, plan, task, None, (epsilon, delta))
-    for of_weight, (weight, least) in zip(others, own, strict=True):
-        need(weight < count(task.get("ballot", 1)), "the largest weight is the release's own")
-        whose = f"teachers of weight {weight} or less, stated ({at_most(least)}, "
-        whose += f"{at_most(delta)})-DP"
-        yield of_the_claim(whose, of_weight, plan, task, weight, (least, delta))
+    yield of_the_claim(released, body, plan, task, (epsilon, delta))
     labels = os.path.join(os.path.dirname(path), "labels.csv")
     try:
         with open(labels, "rb") as file:
@@ -1686,15 +1681,15 @@ def release_file(record, path):
     yield "holds", f"labels.csv: is the file that was charged, sha256 {sha256}"
 
 
-def of_the_claim(claimed, body, plan, task, ballot, claim):
-    """The line on a certificate of a plan, for as many votes as `of_the_plan` has it.
+def of_the_claim(claimed, body, plan, task, claim):
+    """The line on a certificate of a plan.
 
     claimed: the claim in words. claim: its epsilon and delta.
     """
     epsilon, delta = claim
     try:
         if body.get("kind") != "ledger_row":  # which is there to say why there is none
-            of_the_plan(body, plan, task, ballot)
+            of_the_plan(body, plan, task)
             times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
             smaller = times * number(body["epsilon"]) > NEARLY * epsilon
             need(not smaller, "the release states a smaller epsilon than is proven")
@@ -1705,20 +1700,11 @@ def of_the_claim(claimed, body, plan, task, ballot, claim):
         return "unchecked", f"{claimed}: {reason}"
 
 
-def of_the_plan(body, plan, task, ballot=None):
-    """A certificate is of the noise, the votes, the classes and the labels that a plan has.
-
-    ballot: how many votes go together from one class to one other at most; None: as many as the
-    plan's largest ballot has.
-    """
+def of_the_plan(body, plan, task):
+    """A certificate is of the noise, the votes, the classes and the labels that a plan has."""
     need(task.get("reach", 1) == 1, "the plan protects several ballots, and the certificate one")
-    largest, split = count(task.get("ballot", 1)), task.get("split", False)
-    weights = task.get("weights")
-    same = weights is None or max(several(weights, count)) == largest
-    need(same, "the plan's largest ballot has other votes than its largest weight")
-    ballot = largest if ballot is None else ballot
-    together = split is False and (largest == 1 or task.get("absent", False) is False)
-    together = together or task.get("n_classes") == 2  # from one of two it is to the other
+    ballot = count(task.get("ballot", 1))
+    together = ballot == 1 or task.get("n_classes") == 2  # from one of two it is to the other
     need(together, "votes of the plan's ballots may go to several classes, and here they go to one")
     votes = task.get("n_votes")
     K, C, noise = (
@@ -1800,7 +1786,7 @@ def of_noise(law, name, noise, K, C, ballot):
         scale = noise["sigma2"] if "sigma2" in noise else noise["sigma"]
         same = law["teachers"] == K and law["classes"] == C and number(law["scale"]) == real(scale)
         need(same and law["lattice"] == "fine", "the certificate is of other noise")
-        need(law.get("moved", 1) == ballot, "the certificate is of other votes that move")
+        need(ballot == 1, "the certificate is of one vote that moves")
         return
     need(law["name"] == "coins" and len(law["rows"]) == K + 1 and C == 2, "the coins are of others")
     need(law["moved"] == ballot, "the certificate is of other votes that move")

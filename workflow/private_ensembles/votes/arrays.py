@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles import checks
 from private_ensembles.accounting.limits import MOST_PARTS, MOST_TEACHERS
 from private_ensembles.votes import foreign_findings
-from private_ensembles.votes.ballots import reduced, soft_counts
+from private_ensembles.votes.ballots import soft_counts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.foreign import PARTS
@@ -21,24 +21,20 @@ def of_arrays(
     *,
     scores: ArrayLike | None = None,
     teachers: int | None = None,
-    weights: Sequence[int] | None = None,
     resolution: int | None = None,
     findings: int | str | Sequence[str] | None = None,
     most_ones: int | None = None,
 ) -> Votes:
     """Return votes from what `private_ensembles.release_labels` takes, which says what each is.
 
-    >>> of_arrays([[4, 1], [2, 3]], weights=[3, 1, 1]).n_teachers
-    3
+    >>> of_arrays([[4, 1], [2, 3]]).n_teachers
+    5
 
-    Counts without weights, scores and findings are those of whole ballots of all teachers; with
+    Counts without scores and findings are those of whole ballots of all teachers; with
     teachers, ballots may be absent; with teachers and a resolution, ballots are split. Raises
     ValueError, in one line, for arrays that are not such a table, and for what does not go
     together.
     """
-    if weights is not None and not (scores is None and teachers is None and findings is None):
-        beside = "findings, scores, or teachers for absent ballots"
-        raise ValueError(f"weights: must be given alone, not beside {beside}")
     if resolution is not None:
         checks.integer(resolution=resolution, at_least=1, at_most=MOST_PARTS)
     split = scores is not None or resolution not in (None, 1)
@@ -56,8 +52,6 @@ def of_arrays(
     rows = _rows(counts)
     if split:
         return _of_parts(rows, teachers, resolution)
-    if weights is not None:
-        return _weighted(rows, weights)
     return _one_each(rows, teachers)
 
 
@@ -78,18 +72,6 @@ def _of_parts(rows: NDArray[np.int64], teachers: int | None, parts: int) -> Vote
     if (_sums(rows, total) != total).any():
         raise ValueError(f"counts: every row must add up to {total}, parts of a vote of all")
     return _votes(rows, teachers=teachers, resolution=parts)
-
-
-def _weighted(rows: NDArray[np.int64], weights: Sequence[int]) -> Votes:
-    """Return counts of teachers who cast several votes; weights that are all alike count as one."""
-    known = reduced(weights)
-    _require_number(len(weights))
-    total = len(weights) if known is None else sum(known)
-    if (_sums(rows, total) != total).any():
-        raise ValueError(
-            f"counts: every row must add up to {total}, the sum of weights without a common factor"
-        )
-    return _votes(rows, weights=known)
 
 
 def _one_each(rows: NDArray[np.int64], teachers: int | None) -> Votes:

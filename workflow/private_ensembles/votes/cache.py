@@ -15,7 +15,7 @@ from private_ensembles.jobs import io
 from private_ensembles.votes import ballots, findings
 
 # Facts of a Votes that are stated, and what they are unless they are; a file holds the others only.
-_STATED = {"absent": False, "teachers": None, "weights": None, "resolution": 1}
+_STATED = {"absent": False, "teachers": None, "resolution": 1}
 _STATED |= {"findings": 1, "most_ones": None}
 
 
@@ -25,7 +25,7 @@ class Votes:
 
     Exactly one of votes and counts is given. votes: integers (queries, teachers), each below
     n_classes, and -1 for an absent ballot. counts: unsigned integers (queries, n_classes), how many
-    votes each class has, with weights as many as they say; every row has the same sum, `n_votes`.
+    votes each class has; every row has the same sum, `n_votes`.
     labels: int64 (queries,), the truth, -1 if unknown. provenance: how the votes came about,
     JSON-able. ids: what a user's own file calls its queries, all different; None if it does not, as
     in every cache.
@@ -33,10 +33,9 @@ class Votes:
     Stated, and public; nothing of it is read off the votes. absent: ballots may be missing, so
     that rows of counts add up to at most `n_votes`. teachers: how many there are; must be given
     for counts whose rows do not tell it (absent, resolution), and agree with what else tells it.
-    weights: how many votes each teacher casts, whole numbers of at least 1 without a common factor
-    (`ballots.reduced`); None: one each. resolution: votes of one ballot that may be split among
-    classes; beside counts only, and without weights. findings: yes/no questions of each query, one
-    after the other in the rows, which are then of two classes. most_ones: how many of them a ballot
+    resolution: votes of one ballot that may be split among classes; beside counts only. findings:
+    yes/no questions of each query, one after the other in the rows, which are then of two classes.
+    most_ones: how many of them a ballot
     answers with yes at most: of one with more, the first ones count (`findings.few_ones`). Beside
     counts, as many as somebody has left of each ballot.
 
@@ -53,7 +52,6 @@ class Votes:
     ids: tuple[str, ...] | None = None
     absent: bool = False
     teachers: int | None = None
-    weights: tuple[int, ...] | None = None
     resolution: int = 1
     findings: int = 1
     most_ones: int | None = None
@@ -102,25 +100,9 @@ class Votes:
             checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
         if self.votes is not None and self.resolution != 1:
             raise ValueError("resolution: must be given for counts, not beside votes")
-        self._check_number("teachers", self.teachers)
-        if self.weights is not None:
-            self._check_weights()
-
-    def _check_number(self, name, number):
-        if self.votes is not None and number not in (None, np.shape(self.votes)[1]):
+        if self.votes is not None and self.teachers not in (None, np.shape(self.votes)[1]):
             teachers = np.shape(self.votes)[1]
-            raise ValueError(f"{name}: {number} of them: must be {teachers}, as in votes")
-
-    def _check_weights(self):
-        """Bring weights to their smallest numbers; they say how many teachers there are."""
-        weights = _whole("weights", self.weights, 1)
-        self._check_number("weights", len(weights))
-        if self.teachers not in (None, len(weights)):
-            raise ValueError(f"weights: {len(weights)} of them: must be {self.teachers}")
-        if self.resolution != 1:
-            raise ValueError("weights: must be left out beside a resolution")
-        object.__setattr__(self, "teachers", len(weights))
-        object.__setattr__(self, "weights", ballots.reduced(weights))
+            raise ValueError(f"teachers: {self.teachers} of them: must be {teachers}, as in votes")
 
     def _check_votes(self, array):
         _within("votes", array, ballots.ABSENT if self.absent else 0, self.n_classes - 1)
@@ -150,7 +132,6 @@ class Votes:
         if wrong.any():
             row, most = int(np.argmax(wrong)), "at most " if self.absent else ""
             each = "" if self.resolution == 1 else f" of {self.resolution} votes each"
-            each = each if self.weights is None else " with their weights"
             raise ValueError(
                 f"counts of query {row} add up to {sums[row]}: must be {most}{votes}, those of "
                 f"{self.teachers} teachers{each}"
@@ -179,22 +160,17 @@ class Votes:
     @property
     def n_votes(self):
         """Votes that every row of the histogram adds up to."""
-        if self.weights is not None:
-            return sum(self.weights)
         return self.n_teachers * self.resolution
 
     @property
     def ballot(self):
-        """Votes of the largest ballot: the largest weight, the resolution, or 1."""
-        return self.resolution if self.weights is None else max(self.weights)
+        """Votes of a ballot: the resolution, or 1."""
+        return self.resolution
 
     @property
     def split(self):
-        """Whether the votes of one ballot may move from, or to, several classes at once.
-
-        An absent ballot of several votes is dealt out to several classes.
-        """
-        return self.resolution > 1 or (self.absent and self.ballot > 1)
+        """Whether the votes of one ballot may move from, or to, several classes at once."""
+        return self.resolution > 1
 
     def of(self, queries):
         """The same votes on some of the queries only, given by an array of their places."""
@@ -212,7 +188,7 @@ class Votes:
     def histogram(self):
         """Votes per class, int64 (queries, n_classes); each row adds up to `n_votes`.
 
-        Weighted, with few ones, and absent ones dealt out to the classes in turn (`ballots.dealt`).
+        With few ones, and absent ones dealt out to the classes in turn (`ballots.dealt`).
         """
         cast = self.cast()
         return ballots.dealt(cast, self.n_votes) if self.absent else cast
@@ -229,7 +205,7 @@ class Votes:
         kept = self.votes
         if self.most_ones is not None:
             kept = findings.few_ones(kept, self.findings, self.most_ones)
-        return ballots.counted(kept, self.n_classes, self.weights)
+        return ballots.counted(kept, self.n_classes)
 
 
 def counts(votes, n_classes):

@@ -19,7 +19,7 @@ from private_ensembles import checks
 from private_ensembles.accounting.limits import MOST_CLASSES, MOST_PARTS, MOST_TEACHERS
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
-from private_ensembles.votes.ballots import ABSENT, read_weights, soft_counts
+from private_ensembles.votes.ballots import ABSENT, soft_counts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.foreign_columns import (
@@ -65,7 +65,6 @@ def read_own_votes(
     id_column: str | None = None,
     absent: bool = False,
     teachers: int | None = None,
-    weights: str | Sequence[int] | None = None,
     resolution: int | None = None,
     findings: str | int | Sequence[str] | None = None,
     most_ones: int | None = None,
@@ -83,9 +82,7 @@ def read_own_votes(
     (`foreign_columns.columns_of`). absent: ballots may be missing: an empty cell of a table, -1 in
     an array, rows of counts that add up to at most `teachers`. It is stated because what a file
     lacks is private. teachers: how many there are; must be stated for such counts, and else agree
-    with the file. weights: how many votes each teacher casts, in the order of the file's columns;
-    None: one each; or a text that `ballots.read_weights` reads. They need each teacher's votes, not
-    counts. findings: yes/no questions that every query asks, by their number or names, as in
+    with the file. findings: yes/no questions that every query asks, by their number or names, as in
     `findings.names_of_findings`; votes are then 0 or 1 (`foreign_findings.of_findings`), and rows
     of the result are findings. most_ones: how many of them a ballot answers with yes at most; of
     one with more, the first ones are kept. An npz file may hold ``scores`` instead (queries x
@@ -130,8 +127,7 @@ def read_own_votes(
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
     if resolution is not None:
         checks.integer(resolution=resolution, at_least=1, at_most=MOST_PARTS)
-    cast = read_weights(weights)
-    of_ballots = {"weights": cast, "findings": called, "most_ones": most_ones}
+    of_ballots = {"findings": called, "most_ones": most_ones}
     of_ballots |= {"absent": absent, "teachers": teachers, "resolution": resolution}
     stated = Stated(n_classes, kind, names, first_class, id_column, **of_ballots)
     try:
@@ -281,8 +277,6 @@ def _checked(table: Table, stated: Stated) -> Votes:
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
-        if stated.weights is not None:
-            raise ValueError("has counts: weights need each teacher's votes")
         result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix), **facts)
     else:
         first = 0 if table.named else stated.first_class
@@ -290,7 +284,7 @@ def _checked(table: Table, stated: Stated) -> Votes:
         votes = np.asarray(matrix)
         if first != 0:
             votes = np.where(votes == ABSENT, votes, votes - matrix.dtype.type(first))
-        result = Votes(n_classes, labels, votes, weights=stated.weights, **facts)
+        result = Votes(n_classes, labels, votes, **facts)
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
@@ -298,8 +292,6 @@ def _checked(table: Table, stated: Stated) -> Votes:
 
 def _of_scores(table: Table, stated: Stated) -> Votes:
     """Return scores as counts of ballots that are split."""
-    if stated.weights is not None:
-        raise ValueError("has scores: weights need each teacher's votes")
     if stated.absent:
         raise ValueError(
             "absent = yes: must be no for scores, of which a ballot without a positive one stands "

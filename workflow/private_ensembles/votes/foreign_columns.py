@@ -39,7 +39,6 @@ class Stated:
     id_column: str | None = None
     absent: bool = False
     teachers: int | None = None
-    weights: Sequence[int] | None = None
     resolution: int | None = None
     findings: tuple[str, ...] | None = None
     most_ones: int | None = None

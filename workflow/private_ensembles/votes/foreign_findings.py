@@ -31,7 +31,6 @@ def of_findings(table: Table, stated: Stated) -> Votes:
         "absent": stated.absent,
         "findings": len(names),
         "most_ones": stated.most_ones,
-        "weights": stated.weights,
         "teachers": stated.teachers,
     }
     matrix = np.asarray(table.matrix)

@@ -154,15 +154,14 @@ def _alike(number, total, size, generator):
     return drawn
 
 
-def synthetic_counts(profile, n_teachers, n_queries, generator, weights=None):
+def synthetic_counts(profile, n_teachers, n_queries, generator):
     """Vote counts of a synthetic ensemble, int64 (Q, n_classes), and labels, int64 (Q,).
 
     Each row adds up to n_teachers: ballots that are missing are dealt out to the classes
     (`ballots.dealt`). The queries and their labels come from one child of `generator`
     (numpy.random.Generator) and the votes from another, so that generators in equal states give
-    ensembles of any number of teachers the same queries. weights: votes of each teacher, all for
-    one class; teachers of every weight are right alike often, and a row adds up to all votes. None:
-    one each. Memory: about 8 bytes per query and class, with weights 24.
+    ensembles of any number of teachers the same queries. Memory: about 8 bytes per query
+    and class.
 
     Raises ValueError unless n_teachers and n_queries are integers >= 1.
 
@@ -175,13 +174,6 @@ def synthetic_counts(profile, n_teachers, n_queries, generator, weights=None):
     checks.integer(n_teachers=n_teachers, at_least=1)
     queries, votes = generator.spawn(2)
     share = profile.absent_share
-    if weights is not None:
-        probabilities, labels = synthetic_queries(profile, n_queries, queries)
-        counts = np.zeros(probabilities.shape, dtype=np.int64)
-        for weight, teachers in zip(*np.unique(weights, return_counts=True), strict=True):
-            cast = votes.binomial(teachers, 1 - share, n_queries)
-            counts += weight * votes.multinomial(cast, probabilities)
-        return dealt(counts, int(np.sum(weights))), labels
     checks.integer(n_queries=n_queries, at_least=1)
     cast = votes.binomial(n_teachers, 1 - share, n_queries) if share else None
     counts = np.empty((n_queries, profile.n_classes), dtype=np.int64)

@@ -55,9 +55,8 @@ class GaussianMaximum:
 
     scale: sigma, in votes, > 0. teachers: K >= 1. classes: C >= 2; the upper bounds hold for any.
     spare: how far in total variation each label's law may be from that of Gaussian noise, >= 0.
-    moved: how many votes may move at most, 1 to K. together: whether they all move from one class
-    to one other, as a ballot of several votes does; else from any classes to any. Raises ValueError
-    for numbers out of range.
+    moved: how many votes may move at most, 1 to K, from any classes to any. Raises ValueError for
+    numbers out of range.
     """
 
     scale: float
@@ -65,7 +64,6 @@ class GaussianMaximum:
     classes: int
     spare: float = 0.0
     moved: int = 1
-    together: bool = False
 
     def __post_init__(self) -> None:
         checks.finite(scale=self.scale, above=0)
@@ -124,7 +122,7 @@ class GaussianMaximum:
 
     def _spread(self, t: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """The rows of votes that move between more than two classes, or None."""
-        if self.moved == 1 or self.together:
+        if self.moved == 1:
             return None
         spread = several_classes.excesses(self.moved, self.classes, self.scale, t)
         return np.minimum(spread + self.spare * (1 + t), 1.0)

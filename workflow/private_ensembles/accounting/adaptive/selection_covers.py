@@ -2,9 +2,8 @@
 
 The exponential mechanism chooses class j with a probability in proportion to e^(rate n_j),
 permute-and-flip takes the largest count with exponential noise, and LNMax the one with Laplace
-noise. One vote moves from class a to b, or all votes of one ballot. Few pairs of distributions
-dominate all that this can cause, whatever the number of classes and whatever votes the other
-classes have.
+noise. One vote moves from class a to b. Few pairs of distributions dominate all that this can
+cause, whatever the number of classes and whatever votes the other classes have.
 
 Of LNMax's others, the one with the largest noisy count is as if it had exponential noise on a count
 z, any real number; so three outcomes are left. In units of the noise's scale a, b and z say all.
@@ -127,31 +126,27 @@ def permute_and_flip_cover(rate: float) -> Pairs:
     return _joined(parts, 0.0)
 
 
-def laplace_cover(scale: float, teachers: int, moved: int = 1) -> Pairs:
+def laplace_cover(scale: float, teachers: int) -> Pairs:
     """Return pairs that dominate LNMax's, in any number of classes.
 
     >>> laplace_cover(20.0, 51).first.shape[1]
     3
 
-    scale: of the noise on each count, in votes, > 0. teachers: K >= 1, all votes. moved: how many
-    of them may move from one class to one other, 1 to K. Outcomes: the class that loses votes, the
-    one that gains them, another. Raises ValueError for numbers out of range, and for a scale too
-    small for floats. Source: docs/many-labels.md, docs/ballots.md.
+    scale: of the noise on each count, in votes, > 0. teachers: K >= 1, all votes. Outcomes: the
+    class that loses a vote, the one that gains it, another. Raises ValueError for numbers out of
+    range, and for a scale too small for floats. Source: docs/many-labels.md.
     """
     checks.finite(scale=scale, above=0)
     checks.integer(teachers=teachers, at_least=1)
-    checks.integer(moved=moved, at_least=1, at_most=teachers)
-    near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2 * moved))
-    if (near + 2 * moved) / scale > _FURTHEST:
-        least = (min(teachers, _MANY_TEACHERS) + 2 * moved) / _FURTHEST
+    near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2))
+    if (near + 2) / scale > _FURTHEST:
+        least = (min(teachers, _MANY_TEACHERS) + 2) / _FURTHEST
         raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
-    vote = moved / scale
-    listed = np.arange(2 * moved, near + 1)
+    vote = 1 / scale
+    listed = np.arange(2, near + 1)
     if teachers > _MANY_TEACHERS and listed.size:
-        listed = _listed_leads(2 * moved, near, scale)
+        listed = _listed_leads(2, near, scale)
     parts = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, listed, scale)]
-    for lead in np.arange(moved + 1, min(2 * moved, near + 1)) * (1 / scale):
-        parts += _other_behind_as_they_pass(vote, lead)
     if near < teachers:
         before = np.array([[1.0, _TOLD, 0.0]])
         parts.append((before, before[:, [0, 2, 1]], 0.0))
@@ -241,8 +236,8 @@ def _other_between(vote: float) -> list[tuple]:
 def _other_behind(vote: float, listed: NDArray[np.int64], scale: float) -> list[tuple]:
     """z below a before, and below b before or after, or both; a leads by one vote or as listed.
 
-    vote: all that moves. listed: leads in votes, of two such moves or more, so that a leads after,
-    too; where some are left out, those around them stand for them.
+    vote: in scales. listed: leads in votes, of two or more, so that a leads after, too; where some
+    are left out, those around them stand for them.
     """
     k = math.exp(-vote)
     g, square = _with_squares(np.arange(_FEW_CELLS + 1) / _FEW_CELLS)
@@ -268,31 +263,6 @@ def _other_behind(vote: float, listed: NDArray[np.int64], scale: float) -> list[
     after = _below(each - 2 * vote, g, g**2)
     wide = (np.repeat(gaps, each.size // max(1, leads.size)),) if gaps.any() else ()
     parts.append((_between_at(each - up, up), after, vote / cells, *wide))
-    return parts
-
-
-def _other_behind_as_they_pass(vote: float, lead: float) -> list[tuple]:
-    """z below a before and below b after; a leads before and b after, by 2 vote - lead.
-
-    Votes of one ballot that move may be more than half of the lead, and less than all of it.
-    """
-    parts, exchanged = [], [1, 0, 2]
-    behind = lead - vote  # of a after, over b before
-    # z below b before, and below a after.
-    g, square = _with_squares(np.arange(_FEW_CELLS + 1) / _FEW_CELLS)
-    down = math.exp(-behind)
-    after = _below(np.full(g.shape, 2 * vote - lead), g * down, square * down**2)
-    parts.append((_below(np.full(g.shape, lead), g, square), after[:, exchanged], 0.0))
-    # z between b before and a after, which is below b after.
-    cells = cells_of_a_vote(vote)
-    up = behind * np.arange(cells + 1) / cells
-    g = np.exp(up - behind)
-    after = _below(np.full(g.shape, 2 * vote - lead), g, g**2)
-    parts.append((_between_at(lead - up, up), after[:, exchanged], behind / cells))
-    # z between a after and b after.
-    up = behind + (vote - behind) * np.arange(cells + 1) / cells
-    after = _between_at(vote - up, up - behind)
-    parts.append((_between_at(lead - up, up), after[:, exchanged], (vote - behind) / cells))
     return parts
 
 

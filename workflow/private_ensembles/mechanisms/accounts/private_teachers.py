@@ -43,13 +43,9 @@ def one_vote_each(task: Task) -> str | None:
     """Return that teachers have several votes, whose law is not known, or None if they have one."""
     if task.votes_in_all == task.n_teachers:
         return None
-    if task.split:
-        covered = "if each casts one vote, for its likeliest class"
-    else:
-        covered = "if all have the same weight"
     return (
         f"proven for one vote of each teacher, not for {task.votes_in_all} votes of "
-        f"{task.n_teachers}: covered {covered}"
+        f"{task.n_teachers}: covered if each casts one vote, for its likeliest class"
     )
 
 

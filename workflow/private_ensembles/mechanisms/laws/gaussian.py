@@ -134,7 +134,7 @@ class Gaussian(Law):
             raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
         spare = fine_distance(sigma, C) if self._fine(C, task.secure) else 0.0
         if C > 2:
-            return GaussianMaximum(sigma, K, C, spare, task.moved, task.together)
+            return GaussianMaximum(sigma, K, C, spare, task.moved)
         error = self.error(K, C, parameters)
         spare += error["absolute_error"]
         return two_class_pairs(

@@ -80,7 +80,6 @@ class Laplace(TableLaw):
     """Parameters are `LaplaceNoise` or `PureScale`."""
 
     pairs_of_many = True
-    together_of_many = True
 
     def chances(self, counts, parameters):
         if counts.shape[1] > 2:
@@ -115,7 +114,7 @@ class Laplace(TableLaw):
         return parameters.at_scale(factor * parameters.scale)
 
     def cover(self, task, parameters):
-        return laplace_cover(parameters.scale, task.votes_in_all, task.moved)
+        return laplace_cover(parameters.scale, task.votes_in_all)
 
     def closed_form(self, parameters):
         return "laplace", parameters.scale

@@ -21,7 +21,7 @@ class Law(ABC):
     serves two classes only. silent: an outcome may be no answer, -1. of_counts: the counts are all
     that a label depends on. coins: secure labels of two classes are coins of the distribution's own
     floats. pairs_of_many: `pairs` are known for more than two classes. groups_of_many: also where
-    several votes move. together_of_many: at least where they go from one class to one other.
+    several votes move.
     """
 
     n_classes: int | None = None
@@ -30,7 +30,6 @@ class Law(ABC):
     coins = False
     pairs_of_many = False
     groups_of_many = False
-    together_of_many = False
 
     @abstractmethod
     def distribution(
@@ -99,8 +98,7 @@ class Law(ABC):
         """Return whether `pairs` are known for the task."""
         if task.n_classes == 2:
             return True
-        together = task.moved == 1 or (task.together and self.together_of_many)
-        return self.pairs_of_many and (together or self.groups_of_many)
+        return self.pairs_of_many and (task.moved == 1 or self.groups_of_many)
 
     def require_pairs(self, task: Task) -> None:
         """Raise ValueError unless `pairs` are known for the task."""
@@ -126,7 +124,6 @@ class Law(ABC):
             task.n_classes,
             secure=task.secure,
             moved=task.moved,
-            together=task.together,
         )
 
 
