@@ -180,7 +180,7 @@ def test_the_wheel_works_in_an_empty_virtual_environment(distributions, tmp_path
 def test_every_extra_that_a_message_names_brings_the_module(root):
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     other_names = {"sklearn": "scikit-learn", "dp_accounting": "dp-accounting", "yaml": "pyyaml"}
-    other_names |= {"pydantic_core": "pydantic", "markdown_it": "markdown-it-py"}
+    other_names |= {"pydantic_core": "pydantic"}
     for module, extra in private_ensembles.EXTRAS.items():
         brought = map(Requirement, project["optional-dependencies"][extra])
         wanted = canonicalize_name(other_names.get(module, module))

@@ -13,7 +13,7 @@ import yaml
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
 from private_ensembles.figures import style
-from private_ensembles.page import index, reading
+from private_ensembles.page import index
 from tests import browser
 
 pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
@@ -41,7 +41,6 @@ def written(root, published_results):
     )
     path = published_results / "index.html"
     path.write_text(made, encoding="utf-8")
-    reading.write_pages(published_results / "site")
     return path
 
 

@@ -42,7 +42,7 @@ def reached(name):
 @pytest.mark.parametrize(
     ("rules", "pages"),
     [
-        ("report.smk", ["index.html", "views.html", "charts.html", "reading.html"]),
+        ("report.smk", ["index.html", "views.html", "charts.html"]),
         ("apply.smk", ["own.html"]),
     ],
 )

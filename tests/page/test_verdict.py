@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import private_ensembles
+from private_ensembles import docs_address
 from private_ensembles.page import verdict
 from private_ensembles.page.findings import Finding, read_findings
 from private_ensembles.page.page import inline_html, pieces
@@ -78,14 +79,18 @@ def test_a_card_says_two_findings_and_first_what_the_first_sentence_counts():
     assert card.said == ["2", "0"]
 
 
-def test_a_page_of_docs_is_linked_on_the_site_or_beside_the_page(monkeypatch):
-    assert pieces.docs("docs/gone.md#b") == "<code>docs/gone.md</code>"
-    beside = '<a class="file" data-href="site/docs/nzc.html#the-claim-fails">docs/nzc.md</a>'
-    assert pieces.docs("docs/nzc.md#the-claim-fails") == beside
-    assert beside.split("#")[0] in inline_html("see ``docs/nzc.md``")
+def test_a_page_of_docs_is_linked_on_the_site_or_in_the_repository_that_has_an_address(monkeypatch):
+    page = "docs/nzc.md#the-claim-fails"
+    monkeypatch.setattr(private_ensembles, "REPOSITORY", "https://example.org/OWNER/copy")
+    assert docs_address(page) == page
+    assert pieces.docs(page) == "<code>docs/nzc.md</code>"
+    monkeypatch.setattr(private_ensembles, "REPOSITORY", "https://example.org/me/copy")
+    there = '<a href="https://example.org/me/copy/blob/main/docs/nzc.md#the-claim-fails">'
+    assert pieces.docs(page) == f"{there}docs/nzc.md</a>"
+    assert there.split("#")[0] in inline_html("see ``docs/nzc.md``")
     monkeypatch.setattr(private_ensembles, "SITE", "https://example.org/")
     there = '<a href="https://example.org/docs/nzc.html#the-claim-fails">docs/nzc.md</a>'
-    assert pieces.docs("docs/nzc.md#the-claim-fails") == there
+    assert pieces.docs(page) == there
 
 
 def found(*kinds, paper="p"):

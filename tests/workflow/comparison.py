@@ -12,24 +12,19 @@ from private_ensembles.jobs.comparison import VOLATILE
 VOLATILE_KEYS = {"darrm/gamma": [("solver", "seconds")]}
 # The page's part about revisions, versions, machine and times (page/templates/index.html).
 VOLATILE_PART = re.compile(rb"<!-- varies from run to run -->.*?<!-- /varies -->", re.DOTALL)
-# Snakemake's own, in every folder that is an output: when it was made.
-TIMESTAMP = ".snakemake_timestamp"
-# The pages of docs/ beside the results have no such part. Their folder is one output of its rule,
-# and has one record.
-SITE = "site/"
 
 
 def contents(folder: Path) -> dict[str, str]:
     """Return the sha256 of every result of a run by its path below `folder`/results.
 
     JSON is compared without its volatile keys, the page without its volatile part, all other files
-    byte for byte, pages of docs included.
+    byte for byte.
     """
     results = folder / "results"
     found = {}
     for path in sorted(results.rglob("*")):
         name = path.relative_to(results).as_posix()
-        if not path.is_file() or path.name == TIMESTAMP:
+        if not path.is_file():
             continue
         if name == "README.md" or name.startswith(VOLATILE):
             continue
@@ -39,7 +34,7 @@ def contents(folder: Path) -> dict[str, str]:
                 data = _without(json.loads(data), keys)
         if path.suffix == ".html":
             data, number = VOLATILE_PART.subn(b"", data)
-            assert number == (not name.startswith(SITE)), name
+            assert number == 1, name
         found[name] = hashlib.sha256(data).hexdigest()
     assert found, f"no results in {results}"
     return found

@@ -63,13 +63,9 @@ def test_every_result_has_a_record_of_its_origin(name, finish_run):
     suffixes = set()
     for file in comparison.contents(finished):
         path = finished / "results" / file
-        # A folder that one rule fills is recorded as a whole, and without a hash.
-        folder = file.startswith(comparison.SITE)
-        output = comparison.SITE.rstrip("/") if folder else file
-        record = json.loads((finished / record_path(f"results/{output}")).read_text())
-        assert set(record) >= (KEYS - {"sha256"} if folder else KEYS), file
-        if not folder:
-            assert record["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), file
+        record = json.loads((finished / record_path(f"results/{file}")).read_text())
+        assert set(record) >= KEYS, file
+        assert record["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), file
         assert record["params"]["code"], file
         assert record["seed"] == 0, file
         suffixes.add(path.suffix)

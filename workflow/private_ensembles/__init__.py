@@ -11,11 +11,12 @@ SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
 
 __version__ = "0.3.0"
 
-# Where the repository is. `.ci/publish_at ADDRESS` changes it here and wherever it is written.
+# Where the repository is. `.ci/publish_at ADDRESS` changes it here and wherever it is written;
+# until then it is of an OWNER, and no link leads there.
 REPOSITORY = "https://github.com/OWNER/private-ensembles"
 
 # Where the site (`.ci/mkdocs.yml`) is deployed, with a slash at its end. Links from the page of
-# results and from messages then lead there; while it is empty, to files beside the results.
+# results and from messages then lead there; while it is empty, to the repository.
 SITE = ""
 
 # Modules of other projects, and the extra of pyproject.toml that brings them.
@@ -27,7 +28,6 @@ EXTRAS = {
     "lightgbm": "trees",
     "gurobipy": "gurobi",
     "jinja2": "workflow",
-    "markdown_it": "workflow",
     "markupsafe": "workflow",
     "pandas": "workflow",
     "matplotlib": "workflow",
@@ -60,13 +60,13 @@ def missing_extra(error: ModuleNotFoundError) -> str:
 def docs_address(page: str) -> str:
     """Return where a page of docs/ is read: on the site, or in the repository without one.
 
-    page: its path from the root of the repository, perhaps with an anchor.
-
-    >>> docs_address("docs/nzc.md#the-claim-fails")
-    'docs/nzc.md#the-claim-fails'
+    page: its path from the root of the repository, perhaps with an anchor. It is returned as it is
+    while neither has an address.
     """
-    name, hash_sign, anchor = page.partition("#")
-    return f"{SITE}{on_site(name)}{hash_sign}{anchor}" if SITE else page
+    if SITE:
+        name, hash_sign, anchor = page.partition("#")
+        return f"{SITE}{on_site(name)}{hash_sign}{anchor}"
+    return page if "/OWNER/" in REPOSITORY else f"{REPOSITORY}/blob/main/{page}"
 
 
 def on_site(name: str) -> str:

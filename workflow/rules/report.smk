@@ -66,15 +66,13 @@ rule build_index:
         ledger=targets.ledger(settings)["ledger"],
     output:
         page="results/index.html",
-        site=directory("results/site"),
     params:
         code=fingerprint(
             "build_index.py",
             also=[
                 "../report/*",
                 "../published/*.yaml",
-                *[f"../../{name}" for name in docs_pages.pages_of_docs(ROOT)],
-                *templates("page", "pieces", "index", "starred", "charts", "views", "reading"),
+                *templates("page", "pieces", "index", "starred", "charts", "views"),
             ],
         ),
         data=config["data"],

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from private_ensembles.jobs import io
-from private_ensembles.page import index, reading
+from private_ensembles.page import index
 
 with io.job(snakemake) as job:
     page = index.build(
@@ -15,5 +15,4 @@ with io.job(snakemake) as job:
         ledger=job.input.ledger,
         config=job.config,
     )
-    reading.write_pages(Path(job.output.site))
     Path(job.output.page).write_text(page, encoding="utf-8")

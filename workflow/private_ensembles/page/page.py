@@ -15,8 +15,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-import private_ensembles
-from private_ensembles import docs_address, on_site
+from private_ensembles import docs_address
 from private_ensembles.configuration.naming import link
 from private_ensembles.figures import names
 from private_ensembles.published.statuses import STATUSES
@@ -58,10 +57,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 TEMPLATES.globals["statuses"] = STATUSES
-TEMPLATES.globals |= {"site": lambda: private_ensembles.SITE, "on_site": on_site}
 TEMPLATES.globals["docs_address"] = docs_address
-# Of an imported workflow the pages may be elsewhere.
-TEMPLATES.tests["readable"] = lambda name: (ASSETS.parents[1] / name).is_file()
 TEMPLATES.filters |= {"inline": inline_html, "link": link, "unbroken": _unbroken}
 # The macros of pieces.html, which Python may call, too: they return markup.
 pieces = TEMPLATES.get_template("pieces.html").module
