@@ -33,7 +33,6 @@ BENCHMARKS = (
     "gamma_points",
     "many_labels",
     "sessions",
-    "levels",
     "tokens",
     "findings",
     "best_label",

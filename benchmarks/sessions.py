@@ -11,22 +11,15 @@ import pandas as pd
 
 from benchmarks.measuring import describe, in_a_process, peak, with_machine
 from benchmarks.writing import chapter, table
-from private_ensembles.mechanisms.accounts.levels import level_noise
-from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import study
-from private_ensembles.planner.defaults import PROFILE, RESERVE, settings
+from private_ensembles.planner.defaults import settings
 from private_ensembles.release import record, release_plan
 from private_ensembles.release.session import Session
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 MECHANISM = "gnmax_exact"
 # 250 teachers, ten classes, the usual profile; epsilon and delta of all batches together.
 SPLIT = {"batches": 10, "labels": 100, "epsilon": 2.0, "delta": 1e-5}
-# Labels for which easy queries have much noise and the others little, at these units a label.
-LEVELS = {"labels": (100, 200, 400, 1000), "levels": (2, 4), "epsilon": 2.0, "delta": 1e-5}
-QUICK_LEVELS = {"labels": (20,), "levels": (2,)}
-SAMPLE = 10_000
 # epsilon and delta of each release.
 RELEASES = {"releases": 12, "labels": 100, "epsilon": 1.0, "delta": 1e-6}
 QUICK = {"labels": 4}
@@ -75,54 +68,6 @@ def compare_records(releases: int, labels: int, epsilon: float, delta: float) ->
     ]
 
 
-def compare_levels(
-    labels: tuple[int, ...], levels: tuple[int, ...], epsilon: float, delta: float
-) -> list[dict]:
-    """Right labels with one noise, and if queries that are thought to be hard have less of it.
-
-    Easy and hard are those of the profile, known without looking at votes. `level` is what the
-    label of a hard query costs; 1 where there is one noise for all.
-    """
-    mechanism, teachers, classes = load(MECHANISM), 250, 10
-    samples = [
-        synthetic_counts(
-            ConsensusProfile(classes, **PROFILE | {"easy_share": share}),
-            teachers,
-            SAMPLE,
-            np.random.default_rng(0),
-        )
-        for share in (1.0, 0.0)
-    ]
-    rows = []
-    for wanted in labels:
-        sizes = round(PROFILE["easy_share"] * wanted), round((1 - PROFILE["easy_share"]) * wanted)
-        for level in (1, *levels):
-            units = sizes[0] + level * sizes[1]
-            task = Task(epsilon, delta, units, units, teachers, classes, secure=True)
-            if level == 1:
-                noise = [mechanism.calibrate(task)] * 2
-            else:
-                noise = level_noise(mechanism, task, (1, level), (0, RESERVE * level))
-            easy, hard = (
-                float(mechanism.law.right(*sample, one).mean())
-                for sample, one in zip(samples, noise, strict=True)
-            )
-            rows.append(
-                {
-                    "what": "levels",
-                    "labels": wanted,
-                    "level": level,
-                    "units": units,
-                    "sigma": noise[0].sigma,
-                    "sigma_hard": noise[1].sigma,
-                    "easy": easy,
-                    "hard": hard,
-                    "value": sizes[0] * easy + sizes[1] * hard,
-                }
-            )
-    return rows
-
-
 def measure_single(mechanism: str, teachers: int, batches: int) -> dict:
     """Milliseconds of batches of one label, and memory; the file is in memory, if there is one."""
     sizes = {"teachers": teachers, "classes": 2, "labels": batches + 1}
@@ -151,7 +96,6 @@ def measure(quick: bool = False) -> pd.DataFrame:
     facts = describe("numpy", "scipy", "opendp")
     rows = in_a_process(compare_budgets, **SPLIT | (QUICK if quick else {}))
     rows += in_a_process(compare_records, **RELEASES | (QUICK if quick else {}))
-    rows += in_a_process(compare_levels, **LEVELS | (QUICK_LEVELS if quick else {}))
     for mechanism, teachers, batches in QUICK_SINGLE if quick else SINGLE:
         rows.append(
             in_a_process(measure_single, mechanism=mechanism, teachers=teachers, batches=batches)
@@ -175,16 +119,6 @@ def section(data: pd.DataFrame) -> str:
         "σ": "{noise}",
         "number": "{value:.4g}",
     }
-    levels = {
-        "labels": "{labels:.0f}",
-        "level of hard queries": "{level:.0f}",
-        "units": "{units:.0f}",
-        "σ, easy": "{sigma:.1f}",
-        "σ, hard": "{sigma_hard:.1f}",
-        "easy right": "{easy:.1%}",
-        "hard right": "{hard:.1%}",
-        "right labels": "{value:.1f}",
-    }
     single = data[data["what"] == "single"]
     times = {
         "mechanism": "{mechanism}",
@@ -198,13 +132,10 @@ def section(data: pd.DataFrame) -> str:
     return chapter(
         "Sessions",
         "sessions",
-        "250 teachers, ten classes and the usual profile for the first two tables. In the second "
-        "the seven of ten queries that are easy have the first level, all labels together are "
-        "(2, 10⁻⁵)-DP, and 1 is one noise for all. Times are processor time with the file in "
-        "memory, so that nothing waits for a disk.",
+        "250 teachers, ten classes and the usual profile for the first table. Times are processor "
+        "time with the file in memory, so that nothing waits for a disk.",
         data,
         table(columns, budgets, words=1),
-        table(levels, data[data["what"] == "levels"]),
         table(times, single, words=1),
         f"Target, {TARGET:g} ms of processor time for a label: {kept}.",
     )

@@ -12,21 +12,13 @@ def data(toy):
 
 
 def test_one_plan_and_one_account_give_more(data):
-    value = data[data["what"] != "levels"].set_index("what")["value"]
+    value = data.set_index("what")["value"]
     assert value["planned"] > value["split"]
     assert value["joint"] < value["apart"]
     assert value["single"] > 0
     section = sessions.section(data)
     assert "| one plan for all batches: right labels | 10 | 40 |" in section
     assert "| gnmax_analytic | 11 | 20 |" in section
-
-
-def test_levels_move_what_is_right_from_easy_queries_to_hard_ones(data):
-    one, two = data[data["what"] == "levels"].to_dict("records")
-    assert (one["level"], two["level"], one["units"], two["units"]) == (1, 2, 20, 26)
-    assert one["easy"] >= two["easy"]
-    assert one["hard"] < two["hard"]
-    assert "| 20 | 2 | 26 |" in sessions.section(data)
 
 
 @pytest.mark.parametrize(("target", "word"), [(1e6, "kept"), (0.0, "MISSED")])

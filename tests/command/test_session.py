@@ -96,25 +96,6 @@ def test_a_cap_is_raised_only_at_a_cost_that_was_stated(folder, capsys):
     assert told(capsys, "session", "status", "w.session")["remaining"] == 30
 
 
-def test_levels_are_chosen_batch_by_batch(folder, capsys):
-    create = [*CREATE[:2], "l.session", *CREATE[3:-1], "gnmax_exact", "--labels", "40"]
-    made = told(capsys, *create, "--level", "4", "--level", "2", "--reserve", "1")
-    assert made["affordable"] == {"1": 40, "2": 19, "4": 9}
-    assert made["caps"] == []
-    release = ["session", "release", "l.session", "march.npz", "--key"]
-    clear = told(capsys, *release, "clear", "--level", "2")
-    assert (clear["answers"], clear["labels"], clear["remaining"]) == (10, 20, 20)
-    assert main([*release, "more", "--level", "4"]) == 2
-    assert "10 queries of level 4: must be at most 4" in capsys.readouterr().err
-    assert main([*release, "more"]) == 0
-    out = capsys.readouterr().out
-    assert "10 labels of 10 queries" in out
-    assert "units: 30 charged in 2 batches, 10 remain" in out
-    assert "level 4 (sigma = " in out
-    assert main([*release, "more", "--level", "3"]) == 2
-    assert "--level = 3: must be one of this session: 1, 2, 4" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -11,8 +11,7 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.planner.defaults import PROFILE
-from private_ensembles.release import certificate, session_plan
-from private_ensembles.release.facts import Facts
+from private_ensembles.release import certificate
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.votes.synthetic import ConsensusProfile
 from verify import verify
@@ -118,13 +117,12 @@ def test_a_smaller_claim_fails(tmp_path, capsys, name):
 
 
 FORGED = {
-    "less noise": {"certificates__0__levels__0__law__scale": exactly(3.0)},
-    "more noise": {"certificates__0__levels__0__law__scale": exactly(30.0)},
-    "other teachers": {"certificates__0__levels__0__law__teachers": 10},
-    "other classes": {"certificates__0__levels__0__law__classes": 3},
-    "other noise drawn": {"certificates__0__levels__0__law__lattice": "none"},
-    "fewer labels": {"certificates__0__blocks": [{"times": 1, "units": 59}]},
-    "labels that cost nothing": {"certificates__0__levels__0__units": 2},
+    "less noise": {"certificates__0__law__scale": exactly(3.0)},
+    "more noise": {"certificates__0__law__scale": exactly(30.0)},
+    "other teachers": {"certificates__0__law__teachers": 10},
+    "other classes": {"certificates__0__law__classes": 3},
+    "other noise drawn": {"certificates__0__law__lattice": "none"},
+    "fewer labels": {"certificates__0__blocks": [{"times": 1, "labels": 59}]},
     "a smaller delta stated": {"release__delta": exactly(1e-6)},
     "a smaller epsilon stated": {"release__epsilon": exactly(1.0)},
     "another mechanism": {"release__mechanism": "gnmax"},
@@ -143,11 +141,9 @@ def test_forged_files_fail(tmp_path, capsys, forgery):
 def test_coins_of_other_noise_and_terms_of_another_plan_fail(tmp_path, capsys):
     plan = _plan(*RELEASES["gnmax_exact, coins"])
     record = json.loads(_file(tmp_path, plan).read_text())
-    coins = record["certificates"][0]["levels"][0]["law"]["rows"]
+    coins = record["certificates"][0]["law"]["rows"]
     label, p = coins[15]
-    forged = {
-        "certificates__0__levels__0__law__rows__15": [label, exactly(float.fromhex(p) * 0.999)]
-    }
+    forged = {"certificates__0__law__rows__15": [label, exactly(float.fromhex(p) * 0.999)]}
     assert verify.main([_file(tmp_path, plan, **forged)]) == 1
     for more in (replace(plan.parameters, labels=13), replace(plan.parameters, sigma=9.0)):
         terms = replace(plan, parameters=more).text()
@@ -205,28 +201,6 @@ def test_a_plan_without_a_certificate_says_why(tmp_path, capsys):
     path = _file(tmp_path, many)
     assert verify.main([path]) == 2
     assert "of 5,001 votes" in capsys.readouterr().out
-
-
-def test_sessions_with_levels_of_noise_have_one(tmp_path, capsys):
-    plan = session_plan.made(
-        teachers=31,
-        classes=2,
-        labels=24,
-        queries=None,
-        epsilon=2.0,
-        delta=DELTA,
-        mechanisms=None,
-        profile=None,
-        facts=Facts("disjoint"),
-        levels=(1, 2),
-        reserve=1,
-    )
-    path = _file(tmp_path, plan)
-    status = verify.main([path])
-    said = capsys.readouterr().out
-    assert (status, "24 units, asked adaptively" in said) == (0, True), said
-    forged = {"certificates__0__levels__1__reserve": 0}
-    assert verify.main([_file(tmp_path, plan, **forged)]) == 1
 
 
 @pytest.mark.slow

@@ -135,7 +135,7 @@ def test_a_session_counts_whole_queries(ballots, truth, tmp_path):
         assert first.shape == (12, 5)
         assert (session.release(ballots, key="one") == first).all()
         assert (first == truth).mean() > 0.9
-        assert (session.remaining, session.remaining_queries, session.affordable()) == (8, 8, 8)
+        assert (session.remaining, session.remaining_queries) == (8, 8)
         with pytest.raises(ValueError, match="12 queries: must be at most 8, which"):
             session.release(ballots)
         session.release(ballots.sum(axis=1)[:8])
@@ -148,22 +148,6 @@ def test_a_session_counts_whole_queries(ballots, truth, tmp_path):
         plain = replace(task, findings=1, most_ones=None, queries=80, labels=80)
         noise = replace(session.plan.parameters, labels=80)
         assert spent == load("gnmax_exact").cost(plain, noise).proven
-
-
-def test_levels_and_few_ones_do_not_go_together(tmp_path):
-    with pytest.raises(ValueError, match="most_ones = 2: must be left out, as there are levels"):
-        Session.create(
-            tmp_path / "s",
-            teachers=K,
-            classes=2,
-            labels=20,
-            epsilon=8,
-            delta=1e-5,
-            findings=5,
-            most_ones=2,
-            levels=(1, 2),
-            noise="reproducible",
-        )
 
 
 def test_the_session_command_writes_a_column_for_each(ballots, tmp_path, monkeypatch, capsys):

@@ -24,8 +24,8 @@ def planned(name, teachers, classes, labels):
 )
 def test_what_is_proven_lies_a_little_above_the_account(name, teachers, classes, labels):
     plan = planned(name, teachers, classes, labels)
-    level = certificate._level(plan, plan.parameters, 1, 0)
-    body, epsilon, curve = label_certificate.adaptive([level], labels, DELTA, 2.0)
+    noise = certificate._noise(plan, plan.parameters)
+    body, epsilon, curve = label_certificate.adaptive(noise, labels, DELTA, 2.0)
     family = plan.mechanism.law.pairs(plan.task, plan.parameters)
     account = adaptive_epsilon(family, labels, DELTA)
     assert account.lower <= epsilon <= account.upper * 1.01
@@ -37,6 +37,6 @@ def test_what_is_proven_lies_a_little_above_the_account(name, teachers, classes,
 
 def test_more_labels_of_the_same_noise_cost_more():
     plan = planned("gnmax_exact", 21, 2, 12)
-    level = certificate._level(plan, plan.parameters, 1, 0)
-    costs = [label_certificate.adaptive([level], n, DELTA, 0.5)[1] for n in (6, 12, 24)]
+    noise = certificate._noise(plan, plan.parameters)
+    costs = [label_certificate.adaptive(noise, n, DELTA, 0.5)[1] for n in (6, 12, 24)]
     assert costs[0] < costs[1] < costs[2]

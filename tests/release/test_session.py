@@ -236,16 +236,13 @@ def seen_and_charged(path):
         return seen, session.state.labels
 
 
-@pytest.mark.parametrize(
-    ("level", "more"), [(1, {}), (2, {"levels": (1, 2), "labels": 8, "reserve": 0})]
-)
 def test_a_kill_in_any_state_leaves_no_label_uncharged_and_one_command_goes_on(
-    tmp_path, monkeypatch, level, more
+    tmp_path, monkeypatch
 ):
     """Each kill is on a session of its own, as a first one; every draw is noted by a file."""
     path = tmp_path / "a.session"
     draws = tmp_path / "draws"
-    create(tmp_path, **more).close()
+    create(tmp_path).close()
     draw = Session._draw
 
     def noted(self, counts, *rest):
@@ -259,21 +256,21 @@ def test_a_kill_in_any_state_leaves_no_label_uncharged_and_one_command_goes_on(
 
     def work():
         with Session.open(path) as session:
-            session.release(COUNTS[:2], key="a", level=level)
+            session.release(COUNTS[:2], key="a")
 
     kinds = set()
     places = (sessions, session_file, session_plan)
     for _ in ending.at_every_state(work, places, tmp_path):
         drawn = sum(map(int, draws.read_text().split())) if draws.exists() else 0
         seen, charged = seen_and_charged(path)
-        assert seen * level <= charged
-        assert drawn * level <= charged
-        kinds.add((seen, charged // level))
+        assert seen <= charged
+        assert drawn <= charged
+        kinds.add((seen, charged))
         with Session.open(path) as session:
-            again = charged > seen * level
-            labels = session.release(COUNTS[:2], key="a", again=again, level=level)
+            again = charged > seen
+            labels = session.release(COUNTS[:2], key="a", again=again)
             assert len(labels) == 2
-            assert session.state.labels == (4 if again else 2) * level
+            assert session.state.labels == (4 if again else 2)
     assert kinds == {(0, 0), (0, 2), (2, 2)}
 
 
@@ -498,19 +495,18 @@ def test_a_session_of_too_little_use_is_not_made_unless_it_is_allowed(tmp_path):
 ABSENT = np.array([[3, 0], [0, 0], [1, 3], [2, 3]])
 
 
-@pytest.mark.parametrize("more", [{}, {"levels": (1, 2), "reserve": 0}])
-def test_absent_ballots_give_the_same_labels_however_queries_are_cut(tmp_path, more):
+def test_absent_ballots_give_the_same_labels_however_queries_are_cut(tmp_path):
     """The rule by which they are dealt out does not depend on the place of a query."""
     drawn = set()
     for number, parts in enumerate(splits(4)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        with create(folder, noise="reproducible", seed=7, absent=True, **more) as session:
+        with create(folder, noise="reproducible", seed=7, absent=True) as session:
             labels = np.concatenate([session.release(ABSENT[part]) for part in parts])
         drawn.add(labels.tobytes())
     whole = tmp_path / "dealt"
     whole.mkdir()
-    with create(whole, noise="reproducible", seed=7, absent=True, **more) as session:
+    with create(whole, noise="reproducible", seed=7, absent=True) as session:
         dealt = session.release([[4, 1], [3, 2], [2, 3], [2, 3]])
     assert drawn == {dealt.tobytes()}
 

@@ -41,8 +41,8 @@ def test_what_was_written_is_read_again(path):
     file = opened(path)
     assert file.plan() == '{"plan": 1}'
     first, second = file.batches()
-    assert (first.key, first.labels, first.charged) == ("one", [0, 1], 2)
-    assert (second.number, second.labels, second.most, second.charged) == (2, [2, -1, 0], 3, 2)
+    assert (first.key, first.labels, first.answers) == ("one", [0, 1], 2)
+    assert (second.number, second.labels, second.most, second.answers) == (2, [2, -1, 0], 3, 2)
     state = file.verify()
     assert (state.batches, state.queries, state.labels) == (2, 5, 4)
     assert file.find("two") == second
@@ -153,9 +153,9 @@ def test_a_missing_file_and_a_missing_folder_are_named(tmp_path):
         SessionFile.create(tmp_path / "nowhere" / "b.session", "{}")
 
 
-def test_a_newer_format_is_refused(path):
+def test_another_format_is_refused(path):
     change(path, f"PRAGMA user_version = {session_file.VERSION + 1}")
-    with pytest.raises(ValueError, match="a newer version of this program made it"):
+    with pytest.raises(ValueError, match="another version of this program made it"):
         opened(path)
 
 

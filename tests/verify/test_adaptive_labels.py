@@ -14,7 +14,7 @@ from private_ensembles.accounting.adaptive.hockey_sticks import excesses
 from private_ensembles.darrm.certificate_file import exactly
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.release import label_certificate
-from private_ensembles.release.label_certificate import Level, OnCells
+from private_ensembles.release.label_certificate import Noise, OnCells
 from verify import verify
 
 DELTA = 0.01
@@ -26,17 +26,17 @@ def any_work():
     verify.steps.allow(10**12)
 
 
-def _level(ones, **further):
+def _noise(ones):
     rows = [[int(p < 0.5), exactly(min(p, 1 - p))] for p in ones]
     table = np.stack([1 - np.array(ones), ones], axis=1)
     first = np.concatenate([table[:-1], table[1:]])
     second = np.concatenate([table[1:], table[:-1]])
     law = {"name": "coins", "moved": 1, "rows": rows}
     spread = largest_spread(two_classes(ones))
-    return Level(law, partial(excesses, first, second), spread, (2, len(ones) - 1), **further)
+    return Noise(law, partial(excesses, first, second), spread, (2, len(ones) - 1))
 
 
-def _truth(levels, units, epsilon):
+def _truth(ones, labels, epsilon):
     """The largest sum over outcomes of (P - e^epsilon P')_+ that an adversary reaches, by all
     strategies; a trifle too small, since e^epsilon is a float above it.
     """
@@ -44,57 +44,47 @@ def _truth(levels, units, epsilon):
 
     def best(p, q, left):
         value = max(Fraction(0), p - x * q)
-        for ones, cost, reserve in levels:
-            if cost + reserve > left:
-                continue
-            for i in range(len(ones) - 1):
-                for one, two in ((ones[i], ones[i + 1]), (ones[i + 1], ones[i])):
-                    both = zip((one, 1 - one), (two, 1 - two), strict=True)
-                    value = max(value, sum(best(p * a, q * b, left - cost) for a, b in both))
+        for i in range(len(ones) - 1 if left else 0):
+            for one, two in ((ones[i], ones[i + 1]), (ones[i + 1], ones[i])):
+                both = zip((one, 1 - one), (two, 1 - two), strict=True)
+                value = max(value, sum(best(p * a, q * b, left - 1) for a, b in both))
         return value
 
-    return best(Fraction(1), Fraction(1), units)
+    return best(Fraction(1), Fraction(1), labels)
 
 
 @pytest.mark.parametrize("labels", [1, 2, 3])
 def test_labels_cost_what_the_worst_adversary_reaches(labels):
-    body, epsilon, _ = label_certificate.adaptive([_level(COINS)], labels, DELTA, 1.0)
+    body, epsilon, _ = label_certificate.adaptive(_noise(COINS), labels, DELTA, 1.0)
     about, least, most = verify.adaptive_labels(_fields(body), Fraction(epsilon))
     coins = [Fraction(p) for p in COINS]
-    truth = _truth([(coins, 1, 0)], labels, epsilon)
+    truth = _truth(coins, labels, epsilon)
     assert truth <= most <= Fraction(DELTA)
     assert least == most
     assert f"{labels} labels" in about
     # No smaller epsilon by more than a few percent: the grid is fine.
-    lower = _truth([(coins, 1, 0)], labels, 0.95 * epsilon)
+    lower = _truth(coins, labels, 0.95 * epsilon)
     assert lower > DELTA
 
 
-def test_levels_and_their_reserves_are_followed():
-    plain, loud = COINS, [0.05, 0.2, 0.8, 0.95]
-    levels = [_level(plain), _level(loud, units=2, reserve=1)]
-    body, epsilon, _ = label_certificate.adaptive(levels, 3, DELTA, 2.0)
-    most = verify.adaptive_labels(_fields(body), Fraction(epsilon))[2]
-    known = [([Fraction(p) for p in plain], 1, 0), ([Fraction(p) for p in loud], 2, 1)]
-    truth = _truth(known, 3, epsilon)
-    assert truth <= most <= Fraction(DELTA)
-    assert _truth(known, 3, 0.9 * epsilon) > DELTA
-
-
 def test_blocks_stand_for_their_labels():
-    body, epsilon, _ = label_certificate.adaptive([_level(COINS)], 3, DELTA, 1.0)
-    body["blocks"] = [{"times": 3, "units": 1}]
+    body, epsilon, _ = label_certificate.adaptive(_noise(COINS), 3, DELTA, 1.0)
+    body["blocks"] = [{"times": 3, "labels": 1}]
     apart = verify.adaptive_labels(_fields(body), Fraction(epsilon))[2]
     coins = [Fraction(p) for p in COINS]
-    assert apart >= _truth([(coins, 1, 0)], 3, epsilon)
+    assert apart >= _truth(coins, 3, epsilon)
 
 
-def test_a_single_level_costs_a_unit_for_each_label():
-    body, epsilon, _ = label_certificate.adaptive([_level(COINS)], 3, DELTA, 1.0)
-    for change in ({"units": 2}, {"reserve": 1}):
-        forged = _fields(body) | {"levels": [body["levels"][0] | change]}
-        with pytest.raises(ValueError, match="the only level"):
-            verify.adaptive_labels(forged, Fraction(epsilon))
+@pytest.mark.parametrize("missing", ["law", "groups", "blocks"])
+def test_a_law_has_groups_and_blocks_of_labels(missing):
+    body, epsilon, _ = label_certificate.adaptive(_noise(COINS), 3, DELTA, 1.0)
+    forged = _fields(body)
+    if missing == "blocks":
+        forged["blocks"] = []
+    else:
+        del forged[missing]
+    with pytest.raises(ValueError, match="a law has groups and blocks"):
+        verify.adaptive_labels(forged, Fraction(epsilon))
 
 
 def _fields(body):

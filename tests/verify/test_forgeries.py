@@ -69,14 +69,14 @@ def real(solution):
     weak = of_labels.named_law("laplace", 1.0, 5)
     whole = {"counts": [{"times": 7, "scale": "40/1"}], "epsilon": "1/2", "delta": "1/1000"}
     coins = {"name": "coins", "moved": 1, "rows": [[1, "1/4"], [1, "1/3"], [0, "1/3"], [0, "1/4"]]}
-    level = {"law": coins, "units": 1, "reserve": 0, "groups": [[0, 1, 1], [0, 1, 1]]}
     beside = {"counts": [{"times": 2, "scale": "9/1", "reach": 9}], "step": "1/8", "width": 3}
     adaptive = stated(
         "total",
         "adaptive_labels",
         **beside,
-        levels=[level],
-        blocks=[{"times": 1, "units": 2}],
+        law=coins,
+        groups=[[0, 1, 1], [0, 1, 1]],
+        blocks=[{"times": 1, "labels": 2}],
         places=[0, 1, 2, 6, 8],
         epsilon="2/1",
         delta="1/8",
@@ -99,7 +99,7 @@ def real(solution):
         "renyi": stated("total", "renyi", **curve | order),
         "discrete_counts": stated("total", "discrete_counts", **whole),
         "adaptive_labels": adaptive,
-        "gaussian_maximum": adaptive | {"levels": [level | {"law": largest, "groups": nodes}]},
+        "gaussian_maximum": adaptive | {"law": largest, "groups": nodes},
         "ledger file": {key: proven[key][:2] for key in proven},
     }
     assert tuple(found) == KINDS

@@ -388,7 +388,7 @@ def test_every_key_of_the_configuration_has_a_row(root):
     without = {key for key in keys if not any(f"{row}__".startswith(f"{key}__") for row in rows)}
     # `data` changes the data sets themselves, `papers`, `votes` and those of a session the targets
     # (test_plans, test_own_votes, test_session); the other is as for the private ones.
-    session = {"session", "batch", "level"}
+    session = {"session", "batch"}
     assert without == {"data", "papers", "votes", "darrm__plain_teachers"} | session
 
 

@@ -52,29 +52,11 @@ def test_a_batch_is_released_once_and_its_labels_come_back_for_nothing(folder, r
     assert not labels.parent.with_name("2026-04-01").joinpath("labels.csv").exists()
 
 
-def test_a_batch_has_the_noise_of_its_level(folder, run_snakemake):
-    sizes = {
-        "teachers": 60,
-        "classes": 3,
-        "labels": 30,
-        "epsilon": 5,
-        "delta": 1e-5,
-        "shards": "disjoint",
-    }
-    Session.create(folder / "l.session", levels=(1, 2), reserve=2, **sizes).close()
-    given = ("--cores", "1", "--config", "session=l.session", "votes=march.npz", "batch=clear")
-    done = run_snakemake(folder, *given, "level=2")
-    assert done.returncode == 0, done.stdout + done.stderr
-    with Session.open(folder / "l.session") as session:
-        assert (session.batch("clear").level, session.remaining) == (2, 10)
-
-
 @pytest.mark.parametrize(
     ("given", "says"),
     [
         (("session=w.session", "votes=march.npz"), "batch = null: must be a name for this batch"),
         (("batch=3",), "batch = '3': must be null, as no session is given"),
-        (("level=2",), "level = 2: must be null, as no session is given"),
         (
             ("session=gone.session", "votes=march.npz", "batch=3"),
             "gone.session': must be an existing file",

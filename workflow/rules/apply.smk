@@ -158,7 +158,6 @@ rule release_batch:
         code=fingerprint("release_batch.py"),
         session=config["session"],
         batch=config["batch"],
-        level=config["level"] or 1,
         file=READING,
     log:
         "logs/release_batch/batch.log",

@@ -19,8 +19,7 @@ with io.job(snakemake, confidential=True) as job:
             stated["most_ones"] = task.most_ones
         votes = read_own_votes(job.input.votes, **stated, **file)
         job.progress("%d queries of %d that remain", votes.n_vectors, session.remaining_queries)
-        level, again = job.params.level, bool(job.config["again"])
-        session.release(votes.answers(), key=key, again=again, level=level)
+        session.release(votes.answers(), key=key, again=bool(job.config["again"]))
         if session.plan.seed is not None:  # whoever has the seed can take a rehearsal's noise away
             job.output.labels.parent.chmod(0o700)
         asked = pool_of(votes, class_names=file["class_names"], findings=file["findings"])

@@ -131,50 +131,6 @@ def test_secure_noise_is_covered_likewise(name, C, K):
     assert exact_value(listed, 1, power(task.epsilon)[1]) <= task.delta
 
 
-def test_levels_of_a_session_are_covered_likewise():
-    """Whichever level is chosen, after seeing the labels so far."""
-    from private_ensembles.release import session_plan
-    from private_ensembles.release.facts import Facts
-
-    plan = session_plan.made(
-        teachers=3,
-        classes=2,
-        labels=3,
-        queries=None,
-        epsilon=1.0,
-        delta=1e-3,
-        mechanisms=None,
-        profile={"absent_share": 0.3},
-        facts=Facts("disjoint"),
-        absent=True,
-        noise="reproducible",
-        levels=(1, 2),
-        reserve=0,
-    )
-    rows, near = neighbours(2, 3)
-    growth = power(1.0)[1]
-    pairs = {}
-    for level in plan.levels:
-        laws = plan.mechanism.law.outcomes(rows, level.parameters)
-        named = [[Fraction(float(p)) for p in row] for row in laws]
-        pairs[level.units] = [(named[one], named[other]) for one, other in near]
-
-    def most(units, ratio):
-        best = max(Fraction(0), 1 - growth * ratio)
-        for cost, listed in pairs.items():
-            if cost <= units:
-                for before, after in listed:
-                    gained = sum(
-                        p * most(units - cost, ratio * q / p)
-                        for p, q in zip(before, after, strict=True)
-                        if p
-                    )
-                    best = max(best, gained)
-        return best
-
-    assert most(3, Fraction(1)) <= Fraction(1, 1000)
-
-
 def test_private_teachers_are_asked_to_vote():
     """Their own privacy covers their plurality, and no law of independent votes."""
     private = {"teacher_epsilon": 0.1, "adjacency": "add_remove"}

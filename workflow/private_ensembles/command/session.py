@@ -9,7 +9,6 @@ from private_ensembles import checks
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, say, warn_of
-from private_ensembles.planner import defaults
 from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
@@ -43,21 +42,6 @@ def _create(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queries", type=whole, help="asked at most, if a threshold may leave some without a label"
     )
-    parser.add_argument(
-        "--level",
-        type=whole,
-        action="append",
-        metavar="UNITS",
-        help="a level of less noise, by the units that its labels cost; --labels are then units, "
-        "of which a label of the first level costs 1; may be given several times",
-    )
-    parser.add_argument(
-        "--reserve",
-        type=whole,
-        default=defaults.RESERVE,
-        help="a label of such a level has to leave units for so many more of it; default "
-        f"{defaults.RESERVE}",
-    )
     votes_options.add_arguments(parser)
     seed = "of a rehearsal's noise; secure noise has none, and the profile's votes have seed 0"
     settings.add_arguments(parser, seed=seed)
@@ -71,9 +55,6 @@ def _release(parser: argparse.ArgumentParser) -> None:
         "--key",
         required=True,
         help="the batch's name, such as 2026-11: a batch that was released is not drawn again",
-    )
-    parser.add_argument(
-        "--level", type=whole, default=1, help="of the noise, if the session has levels; default 1"
     )
     votes_options.add_arguments(parser, profile=False)
     parser.add_argument(
@@ -164,8 +145,6 @@ def create(options: argparse.Namespace) -> int:
             resolution=options.resolution,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
-            levels=[1, *sorted(options.level)] if options.level else (),
-            reserve=options.reserve,
             findings=options.findings,
             most_ones=options.most_ones,
             say=say,
@@ -205,7 +184,7 @@ def release(options: argparse.Namespace) -> int:
         text = pool_of(votes, **names).text
         before = session.state.batches
         counts = votes.answers()
-        session.release(counts, key=options.key, again=options.again, level=options.level)
+        session.release(counts, key=options.key, again=options.again)
         batch = session.batch(options.key)
         try:
             rehearsal = session.plan.seed is not None
@@ -277,7 +256,7 @@ def extend(options: argparse.Namespace) -> int:
 def _text(report: dict, file: Path) -> list[str]:
     plan, spent, total = report["plan"], report["spent"], report["total"]
     each = plan.get("findings", 1)
-    what = "units" if "levels" in plan else "labels" if each == 1 else "findings"
+    what = "labels" if each == 1 else "findings"
     left = "" if each == 1 else " queries"
     absent = " (some may be absent)" if plan.get("absent") else ""
     lines = [
@@ -290,11 +269,6 @@ def _text(report: dict, file: Path) -> list[str]:
         f"in all at most {high(total['epsilon'])}",
         f"head: {report['head']}",
     ]
-    for level in plan.get("levels", []):
-        affordable = report["affordable"][str(level["level"])]
-        lines.insert(
-            -2, f"level {level['level']} ({level['parameters']}): {affordable} more labels"
-        )
     if report["lost"]:
         lost = _batches(report["lost"])
         lines.insert(2, f"charged and lost, as their process ended: {lost}")

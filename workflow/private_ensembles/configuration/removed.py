@@ -11,6 +11,7 @@ REMOVED = {
     "level": "a session has noise of one scale",
     "levels": "a session has noise of one scale",
     "page": "the plan itself is printed, or written by --json",
+    "reserve": "a session has noise of one scale",
     "resolution": "give one vote per teacher, which was right as often as scores",
     "sampled": "let all teachers vote: a sample of them was not worth its noise",
     "scores": "call score_epsilon, score_scale and draw_scores from Python (docs/tokens.md)",

@@ -95,9 +95,6 @@ class Configuration(types.Section):
     batch: types.Maybe[Annotated[str, Field(pattern=r"^[\w.-]{1,200}$")]] = about(
         "Name of the batch: one that was released is not drawn again."
     )
-    level: types.Maybe[types.Count] = about(
-        "Level of the batch's noise, by the units that a label costs; null is the first."
-    )
     download_timeout: types.number(gt=0, le=86400) = about(
         "Seconds of silence after which a download is tried again."
     )
@@ -198,8 +195,6 @@ class Configuration(types.Section):
                 yield "batch", None, "a name for this batch of the session, as in batch=2026-11"
         elif self.batch is not None:
             yield "batch", self.batch, "null, as no session is given"
-        elif self.level is not None:
-            yield "level", self.level, "null, as no session is given"
         elif self.votes is not None and self.n_classes is None:
             # The largest vote would reveal something about the votes, without noise.
             allowed = "the number of classes of your votes, as in --config n_classes=10"

@@ -26,9 +26,6 @@ PROFILE = {
     "commonest": None,
     "absent_share": 0.0,
 }
-# Of a session with levels: for so many of its labels a level leaves units, with which the choice
-# between levels costs next to no noise (docs/sessions.md).
-RESERVE = 8
 
 
 def settings(**stated) -> dict:

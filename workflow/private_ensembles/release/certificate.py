@@ -33,7 +33,7 @@ from private_ensembles.mechanisms.laws.ladder import LeakyLabel
 from private_ensembles.mechanisms.laws.majority import Answers
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.release import label_certificate
-from private_ensembles.release.label_certificate import Level, OnCells, panel_error
+from private_ensembles.release.label_certificate import Noise, OnCells, panel_error
 from private_ensembles.release.release_plan import ReleasePlan
 
 # Of coins there is one for each number of votes, and each is written down.
@@ -181,7 +181,7 @@ def _of_counts(moves: tuple[Moves, ...], epsilon: float, delta: float) -> Proof:
         raise NoCertificate(f"the noise has a scale below {_LEAST_SCALE:g} votes")
     if len({move.sigma for move in moves}) > 1:
         counts = [(move.counts, move.sigma, _deltas(move)) for move in moves]
-        body, _, curve = label_certificate.adaptive([], 0, delta, epsilon, counts)
+        body, _, curve = label_certificate.adaptive(None, 0, delta, epsilon, counts)
         return Proof(body, tuple(curve))
     rows = [{"times": sum(move.counts for move in moves), "scale": exactly(moves[0].sigma)}]
     claim = {"epsilon": exactly(epsilon), "delta": exactly(delta)}
@@ -203,14 +203,12 @@ def _of_one_label(plan: ReleasePlan) -> dict:
 def _of_labels(plan: ReleasePlan) -> Proof:
     """Labels that are charged together for what they release."""
     task, parameters = plan.task, plan.parameters
-    if task.n_classes == 2 and plan.labels == 1 and not plan.levels:
+    if task.n_classes == 2 and plan.labels == 1:
         return Proof(_of_one_label(plan))
     if task.n_classes > 2 and not isinstance(plan.mechanism.law, Gaussian):
         raise NoCertificate("its labels of more than two classes have no certificate that is short")
-    noises = plan.levels or ()
-    levels = [_level(plan, level.parameters, level.units, level.reserve) for level in noises]
-    levels = levels or [_level(plan, parameters, 1, 0)]
-    body, epsilon, curve = label_certificate.adaptive(levels, plan.labels, task.delta, task.epsilon)
+    noise = _noise(plan, parameters)
+    body, epsilon, curve = label_certificate.adaptive(noise, plan.labels, task.delta, task.epsilon)
     if isinstance(parameters, LeakyLabel) and task.moved == 1 and not epsilon <= task.epsilon:
         # Composition of labels of which no more is known than what each costs.
         each, leak = parameters.label_epsilon, parameters.label_delta
@@ -233,22 +231,22 @@ def _of_thresholds_and_labels(plan: ReleasePlan) -> Proof:
     if noise.sigma1 < _LEAST_SCALE:
         raise NoCertificate(f"the noise of thresholds has a scale below {_LEAST_SCALE:g} votes")
     counts = [(noise.queries, noise.sigma1, _deltas(Moves(noise.queries, noise.sigma1)))]
-    levels = [_level(plan, noise.of_label, 1, 0, plan.mechanism.law.law)]
+    of_label = _noise(plan, noise.of_label, plan.mechanism.law.law)
     body, _, curve = label_certificate.adaptive(
-        levels, plan.labels, task.delta, task.epsilon, counts
+        of_label, plan.labels, task.delta, task.epsilon, counts
     )
     if not body:
         raise NoCertificate("the verifier's grid proves nothing at this delta")
     return Proof(body, tuple(curve))
 
 
-def _level(plan: ReleasePlan, noise: Parameters, units: int, reserve: int, law=None) -> Level:
+def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
     """Noise as the verifier has it: GNMax's cells, or the coins of two classes."""
     task = plan.task
     law = plan.mechanism.law if law is None else law
     spread = largest_spread(law.pairs(task, noise))
     if task.n_classes > 2 or not law.coins:
-        return _cells(plan, float(noise.sigma), spread, units, reserve)
+        return _cells(plan, float(noise.sigma), spread)
     coins = _coins(plan, noise, law)
     ones = np.array(
         [float.fromhex(p) if label else 1 - float.fromhex(p) for label, p in coins["rows"]]
@@ -266,7 +264,7 @@ def _level(plan: ReleasePlan, noise: Parameters, units: int, reserve: int, law=N
     first, second = np.concatenate([fewer, more]), np.concatenate([more, fewer])
 
     curves = partial(excesses, first, second)
-    return Level(coins, curves, spread, (2, len(fewer)), units, reserve)
+    return Noise(coins, curves, spread, (2, len(fewer)))
 
 
 def _of_one(coin: tuple[int, str]) -> Fraction:
@@ -276,7 +274,7 @@ def _of_one(coin: tuple[int, str]) -> Fraction:
     return p if label else 1 - p
 
 
-def _cells(plan: ReleasePlan, sigma: float, spread: float, units: int, reserve: int) -> Level:
+def _cells(plan: ReleasePlan, sigma: float, spread: float) -> Noise:
     """The largest of counts with Gaussian noise on the fine lattice."""
     task = plan.task
     family = OnCells(sigma, task.votes_in_all, task.n_classes)
@@ -296,7 +294,7 @@ def _cells(plan: ReleasePlan, sigma: float, spread: float, units: int, reserve: 
     error = 4 * panel_error(panels, middles.size) + 1e-15
     apart = fine_distance(sigma, task.n_classes) * 1.3 + 1e-30
     shape = (leads.size, middles.size)
-    return Level(law, family.excesses, spread, shape, units, reserve, apart, error)
+    return Noise(law, family.excesses, spread, shape, apart, error)
 
 
 def _coins(plan: ReleasePlan, noise: Parameters, law=None) -> dict:

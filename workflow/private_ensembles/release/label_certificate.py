@@ -42,8 +42,8 @@ _CELLS, _SIXTH = 10, 70.0
 
 
 @dataclass(frozen=True)
-class Level:
-    """Noise of which a label costs so many units and has to leave others: as the verifier has it.
+class Noise:
+    """The noise of every label, as the verifier has it.
 
     curves: excesses of pairs at thresholds, a function of t. law: what the certificate says of it.
     spread: standard deviation of a label's loss. shape: of the groups in the certificate. apart:
@@ -55,8 +55,6 @@ class Level:
     curves: object
     spread: float
     shape: tuple[int, int]
-    units: int = 1
-    reserve: int = 0
     apart: float = 0.0
     error: float = 1e-15
 
@@ -81,45 +79,38 @@ def panel_error(panels: int, middles: int) -> float:
 
 
 def adaptive(
-    levels: Sequence[Level],
-    units: int,
+    noise: Noise | None,
+    labels: int,
     delta: float,
     epsilon: float,
     counts: Sequence[tuple[int, float, object]] = (),
 ) -> tuple[dict, float, list[tuple[float, float]]]:
-    """Return a certificate that so many units of labels keep delta, and the epsilon it proves.
+    """Return a certificate that so many labels keep delta, and the epsilon it proves.
 
     And points of the whole curve, each an epsilon and what delta is at most there. An infinite
     epsilon, and nothing else, if nothing is proven.
 
-    units: 0 for counts alone. epsilon: about what is proven, which only chooses the grid. counts:
-    noisy counts beside the labels, each how many, the scale, and its delta at an epsilon.
+    noise: of the labels; None, and 0 labels, for counts alone. epsilon: about what is proven, which
+    only chooses the grid. counts: noisy counts beside the labels, each how many, the scale, and its
+    delta at an epsilon.
     """
-    width = max((level.spread * math.sqrt(units / level.units) for level in levels), default=0.0)
+    width = 0.0 if noise is None else noise.spread * math.sqrt(labels)
     for times, scale, _ in counts:
         width = math.hypot(width, math.sqrt(times) / scale)
-    points = next(points for most, points in _POINTS if units <= most)
-    if units <= _FEW and all(level.law["name"] == "coins" for level in levels):
+    points = next(points for most, points in _POINTS if labels <= most)
+    if labels <= _FEW and (noise is None or noise.law["name"] == "coins"):
         points *= 4  # a few hundred pairs are quickly worked out at many thresholds
-    step = min((level.spread for level in levels), default=width / 8) / points
-    places = _places(levels, step, delta / max(units, 1))
-    kernels, rows = [], []
-    orders = deciding_orders(epsilon, width)
-    for level in levels:
-        sticks, groups = _grouped(level, places, step, orders, 1.0 if units > 1 else math.inf)
-        kernels.append(_kernels(sticks, places, step))
-        rows.append(
-            {
-                "law": level.law,
-                "units": level.units,
-                "reserve": level.reserve,
-                "groups": groups.reshape(level.shape).tolist(),
-            }
-        )
-    blocks = _blocks(units) if len(levels) < 2 else [(1, units)]
-    far = round(_WIDTH * max((level.spread / step for level in levels), default=1.0))
+    step = (width / 8 if noise is None else noise.spread) / points
+    places = _places(noise, step, delta / max(labels, 1))
     total = np.ones(1), 0, 0.0  # masses, the first one's place, the infinite loss's mass
-    curves = _induction(levels, kernels, {size for _, size in blocks}, step, places[-1], far)
+    far = round(_WIDTH * (1.0 if noise is None else noise.spread / step))
+    blocks, curves, groups = _blocks(labels), {}, []
+    if noise is not None:
+        orders = deciding_orders(epsilon, width)
+        sticks, groups = _grouped(noise, places, step, orders, 1.0 if labels > 1 else math.inf)
+        groups = groups.reshape(noise.shape).tolist()
+        kernels, sizes = _kernels(sticks, places, step), {size for _, size in blocks}
+        curves = _induction(kernels, sizes, step, places[-1], far)
     for times, size in blocks:
         reach, curve = curves[size]
         one = _kernels(curve[None], range(reach + 1), step)
@@ -152,8 +143,8 @@ def adaptive(
     body = stated(
         "total",
         "adaptive_labels",
-        levels=rows,
-        blocks=[{"times": times, "units": size} for times, size in blocks],
+        **({} if noise is None else {"law": noise.law, "groups": groups}),
+        blocks=[{"times": times, "labels": size} for times, size in blocks],
         counts=noisy,
         step=exactly(step),
         places=list(places),
@@ -174,13 +165,13 @@ def _blocks(labels: int) -> list[tuple[int, int]]:
     return [(times, each) for times, each in ((number - more, size), (more, size + 1)) if times]
 
 
-def _places(levels: Sequence[Level], step: float, cut: float) -> list[int]:
+def _places(noise: Noise | None, step: float, cut: float) -> list[int]:
     """Thresholds in steps: all that are near, then ever fewer, until next to nothing is beyond."""
-    most = max((level.spread / step for level in levels), default=4.0)
+    most = 4.0 if noise is None else noise.spread / step
     places = list(range(math.ceil(_NEAR * most) + 1))
     while places[-1] < _FURTHEST:
         t = math.exp(min(places[-1] * step, 600.0))
-        beyond = max((level.curves(np.array([t])).max() for level in levels), default=0.0)
+        beyond = 0.0 if noise is None else noise.curves(np.array([t])).max()
         if beyond <= _CUT * cut or t > 1e200 or (len(places) > 3 and beyond < 1e-15):
             break
         places.append(math.ceil(1.2 * places[-1]))
@@ -188,12 +179,12 @@ def _places(levels: Sequence[Level], step: float, cut: float) -> list[int]:
 
 
 def _grouped(
-    level: Level, places: Sequence[int], step: float, orders: NDArray, cheapest: float
+    noise: Noise, places: Sequence[int], step: float, orders: NDArray, cheapest: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The sticks of few groups, (groups, thresholds), and the group of each pair."""
     ks = np.array([*(-k for k in places[:0:-1]), *places])
     t = np.exp(step * ks)
-    excess = _falling(level.curves(t) + (level.error + level.apart) * (1 + t), t)
+    excess = _falling(noise.curves(t) + (noise.error + noise.apart) * (1 + t), t)
     gaps = np.gradient(step * ks)
     weights = np.exp(np.minimum(np.log(t)[:, None] * orders, 100.0)) * gaps[:, None]
     costs = excess @ weights
@@ -239,37 +230,32 @@ def _kernels(
     return masses, sticks[:, -1] + 1e-29
 
 
-def _induction(levels, kernels, wanted, step: float, reach: int, width: int) -> dict:
-    """By number of units: how far its curve is known, and the curve, as the verifier has it."""
-    if not wanted:
-        return {}
-    most, dearest = max(wanted), max(level.units for level in levels)
+def _induction(kernels, wanted, step: float, reach: int, width: int) -> dict:
+    """By number of labels: how far its curve is known, and the curve, as the verifier has it."""
+    masses, lost = kernels
+    used = np.flatnonzero(masses.any(axis=0))
 
-    def far(units: int) -> int:
-        return reach + math.isqrt(width * width * units)
+    def far(labels: int) -> int:
+        return reach + math.isqrt(width * width * labels)
 
-    def widened(units: int, places: int) -> NDArray:
-        known, values = curves[units]
+    def widened(labels: int, places: int) -> NDArray:
+        known, values = curves[labels]
         beyond = places - known
         down = np.exp(-step * np.arange(beyond, 0, -1))
         return np.concatenate([1 - (1 - values[0]) * down, values, np.full(beyond, values[-1])])
 
-    used = [np.flatnonzero(masses.any(axis=0)) for masses, _ in kernels]
     curves = {0: (reach, np.maximum(0.0, -np.expm1(step * np.arange(-reach, reach + 1))))}
-    for units in range(1, most + 1):
-        here = far(units)
-        best = widened(units - 1, here)
-        for level, (masses, lost), columns in zip(levels, kernels, used, strict=True):
-            if level.units + level.reserve <= units:
-                wide = widened(units - level.units, here + reach)
-                shifted = np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1)
-                # A loss of k steps leads k places down, so that the last column is the least loss.
-                means = shifted[:, 2 * reach - columns] @ masses[:, columns].T + lost
-                best = np.maximum(best, means.max(axis=1))
-        curves[units] = here, np.minimum(best, 1.0)
-        if units - dearest not in wanted:
-            curves.pop(units - dearest, None)
-    return {units: curves[units] for units in wanted}
+    for labels in range(1, max(wanted) + 1):
+        here = far(labels)
+        wide = widened(labels - 1, here + reach)
+        shifted = np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1)
+        # A loss of k steps leads k places down, so that the last column is the least loss.
+        means = shifted[:, 2 * reach - used] @ masses[:, used].T + lost
+        best = np.maximum(widened(labels - 1, here), means.max(axis=1))
+        curves[labels] = here, np.minimum(best, 1.0)
+        if labels - 1 not in wanted:
+            del curves[labels - 1]
+    return {labels: curves[labels] for labels in wanted}
 
 
 def _both(left: tuple, right: tuple) -> tuple:

@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, replace
 
 from private_ensembles import __version__, checks
 from private_ensembles.accounting.adaptive.account import Bounds, adaptive_epsilon
-from private_ensembles.accounting.adaptive.levels import levels_curve, levels_epsilon
 from private_ensembles.accounting.adaptive.scales import grid_fineness
 from private_ensembles.mechanisms.accounts.label import MOST_LABELS, LabelAccount
 from private_ensembles.mechanisms.laws.selection import SelectionRate
@@ -27,30 +26,13 @@ from private_ensembles.votes.synthetic import ConsensusProfile
 
 
 @dataclass(frozen=True)
-class Level:
-    """Noise that may be chosen for a query (docs/sessions.md).
-
-    units: of the budget that a label of it costs, by which the level is named. reserve: units that
-    a label of it has to leave. parameters: its noise, for as many labels as the budget allows of
-    this level alone.
-    """
-
-    units: int
-    reserve: int
-    parameters: Parameters
-
-
-@dataclass(frozen=True)
 class ReleasePlan:
     """What may be released, and with which noise.
 
     task: its sizes, caps and total budget. name: of the mechanism. parameters: its noise. correct:
     expected right labels on the stated profile if all labels are used. seed: of a rehearsal's
-    noise; None for secure noise. version: of the program that made the plan. levels: among which
-    the noise of each query may be chosen, in the order of their units; empty if there is one noise.
-    Then `parameters` is the noise of the first, a label of which costs one unit, and wherever a
-    number of labels is charged, it is one of units. facts: on which the guarantee rests, as they
-    were stated; None for plans from before they had to be.
+    noise; None for secure noise. version: of the program that made the plan. facts: on which the
+    guarantee rests, as they were stated; None for plans from before they had to be.
     """
 
     task: Task
@@ -59,7 +41,6 @@ class ReleasePlan:
     correct: float
     seed: int | None
     version: str
-    levels: tuple[Level, ...] = ()
     facts: Facts | None = None
 
     @property
@@ -81,11 +62,6 @@ class ReleasePlan:
     def queries(self) -> int:
         """Return how many queries may be asked: each takes a label, unless a threshold is first."""
         return int(self.parameters.queries) if self.silent else self.labels
-
-    @property
-    def queries_at_most(self) -> int:
-        """Return how many queries may be charged: with levels there are no more than units."""
-        return self.labels if self.levels else self.queries
 
     @property
     def fresh(self) -> bool:
@@ -110,50 +86,25 @@ class ReleasePlan:
             task.findings,
             task.most_ones,
         )
-        return self.name, self.noise(1, 1), self.levels, *sizes
+        return self.name, self.noise(1, 1), *sizes
 
-    def level(self, units: int) -> Level:
-        """Return the level of these units; ValueError if there is none.
-
-        Without levels there is one of 1 unit, with all the noise there is.
-        """
-        levels = self.levels or (Level(1, 0, self.parameters),)
-        for level in levels:
-            if level.units == units:
-                return level
-        known = ", ".join(str(level.units) for level in levels)
-        raise ValueError(f"level = {units}: must be one of this session: {known}")
-
-    def affordable(self, units: int, left: int) -> int:
-        """Return how many labels of a level the units left pay for, one after the other.
-
-        Each of them has to leave the level's reserve, so the last one does.
-        """
-        level = self.level(units)
-        return max(0, left - level.reserve) // level.units
-
-    def noise(self, queries: int, labels: int, level: int = 1) -> Parameters:
-        """Return the noise, of a level if there are any, for at most so many queries and labels."""
-        parameters = self.level(level).parameters
+    def noise(self, queries: int, labels: int) -> Parameters:
+        """Return the noise for at most so many queries and labels."""
         if self.silent:
-            return replace(parameters, queries=queries, labels=labels)
-        return replace(parameters, labels=labels)
+            return replace(self.parameters, queries=queries, labels=labels)
+        return replace(self.parameters, labels=labels)
 
     def epsilon(self, queries: int, labels: int, delta: float | None = None) -> float:
         """Return an upper bound on what so many queries and labels cost together.
 
         queries: how many were asked. After a threshold labels are an outcome, so that as many are
         charged as there might have been, up to the cap. delta: None: the task's. 0 if nothing was
-        asked, infinite if nothing is proven at this delta. With levels, labels are units, and what
-        so many units cost is what any choice of levels, query by query, costs that spends at most
-        so many of them: `_units_alone` says why.
+        asked, infinite if nothing is proven at this delta.
         """
         at = self.task.delta if delta is None else delta
         checks.probability(delta=at, zero=False, one=False)
         if queries == 0:
             return 0.0
-        if self.levels:
-            return self._units_alone(labels, at).upper
         if at > self.task.delta and not self._any_delta:
             at = self.task.delta  # what holds there holds here
         if self.silent:  # how many labels there are is an outcome: there might have been so many
@@ -175,8 +126,6 @@ class ReleasePlan:
         upper = self.epsilon(queries, labels, delta)
         if queries == 0:
             return Bounds(0.0, upper)
-        if self.levels:
-            return self._units_alone(labels, delta)
         alone = self._labels_alone(queries, max(labels, 1), delta)
         return Bounds(alone.lower, min(alone.upper, upper))
 
@@ -203,51 +152,11 @@ class ReleasePlan:
         fineness = grid_fineness(task.n_classes, charged.labels)
         return adaptive_epsilon(family, charged.labels, delta, fineness=fineness)
 
-    def _units_alone(self, units: int, delta: float) -> Bounds:
-        """Bounds on what at most so many units cost, whichever levels they are spent on.
-
-        If how many there would be was decided without looking at labels, whoever spent them had a
-        budget of T units of which level i was open while u_i + r_i <= U - used, where U are the
-        units of the session. That is u_i + (r_i - (U - T)) <= T - used: reserves are smaller by
-        what was not to be used, and theorem 1 of docs/sessions.md has the cost. It is not above the
-        cost of all U units, of which this is one way to use them.
-        """
-        if units > self.labels:
-            raise ValueError(f"units = {units}: must be at most the {self.labels} of the plan")
-        reserves = [max(0, level.reserve - (self.labels - units)) for level in self.levels]
-        families = [self.mechanism.law.pairs(self.task, level.parameters) for level in self.levels]
-        costs = [level.units for level in self.levels]
-        classes, epsilon = self.task.n_classes, self.task.epsilon
-        fineness = grid_fineness(classes, units)
-        found = levels_epsilon(families, costs, units, delta, reserves=reserves, fineness=fineness)
-        if found.upper > epsilon and delta >= self.task.delta:
-            # Of all units the planner has proven the budget, which a search for it may just miss.
-            reserves = [level.reserve for level in self.levels]
-            whole = levels_curve(
-                families,
-                costs,
-                self.labels,
-                epsilon,
-                self.task.delta,
-                reserves=reserves,
-                fineness=grid_fineness(classes, self.labels),
-                lower=False,
-                least=epsilon,
-            )
-            if whole.delta(epsilon) <= delta:
-                return Bounds(min(found.lower, epsilon), epsilon)
-        return found
-
     def text(self) -> str:
         """Return the plan as JSON, from which `read` makes it again, float for float."""
         plan = asdict(self) | {"parameters": _stated(self.parameters), "task": self.task.stated()}
-        del plan["levels"]
         if self.facts is None:
             del plan["facts"]
-        if self.levels:  # others are as they were before there were levels
-            plan["levels"] = [
-                asdict(level) | {"parameters": _stated(level.parameters)} for level in self.levels
-            ]
         return json.dumps(plan, sort_keys=True, allow_nan=False, default=lambda x: x.item())
 
 
@@ -258,10 +167,6 @@ def read(text: str) -> ReleasePlan:
         mechanism = load(stated["name"])  # defines its parameters
         task = dict(stated["task"])
         profile = task.pop("profile")
-        levels = [
-            Level(**level | {"parameters": _parameters(level["parameters"])})
-            for level in stated.get("levels", [])
-        ]
         return ReleasePlan(
             task=Task(**task, profile=None if profile is None else ConsensusProfile(**profile)),
             name=mechanism.name,
@@ -269,7 +174,6 @@ def read(text: str) -> ReleasePlan:
             correct=float(stated["correct"]),
             seed=stated["seed"],
             version=str(stated["version"]),
-            levels=tuple(levels),
             facts=None if stated.get("facts") is None else Facts(**stated["facts"]),
         )
     except (KeyError, TypeError, ValueError) as error:

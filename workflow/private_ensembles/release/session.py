@@ -20,7 +20,7 @@ from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.parameters import require_counts, require_table
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.planner.defaults import PRIVACY, RESERVE
+from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import expectation, release_plan, session_plan
 from private_ensembles.release.facts import stated
 from private_ensembles.release.release_plan import ReleasePlan
@@ -54,16 +54,6 @@ class Session:
     ...     session.remaining, session.spent.epsilon < 2
     True
     (28, True)
-
-    With levels, the noise of each batch may be chosen, and `labels` are units of the budget:
-
-    >>> with Session.create(
-    ...     f"{folder}/clinic.session", teachers=40, classes=2, labels=30, epsilon=2, delta=1e-6,
-    ...     levels=(1, 2), noise="reproducible",
-    ... ) as session:
-    ...     plain, clear = session.release([[39, 1]]), session.release([[21, 19]], level=2)
-    ...     session.remaining, session.affordable(1), session.affordable(2)
-    (27, 27, 5)
 
     plan: what was planned, and never changes but by `extend`. path: of the file. Raises ValueError,
     in one line, for values out of range, a file that is no session or is damaged, and more queries
@@ -101,8 +91,6 @@ class Session:
         resolution: int | None = None,
         noise: str = "secure",
         seed: int | None = None,
-        levels: Sequence[int] = (),
-        reserve: int = RESERVE,
         findings: str | int | Sequence[str] | None = None,
         most_ones: int | None = None,
         say: Callable[[str], None] | None = None,
@@ -120,12 +108,7 @@ class Session:
         whether a teacher may say nothing about a query (docs/ballots.md). anyway: make a session
         of whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
         any case. noise: ``secure`` (the system's entropy) or ``reproducible``: a rehearsal, whose
-        labels must not be released, with `seed` (default 0). levels: among which the noise of each
-        batch may be chosen, after seeing all labels so far, by the whole units that a label costs,
-        such as (1, 2, 4): the dearer, the less noise. `labels` are then units of the budget, and
-        there is one mechanism, gnmax_exact unless another is named. Empty: all labels have the same
-        noise. reserve: a label of every level but the first has to leave units for so many more of
-        it, without which the choice would cost more noise. findings, most_ones: yes/no questions
+        labels must not be released, with `seed` (default 0). findings, most_ones: yes/no questions
         that every query asks, as :func:`private_ensembles.release_labels` takes them; labels and
         queries are then whole queries. say: is told, line by line, what to
         expect before the file is made; None: what must not be missed becomes a warning.
@@ -155,8 +138,6 @@ class Session:
             resolution=resolution,
             noise=noise,
             seed=seed,
-            levels=levels,
-            reserve=reserve,
             findings=findings,
             most_ones=most_ones,
         )
@@ -209,7 +190,7 @@ class Session:
 
     @property
     def remaining(self) -> int:
-        """Return how many labels may still be released; with levels, how many units are left.
+        """Return how many labels may still be released.
 
         With several findings of a query, of how many queries all may still be answered.
         """
@@ -221,26 +202,14 @@ class Session:
         """Return how many queries may still be asked; without labels left, none gets one."""
         state = self.state
         each = self.plan.task.findings
-        if self.plan.levels:
-            return max(0, self.plan.labels - state.labels) // each
         return max(0, self.plan.queries - state.queries) // each
-
-    def affordable(self, level: int = 1) -> int:
-        """Return how many labels of a level may still be released, if all that follow are of it.
-
-        Each has to leave the level's reserve. Raises ValueError if there is no such level.
-        """
-        left = max(0, self.plan.labels - self.state.labels)
-        return self.plan.affordable(level, left) // self.plan.task.findings
 
     @property
     def spent(self) -> Spent:
         """Return what was charged so far costs, at the session's delta.
 
         That holds if how many labels there would be was decided without looking at them. If it was
-        decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md). With
-        levels the same is true of units: it is what they cost whichever levels they were spent on
-        (`ReleasePlan.epsilon`).
+        decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md).
         """
         state = self.state
         delta = self.plan.task.delta
@@ -258,7 +227,7 @@ class Session:
         return Spent(task.epsilon, task.delta)
 
     def release(
-        self, counts: ArrayLike, *, key: str | None = None, again: bool = False, level: int = 1
+        self, counts: ArrayLike, *, key: str | None = None, again: bool = False
     ) -> NDArray[np.int64]:
         """Release one label for each query, (queries,), -1 for a query without one.
 
@@ -270,23 +239,20 @@ class Session:
         name that was released before is not drawn again: its labels are returned as they are,
         whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch
         again whose labels were lost because a process ended between charge and labels; it is
-        charged anew. level: of the noise, if the session has levels; each query costs so many
-        units.
+        charged anew.
 
         The batch is charged first, in a transaction that is on disk before anything is drawn, and
         only the process that has charged a batch draws for it, once. Other processes wait.
 
         Raises ValueError, before any charge, for counts that are not such a table, for more queries
-        than remain or the level's reserve leaves, for a level that the session does not have, for
-        a key of other queries or another level, and for a lost batch unless `again` is true;
+        than remain, for a key of other queries, and for a lost batch unless `again` is true;
         OSError if the file cannot be written: the labels are then either not charged, or charged
         and lost.
         """
         _check_key(key)
         self._require_write()
         plan = self.plan
-        level = plan.level(level).units  # a whole number, as the file has it
-        sized = plan.noise(plan.queries, plan.labels, level)
+        sized = plan.noise(plan.queries, plan.labels)
         counts = np.asarray(counts)
         if plan.task.findings > 1:
             counts = self._of_findings(counts)
@@ -300,18 +266,18 @@ class Session:
         with alone(lock_of(self.path)):
             known = None if key is None else self._file.find(key)
             if known is not None and known.labels is not None:
-                return self._shaped(_same_queries(known, len(counts), level))
+                return self._shaped(_same_queries(known, len(counts)))
             if known is not None and not again:
                 raise ValueError(
                     f"{self.path}: batch {key!r} was charged ({known.answers} labels), and its "
                     "labels were lost when the process ended: they cannot be had; allow a new "
                     "charge with again = yes"
                 )
-            before = self._require_room(len(counts), level)
+            before = self._require_room(len(counts))
             self._try()
             most = min(len(counts), max(0, self.plan.labels - before.labels))
-            batch = self._file.charge(key, len(counts), most, level, before=before)
-            labels = self._draw(counts, before, level)
+            batch = self._file.charge(key, len(counts), most, before=before)
+            labels = self._draw(counts, before)
             self._file.settle(batch, labels.tolist())
             return self._shaped(labels)
 
@@ -334,7 +300,7 @@ class Session:
         with self._file.reading():
             state = self._file.verify(head)
             self._read_plan()
-        if state.labels > self.plan.labels or state.queries > self.plan.queries_at_most:
+        if state.labels > self.plan.labels or state.queries > self.plan.queries:
             raise ValueError(f"{self.path}: holds more labels than its plan allows")
         return state
 
@@ -401,12 +367,9 @@ class Session:
         if text != self._text:
             self._text, self.plan = text, release_plan.read(text)
 
-    def _require_room(self, queries: int, level: int) -> State:
+    def _require_room(self, queries: int) -> State:
         """Return the state before a batch; ValueError if it asks for more than remains."""
         state = self.state
-        if self.plan.levels:
-            self._require_units(queries, level, state)
-            return state
         left = max(0, self.plan.queries - state.queries)
         if queries > left:
             each = self.plan.task.findings
@@ -416,36 +379,25 @@ class Session:
             )
         return state
 
-    def _require_units(self, queries: int, level: int, state: State) -> None:
-        """Raise ValueError unless each query of a batch finds its level open."""
-        left = self.plan.labels - state.labels
-        most = self.plan.affordable(level, left)
-        if queries > most:
-            reserve = self.plan.level(level).reserve
-            raise ValueError(
-                f"{self.path}: {queries} queries of level {level}: must be at most {most}, as "
-                f"{left} units are left, of which {reserve} are kept from this level"
-            )
-
     def _try(self) -> None:
         """Draw for a made-up query, once: what is missing must fail before the first charge."""
         if not self._tried:
             task = self.plan.task
             nobody = np.zeros((1, task.n_classes), dtype=np.int64)
             nobody[0, 0] = task.votes_in_all
-            self._draw(nobody, State(0, 0, 0, ""), 1)
+            self._draw(nobody, State(0, 0, 0, ""))
             self._tried = True
 
-    def _draw(self, counts: NDArray, before: State, level: int) -> NDArray[np.int64]:
+    def _draw(self, counts: NDArray, before: State) -> NDArray[np.int64]:
         """Draw a batch's labels, at most as many as remained before it was charged."""
         plan = self.plan
         queries = plan.queries - before.queries
-        labels = (plan.labels - before.labels) // level
+        labels = plan.labels - before.labels
         drawn = np.full(len(counts), -1, dtype=np.int64)
         if labels == 0:
             return drawn
         if plan.seed is None:
-            noise = plan.noise(queries, labels, level)
+            noise = plan.noise(queries, labels)
             return door.release(plan.mechanism, counts, noise, Secure())
         # One by one: each query has a stream of its own, however queries are cut into batches.
         for place in range(len(counts)):
@@ -453,7 +405,7 @@ class Session:
             if left == 0:
                 break
             stream = streams.generator(plan.seed, "session", before.queries + place)
-            noise = plan.noise(queries - place, left, level)
+            noise = plan.noise(queries - place, left)
             one = counts[place : place + 1]
             drawn[place] = door.release(plan.mechanism, one, noise, Seeded(stream))[0]
         return drawn
@@ -476,13 +428,8 @@ def _check_key(key: str | None) -> None:
         raise ValueError(f"key = {key!r}: must not begin with #")
 
 
-def _same_queries(batch: Batch, queries: int, level: int) -> NDArray[np.int64]:
-    """Return a batch's labels; ValueError if it had other queries, by their number and level."""
-    if batch.level != level:
-        raise ValueError(
-            f"key = {batch.key!r}: is the name of a batch of level {batch.level}, released before, "
-            f"and this is level {level}: ask for level {batch.level}, or give a new name"
-        )
+def _same_queries(batch: Batch, queries: int) -> NDArray[np.int64]:
+    """Return a batch's labels; ValueError if it had other queries, by their number."""
     if batch.queries != queries:
         raise ValueError(
             f"key = {batch.key!r}: is the name of a batch of {batch.queries} queries, released "

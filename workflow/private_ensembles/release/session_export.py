@@ -23,7 +23,7 @@ from private_ensembles.votes.findings import names_of_findings
 # Shares of the session's delta at which its cost is told.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
 _LABELS = ("batch", "query", "label")
-_BATCHES = ("batch", "attempt", "time", "queries", "labels", "level", "labels_sha256")
+_BATCHES = ("batch", "attempt", "time", "queries", "labels", "labels_sha256")
 
 
 def status(session: Session, *, curve: bool = False) -> dict:
@@ -31,13 +31,11 @@ def status(session: Session, *, curve: bool = False) -> dict:
 
     Keys: plan (`session_plan.facts`), batches, lost (batches whose labels were lost), queries and
     labels (charged so far), remaining, remaining_queries, spent and total (epsilon at delta, with
-    the lower bound of the account in `least`), head. With levels, labels and remaining are units,
-    and affordable says how many labels of each level they pay for. curve: with the cost at other
-    deltas, too.
+    the lower bound of the account in `least`), head. curve: with the cost at other deltas, too.
     """
     state, batches = session.snapshot()
     plan = session.plan
-    delta, left = plan.task.delta, max(0, plan.labels - state.labels)
+    delta = plan.task.delta
 
     def cost(queries: int, labels: int, at: float) -> dict:
         bounds = plan.bounds(queries, labels, at)
@@ -55,11 +53,6 @@ def status(session: Session, *, curve: bool = False) -> dict:
         "total": {"epsilon": plan.task.epsilon, "delta": delta},
         "head": state.head,
     }
-    if plan.levels:
-        report["affordable"] = {
-            str(level.units): plan.affordable(level.units, left) // plan.task.findings
-            for level in plan.levels
-        }
     if curve:
         deltas = [share * delta for share in DELTAS if share * delta < 1]
         report["curve"] = [
@@ -176,6 +169,5 @@ def _row(batch: Batch, each: int) -> dict:
         "time": _time(batch),
         "queries": batch.queries // each,
         "labels": batch.answers,
-        "level": batch.level,
         "labels_sha256": "" if batch.labels is None else digest,
     }

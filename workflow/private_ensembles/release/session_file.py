@@ -26,7 +26,7 @@ from typing import NamedTuple
 from private_ensembles.release import record
 
 # Of the file's format: a program that finds a larger one is older than the file.
-VERSION = 1
+VERSION = 2
 # "PEns": tells a session from any other SQLite file.
 _IDENTITY = 0x50456E73
 # Seconds that a process waits while another one writes.
@@ -40,7 +40,6 @@ CREATE TABLE batches (
     time INTEGER NOT NULL,
     queries INTEGER NOT NULL,
     most INTEGER NOT NULL,
-    level INTEGER NOT NULL,
     labels TEXT,
     UNIQUE (key, attempt)
 );
@@ -59,9 +58,7 @@ class Batch(NamedTuple):
     number: from 1, in the order of charges. key: by which it is asked for again. attempt: from 1; a
     later one was charged because the labels of those before were lost. time: of the charge, in
     whole seconds since 1970. most: what it was charged at first, all labels that it might release.
-    level: of its noise, which is what a label costs in the units of the session, 1 unless the
-    session has levels. labels: of each query, -1 where there is none; None if they are not known
-    yet, or were lost.
+    labels: of each query, -1 where there is none; None if they are not known yet, or were lost.
     """
 
     number: int
@@ -70,26 +67,19 @@ class Batch(NamedTuple):
     time: int
     queries: int
     most: int
-    level: int
     labels: list[int] | None
 
     @property
     def answers(self) -> int:
         """Return how many labels it has released, or may have: all until they are known."""
         known = self.labels
-        return self.most // self.level if known is None else sum(label >= 0 for label in known)
-
-    @property
-    def charged(self) -> int:
-        """Return what it counts for, in units: labels, unless the session has levels."""
-        return self.answers * self.level
+        return self.most if known is None else sum(label >= 0 for label in known)
 
 
 class State(NamedTuple):
     """What was charged so far.
 
-    batches, queries: how many. labels: how many units, which are labels unless there are levels.
-    head: the last hash, in hex.
+    batches, queries, labels: how many. head: the last hash, in hex.
     """
 
     batches: int
@@ -162,7 +152,7 @@ class SessionFile:
         if version != VERSION:
             connection.close()
             raise ValueError(
-                f"{path}: has format {version}: must be {VERSION}; a newer version of this program "
+                f"{path}: has format {version}: must be {VERSION}; another version of this program "
                 "made it"
             )
         return cls(path, connection)
@@ -203,15 +193,13 @@ class SessionFile:
             for row in self._connection.execute("SELECT * FROM batches ORDER BY number"):
                 yield _batch(row)
 
-    def charge(
-        self, key: str | None, queries: int, labels: int, level: int = 1, *, before: State
-    ) -> Batch:
+    def charge(self, key: str | None, queries: int, labels: int, *, before: State) -> Batch:
         """Charge a batch before it is drawn; the caller holds the session's lock.
 
         key: None for one made of the batch's number, such as #12. labels: the most that it may
-        release. level: units that each of them costs. before: the state in which the caller has
-        found room for it. Raises ValueError if that is no longer the state: somebody has changed
-        the file without the lock, for instance by another name of it.
+        release. before: the state in which the caller has found room for it. Raises ValueError if
+        that is no longer the state: somebody has changed the file without the lock, for instance by
+        another name of it.
         """
         with self._transaction():
             state = self.state()
@@ -222,13 +210,12 @@ class SessionFile:
             tried = self._connection.execute(
                 "SELECT COALESCE(MAX(attempt), 0) FROM batches WHERE key = ?", (key,)
             ).fetchone()[0]
-            most = labels * level
-            batch = Batch(number, key, tried + 1, int(time.time()), queries, most, level, None)
+            batch = Batch(number, key, tried + 1, int(time.time()), queries, labels, None)
             self._connection.execute(
-                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", batch[:-1]
+                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, NULL)", batch[:-1]
             )
             head = _after(state.head, _charge_entry(batch))
-            self._set(State(number, state.queries + queries, state.labels + most, head))
+            self._set(State(number, state.queries + queries, state.labels + labels, head))
         return batch
 
     def settle(self, batch: Batch, labels: list[int]) -> Batch:
@@ -251,7 +238,7 @@ class SessionFile:
                 State(
                     state.batches,
                     state.queries,
-                    state.labels - batch.charged + settled.charged,
+                    state.labels - batch.answers + settled.answers,
                     _after(state.head, _labels_entry(settled)),
                 )
             )
@@ -298,7 +285,7 @@ class SessionFile:
             if batch.labels is not None:
                 step(_labels_entry(batch))
             batches = batch.number
-            queries, labels = queries + batch.queries, labels + batch.charged
+            queries, labels = queries + batch.queries, labels + batch.answers
             plans_after(batches)
         state = self.state()
         if waiting or state != State(batches, queries, labels, chain):

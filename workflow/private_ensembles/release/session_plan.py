@@ -6,23 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
-from private_ensembles import __version__, checks
+from private_ensembles import checks
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.accounts.levels import level_noise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task, split_ballots
 from private_ensembles.noise.secure import seed_of
 from private_ensembles.planner import ranking, study
-from private_ensembles.planner.defaults import PRIVACY, RESERVE
+from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts
-from private_ensembles.release.release_plan import Level, ReleasePlan
+from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.votes.findings import names_of_findings
-
-# With levels there is one mechanism, this one unless another is named.
-LEVELLED = "gnmax_exact"
 
 
 def made(
@@ -43,8 +38,6 @@ def made(
     resolution: int | None = None,
     noise: str = "secure",
     seed: int | None = None,
-    levels: Sequence[int] = (),
-    reserve: int = RESERVE,
     findings: str | int | Sequence[str] | None = None,
     most_ones: int | None = None,
 ) -> ReleasePlan:
@@ -55,13 +48,10 @@ def made(
     checks.integer(teachers=teachers, at_least=2)
     checks.integer(labels=labels, at_least=1)
     seed = seed_of(noise, seed)
-    named = [LEVELLED] if levels else offered()
-    names = named if mechanisms is None else list(mechanisms)
+    names = offered() if mechanisms is None else list(mechanisms)
     for name in names:
         checks.one_of(offered(), mechanism=name)
     each = 1 if findings is None else len(names_of_findings(findings))
-    if levels and most_ones is not None:
-        raise ValueError(f"most_ones = {most_ones}: must be left out, as there are levels")
     task = Task(
         epsilon,
         delta,
@@ -82,15 +72,13 @@ def made(
         most_ones=most_ones,
     )
     task = study.on_profile(task, profile)
-    if levels:
-        return _levelled(task, names, facts, seed, levels, reserve)
     return release_plan.of(task, own_votes.planned(task, names, facts, 0).chosen, seed, facts)
 
 
 def expected(plan: ReleasePlan) -> Expectation:
     """Return what the session's labels are worth on its profile, if all of them are used.
 
-    With levels: if all are of the first. Raises ValueError for a plan without stated facts.
+    Raises ValueError for a plan without stated facts.
     """
     if plan.facts is None:
         raise ValueError("facts: must be stated in the plan")
@@ -99,60 +87,6 @@ def expected(plan: ReleasePlan) -> Expectation:
     answers, correct = plan.mechanism.law.expected(*votes, task, parameters)
     chosen = ranking.Plan(plan.name, None, parameters, task.epsilon, answers, correct, math.nan)
     return expectation.of(task, chosen, 0, plan.facts)
-
-
-def _levelled(
-    task: Task,
-    names: Sequence[str],
-    facts: Facts,
-    seed: int | None,
-    levels: Sequence[int],
-    reserve: int,
-) -> ReleasePlan:
-    """Return the plan of a session with levels: the least noise for each by their joint account."""
-    checks.integer(**{f"levels[{place}]": cost for place, cost in enumerate(levels)})
-    checks.integer(reserve=reserve, at_least=0)
-    units = [int(cost) for cost in levels]
-    if len(units) < 2 or units[0] != 1 or units != sorted(set(units)):
-        raise ValueError(f"levels = {units}: must be 1 and larger numbers in their order")
-    kept = [0, *(int(reserve) * cost for cost in units[1:])]
-    if task.labels < units[-1] + kept[-1]:
-        raise ValueError(
-            f"labels = {task.labels}: must be at least {units[-1] + kept[-1]}, so that a label of "
-            f"level {units[-1]} leaves its reserve of {kept[-1]} units"
-        )
-    if len(names) != 1:
-        raise ValueError(f"mechanisms = {', '.join(names)}: must be one, as there are levels")
-    mechanism = load(names[0])
-    if task.queries != task.labels:
-        raise ValueError(f"queries = {task.queries}: must be left out, as there are levels")
-    if refusal := mechanism.refusal(task):
-        raise ValueError(f"no mechanism applies: {names[0]}: {refusal}")
-    account, law = mechanism.account, mechanism.law
-    if not isinstance(account, LabelAccount) or not account.together(law, task, task.labels):
-        raise ValueError(
-            f"mechanism = {names[0]!r}: must charge labels for what they release, as "
-            f"{LEVELLED} does, since there are levels"
-        )
-    votes, truth = study.profile_votes(task, 0)
-    # As `calibrate` does: what the noise is for, and that of many classes is not on a lattice.
-    sizes = {
-        "continuous": task.n_classes > 2 and not task.secure,
-        "n_teachers": task.votes_in_all,
-        "n_classes": task.n_classes,
-    }
-    noise = [replace(found, **sizes) for found in level_noise(mechanism, task, units, kept)]
-    _, correct = law.expected(votes, truth, task, noise[0])
-    return ReleasePlan(
-        task=task,
-        name=names[0],
-        parameters=noise[0],
-        correct=correct,
-        seed=seed,
-        version=__version__,
-        levels=tuple(map(Level, units, kept, noise)),
-        facts=facts,
-    )
 
 
 def offered() -> list[str]:
@@ -170,9 +104,8 @@ def larger(plan: ReleasePlan, labels: int, queries: int | None = None) -> Releas
     """Return the plan with a larger cap at the same noise; its epsilon is what that costs.
 
     labels, queries: the new caps, at least the old ones. queries None: as many more as labels, in
-    proportion. The account of the larger cap covers all that was released under the smaller one,
-    with levels, too: what was open with fewer units left is open with more. Raises ValueError for
-    smaller caps, and if nothing is proven for larger ones.
+    proportion. The account of the larger cap covers all that was released under the smaller one.
+    Raises ValueError for smaller caps, and if nothing is proven for larger ones.
     """
     checks.integer(at_least=plan.labels, labels=labels)
     if queries is None or not plan.silent:
@@ -181,11 +114,7 @@ def larger(plan: ReleasePlan, labels: int, queries: int | None = None) -> Releas
     wanted = replace(plan.task, labels=labels, queries=queries)
     if refusal := plan.mechanism.refusal(wanted):
         raise ValueError(f"labels = {labels}: {plan.name}: {refusal}")
-    levels = tuple(
-        replace(level, parameters=replace(level.parameters, labels=labels // level.units))
-        for level in plan.levels
-    )
-    more = replace(plan, task=wanted, parameters=plan.noise(queries, labels), levels=levels)
+    more = replace(plan, task=wanted, parameters=plan.noise(queries, labels))
     epsilon = more.epsilon(queries, labels, wanted.delta)
     if not math.isfinite(epsilon):
         raise ValueError(
@@ -200,11 +129,8 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
 
     Returns a row for each share of the cap: cap, parameters (text), correct (how many of the cap's
     labels are expected to be right on the profile). Labels that are paid for and not used are
-    accuracy lost: this is how much. A share for which nothing is proven is left out. There are no
-    rows if there are levels: what is right depends on how they are chosen.
+    accuracy lost: this is how much. A share for which nothing is proven is left out.
     """
-    if plan.levels:
-        return []
     task, mechanism = plan.task, plan.mechanism
     votes, truth = study.profile_votes(task, 0)
     rows = []
@@ -231,7 +157,7 @@ def facts(plan: ReleasePlan) -> dict:
     stated = task.stated()
     del stated["profile"], stated["counts_only"], stated["secure"]
     stated |= {"queries": task.queries // task.findings, "labels": task.vectors}
-    report = {
+    return {
         "mechanism": plan.name,
         "parameters": study.words(plan.parameters),
         **stated,
@@ -239,13 +165,3 @@ def facts(plan: ReleasePlan) -> dict:
         "noise": "secure" if task.secure else "reproducible",
         "version": plan.version,
     }
-    if plan.levels:
-        report["levels"] = [
-            {
-                "level": level.units,
-                "reserve": level.reserve,
-                "parameters": study.words(level.parameters),
-            }
-            for level in plan.levels
-        ]
-    return report

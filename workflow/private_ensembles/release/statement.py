@@ -120,10 +120,9 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
     how = f"{escape(entry.label)}: {law}"
     if plan.silent:
         how += ". A noisy threshold decides first whether a query is answered at all"
-    at_most_labels = "units of labels, of several levels of noise" if plan.levels else "labels"
     number = "not on record" if charged.labels is None else f"{charged.labels:,}"
     labels = f"{number}, of {task.n_classes} classes, for {task.queries:,} queries"
-    paid = f"{plan.labels:,} {at_most_labels}"
+    paid = f"{plan.labels:,} labels"
     if task.findings > 1:
         labels = (
             f"{number} answers of {task.findings} yes/no findings each, for "

@@ -846,33 +846,30 @@ FAR = 10**9  # beyond any loss
 
 
 def adaptive_labels(body, epsilon):
-    """adaptive_labels: V_0(x) = max(0, 1 - x), V_u(x) the largest mean of V_(u - c)(x e^-loss) over
-    levels that cost c, and their kernels. V_u lies above the stick of all labels for u units, so
-    that a kernel above it stands for a block of them. The losses of blocks, and of noisy counts,
-    add up as independent ones do."""
-    further = {"levels": anything, "blocks": anything, "counts": anything}
+    """adaptive_labels: V_0(x) = max(0, 1 - x), V_q(x) the largest mean of V_(q - 1)(x e^-loss) over
+    kernels. V_q lies above the stick of q labels, so that a kernel above it stands for a block of
+    them. The losses of blocks, and of noisy counts, add up as independent ones do."""
     grid = {"step": number, "places": anything, "width": count}
-    levels, blocks, counts, step, places, width = fields(body, further | grid)
+    required = {"blocks": anything, "counts": anything} | grid
+    noise = {"law": anything, "groups": anything}
+    blocks, counts, step, places, width, law, groups = fields(body, required, noise)
     places = several(places, count)
     rising = len(places) > 1 and places[0] == 0 and all(x < y for x, y in pairwise(places))
     need(step > 0 and width and rising, "step and width must be positive, and places rise from 0")
     need(places[-1] <= 4000, "places end at 4000")
-    known, about = levels_on_a_grid(several(levels, anything), step, places)
-    text = []
-    alone = len(known) != 1 or known[0][:2] == (1, 0)
-    need(alone, "a label of the only level costs a unit and leaves none")
-    blocks = [fields(row, {"times": count, "units": count}) for row in several(blocks, anything)]
-    need(all(times and units for times, units in blocks), "a block has a label")
-    right = len(known) < 2 or [times for times, _ in blocks] == [1]
-    need(right and bool(known) == bool(blocks), "there is one block, or more of one level")
-    spent = sum(times * units for times, units in blocks)
-    total = None
-    curves = induction(known, {units for _, units in blocks}, step, places[-1], width)
-    for times, units in blocks:
-        reach, curve = curves[units]
-        total = both(total, power(kernel_above(curve, step, range(reach + 1)), times))
-    if known:
-        text = [f"{spent} {'labels' if len(known) == 1 else 'units'}, asked adaptively, of {about}"]
+    total, text = None, []
+    blocks = [fields(row, {"times": count, "labels": count}) for row in several(blocks, anything)]
+    need(all(times and labels for times, labels in blocks), "a block has a label")
+    beside = [law is not None, groups is not None, bool(blocks)]
+    need(len(set(beside)) == 1, "a law has groups and blocks of labels")
+    if law is not None:
+        kernels, about = kernels_on_a_grid(law, groups, step, places)
+        curves = induction(kernels, {labels for _, labels in blocks}, step, places[-1], width)
+        for times, labels in blocks:
+            reach, curve = curves[labels]
+            total = both(total, power(kernel_above(curve, step, range(reach + 1)), times))
+        asked = sum(times * labels for times, labels in blocks)
+        text = [f"{asked} labels, asked adaptively, of {about}"]
     for row in several(counts, anything):
         *noise, reach = fields(row, COUNTS | {"reach": count})
         stick, said = discrete_noise(*noise)
@@ -893,25 +890,14 @@ def adaptive_labels(body, epsilon):
     return " and ".join(text), delta, delta
 
 
-LEVEL = {"law": anything, "units": count, "reserve": count, "groups": anything}
-
-
-def levels_on_a_grid(rows, step, places):
-    """Levels of noise, each (cost in units, units that a label has to leave, kernels); and what is
-    printed of them."""
-    known, texts = [], []
-    for row in rows:
-        law, units, reserve, groups = fields(row, LEVEL)
-        need(units >= 1, "a label costs a unit or more")
-        name = words(law.get("name")) if type(law) is dict else ""
-        if name == "gaussian_maximum":
-            sticks, about = Maximum(law).sticks(groups, step, places)
-        else:
-            sticks, about = sticks_of_pairs(law, groups, step, places)
-        kernels = [small_kernel(kernel_above(stick, step, places)) for stick in sticks]
-        known.append((units, reserve, kernels))
-        texts.append(about if len(rows) == 1 else f"{about}, {units} units, {reserve} left")
-    return known, " or ".join(texts)
+def kernels_on_a_grid(law, groups, step, places):
+    """The kernels above the groups of a label's pairs; and what is printed of them."""
+    name = words(law.get("name")) if type(law) is dict else ""
+    if name == "gaussian_maximum":
+        sticks, about = Maximum(law).sticks(groups, step, places)
+    else:
+        sticks, about = sticks_of_pairs(law, groups, step, places)
+    return [small_kernel(kernel_above(stick, step, places)) for stick in sticks], about
 
 
 def groups_of(groups, length):
@@ -978,40 +964,37 @@ def small_kernel(kernel):
     return losses, lost
 
 
-def induction(levels, wanted, step, reach, width):
-    """By number of units wanted: how many places its curve is known to either side, and its values
-    there, in ONE. A curve is followed for width sqrt(units) places beyond the reach of a kernel."""
-    most = max(wanted, default=0)
-    dearest = max((cost for cost, _, _ in levels), default=0)
+def induction(kernels, wanted, step, reach, width):
+    """By number of labels wanted: how many places a curve is known to either side, and its values
+    there, in ONE. It is followed for width sqrt(labels) places beyond the reach of a kernel."""
+    most = max(wanted)
 
-    def far(units):
-        return reach + isqrt(width * width * units)
+    def far(labels):
+        return reach + isqrt(width * width * labels)
 
     steps.take(100 * (2 * far(most) + 1))
     down = [floor(SMALL * exp(-k * step)[0]) for k in range(1, 2 * far(most) + 1)]
 
-    def widened(units, places):
+    def widened(labels, places):
         """Its values for so many places to either side: to the left below the chord to 1, to the
         right the last one."""
-        known, values = curves[units]
+        known, values = curves[labels]
         first, beyond = SMALL - values[0], places - known
         left = [SMALL - (first * x >> SMALL_BITS) for x in reversed(down[:beyond])]
         return left + values + [values[-1]] * beyond
 
     growth = [exp(k * step)[0] for k in range(-reach, reach + 1)]
     curves = {0: (reach, [max(0, ceil(SMALL * (1 - x))) for x in growth])}
-    for units in range(1, most + 1):
-        here = far(units)
-        rows = [widened(units - 1, here)]  # who spends no unit has what one unit less has
-        for cost, reserve, kernels in levels:
-            if cost + reserve <= units:
-                values = side_by_side(widened(units - cost, here + reach), BYTES_OF_A_MEAN)
-                rows.append(largest_means(values, kernels, reach, 2 * here + 1))
-        curves[units] = here, list(map(max, *rows)) if len(rows) > 1 else rows[0]
-        if units - dearest not in wanted:
-            curves.pop(units - dearest, None)
+    for labels in range(1, most + 1):
+        here = far(labels)
+        without = widened(labels - 1, here)  # who does not ask has what one label less has
+        values = side_by_side(widened(labels - 1, here + reach), BYTES_OF_A_MEAN)
+        asked = largest_means(values, kernels, reach, 2 * here + 1)
+        curves[labels] = here, list(map(max, without, asked))
+        if labels - 1 not in wanted:
+            del curves[labels - 1]
     lift = BITS - SMALL_BITS
-    return {u: (curves[u][0], [v << lift for v in curves[u][1]]) for u in wanted}
+    return {q: (curves[q][0], [v << lift for v in curves[q][1]]) for q in wanted}
 
 
 def largest_means(values, kernels, reach, length):
@@ -1721,40 +1704,36 @@ def of_the_plan(body, plan, task):
         else:  # a threshold decides which of them are answered
             asked = changed(task, count(asked))
             labels = min(count(labels), asked)
+    law = body.get("law")
+    of_response = type(law) is dict and law.get("name") == "response"
     if body["kind"] == "gamma_privacy":
         same = body["K"] == K and number(body["m"]) == real(noise.get("m"))
         need(same and labels == 1, "the certificate is of another gamma")
         of_teachers(number(body["epsilon"]), number(body["Delta"]), task)
-    elif type(body.get("law")) is dict and body["law"].get("name") == "response":
+    elif of_response and body["theorem"] != "adaptive_labels":
         if "label_epsilon" in noise:  # labels of which only the cost is known
             costs = real(noise["label_epsilon"]), real(noise["label_delta"])
             need(body["labels"] == labels, "the certificate is of another number of labels")
             need(ballot == 1, "what a label costs is known of one vote alone")
-            law = number(body["law"]["epsilon"]), number(body["law"]["delta"])
-            need(law == costs, "the certificate is of other labels")
+            each = number(law["epsilon"]), number(law["delta"])
+            need(each == costs, "the certificate is of other labels")
             return
         members = noise.get("members", 1 if name == "majority_private" else K)
         need(body.get("labels", 1) == members, "the certificate is of another number of teachers")
-        of_teachers(number(body["law"]["epsilon"]), number(body["law"]["delta"]), task)
+        of_teachers(number(law["epsilon"]), number(law["delta"]), task)
     elif body["theorem"] == "hockey_stick":
         need(labels == 1, "the certificate is of one label")
-        of_noise(body["law"], name, noise, K, C, ballot)
+        of_noise(law, name, noise, K, C, ballot)
     else:
-        levels = plan.get("levels") or [{"units": 1, "reserve": 0, "parameters": noise}]
-        rows = body.get("levels", [])
-        if rows:
-            need(len(rows) == len(levels), "the certificate has other levels")
-            spent = sum(row["times"] * row["units"] for row in body["blocks"])
-            need(spent == labels, "the certificate is of another number of labels")
-            for row, level in zip(rows, levels, strict=True):
-                same = row["units"] == level["units"] and row["reserve"] == level["reserve"]
-                need(same, "the certificate has other levels")
-                of_noise(row["law"], name, level["parameters"], K, C, ballot)
+        if law is not None:
+            asked_for = sum(row["times"] * row["labels"] for row in body["blocks"])
+            need(asked_for == labels, "the certificate is of another number of labels")
+            of_noise(law, name, noise, K, C, ballot)
         counts = [(row["times"], number(row["scale"])) for row in body["counts"]]
         expected = []
         if "queries" in noise:
             expected.append((count(asked), real(noise["sigma1"])))
-        if not rows:
+        if law is None:
             scale = noise["sigma2"] if "queries" in noise else noise["sigma"]
             expected.append((2 * count(labels), real(scale)))
         need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
