@@ -35,7 +35,6 @@ BENCHMARKS = (
     "sessions",
     "tokens",
     "findings",
-    "best_label",
     "smooth_sensitivity",
     "dpbag",
     "teachers",

@@ -7,9 +7,9 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
+from private_ensembles.figures import best_label, style
 from private_ensembles.figures import dpbag as dpbag_figures
 from private_ensembles.figures import planner as planner_figures
-from private_ensembles.figures import style
 from private_ensembles.figures.darrm import (
     draw_feasible_region,
     draw_gamma_shapes,
@@ -35,7 +35,7 @@ FIGURES = {
         ["planner/many_labels", "pate/equal_budget"],
         {},
     ),
-    "best_label": (planner_figures.draw_best_label, ["planner/best_label"], {}),
+    "best_label": (best_label.draw_best_label, ["planner/best_label"], {}),
     "label_counts": (dpbag_figures.draw_labels, [("dpbag/table6", "dpbag/table8"), 1e-3], {}),
     "students": (dpbag_figures.draw_students, [("dpbag/table5", "dpbag/table7"), 1e-3], {}),
     "ledger": (draw_ledger, ["privacy_ledger"], {}),

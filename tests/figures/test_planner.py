@@ -2,13 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles.figures.planner import (
-    DRAWN,
-    draw_best_label,
-    draw_many_labels,
-    draw_plan,
-    drawn_names,
-)
+from private_ensembles.figures.planner import draw_many_labels, draw_plan, drawn_names
 
 ROWS = [
     ("gnmax_exact", 1.0, 40.0, ""),
@@ -56,16 +50,3 @@ def test_of_many_proofs_the_loosest_and_the_tightest_are_drawn_wherever_they_sta
     assert [list(line.get_ydata()) for line in first.lines] == [[0.6] * 2, [0.9] * 2]
     # The noise is drawn by every account.
     assert {line.get_ydata()[0] for line in second.lines[:3]} == set(rights.values())
-
-
-def test_best_labels_that_were_told_another_accuracy_are_dots(drawn, published):
-    study = published("planner/best_label")
-    draw_best_label(study)
-    rows = study[study["mechanism"].isin(DRAWN) & (study["accuracy"] == study["accuracy"].iloc[0])]
-    rows = rows[rows["labels"] == 1]
-    told = rows["stated"].isna() | (rows["stated"] == rows["accuracy"])
-    seen = {True: [], False: []}
-    for line in drawn[0].axes[0].lines:
-        seen[line.get_marker() != "."] += line.get_ydata().tolist()
-    for kind in (True, False):
-        assert sorted(seen[kind]) == sorted(rows.loc[told == kind, "right"])

@@ -72,10 +72,6 @@ class Followed:
         assert np.prod(shape) == 1
         return np.full(shape, self.next([0, 1], [Fraction(1, 2)] * 2), np.uint8)
 
-    def weighted(self, weights):
-        (row,) = np.asarray(weights).tolist()
-        return np.array([self.next(range(len(row)), [Fraction(one, sum(row)) for one in row])])
-
     def subsets(self, number, size, most):
         assert number == 1
         chosen = list(itertools.combinations(range(size), most))

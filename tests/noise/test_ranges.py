@@ -9,11 +9,6 @@ from tests.ranges import NOT_POSITIVE, OUTSIDE_0_1, check_ends
 ONE = np.array([1])
 RANGES = {
     "coins": (secure.coins, OUTSIDE_0_1, (0.0, 1.0)),
-    "weighted": (
-        lambda x: secure.weighted(np.array([x])),
-        ([0, 0], [-1, 2], [0.5, 0.5]),
-        ([0, 1], [3, 0]),
-    ),
     "add_discrete_gaussian": (
         lambda x: secure.add_discrete_gaussian(ONE, x),
         NOT_POSITIVE,

@@ -51,18 +51,6 @@ def test_coins_come_at_their_rate_and_never_or_always_at_the_ends():
     assert agrees(tossed[:, 3].sum(), 5000, 0.9)
 
 
-def test_places_come_at_exactly_their_weights(stand_in):
-    """Every outcome of the uniform integer once: the shares are the weights themselves."""
-    weights = np.array([[2, 0, 3, 1]])
-    drawn = []
-    for outcome in range(6):
-        stand_in(secure, "secrets", randbelow=lambda total, k=outcome: k % total)
-        drawn += secure.weighted(weights).tolist()
-    assert np.bincount(drawn, minlength=4).tolist() == [2, 0, 3, 1]
-    stand_in(secure, "secrets", randbelow=lambda total: total - 1)
-    assert secure.weighted(np.array([[1 << 52, (1 << 52) - 1, 1], [5, 0, 0]])).tolist() == [2, 0]
-
-
 def test_fair_bits_are_fair_and_of_the_shape_asked_for():
     bits = secure.fair_bits((100, 101))
     assert bits.shape == (100, 101)

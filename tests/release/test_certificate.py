@@ -31,7 +31,6 @@ RELEASES = {
     "exponential": ("exponential", 41, 2, 12, {}),
     "permute_and_flip": ("permute_and_flip", 41, 2, 12, {}),
     "ladder": ("ladder", 21, 2, 5, {}),
-    "optimal_label": ("optimal_label", 11, 2, 3, {}),
     "darrm_sub": ("darrm_sub", 11, 2, 1, SHARED),
     "darrm_opt": ("darrm_opt", 11, 2, 1, SHARED),
     "darrm_sub, all teachers": ("darrm_sub", 3, 2, 5, SHARED),

@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from private_ensembles.figures import (
+    best_label,
     ledger,
     names,
     own_votes,
@@ -99,7 +100,7 @@ def drawings(results):
             "planner/tables/many_labels",
             lambda study, *paths: planner.draw_many_labels(study, votes, *paths),
         ),
-        "planner/best_label": ("planner/tables/best_label", planner.draw_best_label),
+        "planner/best_label": ("planner/tables/best_label", best_label.draw_best_label),
         "pate/figure1": ("pate/tables/figure1", functools.partial(pate.draw_students, source="x")),
         "pate/figure4": (
             "pate/tables/figure4",

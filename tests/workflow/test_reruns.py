@@ -262,7 +262,7 @@ FILES = {
     f"{MODULE}/papers/dpbag/tables.py": END,  # relations of printed numbers know the tables
     f"{MODULE}/papers/dpbag/experiment.py": NOTHING,
     f"{MODULE}/dpbag/plain.py": MECHANISMS,
-    f"{MODULE}/optimal_label/program.py": MECHANISMS,
+    f"{MODULE}/optimal_label/program.py": NOTHING,
     f"{MODULE}/command/main.py": NOTHING,  # a door of its own
     f"{MODULE}/api/planning.py": NOTHING,  # another
     f"{MODULE}/__main__.py": NOTHING,
@@ -299,7 +299,7 @@ FILES = {
     f"{MODULE}/pate/rdp.py": MECHANISMS,
     f"{MODULE}/datasets/download.py": NOTHING,
     f"{MODULE}/datasets/images.py": DATA,
-    f"{MODULE}/votes/synthetic.py": MECHANISMS,  # the optimal label is that of a profile
+    f"{MODULE}/votes/synthetic.py": MECHANISMS,
     f"{MODULE}/teachers/forest.py": NOTHING,
     f"{MODULE}/datasets/shards.py": VOTES,
     f"{MODULE}/teachers/models.py": VOTES,

@@ -10,10 +10,8 @@ TASK = Task(1.0, 1e-5, 60, 40, 9, 3, teacher_epsilon=0.3)
 
 
 @pytest.mark.parametrize("name", registry.offered())
-def test_a_range_is_named_for_every_argument_and_a_planner_chooses_among_them(name):
-    account = load(name).account
-    assert all(0 <= low < high for low, high in account.free.values())
-    assert set(account.searched(TASK)) <= set(account.free)
+def test_a_range_is_named_for_every_argument_that_a_planner_chooses(name):
+    assert all(0 <= low < high for low, high in load(name).account.free.values())
 
 
 @pytest.mark.parametrize("name", registry.offered())

@@ -35,9 +35,7 @@ def table_of(classes):
 def test_every_mechanism_with_noise_on_votes_has_a_row_within_the_budget(classes):
     table = table_of(classes)
     expected = {name for name in registry.offered() if registry.entry(name).hides_votes}
-    # Of two classes only, or of fewer sorted histograms.
-    others = {"ladder", "optimal_label"}
-    assert set(table["mechanism"]) == expected - (others if classes > 2 else set())
+    assert set(table["mechanism"]) == expected - ({"ladder"} if classes > 2 else set())
     assert len(table) == 4 * table["mechanism"].nunique()
     for row in table.to_dict("records"):
         wanted = Task(row["epsilon"], row["delta"], row["queries"], row["queries"], 51, classes)

@@ -1,4 +1,4 @@
-"""The planner's figures: right labels over budgets, by number of labels, of the best label."""
+"""The planner's figures: right labels over budgets, and by number of labels."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,8 +11,6 @@ from private_ensembles.mechanisms import registry
 ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
 # Of PATE's tasks the first ones are drawn, paler one after the other.
 _TASKS = 2
-# Beside the optimal label: what the field uses for more than two classes.
-DRAWN = ("optimal_label", "permute_and_flip", "exponential", "gnmax_exact")
 
 
 def drawn_names(data: pd.DataFrame) -> list[str]:
@@ -176,50 +174,3 @@ def _votes(table: pd.DataFrame, axis) -> None:
     axis.margins(y=0.12)
     style.plain_ticks(axis.xaxis, sorted(set(table["epsilon"])), alone=True)
     axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-
-
-# The study of the best label --------------------------------------------------------------------
-
-
-def draw_best_label(study: pd.DataFrame, *paths: str) -> None:
-    """Draw the frame of `planner.studies.best_label` and save it under every path.
-
-    Of its true accuracies the first is drawn; dots are labels that were told another one.
-    """
-    study = study[study["mechanism"].isin(DRAWN) & (study["accuracy"] == study["accuracy"].iloc[0])]
-    budget = study["epsilon"].max()
-    first = study.iloc[0]
-    with style.figure(1, 2, size=(8.5, 4.4)) as (drawn, axes):
-        _lines(study[study["labels"] == 1], "epsilon", axes[0])
-        _lines(study[study["epsilon"] == budget], "labels", axes[1])
-        drawn.suptitle(
-            f"{first['teachers']} teachers, each right with probability {first['accuracy']:g}; "
-            f"{first['n_classes']} classes; δ = {style.number(first['delta'])}",
-            fontsize=9,
-        )
-        axes[0].set(xscale="log", xlabel="ε", ylabel="right labels", title="one label")
-        axes[1].set(xscale="log", xlabel="labels Q", ylabel="right labels")
-        axes[1].set_title(f"Q labels for ε = {budget:g} together")
-        for axis, column in zip(axes, ("epsilon", "labels"), strict=True):
-            style.plain_ticks(axis.xaxis, sorted(set(study[column])), alone=True)
-            axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-        style.save(drawn, *paths)
-
-
-def _lines(rows: pd.DataFrame, x: str, axis) -> None:
-    """One line per mechanism; dots where the stated accuracy is not the true one."""
-    for name, part in rows.groupby("mechanism", sort=False):
-        told = part["stated"].isna() | (part["stated"] == part["accuracy"])
-        style.line(axis, part.loc[told, x], part.loc[told, "right"], name)
-        other = part[~told]
-        if len(other):
-            label = "the same, told another accuracy"
-            axis.plot(
-                other[x],
-                other["right"],
-                ".",
-                color=style.look(name)["color"],
-                alpha=0.6,
-                label=label,
-            )

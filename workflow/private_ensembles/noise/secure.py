@@ -39,23 +39,6 @@ def coins(probabilities: np.ndarray) -> np.ndarray:
     return np.array(tossed, dtype=bool).reshape(values.shape)
 
 
-def weighted(weights: np.ndarray) -> np.ndarray:
-    """Return a place of each row with exactly the probability of its share, int64 (Q,).
-
-    weights: whole numbers >= 0 (Q, C), each row with a sum in [1, 2^63). Raises ValueError for
-    others.
-
-    >>> weighted(np.array([[0, 3, 0]]))
-    array([1])
-    """
-    weights = np.asarray(weights)
-    if weights.dtype.kind not in "iu" or (weights < 0).any() or (weights.sum(axis=1) < 1).any():
-        raise ValueError("weights: must be whole numbers >= 0, not all 0 in a row")
-    ends = np.cumsum(weights, axis=1)
-    drawn = np.array([secrets.randbelow(total) for total in ends[:, -1].tolist()], dtype=np.int64)
-    return (drawn[:, None] >= ends).sum(axis=1)
-
-
 def fair_bits(shape: int | tuple[int, ...]) -> np.ndarray:
     """Return independent fair bits, uint8 0 or 1."""
     size = int(np.prod(shape))

@@ -179,7 +179,7 @@ def best_parameters(
     """Return the parameters with the most expected right labels: a grid, then a local search."""
     names = [
         name
-        for name in mechanism.account.searched(task)
+        for name in mechanism.account.free
         # Of one label no cap leaves fewer.
         if name != "cap" or mechanism.paid_for(task, cap=CAP["cap"][0]) < task.labels
     ]

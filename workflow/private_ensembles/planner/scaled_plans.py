@@ -177,7 +177,7 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
 def _at_budget(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
     """Return the plan at another budget: a new one if more than its noise has to be chosen."""
     mechanism = load(known.plan.mechanism)
-    if len(mechanism.account.searched(wanted)) < 2:
+    if len(mechanism.account.free) < 2:
         return scale(known, wanted, counts, labels)
     (replanned,) = plan(wanted, counts, labels, [mechanism.name])
     return None if replanned.refusal is not None else Scaled(wanted, replanned)

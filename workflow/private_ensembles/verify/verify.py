@@ -1567,7 +1567,7 @@ NOISES = {
     r"lnmax(_\w+)?|dpbag|nzc": {"laplace", "table", "response"},
     r"exponential": {"exponential", "table"},
     r"permute_and_flip": {"permute_and_flip", "table"},
-    r"ladder|optimal_label": {"table"},
+    r"ladder": {"table"},
     r"darrm_(sub|opt)": {"gamma"},
     r"majority_private": set(),
     r"committee|any": {"response"},

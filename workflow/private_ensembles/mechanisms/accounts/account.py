@@ -51,7 +51,3 @@ class Account(ABC):
     def guess(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
         """Return about what `find` does, for a search that asks often."""
         return self.find(law, task, labels, **free)
-
-    def searched(self, task: Task) -> tuple[str, ...]:
-        """Return the names in `free` that a planner chooses for the task: all of them."""
-        return tuple(self.free)

@@ -17,31 +17,23 @@ from private_ensembles.accounting.adaptive.scales import (
     share_of_scale,
 )
 from private_ensembles.accounting.labels import composed, label_epsilon
-from private_ensembles.audit.histograms import sorted_histograms
 from private_ensembles.audit.rates import selection_rate
 from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels, sigma_of_many
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.laws.ladder import LAW as LADDER
 from private_ensembles.mechanisms.laws.ladder import LeakyLabel
 from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.laws.optimal import ACCURACY, ProfiledLabel
 from private_ensembles.mechanisms.laws.selection import SelectionRate
 from private_ensembles.mechanisms.parameters import Cost, Parameters
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.optimal_label.drawn_votes import most_drawn
 from private_ensembles.pate.data_independent import rho_cost, rho_within
 from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
-from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Of the noise that another proof finds, labels are likely to need at least this share.
 LIKELY_SHARE = 0.4
 # Of more labels that are charged together, time grows too long.
 MOST_LABELS = 10_000
-# Sorted histograms with which a planner does not wait for long: of one optimal label, and of
-# several, whose account solves a dozen programs.
-_MOST, _MOST_TOGETHER = 600, 150
 # The share of so many labels is known to half of a percent without an account.
 _SEVERAL = 200
 # What labels cost is looked for from this share of the budget on.
@@ -167,65 +159,6 @@ class LadderStart(Start):
         return Cost(each, each)
 
 
-_LADDER = LadderStart()
-
-
-class OptimalStart(Start):
-    """The ladder's parts for two classes; several labels of more classes spend no delta each.
-
-    How teachers agree is the task's profile. free: accuracy in its place, rounded to tenths above
-    1/C, as the label depends little on it; a given accuracy goes before the profile. On two classes
-    the ladder is optimal whatever it is.
-    """
-
-    free = {"accuracy": (0.1, 0.9)}
-    of_coins = True
-    scales = False
-
-    def refusal(self, law, task):
-        """Refuse programs of many sorted histograms, which take too long."""
-        if task.n_classes > 2 and task.labels > 1:
-            size = sorted_histograms(task.votes_in_all, task.n_classes, _MOST_TOGETHER)
-            if size > _MOST_TOGETHER:
-                at_most = f"at most {_MOST_TOGETHER} sorted histograms"
-                more = f"{size:,}" if math.isfinite(size) else "far more"
-                return f"for {at_most} for several labels, not {more}"
-        return None
-
-    def searched(self, task):
-        """Return nothing if the label does not depend on the accuracy, or the profile is known."""
-        known = task.n_classes == 2 or task.profile is not None
-        return () if known else tuple(self.free)
-
-    def find(self, law, task, labels, accuracy=None):
-        if task.n_classes == 2:
-            return _of_two_classes(_LADDER.find(law, task, labels))
-        prior = _prior(task, accuracy)
-        if labels == 1:
-            drawn = most_drawn(task.votes_in_all, task.n_classes, _MOST)
-            drawn = drawn if drawn < task.votes_in_all else None
-            return ProfiledLabel(task.epsilon, task.delta, 1, *prior, drawn)
-        each = label_epsilon(task.epsilon, labels, task.delta)
-        return ProfiledLabel(each, 0.0, labels, *prior)
-
-    def cost(self, law, task, parameters):
-        return _LADDER.cost(law, task, parameters)
-
-
-def _of_two_classes(label: LeakyLabel) -> ProfiledLabel:
-    """Return the ladder's label as the optimal one, which it is whatever the profile."""
-    each, delta = label.label_epsilon, label.label_delta
-    return ProfiledLabel(each, delta, label.labels, continuous=label.continuous)
-
-
-def _prior(task: Task, accuracy: float | None) -> tuple[float | None, ConsensusProfile | None]:
-    """Return accuracy and profile: the given accuracy, else the task's profile, else ACCURACY."""
-    if accuracy is None and task.profile is not None:
-        return None, task.profile
-    stated = ACCURACY if accuracy is None else accuracy
-    return min(9, max(round(10 * stated), 10 // task.n_classes + 1)) / 10, None
-
-
 @dataclass(frozen=True)
 class LabelAccount(Account):
     """Noise from `start`, shrunk to what all labels together need, by what a moved vote does.
@@ -256,9 +189,6 @@ class LabelAccount(Account):
     def quantity(self) -> str:
         """Return that of the start."""
         return self.start.quantity
-
-    def searched(self, task):
-        return self.start.searched(task)
 
     def together(self, law: Law, task: Task, labels: int) -> bool:
         """Return whether that many labels are charged together; else the start is all there is."""
@@ -437,24 +367,7 @@ def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -
     )
 
 
-class OptimalAccount(LabelAccount):
-    """On two classes the ladder's account, whose label it is; else that of the solved programs."""
-
-    def find(self, law, task, labels, **free):
-        if task.n_classes > 2:
-            return super().find(law, task, labels, **free)
-        return _of_two_classes(ladder.find(LADDER, task, labels))
-
-    def cost(self, law, task, parameters):
-        """Return the least that is proven."""
-        if task.n_classes > 2:
-            return super().cost(law, task, parameters)
-        each, delta = parameters.label_epsilon, parameters.label_delta
-        return ladder.cost(LADDER, task, LeakyLabel(each, delta, parameters.labels))
-
-
 gaussian = LabelAccount(GaussianStart(), refuses=True)
 gumbel = LabelAccount(SelectionStart(bounded_range=True), composes=True)
 exponential = LabelAccount(SelectionStart(), composes=True)
 ladder = LabelAccount(LadderStart())
-optimal = OptimalAccount(OptimalStart())

@@ -1,0 +1,57 @@
+"""The figure of the best label: right labels over the budget, and by number of labels."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from private_ensembles.figures import style
+
+BEST = "optimal_label"
+LOOK = {"color": style.BLACK, "marker": "|", "linestyle": "-."}
+# Beside it: what the field uses for more than two classes.
+DRAWN = (BEST, "permute_and_flip", "exponential", "gnmax_exact")
+
+
+def draw_best_label(study: pd.DataFrame, *paths: str) -> None:
+    """Draw the frame of `planner.best_label.compare` and save it under every path.
+
+    Of its true accuracies the first is drawn; dots are labels that were told another one.
+    """
+    study = study[study["mechanism"].isin(DRAWN) & (study["accuracy"] == study["accuracy"].iloc[0])]
+    budget = study["epsilon"].max()
+    first = study.iloc[0]
+    with style.figure(1, 2, size=(8.5, 4.4)) as (drawn, axes):
+        _lines(study[study["labels"] == 1], "epsilon", axes[0])
+        _lines(study[study["epsilon"] == budget], "labels", axes[1])
+        drawn.suptitle(
+            f"{first['teachers']} teachers, each right with probability {first['accuracy']:g}; "
+            f"{first['n_classes']} classes; δ = {style.number(first['delta'])}",
+            fontsize=9,
+        )
+        axes[0].set(xscale="log", xlabel="ε", ylabel="right labels", title="one label")
+        axes[1].set(xscale="log", xlabel="labels Q", ylabel="right labels")
+        axes[1].set_title(f"Q labels for ε = {budget:g} together")
+        for axis, column in zip(axes, ("epsilon", "labels"), strict=True):
+            style.plain_ticks(axis.xaxis, sorted(set(study[column])), alone=True)
+            axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        style.save(drawn, *paths)
+
+
+def _lines(rows: pd.DataFrame, x: str, axis: Axes) -> None:
+    """One line per mechanism; dots where the stated accuracy is not the true one."""
+    for name, part in rows.groupby("mechanism", sort=False):
+        told = part["stated"].isna() | (part["stated"] == part["accuracy"])
+        look = {"label": part["name"].iloc[0], **(LOOK if name == BEST else style.look(name))}
+        axis.plot(part.loc[told, x], part.loc[told, "right"], **look)
+        other = part[~told]
+        if len(other):
+            label = "the same, told another accuracy"
+            axis.plot(
+                other[x],
+                other["right"],
+                ".",
+                color=look["color"],
+                alpha=0.6,
+                label=label,
+            )

@@ -1,0 +1,140 @@
+"""What the best label is worth: over the budget, over the number of labels, at wrong profiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.adaptive.account import Curve, curve
+from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.accounting.adaptive.scales import (
+    grid_fineness,
+    least_scale_of_curves,
+    share_of_scale,
+)
+from private_ensembles.accounting.labels import label_epsilon
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.optimal_label.best_label import BestLabel, best_label
+from private_ensembles.optimal_label.objective import right_weights
+from private_ensembles.optimal_label.sorted_histograms import moves, tie_groups
+from private_ensembles.planner.study import words
+
+# What the table calls it, which is no mechanism of the registry.
+NAME, LABEL = "optimal_label", "Optimal label"
+# A search for what each of several labels may cost does not start below this share of noise.
+_LEAST_SHARE = 0.4
+
+
+def compare(settings: Mapping, meter=None) -> pd.DataFrame:
+    """Compare the best label with the planner's mechanisms that answer every query.
+
+    A row per budget, number of labels, mechanism, stated and true accuracy. Teachers are right with
+    one probability each and all errors are as likely, so that how often a label is right is known
+    without drawing votes. The best label is told an accuracy, which may be wrong.
+
+    settings: the section ``planner``, with best_label: one label for each of its epsilons, and each
+    of its numbers of labels for the largest of them. Columns: mechanism, name, teachers, n_classes,
+    epsilon, delta, labels, stated (NaN of a mechanism that asks for no accuracy), accuracy (the
+    true one), parameters and right (Pr[a label is right], exactly). meter: advanced once per budget
+    and number of labels.
+    """
+    options = settings["best_label"]
+    size = {"n_teachers": options["teachers"], "n_classes": options["n_classes"]}
+    single = [(epsilon, 1) for epsilon in options["epsilons"]]
+    several = [(max(options["epsilons"]), labels) for labels in options["labels"] if labels > 1]
+    histograms = tie_groups(**size)
+    weights = {accuracy: right_weights(histograms, accuracy) for accuracy in options["accuracies"]}
+    rows = []
+    for epsilon, labels in (*single, *several):
+        task = Task(epsilon, settings["delta"], labels, labels, **size)
+        drawn = [*_of_mechanisms(settings, task), *_of_the_best(options["accuracies"], task)]
+        for facts, chances in drawn:
+            rows += [
+                {
+                    "mechanism": facts["mechanism"],
+                    "name": facts["name"],
+                    "teachers": task.n_teachers,
+                    "n_classes": task.n_classes,
+                    "epsilon": epsilon,
+                    "delta": task.delta,
+                    "labels": labels,
+                    "stated": facts["stated"],
+                    "accuracy": accuracy,
+                    "parameters": facts["parameters"],
+                    "right": float(right @ chances),
+                }
+                for accuracy, right in weights.items()
+            ]
+        if meter is not None:
+            meter.advance()
+    return pd.DataFrame(rows)
+
+
+def _of_mechanisms(settings: Mapping, task: Task) -> Iterator[tuple[dict, NDArray[np.float64]]]:
+    """Facts of mechanisms, and Pr[each class of a tie group] of their labels."""
+    histograms = tie_groups(task.n_teachers, task.n_classes)
+    for name in settings["mechanisms"]:
+        mechanism = load(name)
+        entry = mechanism.entry
+        if not entry.hides_votes or entry.data_dependent or mechanism.refusal(task):
+            continue
+        parameters = mechanism.calibrate(task)
+        chances = np.empty(len(histograms.sizes))
+        chances[histograms.groups] = mechanism.law.distribution(histograms.counts, parameters)
+        facts = {"mechanism": name, "name": entry.label, "stated": math.nan}
+        yield facts | {"parameters": words(parameters)}, chances
+
+
+def _of_the_best(accuracies, task: Task) -> Iterator[tuple[dict, NDArray[np.float64]]]:
+    """The same of the best label, for each stated accuracy."""
+    for stated in accuracies:
+        label = within(task, stated)
+        each = f"label_epsilon = {label.epsilon:.4g}, label_delta = {label.delta:.4g}"
+        said = f"{each}, labels = {task.labels}, accuracy = {stated:.4g}"
+        facts = {"mechanism": NAME, "name": LABEL, "stated": stated}
+        yield facts | {"parameters": said}, label.probabilities
+
+
+def within(task: Task, accuracy: float) -> BestLabel:
+    """Return the best label of which as many as the task wants keep its budget together.
+
+    One label spends all of epsilon and delta. Several spend no delta each, and are charged together
+    for all that a moved vote does to them (docs/many-labels.md): the epsilon of each is the largest
+    that keeps the total.
+    """
+    size = task.n_teachers, task.n_classes
+    if task.labels == 1:
+        return best_label(*size, task.epsilon, task.delta, accuracy=accuracy)
+    each = label_epsilon(task.epsilon, task.labels, task.delta)
+
+    def label(share: float) -> BestLabel:
+        return best_label(*size, each / share, accuracy=accuracy)
+
+    def curve_of(share: float, fineness: float) -> Curve:
+        wanted = task.labels, task.epsilon, task.delta
+        return curve(pairs(label(share)), *wanted, fineness=fineness, lower=False)
+
+    start = share_of_scale(pairs(label(1)), task.labels, task.epsilon, task.delta)
+    share = least_scale_of_curves(
+        curve_of,
+        task.labels,
+        task.epsilon,
+        task.delta,
+        min(max(start, _LEAST_SHARE), 1.0),
+        fineness=grid_fineness(task.n_classes, task.labels),
+    )
+    return label(min(share, 1.0))
+
+
+def pairs(label: BestLabel) -> Pairs:
+    """Return what all moves do to a label, up to the names of the classes."""
+    histograms, chances = label.histograms, label.probabilities
+    listed = moves(histograms.n_teachers, histograms.n_classes)
+    first, second = listed.pairs.T
+    before, after = chances[listed.placed[first]], chances[listed.placed[second]]
+    return Pairs(before, after, 2.0**-52, 1e-300)
