@@ -38,13 +38,10 @@ rule all:
         targets.everything(settings),
 
 
-# Not on dry runs, and not in the jobs of a cluster. The log file keeps all that Snakemake says.
+# Not on dry runs, and not in the jobs of a cluster.
 onstart:
     releasing.permission_or_exit(workflow.dag.needrun_jobs(), config)
     announce.say(announce.start(workflow.dag.needrun_jobs(), config))
-    # Whoever asks for more than is usual, gets all.
-    if not (workflow.output_settings.verbose or workflow.output_settings.show_failed_logs):
-        terminal.shorten(logger)
 
 
 onsuccess:

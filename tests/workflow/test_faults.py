@@ -89,19 +89,6 @@ def test_full_disk_is_one_line_and_the_run_goes_on_when_there_is_room(
     assert (folder / DIGITS).read_bytes() == (finished_tiny_run / DIGITS).read_bytes()
 
 
-def test_what_a_job_says_is_not_lost_among_what_snakemake_says(folder, run_snakemake):
-    (folder / "votes.csv").write_text("teacher_1,b\n1,2\n")
-    asked = ("votes=votes.csv", "n_classes=3", "shards=disjoint", "anyway=yes")
-    done = run_snakemake(folder, "--cores", "1", "--config", *asked)
-    assert "votes.csv: has a column called 'b'" in error_line(done)
-    lines = done.stderr.splitlines()
-    after = lines[lines.index(error_line(done)) + 1 :]
-    assert after[0].endswith(" FAILED apply_votes, log: logs/apply_votes/own.log")
-    assert len(after) <= 4, after
-    (log,) = (folder / ".snakemake" / "log").iterdir()
-    assert "Error in rule apply_votes" in log.read_text()
-
-
 def test_deleted_results_are_made_again_as_the_note_says(
     finished, run_snakemake, planned, start_snakemake, root
 ):

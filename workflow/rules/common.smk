@@ -40,7 +40,7 @@ from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import NUMBER
 from private_ensembles.release import releasing
 from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
-from private_ensembles.jobs import announce, fingerprint as fingerprints, terminal
+from private_ensembles.jobs import announce, fingerprint as fingerprints
 from private_ensembles.mechanisms import registry
 from private_ensembles.teachers.slices import slice_names
 
