@@ -30,36 +30,6 @@ def weights(n_teachers, n_classes, accuracy):
     return found
 
 
-def profile_weights(n_teachers, profile):
-    """Pr[histogram, true class] on a profile for a true class drawn evenly, rational numbers.
-
-    Votes for the true class and for others come from urns: who joins a group of n finds it n + a
-    times as attractive as an empty one of weight a.
-    """
-    C = profile.n_classes
-    each = Fraction(profile.confusion) / (C - 1)
-    easy = Fraction(profile.easy_share)
-
-    def urn(parts, weights):
-        chance = Fraction(math.factorial(sum(parts)))
-        for n, a in zip(parts, weights, strict=True):
-            chance *= math.prod((a + i for i in range(n)), start=Fraction(1)) / math.factorial(n)
-        return chance / math.prod((sum(weights) + i for i in range(sum(parts))), start=Fraction(1))
-
-    rows = enumerate_histograms(n_teachers, C).tolist()
-    found = np.empty((len(rows), C), dtype=object)
-    for k, row in enumerate(rows):
-        for right, votes in enumerate(row):
-            split = (votes, n_teachers - votes)
-            chance = sum(
-                share * urn(split, [Fraction(one) for one in pair])
-                for share, pair in ((easy, profile.easy), (1 - easy, profile.hard))
-            )
-            others = row[:right] + row[right + 1 :]
-            found[k, right] = chance * urn(others, [each] * (C - 1)) / C
-    return found
-
-
 def best_utility(n_teachers, n_classes, epsilon, delta, objective):
     """max objective . p over all (epsilon, delta)-DP p (histograms, classes); an excess each."""
     rows = enumerate_histograms(n_teachers, n_classes)

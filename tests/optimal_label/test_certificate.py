@@ -1,5 +1,6 @@
 """Repair and check: what leaves is private in rational arithmetic, whatever came in."""
 
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -53,12 +54,10 @@ def test_an_epsilon_that_floats_cannot_tell_from_0_is_refused_or_repaired():
 
 def test_the_utility_is_a_lower_bound():
     program = Program(5, 3, 0.4, 0.0)
-    weights = right_weights(program.histograms, 0.6)
+    program.weights = right_weights(program.histograms, 0.6)
     units, _, _ = repair(program, some_table(program, 1))
-    found = certificate.utility_below(program, units, weights)
-    from fractions import Fraction
-
+    found = certificate.utility_below(program, units)
     sizes = program.histograms.sizes.tolist()
-    terms = zip(weights.tolist(), units.tolist(), sizes, strict=True)
+    terms = zip(program.weights.tolist(), units.tolist(), sizes, strict=True)
     value = sum(Fraction(w) * Fraction(u, UNITS * m) for w, u, m in terms)
     assert 0 <= value - Fraction(found) < Fraction(1, 10**13)

@@ -8,14 +8,8 @@ import pytest
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.audit.histograms import enumerate_histograms
-from private_ensembles.optimal_label.objective import (
-    WEIGHT_ROUNDINGS,
-    leaders,
-    profile_weights,
-    right_weights,
-)
+from private_ensembles.optimal_label.objective import WEIGHT_ROUNDINGS, right_weights
 from private_ensembles.optimal_label.sorted_histograms import tie_groups
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 from . import oracle
 
@@ -48,45 +42,11 @@ def test_weights_are_as_exact_as_they_say(K, C, accuracy):
         assert abs(Fraction(weight) - exact) <= exact * WEIGHT_ROUNDINGS * Fraction(UNIT_ROUNDOFF)
 
 
-@pytest.mark.parametrize(("K", "C"), [(1, 3), (5, 3), (6, 2), (4, 4)])
-def test_weights_of_a_profile_are_the_chances_of_its_urns(K, C):
-    profile = ConsensusProfile(C, 0.7, (20, 2), (2, 2), confusion=0.3, imbalance=9)
-    groups = tie_groups(K, C)
-    of = groups.groups_of(enumerate_histograms(K, C)).ravel().tolist()
-    exact = [Fraction(0)] * len(groups.sizes)
-    for group, chance in zip(of, oracle.profile_weights(K, profile).ravel(), strict=True):
-        exact[group] += chance
-    assert sum(exact) == 1
-    for weight, chance in zip(profile_weights(groups, profile).tolist(), exact, strict=True):
-        assert abs(Fraction(weight) - chance) <= chance * Fraction(UNIT_ROUNDOFF)
-
-
-def test_weights_of_a_profile_are_how_often_its_votes_are_drawn():
-    profile = ConsensusProfile(5, 0.6, (8, 2), (2, 3), confusion=1.5, imbalance=4)
-    counts, labels = synthetic_counts(profile, 7, 200_000, np.random.default_rng(0))
-    groups = tie_groups(7, 5)
-    drawn = groups.groups_of(counts)[np.arange(len(labels)), labels]
-    shares = np.bincount(drawn, minlength=len(groups.sizes)) / len(labels)
-    # Six standard deviations of each share at most.
-    weights = profile_weights(groups, profile)
-    assert (np.abs(shares - weights) <= 6 * np.sqrt(weights / len(labels)) + 1e-5).all()
-    with pytest.raises(ValueError, match="profile: is of 5 classes, must be of 4"):
-        profile_weights(tie_groups(7, 4), profile)
-
-
-def test_leaders_are_the_first_of_those_far_enough_ahead():
-    groups = tie_groups(5, 3)
-    rows = groups.counts[groups.owners[leaders(groups, 2)]]
-    assert rows.tolist() == [[3, 1, 1], [4, 1, 0], [5, 0, 0]]
-
-
 def test_arguments_out_of_range_are_refused():
     groups = tie_groups(5, 3)
     with pytest.raises(ValueError, match=r"accuracy = 0\.3: must be above 1 / 3 and below 1"):
         right_weights(groups, 0.3)
     with pytest.raises(ValueError, match=r"accuracy = 1\.0: must be above"):
         right_weights(groups, 1.0)
-    with pytest.raises(ValueError, match=r"lead = 6: must be in 1\.\.5"):
-        leaders(groups, 6)
     with pytest.raises(ValueError, match="n_teachers = 1011: must be at most 1010"):
         right_weights(tie_groups(1011, 2), 0.6)

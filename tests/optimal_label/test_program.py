@@ -49,16 +49,12 @@ def test_rows_found_are_violated_and_hold_for_private_tables(delta):
     np.testing.assert_allclose(program.totals() @ q, 1, rtol=1e-14)
 
 
-def test_rows_are_found_once_and_multipliers_stay_with_theirs():
+def test_rows_are_found_once():
     program = Program(6, 3, 0.6, 0.02)
     program.add_violated(some_table(program, 0))
-    singles, events = program.singles, program.events.shape[0]
-    y = np.random.default_rng(0).random(len(singles) + events)
-    wanted = program.matrix().T @ y
+    singles = len(program.singles)
     program.add_violated(some_table(program, 1))
-    assert len(program.singles) > len(singles)
-    extended = program.extended(y, singles)
-    np.testing.assert_allclose(program.matrix().T @ extended, wanted, rtol=1e-13)
+    assert len(program.singles) > singles
     assert len(np.unique(program.singles, axis=0)) == len(program.singles)
 
 

@@ -30,8 +30,8 @@ _ROUNDING = 16 * UNIT_ROUNDOFF
 class TableCertificate:
     """What is proven of a table.
 
-    holds: it is private as claimed, over all moves. worst: a bound on the delta that it needs, or
-    on its Rényi divergence, in floating point. mixed: the share of the uniform label. utility: a
+    holds: it is private as claimed, over all moves. worst: a bound on the delta that it needs, in
+    floating point. mixed: the share of the uniform label. utility: a
     lower bound on the objective, upper_bound: a bound on that of every mechanism as private.
     """
 
@@ -107,7 +107,7 @@ def whole_units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
     return units
 
 
-def utility_below(program: Program, units: NDArray[np.int64], weights: NDArray) -> float:
-    """Return a lower bound on the sum of weights times probabilities, both >= 0."""
-    terms = weights * probabilities(program, units)
+def utility_below(program: Program, units: NDArray[np.int64]) -> float:
+    """Return a lower bound on the sum of the program's weights times probabilities, both >= 0."""
+    terms = program.weights * probabilities(program, units)
     return float(below(math.fsum(terms), WEIGHT_ROUNDINGS + 4))

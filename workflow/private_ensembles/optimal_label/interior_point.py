@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import highspy
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
@@ -9,49 +10,27 @@ from numpy.typing import NDArray
 from private_ensembles.optimal_label.program import Program
 
 
-def solve(
-    program: Program, least: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return about the best p (G,), multipliers of the rows (R,), and the objective (G,).
+def solve(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return about the best p (G,), and multipliers of the rows (R,).
 
-    least: tie groups whose smallest probability is maximised in place of the program's weights; the
-    objective returned is then the mean of these groups that no mechanism can make larger. Neither
-    has to be exact: `certificate` repairs the one and bounds with the other. Raises RuntimeError
-    if HiGHS ends otherwise.
+    Neither has to be exact: `certificate` repairs the one and bounds with the other. Rows are
+    divided by e^epsilon, their largest entry. HiGHS' tolerances are absolute: without it an epsilon
+    above 15 left bounds that were off by a few percent. Raises RuntimeError if HiGHS finds no
+    optimum.
     """
-    rows, size = program.rows, program.size
-    weights, blocks, lower, upper = _program(program, least)
-    values, duals = best_point(weights, sparse.vstack(blocks), lower, upper)
-    duals[:rows] /= program.growth
-    objective = program.weights
-    if least is not None:
-        shares = np.maximum(duals[-len(least) :], 0.0)
-        if not shares.sum() > 0:  # any shares give a bound
-            shares = np.ones(len(least))
-        objective = np.bincount(least, shares / shares.sum(), size)
-    return values[:size], duals[:rows], objective
-
-
-def best_point(
-    weights: NDArray, matrix: sparse.spmatrix, lower: NDArray, upper: NDArray
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return about the x in [0, 1] that maximises weights @ x, and multipliers of the rows.
-
-    Rows are lower <= matrix @ x <= upper, of which multipliers are >= 0 where the upper end binds.
-    Raises RuntimeError if HiGHS finds no optimum.
-    """
-    import highspy  # late: a tenth of a second that tables of two classes do without
-
-    matrix = matrix.tocsr()
-    program = highspy.HighsLp()
-    program.num_row_, program.num_col_ = matrix.shape
-    program.col_cost_ = -weights
-    program.col_lower_ = np.zeros(len(weights))
-    program.col_upper_ = np.ones(len(weights))
-    program.row_lower_, program.row_upper_ = lower, upper
-    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
-    program.a_matrix_.value_ = matrix.data
+    rows, totals = program.matrix() / program.growth, program.totals()
+    matrix = sparse.vstack([rows, totals]).tocsr()
+    ones = np.ones(totals.shape[0])
+    given = highspy.HighsLp()
+    given.num_row_, given.num_col_ = matrix.shape
+    given.col_cost_ = -program.weights
+    given.col_lower_ = np.zeros(program.size)
+    given.col_upper_ = np.ones(program.size)
+    given.row_lower_ = np.concatenate([np.full(program.rows, -np.inf), ones])
+    given.row_upper_ = np.concatenate([np.full(program.rows, program.delta / program.growth), ones])
+    given.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    given.a_matrix_.start_, given.a_matrix_.index_ = matrix.indptr, matrix.indices
+    given.a_matrix_.value_ = matrix.data
     model = highspy.Highs()
     for option, value in {
         "output_flag": False,
@@ -61,7 +40,7 @@ def best_point(
         "ipm_optimality_tolerance": 1e-9,
     }.items():
         model.setOptionValue(option, value)
-    model.passModel(program)
+    model.passModel(given)
     model.run()
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         # Near a vertex the interior point's multipliers can be far off: go to the vertex.
@@ -72,28 +51,5 @@ def best_point(
     if status != "Optimal":
         raise RuntimeError(f"HiGHS ended with status {status!r}")
     solution = model.getSolution()
-    return np.array(solution.col_value), -np.array(solution.row_dual)
-
-
-def _program(program: Program, least: NDArray | None):
-    """Weights and rows, totals and, if the least of some p is maximised, t - p <= 0 for each.
-
-    Rows are divided by e^epsilon, their largest entry. HiGHS' tolerances are absolute: without it
-    an epsilon above 15 left bounds that were off by a few percent.
-    """
-    rows, totals = program.matrix() / program.growth, program.totals()
-    weights, size = program.weights, program.size
-    blocks = [rows, totals]
-    lower = [np.full(rows.shape[0], -np.inf), np.ones(totals.shape[0])]
-    upper = [np.full(rows.shape[0], program.delta / program.growth), np.ones(totals.shape[0])]
-    if least is not None:
-        chosen = np.ones(len(least)), (np.arange(len(least)), least)
-        blocks = [
-            sparse.hstack([block, sparse.csr_matrix((block.shape[0], 1))]) for block in blocks
-        ]
-        floor = -sparse.csr_matrix(chosen, (len(least), size))
-        blocks.append(sparse.hstack([floor, np.ones((len(least), 1))]))
-        lower.append(np.full(len(least), -np.inf))
-        upper.append(np.zeros(len(least)))
-        weights = np.append(np.zeros(size), 1.0)
-    return weights, blocks, np.concatenate(lower), np.concatenate(upper)
+    multipliers = -np.array(solution.row_dual)[: program.rows] / program.growth
+    return np.array(solution.col_value), multipliers

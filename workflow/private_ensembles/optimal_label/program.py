@@ -94,21 +94,6 @@ class Program:
         self._add_events(events)
         return worst
 
-    def extended(
-        self, multipliers: NDArray[np.float64], singles: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return multipliers for all rows there are now, given those of an earlier `matrix`.
-
-        singles: as they were then. Rows that came since get 0.
-        """
-        spread = np.zeros(self.rows)
-        spread[np.searchsorted(self._codes(self.singles), self._codes(singles))] = multipliers[
-            : len(singles)
-        ]
-        events = multipliers[len(singles) :]
-        spread[len(self.singles) : len(self.singles) + len(events)] = events
-        return spread
-
     def both_orders(self):
         """Yield tie groups (chunk, C) of all classes on both sides of all moves, in both orders."""
         pairs, placed = self.moves.pairs, self.moves.placed
@@ -119,9 +104,7 @@ class Program:
             yield first, second
             yield second, first
 
-    def upper_bound(
-        self, multipliers: NDArray[np.float64], weights: NDArray | None = None
-    ) -> float:
+    def upper_bound(self, multipliers: NDArray[np.float64]) -> float:
         """Return a bound on weights @ p of every private mechanism, rounding included.
 
         Weak duality from any multipliers >= 0 of the rows of `matrix` (negative ones are taken as
@@ -129,7 +112,7 @@ class Program:
         of probabilities, which is the sum over histograms of the largest reduced weight per class.
         Theorem and rounding: docs/best-label.md#a-bound-on-every-mechanism.
         """
-        weights = self.weights if weights is None else weights
+        weights = self.weights
         matrix, y = self.matrix(), np.maximum(multipliers, 0.0)
         columns, sizes = matrix.T.tocsr(), self.histograms.sizes
         reduced, bulk = weights - columns @ y, weights + abs(columns) @ y
