@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -71,6 +72,21 @@ def test_constant_of_lemma_1_bounds_every_noise():
     noise = np.random.default_rng(0).normal(scale=20, size=(100_000, 10))
     assert (np.abs(noise).max(axis=1) >= c).mean() < 1.3e-3
     assert immutability_constant(10, 1e-5, gamma=1e-10) < 1e100
+
+
+def test_lemma_1_needs_a_larger_constant():
+    """It bounds single noises, but the ArgMax compares two: of two tied counts, 1.78 tau fail."""
+    tau = 1e-5
+    c = mpmath.mpf(immutability_constant(2, tau, gamma=1.0))
+    assert float(2 * mpmath.exp(-c)) == pytest.approx(tau)
+    density = lambda z: mpmath.exp(-abs(z)) / 2  # noqa: E731
+    above = lambda z: mpmath.exp(-z) / 2 if z > 0 else 1 - mpmath.exp(z) / 2  # noqa: E731
+    points = [-mpmath.inf, -c, 0, mpmath.inf]
+    exact = mpmath.quad(lambda z: density(z) * above(z + c), points)
+    assert float(exact / tau) == pytest.approx((2 + math.log(2e5)) / 8)
+    assert float(exact / tau) == pytest.approx(1.78, abs=5e-3)
+    # Twice as large a constant is enough.
+    assert float(mpmath.exp(-2 * c) * (2 + 2 * c) / 4) < tau
 
 
 @pytest.mark.parametrize("ties", TIES)

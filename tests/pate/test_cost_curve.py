@@ -24,7 +24,15 @@ def test_bounds_on_q_hold_for_every_neighbour(teachers, m, sigma, noise):
 
 
 @pytest.mark.parametrize(
-    ("sigma", "order", "m"), [(40.0, 14.0, 10), (40.0, 7.5, 10), (40, 15.5, 2)]
+    ("sigma", "order", "m"),
+    [
+        (40.0, 14.0, 10),
+        (40.0, 7.5, 10),
+        (40, 15.5, 2),
+        (100, 20.5, 150),
+        (100, 50, 150),
+        (200, 50, 150),
+    ],
 )
 @pytest.mark.parametrize("noise", MODES)
 def test_conditions_hold_at_the_parameters_of_table_2(sigma, order, m, noise):

@@ -38,7 +38,6 @@ def test_every_label_count_of_saa_is_that_of_delta_1e_3_but_for_one_misprint():
         agrees = equals_printed(_count(cell, 1e-3).published, cell["published"])
         assert agrees == (key_of(cell) != MISPRINT)
         assert not equals_printed(_count(cell, 1e-5).published, cell["published"])
-        assert _explanation(key_of(cell)).holds(cell)
 
 
 def test_no_noise_gives_the_printed_counts_at_the_printed_delta():
@@ -161,7 +160,10 @@ def test_every_bold_number_is_the_largest_of_its_column(item, metric):
 
 
 def test_the_misprint_is_printed_right_three_times():
-    assert not _explanation(MISPRINT).holds({"row": "SAA n=100", "column": "labels epsilon=7"})
+    place = (PRINTED["row"] == MISPRINT.row) & (PRINTED["column"] == MISPRINT.column)
+    printed = PRINTED[place].set_index("item")["published"].to_dict()
+    assert printed.pop("table8") != "43"
+    assert printed == dict.fromkeys(["table2", "table4", "table6"], "43")
     assert _explanation(MISPRINT) is not _explanation(MISPRINT._replace(item="table6"))
 
 
@@ -174,8 +176,7 @@ def test_one_record_less_than_the_files_hold_leaves_the_printed_ones(root):
     labels = np.concatenate([read_part(folder / name)[1] for name in ("adult.data", "adult.test")])
     assert (len(labels) - 1, int(labels[1:].sum())) == (48841, 11687)
     (cell,) = PRINTED[PRINTED["column"] == "samples"].to_dict("records")
-    assert _explanation(key_of(cell)).holds(cell)
-    assert not _explanation(key_of(cell)).holds(cell | {"published": "48840"})
+    assert cell["published"] == "48841"
 
 
 def test_counts_of_one_split_are_not_comparable_where_the_data_count(root):

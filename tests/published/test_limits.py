@@ -6,12 +6,12 @@ import pytest
 import yaml
 
 from private_ensembles.configuration.check import check
-from private_ensembles.published import limits, statements_of_nzc
 from private_ensembles.published.comparison import compare
-from private_ensembles.published.declarations import first_that_fits, paper
-from private_ensembles.published.printed import FOLDER, key_of, read_published
+from private_ensembles.published.printed import FOLDER, read_published
 
 PRINTED = read_published(FOLDER.glob("*.csv"))
+# Street View House Numbers (Netzer et al., 2011), without its extra images.
+SVHN_TRAIN, SVHN_TEST = 73257, 26032
 
 
 def cells(name, item, **where):
@@ -32,18 +32,32 @@ def spend(epsilon, n):
     return max((epsilon * l - math.log(1000)) / (2 * (2 / n) ** 2 * l * (l + 1)) for l in orders)
 
 
+def of_the_stated_accounting(cell):
+    """A label costs 1/4 to 1 of what SAA's does: m^2, where m is the larger of two shares.
+
+    Let A be the largest sum of m^2 that the budget allows. N labels are the first beyond it: some
+    record has spent more than A, and none had after N - 1. So A < N <= 4 A + 1, and, beside the N'
+    and A' of a smaller budget, A - A' < N - N' + 1 and N - N' - 1 < 4 (A - A').
+    """
+    n, epsilon = int(cell["row"].split()[1][2:]), int(cell["column"][-1])
+    allowed = spend(epsilon, n)
+    low, high = math.floor(allowed) + 1, math.floor(4 * allowed) + 1
+    row = cells("dpbag", cell["item"], row=f"{cell['row']}$", column="labels")
+    for smaller in (other for other in row if int(other["column"][-1]) < epsilon):
+        more = allowed - spend(int(smaller["column"][-1]), n)
+        low = max(low, int(smaller["published"]) + math.floor(more))
+        high = min(high, int(smaller["published"]) + math.ceil(4 * more))
+    return low, high
+
+
 def test_thirty_seven_counts_of_heart_failure_are_possible_and_two_are_not():
-    """Worked out again: SAA <= N <= 4 SAA, and steps between budgets, each label costing <= 1."""
     impossible = []
     for cell in counts():
-        n, epsilon = int(cell["row"].split()[1][2:]), int(cell["column"][-1])
-        (low, high), printed = limits.of_the_stated_accounting(cell), int(cell["published"])
-        allowed = spend(epsilon, n)
-        assert math.floor(allowed) + 1 <= low
-        assert high <= math.floor(4 * allowed) + 1
-        assert allowed < printed <= 4 * allowed + 1
-        if not low <= printed <= high:
-            impossible.append((cell["item"], cell["row"], epsilon, printed, low))
+        low, high = of_the_stated_accounting(cell)
+        assert (low, high) == (int(cell["low"]), int(cell["high"]))
+        if not low <= int(cell["published"]) <= high:
+            where = cell["item"], cell["row"], int(cell["column"][-1])
+            impossible.append((*where, int(cell["published"]), low))
     assert [entry[:4] for entry in impossible] == [
         ("table2", "DPBag n=250 k=50", 5, 6380),
         ("table2", "DPBag n=250 k=100", 5, 6805),
@@ -62,13 +76,13 @@ def test_the_step_of_table_6_cannot_come_from_the_stated_accounting():
     (small, large, _) = cells("dpbag", "table6", row="DPBag n=50 k=10$", column="labels")
     assert (small["published"], large["published"]) == ("20", "91")
     assert spend(3, 50) - spend(1, 50) > 91 - 20 + 1
-    assert limits.of_the_stated_accounting(large)[0] > 91
+    assert of_the_stated_accounting(large)[0] > 91
 
 
 def test_limits_of_counts_hold_for_any_costs_between_a_quarter_and_one():
     """Labels that all cost the least or the most, and any mixture, count what the limits allow."""
     (cell,) = cells("dpbag", "table2", row="DPBag n=100 k=10$", column="labels epsilon=1")
-    low, high = limits.of_the_stated_accounting(cell)
+    low, high = of_the_stated_accounting(cell)
     for cost in (1.0, 0.5, 0.25):
         assert low <= math.floor(spend(1, 100) / cost) + 1 <= high
     assert (math.floor(spend(1, 100)) + 1, math.floor(4 * spend(1, 100)) + 1) == (low, high)
@@ -77,44 +91,42 @@ def test_limits_of_counts_hold_for_any_costs_between_a_quarter_and_one():
 def test_sizes_of_svhn_are_those_of_its_files(root):
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
     files = config["datasets"]["svhn"]
-    assert (files["n_train"], files["n_test"]) == (limits.SVHN_TRAIN, limits.SVHN_TEST)
-    task = config["pate"]["tasks"]["svhn"]
-    assert task["pool"] == limits.SVHN_POOL
-    printed = paper("pate").parameters["svhn"]
-    assert printed["confident"] == limits.SVHN_CONFIDENT
-    assert (printed["delta"], printed["lnmax"]["scale"]) == (limits.SVHN_DELTA, limits.SVHN_SCALE)
-    assert check(config).nzc.gamma == statements_of_nzc.SCALE
-    assert check(config).nzc.constant == statements_of_nzc.CONSTANT
-    for name, labels in statements_of_nzc.LABELS.items():
-        settings = check(config).nzc.pate_task(name)
-        assert (settings.pool, settings.delta) == (labels, statements_of_nzc.DELTA[name])
-    found = {
-        cell["column"]: limits.size_of_svhn(cell)
-        for cell in cells("nzc", "section5.1", dataset="svhn")
-    }
-    values = {"n_train_thousands": 73.257, "student_images": 26032, "pool": 10000}
-    assert found == {**values, "evaluated": 16032}
-    queries = [
-        limits.number_of_queries(cell)
-        for cell in cells("nzc", "table1", dataset="svhn", column="answered")
+    assert (files["n_train"], files["n_test"]) == (SVHN_TRAIN, SVHN_TEST)
+    pool = check(config).nzc.pate_task("svhn").pool
+    sizes = {"n_train_thousands": SVHN_TRAIN / 1000, "student_images": SVHN_TEST, "pool": pool}
+    sizes["evaluated"] = SVHN_TEST - pool
+    known = cells("nzc", "section5.1", dataset="svhn")
+    assert {cell["column"]: float(cell["low"]) for cell in known} == sizes
+    known = [
+        (int(cell["low"]), int(cell["high"]))
+        for name in ("pate", "nzc")
+        for cell in cells(name, "table1", dataset="svhn", column="answered")
+        if cell["row"] != "confident"
     ]
-    assert queries == [500, 1000, 5000, 10000, 10000, 10000]
+    assert known == [(n, n) for n in (500, 1000, 500, 1000, 5000, pool, pool, pool)]
 
 
 def test_costs_on_svhn_are_within_what_needs_no_votes():
-    for name, labels, largest in (("lnmax-500", 500, 14.4), ("lnmax-1000", 1000, 21.9)):
-        (cell,) = cells("pate", "table1", dataset="svhn", row=f"{name}$", column="epsilon")
-        low, high = limits.lnmax_of_pate(cell)
-        assert low == pytest.approx(math.log(10**6) / 8)
+    """PATE 2017's moments: labels that cost nothing, or labels no two teachers agree on.
+
+    Confident-GNMax: the thresholds alone, or the costliest answers.
+    """
+    of_lnmax = [
+        cell
+        for name in ("pate", "nzc")
+        for cell in cells(name, "table1", dataset="svhn", row="lnmax", column=".*epsilon")
+    ]
+    assert len(of_lnmax) == 6
+    for cell in of_lnmax:
+        labels = int(cell["row"].split("-")[1])
         every = ((2 * labels * l * (l + 1) / 400 + math.log(10**6)) / l for l in range(1, 9))
-        assert high == pytest.approx(min(every))
-        assert high == pytest.approx(largest, abs=0.05)
-        assert low < float(cell["published"]) < high
-    (cell,) = cells("pate", "table2", dataset="svhn", column="epsilon")
-    low, high = limits.confident_of_pate(cell)
-    assert low == pytest.approx(7.5 * 8500 / 80000 + math.log(10**6) / 6.5)
-    assert high == pytest.approx(low + 7.5 * 3098 / 1600)
-    assert (round(low, 2), round(high, 1)) == (2.92, 17.4)
+        assert float(cell["low"]) == pytest.approx(math.log(10**6) / 8, rel=1e-5)
+        assert float(cell["high"]) == pytest.approx(min(every), rel=1e-5)
+    low = 7.5 * 8500 / 80000 + math.log(10**6) / 6.5
+    for item in ("table1", "table2"):
+        (cell,) = cells("pate", item, dataset="svhn", row="confident", column="epsilon")
+        assert float(cell["low"]) == pytest.approx(low, rel=1e-5)
+        assert float(cell["high"]) == pytest.approx(low + 7.5 * 3098 / 1600, rel=1e-5)
 
 
 def test_limits_are_stated_and_a_number_beyond_them_is_not_bounded():
@@ -137,11 +149,3 @@ def test_limits_are_stated_and_a_number_beyond_them_is_not_bounded():
         moved.loc[sided, "published"] = other
     after = compare(moved, {}, data="paper")["status"]
     assert set(after[table["status"].isin(digits)]) == {"differs"}
-
-
-def test_every_limit_is_finite():
-    for key in map(key_of, PRINTED.to_dict("records")):
-        rule = first_that_fits(paper(key.paper).limits, key)
-        if rule is not None:
-            low, high = rule.of(key)
-            assert -math.inf < low <= high < math.inf

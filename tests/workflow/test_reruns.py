@@ -280,7 +280,6 @@ FILES = {
     f"{MODULE}/papers/darrm/experiment.py": ACCURACY,
     f"{MODULE}/published/comparison.py": END,
     f"{MODULE}/published/relations/darrm.py": END,
-    f"{MODULE}/published/statements_of_darrm.py": END,
     f"{MODULE}/jobs/progress.py": EVERYTHING,
     f"{MODULE}/planner/ranking.py": PLAN,
     f"{MODULE}/mechanisms/registry.py": ACCURACY | DRAWN | STUDY | PLAN,
@@ -292,10 +291,8 @@ FILES = {
     f"{MODULE}/accounting/adaptive/account.py": MECHANISMS,
     # One module draws both figures, so what one of them needs redraws the other.
     f"{MODULE}/accounting/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
-    # What the paper says of its simulations and of generality is computed for the comparison, too.
-    f"{MODULE}/papers/darrm/simulations.py": DRAWN | END,
-    f"{MODULE}/darrm/generality.py": END,
-    # The printed numbers of PATE are explained by it; LNMax's noise comes by its Renyi bounds, too.
+    f"{MODULE}/papers/darrm/simulations.py": DRAWN,
+    # LNMax's noise comes by its Renyi bounds.
     f"{MODULE}/pate/rdp.py": MECHANISMS,
     f"{MODULE}/datasets/download.py": NOTHING,
     f"{MODULE}/datasets/images.py": DATA,

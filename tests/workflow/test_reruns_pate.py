@@ -167,7 +167,6 @@ FILES = {
     f"{MODULE}/pate/sanitize.py": STUDY | {"check_printed_arithmetic"},
     f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/configuration/pate.py": NOTHING,  # its values are what counts
-    f"{MODULE}/published/statements_of_pate.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/published/relations/pate.py": END,
     f"{MODULE}/papers/students.py": STUDENTS | BASELINES | INTERACTIVE,
     f"{MODULE}/papers/pate/interactive_students.py": INTERACTIVE,

@@ -6,60 +6,22 @@ elsewhere from the number's key. A pattern is a text with ``*`` and ``?``; of se
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from inspect import isfunction
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from private_ensembles.papers.standard_errors import Part, standard_error
-from private_ensembles.published import (
-    explanations,
-    limits,
-    statements_of_darrm,
-    statements_of_dpbag,
-    statements_of_nzc,
-    statements_of_pate,
-)
 from private_ensembles.published.printed import FOLDER, Key
 
 _UNITS = {"one": 1, "percent": 100, "thousands": 0.001}
-# Whose functions the YAML files name.
-_MODULES = (
-    explanations,
-    limits,
-    statements_of_darrm,
-    statements_of_dpbag,
-    statements_of_nzc,
-    statements_of_pate,
-)
 
 Texts = Annotated[
     list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 ]
-
-
-def function_of(name: str) -> Callable:
-    """Return the function of that name that recomputes a printed number, or gives its limits.
-
-    Raises ValueError if there is none.
-    """
-    for module in _MODULES:
-        function = vars(module).get(name)
-        if isfunction(function) and function.__module__ == module.__name__:
-            return function
-    raise ValueError(f"{name!r} must be a function of explanations, limits or statements_of_*")
-
-
-def _is_function(name: str) -> str:
-    function_of(name)
-    return name
-
-
-Function = Annotated[str, AfterValidator(_is_function)]
 
 
 class Entry(BaseModel):
@@ -142,35 +104,6 @@ class Note(Rule):
     def text(self) -> str:
         """Return the note with its test."""
         return f"{self.note} Test: {self.test}" if self.test else self.note
-
-
-class Explanation(Note):
-    """Why a printed number is not ours, which the test pins down: `function` recomputes it."""
-
-    function: Function
-
-    def holds(self, cell: Mapping[str, str]) -> bool:
-        """Tell whether the function gives a printed number (a row of `read_published`)."""
-        return function_of(self.function)(cell)
-
-
-class Limited(Note):
-    """Numbers of which something follows without data: `function` gives their least and largest.
-
-    If both are one number, it is compared as ours. The note may name them as {low} and {high}.
-    """
-
-    function: Function
-
-    def of(self, key: Key) -> tuple[float, float]:
-        """Return the limits of the number that is printed at `key`."""
-        return _limits(self.function, key)
-
-
-@functools.cache  # some take a second, and every comparison asks
-def _limits(name: str, key: Key) -> tuple[float, float]:
-    numbers = function_of(name)(key._asdict())
-    return numbers if isinstance(numbers, tuple) else (numbers, numbers)
 
 
 def first_that_fits(rules: Iterable, key: Key, table: str = ""):
@@ -278,8 +211,8 @@ class Paper(Entry):
     beside: list[Beside]
     rests_on: list[RestsOn] = []
     judged: list[Judged] = []
-    limits: list[Limited] = []
-    explanations: list[Explanation] = []
+    limits: list[Note] = []
+    explanations: list[Note] = []
     agreeing: list[Note] = []
     inputs: list[Note] = []
     not_comparable: list[Note] = []

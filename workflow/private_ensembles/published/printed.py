@@ -26,6 +26,7 @@ class Key(NamedTuple):
 
 
 KEY = list(Key._fields)
+LIMITS = ["low", "high"]
 
 
 def key_of(cell: Mapping[str, str]) -> Key:
@@ -55,6 +56,9 @@ def equals_printed(value: float, printed: str) -> bool:
 def read_published(paths: Iterable[Path | str]) -> pd.DataFrame:
     """Read the CSVs of printed numbers, all cells as text.
 
+    Files may have two more columns, low and high: the least and the largest that a number can be,
+    as a test works them out without a run. One that is known has both alike.
+
     Raises ValueError naming the file for missing columns, a cell that is not a number, or a number
     that occurs twice.
     """
@@ -62,9 +66,11 @@ def read_published(paths: Iterable[Path | str]) -> pd.DataFrame:
     frames = []
     for path in sorted(map(str, paths)):
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        if list(frame.columns) != wanted:
+        if list(frame.columns) not in (wanted, [*wanted, *LIMITS]):
             raise ValueError(f"{path}: columns {list(frame.columns)}: must be {wanted}")
-        for cell in [*frame["published"], *filter(None, frame["published_sd"])]:
+        frame = frame.reindex(columns=[*wanted, *LIMITS], fill_value="")
+        more = ["published_sd", *LIMITS]
+        for cell in [*frame["published"], *filter(None, frame[more].to_numpy().flat)]:
             try:
                 finite = Decimal(cell).is_finite()
             except InvalidOperation:
