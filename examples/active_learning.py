@@ -2,8 +2,7 @@
 
 The digits ship with scikit-learn. 150 teachers know seven images each. The student asks about what
 it is least sure of, sees the labels, learns, and asks again: ten rounds within one budget. Needs
-`pip install '.[trees]'`. The study behind it, with more splits, is active_learning.py in
-workflow/private_ensembles/papers.
+`pip install '.[trees]'`.
 """
 
 import tempfile

@@ -21,7 +21,6 @@ COMPUTES = {
     "compare_noise",
     "plan_mechanisms",
     "release_batch",
-    "study_active_learning",
     "study_best_label",
     "study_many_labels",
     "train_bagged_students",

@@ -102,7 +102,6 @@ OTHER = {
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
     "darrm/prior.py uniform_points": SIMULATED,
     "datasets/prepare.py split": PUBLIC,
-    "papers/active_learning.py _images": PUBLIC,
     "papers/adversaries.py Attacks.rows": PUBLIC,
     "papers/adversaries.py natural_records": PUBLIC,
     "datasets/shards.py cut_shards": PUBLIC,

@@ -84,7 +84,6 @@ PLANNER = {
     "plan_mechanisms",
     "study_many_labels",
     "study_best_label",
-    "study_active_learning",
 }
 FILES = {
     # The planner loads every mechanism, and so do its studies.

@@ -71,28 +71,6 @@ rule study_best_label:
         "../scripts/study_best_label.py"
 
 
-rule study_active_learning:
-    message:
-        "Comparing students that ask for their labels round by round"
-    output:
-        table=shown("results/planner/tables/active_learning.csv", "active_learning", "Planner"),
-        png=shown("results/planner/figures/active_learning.png", "active_learning", "Planner"),
-        pdf="results/planner/figures/active_learning.pdf",
-    params:
-        code=fingerprint("study_active_learning.py"),
-        settings=config["planner"]["active_learning"],
-        delta=config["planner"]["delta"],
-        seed=config["seed"],
-    log:
-        "logs/study_active_learning/active_learning.log",
-    benchmark:
-        "results/benchmarks/study_active_learning/active_learning.tsv"
-    resources:
-        mem_mb=growing(1000),
-    script:
-        "../scripts/study_active_learning.py"
-
-
 # The votes are a file of the user's. What may be shown of them has a folder of its own. Snakemake
 # leaves finished labels in place until they are replaced (`update`, which copies them: nothing that
 # is private); what was paid for is kept where no rule has an output. There is no benchmark: how long

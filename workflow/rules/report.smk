@@ -51,7 +51,6 @@ rule build_index:
             rules.plan_mechanisms.output.audit,
             targets.study(settings, "many_labels")["tables"],
             targets.study(settings, "best_label")["tables"],
-            targets.study(settings, "active_learning")["tables"],
         ],
         figures=[
             targets.figure_files(settings),
@@ -60,7 +59,6 @@ rule build_index:
             rules.plan_mechanisms.output.png,
             targets.study(settings, "many_labels")["figures"],
             targets.study(settings, "best_label")["figures"],
-            targets.study(settings, "active_learning")["figures"],
         ],
         teachers=targets.teachers_cost(settings),
         ledger=targets.ledger(settings)["ledger"],

@@ -82,20 +82,6 @@ class BestLabel(types.Section):
                 yield f"accuracies[{index}]", accuracy, f"above 1 / {self.n_classes}, chance"
 
 
-class ActiveLearning(types.Section):
-    """A student of digits that asks for labels round by round, within one budget."""
-
-    teachers: types.integer(ge=2, le=1050) = about("Teachers, who share 1,050 images.")
-    epsilon: types.TotalEpsilon = about("Of all labels together, at planner.delta.")
-    labels: types.Count = about("Labels asked for in each round.")
-    rounds: types.Count = about("Rounds.")
-    seeds: types.Repetitions = about("Splits of the images, each with its own noise.")
-
-    def mistakes(self) -> Iterator[types.Mistake]:
-        if self.labels * self.rounds > 450:
-            yield "rounds", self.rounds, f"at most {450 // self.labels}: there are 450 images"
-
-
 class Planner(types.MainSection):
     """Which mechanism to use, on a stated profile of the votes."""
 
@@ -117,9 +103,6 @@ class Planner(types.MainSection):
     profile: PlannedProfile
     many_labels: types.Maybe[ManyLabels] = about("The study of many labels; null leaves it out.")
     best_label: types.Maybe[BestLabel] = about("The study of the best label; null leaves it out.")
-    active_learning: types.Maybe[ActiveLearning] = about(
-        "The study of a student that asks round by round; null leaves it out."
-    )
 
     @field_validator("mechanisms")
     @classmethod

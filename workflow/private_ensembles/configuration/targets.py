@@ -160,7 +160,7 @@ def published(settings: Configuration) -> dict[str, list[str]]:
     tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"]]
     tables += [f"results/planner/tables/{name}.csv" for name in ("planner", "fewer_labels")]
     figures = [*audit["figures"], "results/planner/figures/correct_labels.png"]
-    for name in ("many_labels", "best_label", "active_learning"):
+    for name in ("many_labels", "best_label"):
         tables += study(settings, name)["tables"]
         figures += study(settings, name)["figures"]
     tables += adversaries(settings)["tables"]
