@@ -199,8 +199,6 @@ class LabelAccount(Account):
 
     def refusal(self, law, task):
         """Refuse very many labels, which take too long, and what rounding leaves nothing of."""
-        if reason := self.start.refusal(law, task):
-            return reason
         if not self.composes and task.labels > MOST_LABELS:
             return f"for at most {MOST_LABELS:,} labels"
         if self.refuses and self.together(law, task.of_one_vote(), task.labels):
