@@ -8,13 +8,8 @@ import pytest
 from private_ensembles.accounting import composition, discrete_gaussian, export, zero_concentrated
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts, joint_epsilon
-from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.accounting.adaptive.families import Pairs, bounded_range_pairs, pure_pair
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.adaptive.selection_covers import (
-    exponential_cover,
-    laplace_cover,
-    permute_and_flip_cover,
-)
 from private_ensembles.accounting.budgets import pld_epsilon
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.loss_distribution import mirrored_deltas
@@ -127,12 +122,6 @@ RANGES = {
         (1.0, -1e-9, math.nan),
         (0.0, 0.5),
     ),
-    "laplace_cover, scale": (
-        lambda x: laplace_cover(x, 1),
-        (0.0, math.inf, 2.999 / 600),
-        (3.0 / 600,),
-    ),
-    "laplace_cover, teachers": (lambda x: laplace_cover(1.0, x), (0, -1), (1, 2)),
     "pmf": (lambda x: pmf([x, 0.5]), OUTSIDE_0_1, (0.0, 1.0)),
     "pmf, rank": (pmf, (0.5,), ([0.5],)),
     "binomial_pmf, probability": (lambda x: binomial_pmf(2, x), OUTSIDE_0_1, (0.0, 1.0)),
@@ -143,8 +132,8 @@ RANGES = {
         (0.0, -1.0, 2.1, math.nan),
         (1e-9, 2.0),
     ),
-    "exponential_cover": (exponential_cover, (0.0, -1.0, 300.1, math.nan), (1e-3, 300.0)),
-    "permute_and_flip": (permute_and_flip_cover, (0.0, -1.0, 300.1, math.nan), (1e-3, 300.0)),
+    "bounded_range_pairs": (bounded_range_pairs, (0.0, -1.0, 600.1, math.nan), (1e-3, 600.0)),
+    "pure_pair": (pure_pair, (0.0, -1.0, 600.1, math.nan), (1e-3, 600.0)),
     "trade_off, levels": (
         lambda x: trade_off([[0.5, 0.5]], [[0.4, 0.6]], [x]),
         OUTSIDE_0_1,

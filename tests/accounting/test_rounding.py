@@ -86,9 +86,9 @@ MIXTURE = (
     "tests/accounting/adaptive/test_gaussian_maximum.py::"
     "test_what_lies_between_nodes_is_below_their_mixture"
 )
-COVERED = (
-    "tests/accounting/adaptive/test_selection_covers.py::"
-    "test_no_neighbours_do_more_to_a_convex_function_than_the_cover"
+DOMINATED = (
+    "tests/accounting/adaptive/test_dominating_pairs.py::"
+    "test_no_neighbours_do_more_to_a_convex_function_than_the_pairs"
 )
 DISCRETE = "tests/accounting/test_discrete_gaussian.py::test_delta_is_the_sum_over_all_outcomes"
 ORDERS = (
@@ -142,9 +142,9 @@ ELSEWHERE = {
     "accounting.adaptive.counts_and_labels:_excesses": (
         "accounting.adaptive.counts_and_labels:joint_epsilon"
     ),
-    "accounting.adaptive.families:Covered": COVERED,
-    "accounting.adaptive.selection_covers:exponential_cover": COVERED,
-    "accounting.adaptive.selection_covers:permute_and_flip_cover": COVERED,
+    "accounting.adaptive.families:Dominating": DOMINATED,
+    "accounting.adaptive.families:bounded_range_pairs": DOMINATED,
+    "accounting.adaptive.families:pure_pair": DOMINATED,
     "accounting.loss_distribution:LossDistribution.delta": "accounting.budgets:pld_epsilon",
     "accounting.loss_distribution:LossDistribution.epsilon": "accounting.budgets:pld_epsilon",
     "accounting.loss_distribution:compose": "accounting.budgets:pld_epsilon",

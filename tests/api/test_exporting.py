@@ -110,5 +110,3 @@ def test_what_is_out_of_range_is_refused_in_one_line(function):
         function("gnmax", 0.0, **good)
     with pytest.raises(ValueError, match="labels"):
         function("gnmax", 1.0, labels=0, teachers=11)
-    with pytest.raises(ValueError, match="moved = 2"):
-        function("lnmax", 9.0, **good, classes=3, reach=2)

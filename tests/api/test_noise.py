@@ -21,11 +21,13 @@ def test_the_scale_found_costs_the_budget(law, classes):
     scale = noise_scale(law, **BUDGET, classes=classes)
     size = {"delta": 1e-4, "labels": 5, "teachers": 9, "classes": classes}
     found = label_epsilon(law, scale, **size)
-    # The search has its own grid: both are upper bounds of one number. Of three classes the
-    # adversary that is played votes for two.
-    assert (0.95 if classes == 2 else 0.85) <= found.lower <= found.upper <= 1.001
+    # The search has its own grid: both are upper bounds of one number. Of three classes an
+    # adversary is played against gnmax alone, who votes for two.
+    least = 0.95 if classes == 2 else 0.85 if law == "gnmax" else 0
+    assert least <= found.lower <= found.upper <= 1.001
     less = label_epsilon(law, scale / 2, **size)
-    assert less.lower > 1.3
+    assert less.lower > 1.3 or not least
+    assert less.upper > 1.3
 
 
 def test_one_label_is_its_exact_audit():

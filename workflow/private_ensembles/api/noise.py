@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from private_ensembles import checks
 from private_ensembles.accounting.adaptive.account import Bounds, adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import Dominating
 from private_ensembles.accounting.adaptive.scales import grid_fineness
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import Mechanism, load
@@ -78,17 +79,14 @@ def label_epsilon(
 
     mechanism, scale, reach: as in :func:`noise_scale`. upper: holds for replace_one, disjoint
     shards and queries chosen adaptively, in floating point. lower: what votes for two classes alone
-    cost, so no account of these labels can be below it, and 0 for lnmax of more than two classes
-    with reach above 1, which is charged by group privacy. Raises ValueError for a value out of
-    range.
+    cost, so no account of these labels can be below it; 0 for other laws than gnmax in more than
+    two classes. Raises ValueError for a value out of range.
     """
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
     charged, task, noise = charged_for_labels(mechanism, scale, delta=delta, **sizes)
-    bounds = Bounds(0.0, math.inf)
-    if charged.law.pairs_known(task):
-        family = charged.law.pairs(task, noise)
-        bounds = adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
-    if reach == 1:
+    family = charged.law.pairs(task, noise)
+    bounds = adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
+    if reach == 1 and not isinstance(family, Dominating):
         return bounds
     return Bounds(bounds.lower, min(bounds.upper, charged.cost(task, noise).proven))
 

@@ -27,7 +27,7 @@ class Merged:
     gap: (pairs,) votes by which the row's largest count leads this one, >= 0. multiplicity:
     (pairs,) how many classes have it. row: (pairs,) the row of each pair. starts: (rows,) the first
     pair of each row. n_classes: C. query, column, pair: (entries,) entries of the vote matrix and
-    the pair of each. rest: (queries,) the pair of all others of a query. columns: of the matrix.
+    the pair of each. rest: (queries,) the pair of all others of a query.
     """
 
     gap: NDArray[np.int64]
@@ -39,12 +39,11 @@ class Merged:
     column: NDArray[np.int64]
     pair: NDArray[np.int64]
     rest: NDArray[np.int64]
-    columns: int
 
     @property
     def home(self) -> NDArray[np.int64]:
         """The pair of every entry of the vote matrix, (queries, classes)."""
-        home = np.repeat(self.rest[:, None], self.columns, axis=1)
+        home = np.repeat(self.rest[:, None], self.n_classes, axis=1)
         home[self.query, self.column] = self.pair
         return home
 
@@ -139,32 +138,4 @@ def merge(counts: ArrayLike) -> Merged:
         column=column,
         pair=moved[row] + place[which.ravel()],
         rest=rest,
-        columns=n_classes,
-    )
-
-
-def of_two(first: NDArray[np.int64], second: NDArray[np.int64], n_classes: int) -> Merged:
-    """Return rows of votes for two classes alone as `Merged`, none of them left out.
-
-    >>> of_two(np.array([1]), np.array([4]), 1000).gap
-    array([0, 3, 4])
-
-    first, second: (rows,) votes for either, each row with the same sum. n_classes: C >= 3. The
-    matrix is (rows, 3): the first, the second, and all other classes, which have none.
-    """
-    rows = len(first)
-    swapped = first < second
-    gap = np.stack([np.zeros_like(first), np.abs(first - second), np.maximum(first, second)], 1)
-    starts = 3 * np.arange(rows)
-    return Merged(
-        gap=gap.ravel(),
-        multiplicity=np.tile([1, 1, n_classes - 2], rows),
-        row=np.repeat(np.arange(rows), 3),
-        starts=starts,
-        n_classes=n_classes,
-        query=np.tile(np.arange(rows), 2),
-        column=np.repeat([0, 1], rows),
-        pair=np.concatenate([starts + swapped, starts + ~swapped]),
-        rest=starts + 2,
-        columns=3,
     )

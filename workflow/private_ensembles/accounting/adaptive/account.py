@@ -18,9 +18,9 @@ from private_ensembles import checks
 from private_ensembles.accounting.adaptive import hockey_sticks
 from private_ensembles.accounting.adaptive.backward_induction import Grid, values_below
 from private_ensembles.accounting.adaptive.families import (
+    Dominating,
     Family,
     WithLargest,
-    finer_grid,
     largest_spread,
     losses_of,
 )
@@ -140,7 +140,8 @@ def adaptive_epsilon(
 
     family: `two_classes`, `Pairs` or another one. labels: >= 1. delta: in (0, 1). fineness: of the
     grid. `upper` is an upper bound in floating point, infinite if losses without bound use delta
-    up. Raises ValueError for numbers out of range. Source: docs/many-labels.md.
+    up. `lower` is 0 if the family only dominates its labels. Raises ValueError for numbers out of
+    range. Source: docs/many-labels.md.
     """
     check_labels(labels, delta)
     width = largest_spread(family) * math.sqrt(labels)
@@ -150,7 +151,8 @@ def adaptive_epsilon(
     for _ in range(_TRIES):
         rough = curve(family, labels, guess, delta, fineness=COARSE, lower=False).epsilon(delta)
         if math.isfinite(rough):
-            best = curve(family, labels, rough, delta, fineness=fineness)
+            lower = not isinstance(family, Dominating)
+            best = curve(family, labels, rough, delta, fineness=fineness, lower=lower)
             return Bounds(best.least_epsilon(delta), min(best.epsilon(delta), rough))
         if guess > most:
             break
@@ -204,7 +206,7 @@ def grid_and_orders(
     """
     spread = largest_spread(family)
     width = max(width, spread * math.sqrt(labels))
-    grid = grid_of(spread, labels, width, epsilon, delta, fineness * finer_grid(family))
+    grid = grid_of(spread, labels, width, epsilon, delta, fineness)
     return grid, deciding_orders(epsilon, width), spread
 
 

@@ -24,15 +24,16 @@ from private_ensembles.accounting.adaptive.account import (
     kernels_on,
 )
 from private_ensembles.accounting.adaptive.backward_induction import Grid, values_above
-from private_ensembles.accounting.adaptive.families import largest_spread
+from private_ensembles.accounting.adaptive.families import (
+    LARGEST_RANGE,
+    bounded_range_pairs,
+    largest_spread,
+)
 from private_ensembles.accounting.adaptive.label_blocks import CUT, block
 from private_ensembles.accounting.adaptive.scales import grid_fineness, least_scale_of_curves
-from private_ensembles.accounting.adaptive.selection_covers import exponential_cover
 from private_ensembles.accounting.root import bisect
 from private_ensembles.accounting.rounding import Ball, below
 
-# Beyond this range of one draw the pairs' probabilities are no normal floats.
-LARGEST_RANGE = 600.0
 # Up to this many draws blocks of a thousand or so are taken, on the grid of a single draw.
 _FEW = 10_000
 # More are taken in blocks of blocks. The first are as large, since a block of few draws is skewed,
@@ -73,7 +74,7 @@ def curve_of_draws(
     Source: docs/tokens.md; the pairs are those of Dong, Durfee and Rogers 2020.
     """
     fineness = grid_fineness(2, draws) if fineness is None else fineness
-    family = exponential_cover(range_ / 2)
+    family = bounded_range_pairs(range_)
     if draws <= _FEW:
         options = {"fineness": fineness, "lower": False, "least": least}
         return curve(family, draws, epsilon, delta, **options)

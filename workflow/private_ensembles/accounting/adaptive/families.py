@@ -1,7 +1,8 @@
 """Neighbouring pairs of one label's distributions: what the account of many labels is told of it.
 
-`of_table` and `two_classes` make a family of a label of two classes, and `gaussian_maximum` and
-`selection_covers` of others. Theorems and proofs: docs/many-labels.md.
+`of_table` and `two_classes` make a family of a label of two classes, `gaussian_maximum` one of the
+largest noisy count, `bounded_range_pairs` and `pure_pair` one of labels of which no more is known
+than a bound on their losses. Theorems and proofs: docs/many-labels.md.
 """
 
 from __future__ import annotations
@@ -13,12 +14,17 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.adaptive import hockey_sticks
 
+# Beyond this range of losses the pairs' probabilities are no normal floats.
+LARGEST_RANGE = 600.0
+# In how many parts a range of losses is divided; each widens it by one.
+_PARTS = 1000
+# Of these pairs' probabilities: exponentials and sums of a few terms.
+_PAIR_ERROR = 1e-12
 # Tables of more teachers are shortened, to about so many pairs at most.
 MANY_TEACHERS, _MOST_LISTED = 2000, 4000
-# By how much finer than the cover's losses the grid may be, if what is played says less.
-_FINER_COVER = 3.0
 # Curves' numbers that are worked on at a time.
 _AT_ONCE = 1 << 21
 # The golden ratio of 2^64, whose powers are the weights of a hash.
@@ -83,29 +89,8 @@ class Pairs:
         return np.concatenate(least), np.concatenate(most[::-1])
 
 
-@dataclass(frozen=True)
-class Covered:
-    """A family below mixtures of few pairs.
-
-    cover: a row for each; every neighbouring pair's curve lies below a mixture of theirs, in both
-    orders. played: pairs of neighbours that do exist, for the lower bound. by_cover: whether the
-    grid is measured by the cover, too: what is played says much less in very many classes, whose
-    grid would be far finer than the cover's curves ask for. finer: by how much finer the grid is
-    than what is played asks for, >= 1.
-    """
-
-    cover: Pairs
-    played: Pairs
-    by_cover: bool = False
-    finer: float = 1.0
-
-    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `Family`."""
-        return self.cover.excesses(t)
-
-    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """See `Family`."""
-        return self.played.pairs()
+class Dominating(Pairs):
+    """Pairs that dominate those of neighbours, who may be worth less: no lower bound is theirs."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +98,8 @@ class Joined:
     """Pairs of which runs of neighbours, all alike, stand for each other.
 
     cover: rows in an order in which neighbours are alike; at each t the largest curve of `run` of
-    them in a row counts for all, which lies above each. played: as in `Covered`.
+    them in a row counts for all, which lies above each. played: pairs of neighbours that do exist,
+    which an adversary may choose.
     """
 
     cover: Pairs
@@ -136,6 +122,42 @@ class Joined:
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`."""
         return self.played.pairs()
+
+
+def bounded_range_pairs(range_: float) -> Dominating:
+    """Return pairs that dominate all whose likelihood ratios span a factor of e^range at most.
+
+    >>> len(bounded_range_pairs(0.2).first)
+    1000
+
+    range_: in (0, LARGEST_RANGE]. A label's likelihood ratio, neighbour over truth, is between
+    e^(-range) / N and 1 / N for an N in [e^(-range), 1]. Such a pair is dominated by the two
+    outcomes at the ends; each row serves a cell of N. Raises ValueError for a range that is not.
+    Source: docs/many-labels.md; Dong, Durfee and Rogers 2020.
+    """
+    checks.within(0, LARGEST_RANGE, range_=range_, low_allowed=False)
+    up = range_ * np.arange(1, _PARTS + 1) / _PARTS
+    down = -range_ * np.arange(_PARTS, 0, -1) / _PARTS
+    # Ratios low < 1 < high have a mean of 1.
+    rise, fall = np.expm1(up), -np.expm1(down)
+    first = np.stack([rise, fall], axis=1) / (rise + fall)[:, None]
+    # e^x for |x| <= 600, and quotients of sums of such numbers.
+    return Dominating(first, first * np.stack([np.exp(down), np.exp(up)], axis=1), _PAIR_ERROR)
+
+
+def pure_pair(epsilon: float) -> Dominating:
+    """Return the pair that dominates all that is (epsilon, 0)-differentially private.
+
+    >>> pure_pair(math.log(3)).first.round(12)
+    array([[0.75, 0.25]])
+
+    epsilon: in (0, LARGEST_RANGE]. Randomised response. Raises ValueError for one that is not.
+    Source: Kairouz, Oh and Viswanath 2015.
+    """
+    checks.within(0, LARGEST_RANGE, epsilon=epsilon, low_allowed=False)
+    least = 1 / (1 + math.exp(epsilon))
+    first = np.array([[math.exp(epsilon) * least, least]])
+    return Dominating(first, first[:, ::-1], _PAIR_ERROR)
 
 
 def of_table(
@@ -204,21 +226,11 @@ def losses_of(first: NDArray, second: NDArray) -> NDArray[np.float64]:
     return np.log(np.where(both, second, 1.0) / np.where(both, first, 1.0))
 
 
-def finer_grid(family: Family) -> float:
-    """By how much finer a grid the family asks for than its spread does, >= 1."""
-    return family.finer if isinstance(family, Covered) else 1.0
-
-
 def largest_spread(family: Family) -> float:
     """The largest root mean square of a label's loss, which the grid is measured by."""
-    spread = _spread(*family.pairs())
-    if isinstance(family, Covered) and family.by_cover:
-        spread = max(spread, _spread(*family.cover.pairs()) / _FINER_COVER)
-    return max(spread, 1e-9)
-
-
-def _spread(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
-    return float(np.sqrt((first * losses_of(first, second) ** 2).sum(axis=1).max()))
+    first, second = family.pairs()
+    spread = (first * losses_of(first, second) ** 2).sum(axis=1).max()
+    return max(float(np.sqrt(spread)), 1e-9)
 
 
 def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:

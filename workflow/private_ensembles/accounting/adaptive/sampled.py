@@ -21,14 +21,18 @@ from private_ensembles.accounting.adaptive.account import (
     adaptive_epsilon,
     curve,
 )
-from private_ensembles.accounting.adaptive.families import Family, Pairs, of_table
+from private_ensembles.accounting.adaptive.families import (
+    Family,
+    Pairs,
+    bounded_range_pairs,
+    of_table,
+)
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.adaptive.sampled_coins import Coins
 from private_ensembles.accounting.adaptive.sampled_exponential import SampledExponential
 from private_ensembles.accounting.adaptive.sampled_gaussian import SampledMaximum
 from private_ensembles.accounting.adaptive.sampled_voter import SampledVoter
 from private_ensembles.accounting.adaptive.scales import grid_fineness
-from private_ensembles.accounting.adaptive.selection_covers import exponential_cover
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
 
 LAWS = ("gnmax", "exponential")
@@ -168,5 +172,5 @@ def _vote_moves(law: str, scale: float, votes: int, classes: int, spare: float) 
     if classes == 2:
         return _of_leads(law, scale, lead_chances(1.0, votes), spare)
     if law == "exponential":
-        return exponential_cover(above(1 / scale))
+        return bounded_range_pairs(2 * above(1 / scale))
     return GaussianMaximum(scale, votes, classes, spare)

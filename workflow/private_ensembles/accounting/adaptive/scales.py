@@ -18,7 +18,7 @@ from private_ensembles.accounting.adaptive.account import (
     grid_and_orders,
     kernels_on,
 )
-from private_ensembles.accounting.adaptive.families import Covered, Family, largest_spread
+from private_ensembles.accounting.adaptive.families import Family, largest_spread
 from private_ensembles.accounting.adaptive.gaussian_maximum import OUTSIDE
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.root import largest
@@ -153,7 +153,6 @@ def share_of_scale(family: Family, labels: int, epsilon: float, delta: float) ->
 
     That of losses that add up to a normal law's and shrink as the noise grows.
     """
-    family = family.cover if isinstance(family, Covered) else family
     return largest_spread(family) * math.sqrt(labels) / _shift(epsilon, delta)
 
 

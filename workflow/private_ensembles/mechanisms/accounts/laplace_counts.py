@@ -20,10 +20,8 @@ class PureLaplace(Account):
 
     def find(self, law, task, labels, **free):
         if task.moved > 1:
-            known = law.less_noise(
-                self.find(law, task.of_one_vote(), labels), groups.more_noise(task.moved)
-            )
-            return law.at(known.scale, labels)
+            known = self.find(law, task.of_one_vote(), labels)
+            return law.less_noise(known, groups.more_noise(task.moved))
         if labels == 1:
             return PureScale(task.epsilon, 1, above(2 / task.epsilon))
         return PureScale(label_epsilon(task.epsilon, labels, task.delta), labels)
@@ -32,7 +30,7 @@ class PureLaplace(Account):
         """Return one label's own epsilon, or the composition of several."""
         if task.moved > 1:
             divided = law.less_noise(parameters, groups.less_noise(task.moved))
-            return self.cost(law, task.of_one_vote(), law.at(divided.scale, divided.labels))
+            return self.cost(law, task.of_one_vote(), divided)
         if parameters.labels == 1 and parameters.scale >= above(2 / task.epsilon):
             return Cost(task.epsilon, task.epsilon)
         together = composed(parameters.label_epsilon, parameters.labels, task.delta)

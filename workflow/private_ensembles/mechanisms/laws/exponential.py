@@ -7,10 +7,7 @@ the exponential mechanism.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.selection_covers import (
-    permute_and_flip_cover,
-    pure_cover,
-)
+from private_ensembles.accounting.adaptive.families import pure_pair
 from private_ensembles.mechanisms.laws.selection import Selection, preferences
 from private_ensembles.pate.histograms import Merged
 from private_ensembles.pate.products import integrals_of_others, nodes_and_weights
@@ -56,4 +53,4 @@ def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> ND
     return np.argmin(np.where(accepted, arrival, np.inf), axis=1)
 
 
-LAW = Selection("permute_and_flip", weigh, choose, weigh_merged, permute_and_flip_cover, pure_cover)
+LAW = Selection("permute_and_flip", weigh, choose, weigh_merged, pure_pair)

@@ -61,7 +61,6 @@ class Gaussian(Law):
 
     drawn: str
     pairs_of_many = True
-    groups_of_many = True
 
     @property
     def coins(self) -> bool:

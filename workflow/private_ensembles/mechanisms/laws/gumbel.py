@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.selection_covers import exponential_cover
+from private_ensembles.accounting.adaptive.families import bounded_range_pairs
 from private_ensembles.mechanisms.laws.selection import Selection, checked, preferences
 from private_ensembles.pate.histograms import Merged
 
@@ -38,4 +38,4 @@ def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> ND
     return np.argmax(scores + generator.gumbel(size=scores.shape), axis=1)
 
 
-LAW = Selection("exponential", weigh, choose, weigh_merged, exponential_cover, exponential_cover)
+LAW = Selection("exponential", weigh, choose, weigh_merged, bounded_range_pairs)

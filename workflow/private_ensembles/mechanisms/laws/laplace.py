@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.selection_covers import laplace_cover
+from private_ensembles.accounting.adaptive.families import pure_pair
 from private_ensembles.accounting.rounding import above
 from private_ensembles.mechanisms.laws.law import entries
 from private_ensembles.mechanisms.laws.table import TableLaw
@@ -22,7 +22,6 @@ from private_ensembles.pate.lnmax import ABSOLUTE_ERROR, RELATIVE_ERROR, lnmax_m
 from private_ensembles.pate.lnmax_quadrature import (
     check_scale,
     lnmax_distribution,
-    lnmax_of_pairs,
     lnmax_right,
 )
 from private_ensembles.pate.rdp import check_counts
@@ -61,8 +60,8 @@ class PureScale(Parameters):
         return above(2 / self.label_epsilon) if self.own_scale is None else self.own_scale
 
     def at_scale(self, scale: float) -> PureScale:
-        """Return the same with noise of another scale."""
-        return replace(self, own_scale=scale)
+        """Return the same with noise of another scale, and what a label costs with it."""
+        return replace(self, label_epsilon=above(2 / scale), own_scale=scale)
 
 
 def lnmax(counts: ArrayLike, scale: float, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -85,9 +84,6 @@ class Laplace(TableLaw):
         if counts.shape[1] > 2:
             return lnmax_distribution(counts, parameters.scale)
         return lnmax_matrix(int(counts[0].sum()), parameters.scale, counts[:, 1])
-
-    def merged_chances(self, merged, wanted, parameters):
-        return lnmax_of_pairs(merged, parameters.scale, wanted)
 
     def right(self, counts, labels, parameters, secure=False):
         if np.shape(counts)[1] > 2:
@@ -113,8 +109,11 @@ class Laplace(TableLaw):
     def less_noise(self, parameters, factor):
         return parameters.at_scale(factor * parameters.scale)
 
-    def cover(self, task, parameters):
-        return laplace_cover(parameters.scale, task.votes_in_all)
+    def pairs(self, task, parameters):
+        """Return the table of two classes; for more, what dominates a label of this loss."""
+        if task.n_classes == 2:
+            return super().pairs(task, parameters)
+        return pure_pair(above(2 * task.moved / parameters.scale))
 
     def closed_form(self, parameters):
         return "laplace", parameters.scale

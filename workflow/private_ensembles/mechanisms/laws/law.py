@@ -20,8 +20,7 @@ class Law(ABC):
     secure: whether labels are drawn from secure noise, which is discrete. n_classes: 2 if the law
     serves two classes only. silent: an outcome may be no answer, -1. of_counts: the counts are all
     that a label depends on. coins: secure labels of two classes are coins of the distribution's own
-    floats. pairs_of_many: `pairs` are known for more than two classes. groups_of_many: also where
-    several votes move.
+    floats. pairs_of_many: `pairs` are known for more than two classes.
     """
 
     n_classes: int | None = None
@@ -29,7 +28,6 @@ class Law(ABC):
     of_counts = True
     coins = False
     pairs_of_many = False
-    groups_of_many = False
 
     @abstractmethod
     def distribution(
@@ -96,17 +94,12 @@ class Law(ABC):
 
     def pairs_known(self, task: Task) -> bool:
         """Return whether `pairs` are known for the task."""
-        if task.n_classes == 2:
-            return True
-        return self.pairs_of_many and (task.moved == 1 or self.groups_of_many)
+        return task.n_classes == 2 or self.pairs_of_many
 
     def require_pairs(self, task: Task) -> None:
         """Raise ValueError unless `pairs` are known for the task."""
         if not self.pairs_known(task):
-            moved = f", moved = {task.moved}" if task.moved > 1 else ""
-            raise ValueError(
-                f"n_classes = {task.n_classes}{moved}: no pairs of neighbours are known"
-            )
+            raise ValueError(f"n_classes = {task.n_classes}: no pairs of neighbours are known")
 
     def closed_form(self, parameters: Parameters) -> tuple[str, float | Fraction] | None:
         """Return the law of two classes as certificates name it, and its scale; None: it has none.

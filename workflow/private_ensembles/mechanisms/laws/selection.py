@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.accounting.adaptive.families import Dominating
 from private_ensembles.accounting.rounding import above
 from private_ensembles.audit.rates import ABSOLUTE_ERROR, RELATIVE_ERROR
 from private_ensembles.mechanisms.laws.table import TableLaw
@@ -63,19 +63,16 @@ class Selection(TableLaw):
     """name: as certificates call it. weigh: Pr[label] of counts at a rate, (queries, classes).
 
     choose: a label per query, of counts, a generator and a rate. weigh_merged: the same of the
-    pairs of merged counts that are wanted, at a rate, (pairs,). dominating: pairs at a rate that
-    dominate one label's, in any number of classes; of_groups: the same if several votes move, at
-    the rate times their number.
+    pairs of merged counts that are wanted, at a rate, (pairs,). dominating: pairs that dominate a
+    label's in any number of classes, by its largest loss: twice the rate for each vote that moves.
     """
 
     name: str
     weigh: Callable[[ArrayLike, float], NDArray[np.float64]]
     choose: Callable[[ArrayLike, np.random.Generator, float], NDArray[np.int64]]
     weigh_merged: Callable[[Merged, NDArray[np.bool_], float], NDArray[np.float64]]
-    dominating: Callable[[float], Pairs]
-    of_groups: Callable[[float], Pairs]
+    dominating: Callable[[float], Dominating]
     pairs_of_many = True
-    groups_of_many = True
 
     def chances(self, counts, parameters):
         return self.weigh(counts, parameters.used_rate)
@@ -113,10 +110,12 @@ class Selection(TableLaw):
             return replace(parameters, label_epsilon=parameters.label_epsilon / factor)
         return replace(parameters, rate=parameters.rate / factor)
 
-    def cover(self, task, parameters):
-        if task.moved == 1:
-            return self.dominating(parameters.used_rate)
-        return self.of_groups(above(task.moved * parameters.used_rate))
+    def pairs(self, task, parameters):
+        """Return the table of two classes; for more, what dominates a label of this loss."""
+        if task.n_classes == 2:
+            return super().pairs(task, parameters)
+        loss = 2 * parameters.used_rate
+        return self.dominating(loss if task.moved == 1 else above(task.moved * loss))
 
     def closed_form(self, parameters):
         return self.name, 1 / Fraction(parameters.used_rate)

@@ -6,37 +6,21 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.families import (
-    MANY_TEACHERS,
-    Covered,
-    Family,
-    Pairs,
-    of_table,
-)
+from private_ensembles.accounting.adaptive.families import MANY_TEACHERS, Family, of_table
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import secure as secure_noise
-from private_ensembles.pate.histograms import Merged, of_two
-from private_ensembles.pate.products import MANY_CLASSES
 
 # Of very many teachers, labels of at most this probability count as one.
 _NEGLIGIBLE = 1e-21
-# Histograms of which an adversary against more than two classes is known to choose.
-_MOST_PLAYED = 128
-# Of so many votes they are too far apart to have one near a tie among them, which tells most: those
-# near a tie are added, and the grid may be this much finer, as time is not what such tasks lack.
-_MANY_VOTES, _FINER = 1000, 2.0
-# What a probability of merged counts may be off by, beside its relative error.
-MERGED_ERROR = 1e-15
+# Of so many votes a table has rows for those that there are alone.
+_MANY_VOTES = 1000
 
 
 class TableLaw(Law):
-    """Noise without an exact sampler of its own: secure labels of two classes are coins.
-
-    A law whose `cover` is known for any number of classes sets `pairs_of_many`.
-    """
+    """Noise without an exact sampler of its own: secure labels of two classes are coins."""
 
     coins = True
 
@@ -49,19 +33,6 @@ class TableLaw(Law):
         self, counts: NDArray, parameters: Parameters, generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """Draw one label per query from a seeded stream."""
-
-    def merged_chances(
-        self, merged: Merged, wanted: NDArray[np.bool_], parameters: Parameters
-    ) -> NDArray[np.float64]:
-        """Return Pr[label] of the pairs of merged counts that are wanted, within MERGED_ERROR.
-
-        Laws of any number of classes whose pairs are known have it: for very many classes.
-        """
-        raise ValueError(f"n_classes = {merged.n_classes}: the law is for few classes only")
-
-    def cover(self, task: Task, parameters: Parameters) -> Pairs:
-        """Return pairs whose mixtures dominate all that moved votes do to one label."""
-        raise ValueError(f"n_classes = {task.n_classes}: no pairs of neighbours are known")
 
     def distribution(self, counts, parameters, secure=False):
         counts = np.asarray(counts)
@@ -85,43 +56,15 @@ class TableLaw(Law):
         return draw_coins(self.distribution(counts, parameters))
 
     def pairs(self, task, parameters):
-        """Return the table of two classes; for more, what dominates, and votes for two alone.
-
-        Raises ValueError for more than two classes if no pairs are known of so many votes moved.
-        """
+        """Return the table of two classes."""
         self.require_pairs(task)
-        K, C, moves = task.votes_in_all, task.n_classes, task.moved
-        errors = self.error(K, C, parameters)
-        error, spare = errors["relative_error"], errors["absolute_error"]
-        if C == 2:
-            return two_class_pairs(
-                lambda counts: self.chances(counts, parameters), error, spare, task
-            )
-        moved = np.unique(np.linspace(moves, K, _MOST_PLAYED).astype(np.int64))
-        if K > _MANY_VOTES:  # near a tie each number counts
-            tie = (K + moves - 1) // 2 + np.arange(-_MOST_PLAYED // 4, _MOST_PLAYED // 4)
-            moved = np.union1d(moved[::2], np.clip(tie, moves, K))
-        if C >= MANY_CLASSES:  # all others are alike: together they are one outcome
-            spare += C * MERGED_ERROR
-            before, after = (
-                self._of_two(votes, task, parameters) for votes in (moved, moved - moves)
-            )
-        else:
-            counts = np.zeros((2, moved.size, C), dtype=np.int64)
-            counts[0, :, 0], counts[1, :, 0] = moved, moved - moves
-            counts[:, :, 1] = K - counts[:, :, 0]
-            before, after = (self.chances(some, parameters) for some in counts)
-        played = Pairs(before, after, error, spare)
-        finer = _FINER if K > _MANY_VOTES else 1.0
-        by_cover = C >= MANY_CLASSES
-        return Covered(self.cover(task, parameters), played, by_cover=by_cover, finer=finer)
-
-    def _of_two(self, votes: NDArray, task: Task, parameters: Parameters) -> NDArray[np.float64]:
-        """Pr[a], Pr[b] and Pr[another] where a has these votes and b all others, (votes, 3)."""
-        merged = of_two(votes, task.votes_in_all - votes, task.n_classes)
-        wanted = np.ones(len(merged.gap), dtype=bool)
-        chances = self.merged_chances(merged, wanted, parameters)
-        return (chances * merged.multiplicity)[merged.home]
+        errors = self.error(task.votes_in_all, 2, parameters)
+        return two_class_pairs(
+            lambda counts: self.chances(counts, parameters),
+            errors["relative_error"],
+            errors["absolute_error"],
+            task,
+        )
 
 
 def two_class_pairs(

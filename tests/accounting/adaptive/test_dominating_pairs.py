@@ -1,0 +1,153 @@
+"""Labels chosen by votes in many classes: few pairs dominate what a bound on losses allows."""
+
+import itertools
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mpf
+
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import bounded_range_pairs, pure_pair
+from private_ensembles.accounting.composition import optimal_homogeneous
+
+from ..adversaries import both_orders, bounds_at, convex_value, dearest_row, exact_value, power
+
+RATES = [0.02, 0.3, 2.0]
+
+
+def exponential_law(counts, rate):
+    """Pr[j] in proportion to e^(rate n_j), counts any numbers."""
+    weights = [mpmath.exp(mpf(rate) * (n - max(counts))) for n in counts]
+    return [weight / mpmath.fsum(weights) for weight in weights]
+
+
+def permute_and_flip_law(counts, rate):
+    """Each class is visited at a uniform time t and is taken with e^(rate (n_j - max))."""
+    chances = [mpmath.exp(mpf(rate) * (n - max(counts))) for n in counts]
+    found = []
+    for j, chance in enumerate(chances):
+        refused = [mpf(1)]  # coefficients of the product of 1 - q_i t
+        for other in chances[:j] + chances[j + 1 :]:
+            longer = [*refused, mpf(0)]
+            for power_of_t, coefficient in enumerate(refused):
+                longer[power_of_t + 1] -= other * coefficient
+            refused = longer
+        found.append(chance * mpmath.fsum(c / (n + 1) for n, c in enumerate(refused)))
+    return found
+
+
+LAWS = [(exponential_law, bounded_range_pairs), (permute_and_flip_law, pure_pair)]
+
+
+def random_neighbours(rng, whole):
+    """Counts of three to six classes and the same with a vote moved from one to another."""
+    classes = int(rng.integers(3, 7))
+    shares = rng.dirichlet(np.full(classes, rng.choice([0.3, 1.0, 30.0])))
+    counts = [int(n) for n in np.ceil(30 * shares)]
+    if not whole:  # of the others any number may be what a proof asks for
+        counts[2:] = [float(n) + float(rng.uniform(-1, 1)) for n in counts[2:]]
+    moved = [counts[0] - 1, counts[1] + 1, *counts[2:]]
+    return counts, moved
+
+
+@pytest.mark.parametrize(("law", "pairs_of"), LAWS)
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("whole", [True, False])
+def test_no_neighbours_do_more_to_a_convex_function_than_the_pairs(law, pairs_of, rate, whole):
+    rng = np.random.default_rng([int(100 * rate), whole])
+    pairs = pairs_of(2 * rate)
+    for _ in range(40):
+        counts, moved = random_neighbours(rng, whole)
+        first, second = (np.array(law(n, rate), dtype=float) for n in (counts, moved))
+        kinks = np.exp(2 * rate * rng.uniform(-1.2, 1.2, 4))
+        weights = rng.dirichlet(np.ones(4))
+        most = dearest_row(pairs, kinks, weights)
+        for pair in ((first, second), (second, first)):
+            assert convex_value(*pair, kinks, weights) <= most + 1e-13
+    if law is permute_and_flip_law:
+        return
+    # At a tie of two classes that are far ahead the pairs are no dearer than they have to be.
+    ahead = [[-lead, lead - 1, -100 / rate] for lead in (0, 1)]
+    first, second = (np.array(law(counts, rate), dtype=float) for counts in ahead)
+    one = np.ones(1)
+    found = convex_value(second, first, one, one)
+    assert 0.999 * dearest_row(pairs, one, one) <= found
+
+
+@pytest.mark.parametrize("pairs_of", [bounded_range_pairs, pure_pair])
+@pytest.mark.parametrize("loss", [2e-4, 0.04, 0.6, 4.0, 20.0])
+def test_rows_are_distributions_whose_losses_have_the_bound(pairs_of, loss):
+    pairs = pairs_of(loss)
+    for rows in (pairs.first, pairs.second):
+        assert (rows >= 0).all()
+        np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-14)
+    assert (pairs.first > 0).all()
+    assert np.abs(np.log(pairs.first / pairs.second)).max() <= loss * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("law", [exponential_law, permute_and_flip_law])
+@pytest.mark.parametrize(("labels", "teachers"), [(1, 5), (2, 5), (3, 3)])
+def test_all_strategies_of_small_adversaries_stay_below_the_bound(law, labels, teachers):
+    """All histograms of three classes, all pairs of neighbours, all choices: in fractions."""
+    rate, unit = 0.4, 2**40
+    histograms = [c for c in itertools.product(range(teachers + 1), repeat=3) if sum(c) == teachers]
+
+    def rounded(counts):
+        found = [Fraction(int(mpmath.nint(p * unit)), unit) for p in law(counts, rate)[:2]]
+        return [*found, 1 - sum(found)]
+
+    laws = {counts: rounded(counts) for counts in histograms}
+    # Up to the names of classes.
+    near = {
+        tuple(sorted(zip(one, other, strict=True))): (one, other)
+        for one in histograms
+        for other in histograms
+        if sorted(np.subtract(one, other)) == [-1, 0, 1]
+    }.values()
+    first, second = ([laws[pair[i]] for pair in near] for i in (0, 1))
+    pairs = both_orders(np.array(first, dtype=float), np.array(second, dtype=float))
+    family = dict(LAWS)[law](2 * rate)
+    for epsilon in (0.0, 0.3 * labels, 0.9 * labels):
+        _, high = power(epsilon)
+        found = bounds_at(family, labels, epsilon, fineness=20)
+        # Probabilities are rounded to 2^-40.
+        assert float(exact_value(pairs, labels, high)) <= found.upper + labels * 4 / unit
+
+
+@pytest.mark.parametrize("labels", [1, 2, 3])
+def test_the_exponential_mechanism_costs_what_optimal_composition_of_its_range_says(labels):
+    """Dong, Durfee and Rogers (2020): never less, and more by the grid alone."""
+    size = 0.6
+    tops = np.linspace(0, size, 401)
+
+    def worst(left, epsilon):
+        if not left:
+            return np.maximum(-np.expm1(epsilon), 0.0)
+        share = ((np.exp(size) - np.exp(tops)) / np.expm1(size))[:, None]
+        low, high = epsilon[None] - tops[:, None], epsilon[None] - tops[:, None] + size
+        if left > 1:  # read between points; chords of a convex function in e^epsilon lie above
+            points = np.linspace(-4, 4, 4001)
+            values = worst(left - 1, points)
+            ends = [np.interp(np.exp(x), np.exp(points), values) for x in (low, high)]
+        else:
+            ends = [worst(0, x) for x in (low, high)]
+        return (share * ends[0] + (1 - share) * ends[1]).max(axis=0)
+
+    for epsilon in (0.3 * labels * size, 0.6 * labels * size):
+        exact = worst(labels, np.array([epsilon]))[0]
+        found = bounds_at(bounded_range_pairs(size), labels, epsilon, fineness=20)
+        assert exact * (1 - 1e-4) <= found.upper <= 1.03 * exact
+
+
+def test_the_pair_of_pure_privacy_composes_optimally():
+    labels, delta = 30, 1e-5
+    most = optimal_homogeneous(0.2, 0.0, labels, delta).epsilon
+    found = adaptive_epsilon(pure_pair(0.2), labels, delta)
+    assert most * (1 - 1e-9) <= found.upper <= 1.005 * most
+
+
+@pytest.mark.parametrize("family", [bounded_range_pairs(0.2), pure_pair(0.2)])
+def test_pairs_that_only_dominate_claim_no_lower_bound(family):
+    assert adaptive_epsilon(family, 10, 1e-5).lower == 0.0
