@@ -25,7 +25,7 @@ from hypothesis import settings
 from . import forks
 
 ROOT = Path(__file__).resolve().parents[1]
-# Before any test loads NumPy or PyTorch: they run side by side, and train as jobs of the workflow do.
+# Before any test loads NumPy or PyTorch: they run side by side, and train as the jobs do.
 PINNED = {
     name: os.environ.get(name)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MKL_CBWR")
