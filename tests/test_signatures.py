@@ -9,7 +9,6 @@ MOST = 9
 ALLOWED = {
     "api/planning.py plan",
     "api/releasing.py release_labels",
-    "api/sampling.py release_sampled",
     "ledger/row.py ledger_row",
     "release/session.py create",
     "release/session_plan.py made",

@@ -123,21 +123,6 @@ ELSEWHERE = {
     ),
     "accounting.adaptive.bounded_range:least_epsilon": ONE_PAIR,
     "accounting.adaptive.bounded_range:_of_one_pair": ONE_PAIR,
-    "accounting.adaptive.sampled:sampled_family": (
-        f"{ADAPTIVE}test_sampled.py::test_no_adversary_is_above_the_claim"
-    ),
-    "accounting.adaptive.sampled_coins:Coins": (
-        f"{ADAPTIVE}test_sampled_coins.py::test_one_row_lies_above_each_coin_at_all_thresholds"
-    ),
-    "accounting.adaptive.sampled_exponential:SampledExponential": (
-        f"{ADAPTIVE}test_sampled_exponential.py::{BETWEEN_NODES}"
-    ),
-    "accounting.adaptive.sampled_gaussian:SampledMaximum": (
-        f"{ADAPTIVE}test_sampled_gaussian.py::{BETWEEN_NODES}"
-    ),
-    "accounting.adaptive.sampled_voter:SampledVoter": (
-        f"{ADAPTIVE}test_sampled_voter.py::test_rows_are_the_curves_of_the_mixture_in_both_orders"
-    ),
     "accounting.adaptive.families:Family": MIXTURE,
     "accounting.adaptive.counts_and_labels:_excesses": (
         "accounting.adaptive.counts_and_labels:joint_epsilon"

@@ -52,9 +52,6 @@ SCORES = "tests.noise.test_softmax:test_secure_draws_keep_to_the_range_and_a_twi
 DPSGD = f"{HERE}test_a_step_of_dp_sgd"
 BATCHES = f"{HERE}test_batches_hold_a_record_at_its_rate"
 PRIVATE = {
-    "api/sampling.py _toss": (
-        "tests.api.test_sampling:test_labels_have_the_law_of_every_sample_and_a_twin_has_not"
-    ),
     "mechanisms/checks/checked.py check_and_label": AUDITED,
     "mechanisms/laws/bagging.py release": AUDITED,
     "mechanisms/laws/gamma.py release": AUDITED,

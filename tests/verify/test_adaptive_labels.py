@@ -111,7 +111,7 @@ def test_sticks_of_the_largest_count_lie_above_every_label(sigma, teachers):
     sticks = np.array([float(Fraction(stick, verify.ONE)) for stick in sticks])
     t = np.exp(step * np.array([*(-k for k in places[:0:-1]), *places]))
     package = OnCells(sigma, teachers, 5)
-    assert package._tables()[0].shape[:2] == (2 * maximum.leads + 1, maximum.middles)
+    assert package._lines.shape[2:4] == (2 * maximum.leads + 1, maximum.middles)
     same = package.excesses(t).max(axis=0) + np.maximum(0, 1 - t)
     assert np.abs(sticks - same).max() < 1e-9
     assert (sticks >= GaussianMaximum(sigma, teachers, 5).excesses(t)[:0].sum(axis=0)).all()

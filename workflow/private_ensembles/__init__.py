@@ -97,9 +97,6 @@ _PUBLIC = {
     "optimize_gamma": ("darrm.optimize", "optimize_gamma"),
     "certify": ("darrm.certificate", "certify"),
     "release_darrm": ("api.releasing", "release_darrm"),
-    "sampled_epsilon": ("api.sampling", "sampled_epsilon"),
-    "sampled_scale": ("api.sampling", "sampled_scale"),
-    "release_sampled": ("api.sampling", "release_sampled"),
     "Session": ("release.session", "Session"),
 }
 __all__ = list(_PUBLIC)

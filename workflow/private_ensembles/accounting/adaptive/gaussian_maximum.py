@@ -38,7 +38,7 @@ _POINTS, _WEIGHTS = leggauss(12)
 # beside what it leaves: b gains the vote, and to take it along never pays.
 _SPLITS = (([0], [1, 2]), ([2], [0, 1]), ([0, 2], [1]))
 # Of a and b exchanged.
-EXCHANGED = [1, 0, 2]
+_EXCHANGED = [1, 0, 2]
 _MOST_PAIRS = 256
 # Numbers that are worked on at a time.
 _AT_ONCE = 16_384
@@ -76,11 +76,6 @@ class GaussianMaximum:
     def move(self) -> float:
         """By how much a lead changes, in sigma."""
         return 2 * self.moved / self.scale
-
-    @property
-    def lowest(self) -> float:
-        """The least middle of a node, in sigma."""
-        return _LOW
 
     @on_one_thread
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -151,12 +146,7 @@ class GaussianMaximum:
 
     @cached_property
     def _lines(self) -> NDArray[np.float64]:
-        """The lines of all nodes that `_at_nodes` takes, (3, 2, leads, middles, 2)."""
-        before, after, level, tilt, first, second = self._tables()
-        return _lines_of(before, after, level, tilt, first, second)
-
-    def _tables(self) -> tuple[NDArray[np.float64], ...]:
-        """What lines are made of: outcomes before and after, and four bounds on bends.
+        """The lines of all nodes that `_at_nodes` takes, (3, 2, leads, middles, 2).
 
         Reflected about half a move, leads after are those before with a and b exchanged.
         """
@@ -164,9 +154,9 @@ class GaussianMaximum:
         before = outcomes(leads, middles)
         apart, _ = curvatures(leads, middles, 0.0, between)
         level, tilt = curvatures(leads, middles, self.move, between)
-        after = before[::-1, :, EXCHANGED]
-        apart_after = apart[::-1, :, EXCHANGED]
-        return before, after, level, tilt, apart, apart_after
+        after = before[::-1, :, _EXCHANGED]
+        apart_after = apart[::-1, :, _EXCHANGED]
+        return _lines_of(before, after, level, tilt, apart, apart_after)
 
     def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Leads, middles, and whether leads lie between nodes (else each has its own)."""
@@ -179,7 +169,7 @@ class GaussianMaximum:
             first, last = max(move - most, -_LEAD), min(most, _LEAD + move)
             leads = np.linspace(first, last, math.ceil((last - first) / _CELL) + 1)
         high = _MARGIN + np.abs(np.concatenate([leads, leads - move])).max() / 2
-        middles = np.arange(self.lowest, high + _CELL, _CELL)
+        middles = np.arange(_LOW, high + _CELL, _CELL)
         # A single lead, of one teacher, lies between none.
         return leads, middles, 1 / self.scale < _CELL and leads.size > 1
 
@@ -274,7 +264,7 @@ def outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
         neither = ndtr(middles - lead / 2) * ndtr(middles + lead / 2)
         rows.append(np.stack([*wins, neither], axis=1))
     laws = np.array(rows)[of]
-    return np.where((leads >= 0)[:, None, None], laws, laws[..., EXCHANGED])
+    return np.where((leads >= 0)[:, None, None], laws, laws[..., _EXCHANGED])
 
 
 def curvatures(
@@ -368,7 +358,7 @@ def _three_outcomes(
     highest = others * _density(y) * ndtr(y) ** max(others - 1, 0)
     another = below_mine * below_theirs @ (weights * highest)
     laws = np.stack([first, second, another], axis=1)[of]
-    return np.where((2 * votes >= teachers)[:, None], laws, laws[:, EXCHANGED])
+    return np.where((2 * votes >= teachers)[:, None], laws, laws[:, _EXCHANGED])
 
 
 def _density(x: NDArray) -> NDArray[np.float64]:
