@@ -23,7 +23,6 @@ from private_ensembles.command import (
     main,
     plan,
     release,
-    scores,
     session,
     verify,
 )
@@ -34,8 +33,6 @@ SUBCOMMANDS = {
     "plan": plan,
     "release": release,
     "session": session,
-    "scores": scores,
-} | {
     "gamma": gamma,
     "compare": compare,
 }
@@ -83,7 +80,7 @@ def examples(name, capsys):
 
 @pytest.mark.parametrize(
     "name",
-    ["audit", "compare", "gamma", "plan", "release", "scores", "session", "verify"],
+    ["audit", "compare", "gamma", "plan", "release", "session", "verify"],
 )
 def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
     shutil.rmtree(here / "results", ignore_errors=True)

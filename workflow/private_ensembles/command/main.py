@@ -58,7 +58,6 @@ def parser() -> Parser:
         gamma,
         plan,
         release,
-        scores,
         session,
         verify,
     )
@@ -71,7 +70,7 @@ def parser() -> Parser:
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (audit, verify, plan, release, session, scores, gamma, compare):
+    for module in (audit, verify, plan, release, session, gamma, compare):
         name = module.__name__.rpartition(".")[2]
         summary = module.__doc__.partition("\n")[0]
         epilog = "example:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES)
