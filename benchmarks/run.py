@@ -40,7 +40,6 @@ BENCHMARKS = (
     "teachers",
     "arithmetic",
     "students",
-    "soft_votes",
     "embedded",
     "auditors",
     "libraries",

@@ -3,7 +3,6 @@
 import itertools
 import math
 import tracemalloc
-from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -335,37 +334,3 @@ def test_noise_of_any_scale_is_asked_for_without_listing_it():
     assert dg.chance_error(1e7)[1] < 1.1e-14
     with pytest.raises(ValueError, match=r"sigma = 32768\.0: must be above"):
         dg.whole_distance(2.0**15, 2)
-
-
-@pytest.mark.parametrize("move", [(3, -3), (2, 1, -3), (3, -1, -2), (2, -2, 1, -1), (1, -1), (3,)])
-@pytest.mark.parametrize("sigma", [2.0, 4.5])
-def test_no_split_ballot_of_three_parts_costs_more_than_split_moves(move, sigma):
-    """The true delta of one label's counts, or a threshold's, summed over all that noise may be."""
-    reach = math.ceil(7 * sigma)
-    z = np.arange(-reach, reach + 1)
-    mass = np.exp(-(z**2) / (2 * sigma**2))
-    mass /= mass.sum()
-    chances, losses = np.ones(1), np.zeros(1)
-    for by in move:
-        chances = np.multiply.outer(chances, mass).ravel()
-        losses = np.add.outer(losses, by * (2 * z + by) / (2 * sigma**2)).ravel()
-    moves = [dg.Moves(1 if len(move) == 1 else 2, sigma, 3, split=True)]
-    for epsilon in (0.0, 0.5, 2.0):
-        true = float((chances * np.maximum(-np.expm1(epsilon - losses), 0)).sum())
-        bound = dg.delta(epsilon, moves)
-        assert true <= bound
-        if min(map(abs, move)) == 3 and sigma > 4:  # as far as a ballot can move
-            assert bound < 1.1 * true + 0.01
-
-
-def test_split_moves_add_up_and_small_noise_proves_nothing():
-    labels, thresholds = dg.Moves(20, 300.0, 10, split=True), dg.Moves(5, 400.0, 10, split=True)
-    mu = math.sqrt(20 * 100 / (300**2 - 2.25) + 5 * 100 / (400**2 - 2.25))
-    both = dg.delta(1.0, [labels, thresholds])
-    assert both == pytest.approx(float(gaussian_delta(mu, 1.0)), rel=1e-9)
-    assert dg.delta(1.0, [labels]) < both
-    assert dg.delta(1.0, [replace(labels, sigma=1.5)]) == 1
-    # Beside moves that are listed.
-    listed = dg.Moves(2, 5.0)
-    alone = dg.delta(0.5, [listed])
-    assert alone < dg.delta(0.5, [listed, dg.Moves(20, 300.0, 10, split=True)])

@@ -1,13 +1,11 @@
 """release_labels: labels within the budget, drawn by the best mechanism of the stated profile."""
 
-import json
-
 import numpy as np
 import pytest
 
 from private_ensembles.api.planning import plan
 from private_ensembles.api.releasing import release_labels, release_statement
-from private_ensembles.votes.ballots import counted, dealt, soft_counts
+from private_ensembles.votes.ballots import dealt
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
@@ -112,57 +110,3 @@ def test_absent_ballots_that_do_not_fit_are_refused(counts, more, says):
     with pytest.raises(ValueError, match=says) as error:
         release_labels(counts, **BUDGET, noise="reproducible", **more)
     assert "\n" not in str(error.value)
-
-
-def soft(queries=20, teachers=40, classes=3):
-    """Scores that are mostly right, and their truth."""
-    generator = np.random.default_rng(5)
-    truth = generator.integers(0, classes, queries)
-    sharp = np.where(np.arange(classes) == truth[:, None], 9.0, 1.0)
-    shape = (queries, teachers, classes)
-    return generator.gamma(np.broadcast_to(sharp[:, None], shape)), truth
-
-
-def test_scores_are_rounded_and_released_as_counts_of_parts():
-    scores, truth = soft()
-    stated = {"epsilon": 5.0, "delta": 1e-5, "mechanism": "gnmax", "noise": "reproducible"}
-    one = release_labels(scores=scores, resolution=8, **stated)
-    parts = soft_counts(scores, 8)
-    other = release_labels(parts, teachers=40, resolution=8, **stated)
-    assert (one.labels == other.labels).all()
-    assert one.terms == other.terms
-    assert (one.labels == truth).mean() > 0.9
-    task = json.loads(one.terms)["task"]
-    assert (task["n_teachers"], task["n_votes"], task["ballot"]) == (40, 320, 8)
-    assert task["split"]
-    assert json.loads(release_labels(scores=scores, **stated).terms)["task"]["ballot"] == 100
-
-
-def test_of_one_part_scores_are_votes():
-    scores, _ = soft()
-    stated = {"epsilon": 5.0, "delta": 1e-5, "mechanism": "gnmax", "noise": "reproducible"}
-    votes = release_labels(counted(scores.argmax(axis=2), 3), **stated)
-    one = release_labels(scores=scores, resolution=1, **stated)
-    assert (one.labels == votes.labels).all()
-    assert one.terms == votes.terms
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"scores": soft()[0], "counts": COUNTS}, "counts, scores: exactly one of them"),
-        ({"scores": soft()[0], "teachers": 41}, "teachers = 41: must be 40, as in scores"),
-        ({"scores": soft()[0], "resolution": 0}, "resolution = 0: must be"),
-        ({"scores": soft()[0][0]}, "must be queries x teachers x classes"),
-        (
-            {"counts": COUNTS, "teachers": 60, "resolution": 2},
-            "must add up to 120, parts of a vote",
-        ),
-        ({"counts": COUNTS, "resolution": 2}, "teachers: must be stated for counts of parts"),
-        ({}, "counts: object"),
-    ],
-)
-def test_scores_that_do_not_fit_are_refused_in_one_line(given, says):
-    with pytest.raises(ValueError, match=says) as caught:
-        release_labels(**given, **BUDGET, noise="reproducible")
-    assert "\n" not in str(caught.value)

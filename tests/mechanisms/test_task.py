@@ -23,11 +23,6 @@ BASE = Task(
         ({"adjacency": "none"}, "adjacency = 'none': must be one of add_remove, replace_one"),
         ({"teacher_epsilon": -1.0}, "teacher_epsilon = -1.0: must be > 0"),
         ({"teacher_Delta": 1.0}, "teacher_Delta = 1.0: must be in"),
-        ({"ballot": 0}, "ballot = 0: must be an integer >= 1"),
-        ({"ballot": 2}, r"ballot = 2: must be at most 1, as 9 teachers cast 9 votes \(n_votes\)"),
-        ({"ballot": 4, "n_votes": 11}, "ballot = 4: must be at most 3, as 9 teachers cast 11"),
-        ({"n_votes": 8}, "n_votes = 8: must be an integer >= 9"),
-        ({"n_votes": 2_000_000}, "n_votes = 2000000: must be at most 1,000,000"),
         ({"findings": 0}, "findings = 0: must be an integer >= 1"),
         ({"findings": 3, "most_ones": 4}, "most_ones = 4: must be an integer >= 1 and <= 3"),
     ],
@@ -48,21 +43,17 @@ def test_a_teacher_that_costs_all_of_the_budget_is_not_too_much():
 
 def test_which_votes_a_unit_moves():
     """Those of all teachers that it reaches."""
-    assert (BASE.votes_in_all, BASE.moved) == (9, 1)
-    several = replace(BASE, ballot=3, n_votes=14, split=True)
-    assert (several.votes_in_all, several.moved) == (14, 3)
-    two = replace(several, reach=2)
-    assert two.moved == 6
-    assert replace(several, reach=9).moved == 14  # there are no more
-    one = two.of_one_vote()
-    assert (one.moved, one.votes_in_all) == (1, 14)
+    assert BASE.moved == 1
+    two = replace(BASE, reach=2)
+    assert two.moved == 2
+    assert replace(BASE, reach=9).moved == 9  # there are no more
+    assert two.of_one_vote() == BASE
 
 
 def test_texts_leave_out_what_a_ballot_is_if_it_is_one_vote():
-    """So that plans and sessions from before there were others stay as they are."""
-    of_ballots = {"ballot", "split", "n_votes", "absent", "findings", "most_ones"}
+    of_ballots = {"absent", "findings", "most_ones"}
     assert not of_ballots & set(BASE.stated())
-    others = {"ballot": 3, "n_votes": 14, "absent": True}
+    others = {"absent": True}
     stated = replace(BASE, **others).stated()
     assert {name: stated[name] for name in of_ballots & set(stated)} == others
     assert Task(**stated) == replace(BASE, **others)

@@ -7,7 +7,7 @@ import pytest
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.laws.selection import SelectionRate
-from private_ensembles.mechanisms.task import Task, split_ballots
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import study
 
 BASE = Task(
@@ -69,19 +69,6 @@ def test_votes_of_the_profile_are_enough_for_the_task_and_the_seed_s():
     again, _ = study.profile_votes(task, seed=1)
     other, _ = study.profile_votes(task, seed=2)
     assert again.tolist() == counts.tolist() != other.tolist()
-
-
-def test_the_profile_s_scores_are_its_votes_in_parts():
-    whole = study.task(SETTINGS, 1.0, 1e-5, n_teachers=7)
-    split = study.task(SETTINGS, 1.0, 1e-5, n_teachers=7, **split_ballots(7, 10))
-    (votes, labels), (parts, same) = (study.profile_votes(task, 1) for task in (whole, split))
-    assert (parts == 10 * votes).all()
-    assert (labels == same).all()
-    names = ["exponential", "gnmax_analytic"]
-    ranked = [study.ranked(task, names, 1) for task in (whole, split)]
-    for one, other in zip(*ranked, strict=True):
-        assert one.mechanism == other.mechanism
-        assert one.correct == pytest.approx(other.correct, rel=1e-2)
 
 
 def test_every_label_is_audited_or_says_why_not():

@@ -9,9 +9,9 @@ import pytest
 from private_ensembles.darrm.certificate_file import exactly
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task, split_ballots
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner.defaults import PROFILE
-from private_ensembles.release import certificate
+from private_ensembles.release import certificate, release_plan
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.votes.synthetic import ConsensusProfile
 from verify import verify
@@ -153,28 +153,16 @@ def test_coins_of_other_noise_and_terms_of_another_plan_fail(tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_parts_of_two_classes_go_from_one_to_the_other(tmp_path):
-    """So a certificate of votes that move together covers scores; of more classes there is none."""
-    base = _plan(*RELEASES["gnmax_exact, coins"]).task
-    task = replace(base, labels=6, queries=6, n_teachers=9, **split_ballots(9, 5))
-    for name in ("gnmax_exact", "exponential"):
-        plan = ReleasePlan(task, name, load(name).calibrate(task), 0.0, None, "0")
-        assert verify.main([_file(tmp_path, plan)]) == 0
-        for changes in ({"ballot": 4}, {"ballot": 6}, {"n_votes": 46}, {"n_classes": 3}):
-            terms = replace(plan, task=replace(task, **changes)).text()
-            assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
-    three = replace(task, n_classes=3)
-    plan = ReleasePlan(three, "gnmax_exact", load("gnmax_exact").calibrate(three), 0.0, None, "0")
-    with pytest.raises(certificate.NoCertificate, match="from one class to one other only"):
-        certificate.prove(plan, 2.0)
-
-
-def test_coins_that_do_not_rise_are_compared_up_to_all_votes_that_move():
-    rows = [[1, exactly(p)] for p in (0.1, 0.2, 0.4, 0.3, 0.45)]
-    law = {"name": "coins", "moved": 2, "rows": rows}
-    assert len(verify.coins(law)[1]) == 4 + 3
-    law["rows"] = sorted(rows, key=lambda row: float.fromhex(row[1]))
-    assert len(verify.coins(law)[1]) == 3
+@pytest.mark.parametrize("field", ["ballot", "n_votes", "weights", "remark"])
+def test_a_field_of_the_task_that_nobody_checks_fails(tmp_path, capsys, field):
+    """So a plan whose ballots have several votes is not taken for one of one vote each."""
+    plan = _plan(*RELEASES["gnmax"])
+    terms = json.loads(plan.text())
+    terms["task"][field] = 3
+    assert verify.main([_file(tmp_path, plan, release__terms=json.dumps(terms))]) == 1
+    assert f"nobody checks a field '{field}' of the task" in capsys.readouterr().out
+    with pytest.raises(ValueError, match=f"cannot be read: .*{field}"):
+        release_plan.read(json.dumps(terms))
 
 
 def test_a_file_whose_labels_are_elsewhere_or_others(tmp_path, capsys):

@@ -31,7 +31,7 @@ BY_CONTENT = (pool.__file__, "stated")
 BESIDE = {"applying", "public_rows", "chosen_row", "public_table", "curves_table", "private_table"}
 BESIDE |= {"public_facts", "plan_for", "_sample"}
 # What a task says of its sizes, of which those who tell how long it takes ask, too.
-OF_SIZES = {"Task.votes_in_all", "Task.moved", "Task.resolution"}
+OF_SIZES = {"Task.moved"}
 BUDGET = {"epsilon": 5.0, "delta": 1e-5}
 
 

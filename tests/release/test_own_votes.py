@@ -7,7 +7,6 @@ import pytest
 
 from private_ensembles.release import own_votes, release_plan, releasing
 from private_ensembles.release.facts import Facts
-from private_ensembles.votes.ballots import soft_counts
 from private_ensembles.votes.cache import Votes
 
 SETTINGS = {
@@ -141,21 +140,6 @@ def test_how_long_it_takes_is_told_before_the_plan(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         own_votes.plan_for(votes(0), SETTINGS, BUDGET, FACTS, seed=1, expect=stop)
     assert 1 < told[0] < 60
-
-
-def test_scores_are_released_and_said_to_be_scores():
-    scores = np.random.default_rng(1).dirichlet([9, 1, 1], (50, 80))
-    cast = Votes(3, np.full(50, -1), counts=soft_counts(scores, 10), teachers=80, resolution=10)
-    settings = SETTINGS | {"mechanisms": ["gnmax_analytic"]}
-    plan = own_votes.plan_for(cast, settings, BUDGET, FACTS, seed=1)
-    assert (plan.task.n_teachers, plan.task.votes_in_all, plan.task.moved) == (80, 800, 10)
-    assert plan.task.split
-    assert own_votes.public_facts(plan)["resolution"] == 10
-    terms = release_plan.read(own_votes.chosen_row(plan)["terms"])
-    assert terms.task == plan.task
-    labels = own_votes.release(plan, cast, 1)
-    assert (labels[:30] == 0).mean() > 0.9
-    assert (labels[30:] == -1).all()
 
 
 def test_facts_stand_in_the_terms_and_among_what_may_be_published():

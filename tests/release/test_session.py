@@ -15,7 +15,6 @@ from private_ensembles.noise import secure
 from private_ensembles.release import session as sessions
 from private_ensembles.release import session_file, session_plan
 from private_ensembles.release.facts import Facts
-from private_ensembles.votes.ballots import soft_counts
 
 from .. import ending
 from ..accounting.adversaries import exact_value
@@ -440,28 +439,6 @@ def test_neighbouring_votes_leave_the_same_file_if_the_labels_are_the_same(tmp_p
             session.release(counts, key="a")
         files.append((folder / "a.session").read_bytes())
     assert files[0] == files[1]
-
-
-def test_a_session_of_scores_takes_counts_of_parts(tmp_path):
-    """The least noise is that of split ballots, and another number of parts is refused."""
-    stated = {"teachers": 20, "classes": 3, "labels": 10, "mechanisms": ["gnmax_analytic"]}
-    scores = np.random.default_rng(1).dirichlet([9, 1, 1], (6, 20))
-    sigmas = []
-    for parts in (None, 10):
-        folder = tmp_path / str(parts)
-        folder.mkdir()
-        with create(folder, **stated, resolution=parts) as session:
-            sigmas.append(session.plan.parameters.sigma)
-            if parts is None:
-                continue
-            labels = session.release(soft_counts(scores, 10), key="a")
-            assert labels.shape == (6,)
-            with pytest.raises(ValueError, match="must add up to the 200"):
-                session.release(soft_counts(scores, 11))
-        with Session.open(folder / "a.session") as session:
-            assert session.plan.task.resolution == 10
-            assert session.remaining == 4
-    assert 10 <= sigmas[1] / sigmas[0] < 10.1
 
 
 def test_a_session_states_its_shards_or_is_not_made(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from private_ensembles import release_labels, release_statement
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task, split_ballots
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.release import certificate, release_plan, statement
 from private_ensembles.release.certificate import Proof
 from private_ensembles.release.record import Release, Total
@@ -129,17 +129,6 @@ def test_what_the_user_stated_is_in_it_and_cannot_be_markup():
     assert "One <b>patient" in text
     assert "As stated by whoever released" in text
     assert "There is no certificate of this release, because x & y" in text
-
-
-def test_scores_are_said_to_be_scores():
-    charged = statement.Charged(EPSILON, DELTA)
-    proof = Proof({"kind": "ledger_row", "why": "it is tested elsewhere"})
-    texts = [
-        _text(statement.statement(plan, proof, charged))
-        for plan in (_plan(), _plan(**split_ballots(41, 20)))
-    ]
-    words = "Each ballot was rounded to 20 parts of a vote"
-    assert [words in text for text in texts] == [False, True]
 
 
 def test_a_rehearsal_is_called_so_first():

@@ -31,7 +31,7 @@ def _noise(ones):
     table = np.stack([1 - np.array(ones), ones], axis=1)
     first = np.concatenate([table[:-1], table[1:]])
     second = np.concatenate([table[1:], table[:-1]])
-    law = {"name": "coins", "moved": 1, "rows": rows}
+    law = {"name": "coins", "rows": rows}
     spread = largest_spread(two_classes(ones))
     return Noise(law, partial(excesses, first, second), spread, (2, len(ones) - 1))
 

@@ -68,7 +68,7 @@ def real(solution):
     pure = {"releases": [noise | {"noise": "laplace"}], "epsilon": "1/2", "delta": 0}
     weak = of_labels.named_law("laplace", 1.0, 5)
     whole = {"counts": [{"times": 7, "scale": "40/1"}], "epsilon": "1/2", "delta": "1/1000"}
-    coins = {"name": "coins", "moved": 1, "rows": [[1, "1/4"], [1, "1/3"], [0, "1/3"], [0, "1/4"]]}
+    coins = {"name": "coins", "rows": [[1, "1/4"], [1, "1/3"], [0, "1/3"], [0, "1/4"]]}
     beside = {"counts": [{"times": 2, "scale": "9/1", "reach": 9}], "step": "1/8", "width": 3}
     adaptive = stated(
         "total",

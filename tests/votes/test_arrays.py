@@ -5,24 +5,14 @@ from private_ensembles.mechanisms.task import sizes_of
 from private_ensembles.votes.arrays import of_arrays
 
 COUNTS = np.array([[4, 1], [2, 3]])
-WHOLE = {"n_teachers": 5, "ballot": 1, "n_votes": None, "absent": False, "split": False}
+WHOLE = {"n_teachers": 5, "absent": False}
 
 
 @pytest.mark.parametrize(
     ("given", "facts"),
     [
         ({"counts": COUNTS}, WHOLE),
-        ({"counts": COUNTS, "resolution": 1}, WHOLE),
         ({"counts": COUNTS, "teachers": 6}, WHOLE | {"n_teachers": 6, "absent": True}),
-        (
-            {"counts": 2 * COUNTS, "teachers": 5, "resolution": 2},
-            WHOLE | {"ballot": 2, "n_votes": 10, "split": True},
-        ),
-        (
-            {"counts": None, "scores": np.ones((3, 5, 2)), "resolution": 4},
-            WHOLE | {"ballot": 4, "n_votes": 20, "split": True},
-        ),
-        ({"counts": None, "scores": np.ones((3, 5, 2)), "resolution": 1}, WHOLE),
         (
             {"counts": [[3, 0], [5, 1]], "findings": ["cyst", "mass"], "teachers": 5},
             WHOLE | {"findings": 2},
@@ -47,14 +37,7 @@ def test_votes_count_as_they_are_given():
 @pytest.mark.parametrize(
     ("counts", "given", "says"),
     [
-        (COUNTS, {"resolution": 2}, "teachers: must be stated"),
         (COUNTS, {"teachers": 1_000_001}, "teachers = 1000001: must be"),
-        (COUNTS, {"teachers": 5, "resolution": 10_001}, "resolution = 10001: must be"),
-        (
-            COUNTS,
-            {"findings": 2, "resolution": 3, "teachers": 5},
-            "findings: must be given without scores",
-        ),
         (np.full((2, 2), 2**62), {}, "rows add up to 2000002 to 2000002"),
         ([[5]], {}, "two classes at least"),
     ],

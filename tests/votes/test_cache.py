@@ -158,7 +158,7 @@ def test_absent_ballots_are_read_back_and_dealt_out(tmp_path):
     read = read_votes(tmp_path / "v.npz")
     assert read.absent is True
     assert read.votes.dtype == np.int8
-    assert (read.n_teachers, read.n_votes, read.ballot, read.split) == (3, 3, 1, False)
+    assert read.n_teachers == 3
     assert read.histogram().tolist() == [[2, 1], [2, 1], [0, 3]]
     assert read.of(np.array([2, 0])).histogram().tolist() == [[0, 3], [2, 1]]
 
@@ -177,34 +177,20 @@ def test_absent_ballots_of_votes_and_of_counts_are_one(tmp_path):
     assert np.array_equal(read.counts, table)
 
 
-def test_resolution_says_how_many_votes_there_are(tmp_path):
-    soft = Votes(2, np.full(1, -1), counts=np.array([[250, 50]]), teachers=3, resolution=100)
-    assert (soft.n_teachers, soft.n_votes, soft.ballot, soft.split) == (3, 300, 100, True)
-    write_votes(tmp_path / "s.npz", soft)
-    read = read_votes(tmp_path / "s.npz")
-    assert (read.resolution, read.teachers, read.findings) == (100, 3, 1)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"votes": ABSENT}, r"votes\[0, 1\] = -1: must be 0 to 1"),
         ({"votes": ABSENT - 1, "absent": True}, r"votes\[0, 1\] = -2: must be -1 to 1"),
         ({"counts": [[1, 1], [0, 1], [2, 0]], "absent": True}, "teachers = None: must be stated"),
-        ({"counts": [[3, 0]] * 3, "resolution": 3}, "teachers = None: must be stated"),
         (
             {"counts": [[1, 1], [0, 1], [2, 2]], "absent": True, "teachers": 3},
             "counts of query 2 add up to 4: must be at most 3, those of 3 teachers",
-        ),
-        (
-            {"counts": [[3, 3], [3, 3], [2, 3]], "teachers": 2, "resolution": 3},
-            "counts of query 2 add up to 5: must be 6, those of 2 teachers of 3 votes each",
         ),
         ({"counts": [[3, 0]] * 3, "teachers": 4}, "query 0 add up to 3: must be 4, those of 4"),
         ({"votes": ABSENT, "absent": 1}, "absent = 1: must be True or False"),
         ({"votes": GOOD["votes"], "teachers": 4}, "teachers: 4 of them: must be 3, as in votes"),
         ({"votes": GOOD["votes"], "teachers": 0}, "teachers = 0: must be an integer >= 1"),
-        ({"votes": GOOD["votes"], "resolution": 2}, "resolution: must be given for counts"),
         ({"votes": GOOD["votes"], "findings": 2}, "findings = 2: must be of two classes, and div"),
     ],
 )

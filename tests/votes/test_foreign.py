@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from private_ensembles.votes import foreign as own_votes
-from private_ensembles.votes.ballots import soft_counts
 from private_ensembles.votes.foreign import read_own_votes
 
 VOTES = np.array([[0, 2, 2, 1], [1, 1, 1, 1], [2, 0, 0, 0]])
@@ -748,61 +747,3 @@ def test_ballots_that_are_no_ballots_are_refused(tmp_path, rows, header, options
     with pytest.raises(ValueError, match=message) as error:
         read_own_votes(path, n_classes=3, absent=True, **options)
     assert "\n" not in str(error.value)
-
-
-@pytest.fixture
-def scores():
-    return np.random.default_rng(0).normal(0.3, 0.2, (3, 4, 5)).astype(np.float32)
-
-
-def test_scores_are_rounded_to_ballots_of_parts(tmp_path, scores):
-    path = tmp_path / "v.npz"
-    np.savez(path, scores=scores, labels=LABELS, ids=["a", "b", "c"], n_classes=5)
-    for resolution, parts in ((None, 100), (7, 7), (1, 1)):
-        votes = read_own_votes(path, n_classes=5, resolution=resolution)
-        assert np.array_equal(votes.histogram(), soft_counts(scores, parts))
-        assert (votes.n_teachers, votes.n_votes, votes.ballot) == (4, 4 * parts, parts)
-        assert votes.split == (parts > 1)
-        assert votes.labels.tolist() == LABELS.tolist()
-        assert votes.ids == ("a", "b", "c")
-    counts = tmp_path / "c.npz"
-    np.savez(counts, counts=soft_counts(scores, 7))
-    read = read_own_votes(counts, n_classes=5, teachers=4, resolution=7)
-    assert (read.n_teachers, read.n_votes, read.ballot) == (4, 28, 7)
-
-
-@pytest.mark.parametrize(
-    ("arrays", "more", "says"),
-    [
-        ({"scores": np.ones((3, 4))}, {}, "must be queries x teachers x 5 classes"),
-        ({"scores": np.ones((3, 4, 6))}, {}, "must be queries x teachers x 5 classes"),
-        ({"scores": np.ones((3, 1, 5))}, {}, "has scores of 1 teachers: must be at least 2"),
-        ({"scores": np.ones((3, 4, 5))}, {"teachers": 5}, "of 4 teachers: must be 5"),
-        ({"scores": np.ones((3, 4, 5))}, {"absent": True}, "absent = yes: must be no for scores"),
-        ({"scores": np.ones((3, 4, 5))}, {"kind": "votes"}, "holds scores, and votes_kind = votes"),
-        (
-            {"scores": np.ones((3, 4, 5)), "votes": VOTES},
-            {},
-            "exactly one of the arrays votes, counts",
-        ),
-        ({"scores": np.full((3, 4, 5), np.nan)}, {}, r"scores\[0, 0, 0\] = nan: must be a finite"),
-        ({"scores": np.full((3, 4, 5), "x")}, {}, "has type <U1: must be real numbers"),
-        ({"votes": VOTES}, {"resolution": 3}, "resolution: must be given for counts"),
-        ({"counts": COUNTS}, {"resolution": 3}, "resolution|columns"),
-        ({"votes": VOTES}, {"resolution": 0}, "resolution = 0"),
-    ],
-)
-def test_scores_that_are_none_are_refused_in_one_line(tmp_path, arrays, more, says):
-    path = tmp_path / "v.npz"
-    np.savez(path, **arrays)
-    with pytest.raises(ValueError, match=says) as caught:
-        read_own_votes(path, n_classes=5, **more)
-    assert "\n" not in str(caught.value)
-
-
-def test_scores_of_any_value_are_a_ballot(tmp_path, scores):
-    """A refusal by values would say what is in a private file: only form is looked at."""
-    path = tmp_path / "v.npz"
-    for changed in (-scores, scores * 1e30, scores * 0, np.where(scores > 0.5, 7, -3)):
-        np.savez(path, scores=changed)
-        assert set(read_own_votes(path, n_classes=5).histogram().sum(axis=1)) == {400}

@@ -218,7 +218,6 @@ CONFIGURATION = {
         NOTHING,
     ),
     "ballots on several findings": ({"findings": "edema,fracture", "most_ones": 1}, NOTHING),
-    "parts of a vote": ({"resolution": 50}, NOTHING),
     "what own votes rest on": (
         {"shards": "disjoint", "unit": "patient", "reach": 2, "anyway": True},
         NOTHING,

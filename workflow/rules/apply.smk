@@ -104,8 +104,7 @@ rule apply_votes:
         ),
         file=READING
         | {"n_classes": config["n_classes"], "absent": config["absent"]}
-        | {name: config[name] for name in ("most_ones", "resolution")}
-        | {"teachers": config["n_teachers"]},
+        | {"teachers": config["n_teachers"], "most_ones": config["most_ones"]},
         answer=config["answer"],
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         facts={name: config[name] for name in ("shards", "unit", "reach")},

@@ -11,8 +11,7 @@ with io.job(snakemake, confidential=True) as job:
     with Session.open(job.params.session) as session:
         task = session.plan.task
         stated = {"n_classes": task.n_classes, "absent": task.absent}
-        stated["teachers"] = task.n_teachers if task.absent or task.resolution > 1 else None
-        stated["resolution"] = task.resolution
+        stated["teachers"] = task.n_teachers if task.absent else None
         file = dict(job.params.file)
         if task.findings > 1:
             file["findings"] = file["findings"] or task.findings

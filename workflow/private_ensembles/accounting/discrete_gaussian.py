@@ -206,15 +206,12 @@ def log_overtakes(gap: ArrayLike, sigma: float, *, side: str = "upper") -> NDArr
 class Moves:
     """Counts that a neighbour moves by `by`, each with noise N_Z(0, sigma^2) of its own.
 
-    by: a whole number >= 1. split: up to `by` parts of a ballot move, from any counts to any
-    (theorem 6); `counts` is then two for each label, or one for a threshold.
-    Raises ValueError for counts < 0, or sigma not finite and > 0.
+    by: a whole number >= 1. Raises ValueError for counts < 0, or sigma not finite and > 0.
     """
 
     counts: int
     sigma: float
     by: int = 1
-    split: bool = False
 
     def __post_init__(self) -> None:
         _check(self.sigma, max(1, self.counts))
@@ -260,9 +257,9 @@ def delta(epsilon: float, moves: Iterable[Moves]) -> float:
     """Return the delta at epsilon of all counts together, rounded up: exactly, up to rounding.
 
     Of groups of counts with different sigma, one is listed and the others are asked at what it
-    leaves of epsilon. What has a standard deviation above 400, or would be the third group, or is
-    split, counts as a Gaussian of 2.25 less variance (theorems 3 and 6: upper bounds, next to
-    nothing too large if noise is large).
+    leaves of epsilon. What has a standard deviation above 400, or would be the third group,
+    counts as a Gaussian of 2.25 less variance (theorem 3: an upper bound, next to nothing too large
+    if noise is large).
     Adaptively chosen queries and caps cost no more (theorem 4).
     """
     return _delta_of(epsilon, _by_sigma(moves))
@@ -279,7 +276,7 @@ def deltas(epsilon: ArrayLike, move: Moves) -> NDArray[np.float64]:
 
 def _is_listed(move: Moves) -> bool:
     """Whether the law of the sum of all noise is listed, and not taken for a Gaussian."""
-    return not move.split and (move.variance <= _LARGEST**2 or move.sigma < _SMOOTH)
+    return move.variance <= _LARGEST**2 or move.sigma < _SMOOTH
 
 
 def _delta_of(epsilon: float, groups: list[Moves]) -> float:
@@ -306,7 +303,7 @@ def _by_sigma(moves: Iterable[Moves]) -> list[Moves]:
     """Put counts that are alike into one group, by ascending variance; leave out empty ones."""
     counts = Counter()
     for move in moves:
-        counts[move.sigma, move.by, move.split] += move.counts
+        counts[move.sigma, move.by] += move.counts
     groups = [Moves(number, *kind) for kind, number in counts.items() if number]
     return sorted(groups, key=lambda move: move.variance)
 
@@ -315,14 +312,11 @@ def _smooth_delta(epsilon: ArrayLike, groups: list[Moves]) -> NDArray[np.float64
     """Return delta of groups of counts, as rounded Gaussians of less variance (theorem 3)."""
     squares, error = 0.0, 0.0
     for move in groups:
-        # Of split moves each count is rounded by itself, of others the sum of all.
-        variance = move.sigma**2 if move.split else move.variance
-        if variance <= _ROUNDING:
+        if move.variance <= _ROUNDING:
             return np.ones(np.shape(epsilon))
-        square = move.counts * move.by**2 if move.split else move.moved**2
-        squares += square / (variance - _ROUNDING)
+        squares += move.moved**2 / (move.variance - _ROUNDING)
         # A law is within 1 +- error of a rounded Gaussian's: 1e-18 is what rounding by 1.5 loses.
-        error += 1e-18 * move.moved if move.split else _shape_error(move.sigma, move.counts) + 1e-18
+        error += _shape_error(move.sigma, move.counts) + 1e-18
     mu = math.sqrt(squares)
     if math.isinf(error):
         return np.ones(np.shape(epsilon))

@@ -14,8 +14,6 @@ MOST_EPSILON = 100
 LEAST_DELTA = 1e-100
 # Tables grow with both; more are hardly ever meant. No count of so many votes stops any sampler.
 MOST_TEACHERS, MOST_CLASSES = 1_000_000, 100_000
-# More parts of a vote than anybody tells apart.
-MOST_PARTS = 10_000
 
 
 def check_budget(epsilon: Real, delta: Real) -> None:
@@ -33,16 +31,14 @@ def check_budget(epsilon: Real, delta: Real) -> None:
     checks.within(LEAST_DELTA, 1, delta=delta, high_allowed=False)
 
 
-def check_size(n_teachers: int, n_classes: int, voters: str = "n_teachers") -> None:
+def check_size(n_teachers: int, n_classes: int) -> None:
     """Raise ValueError for more than MOST_TEACHERS or MOST_CLASSES.
-
-    voters: what the first number is called: votes of many teachers are bounded alike.
 
     Both are public: what refuses an ensemble by them says nothing of its votes.
     """
     for name, value, most in (
         ("n_classes", n_classes, MOST_CLASSES),
-        (voters, n_teachers, MOST_TEACHERS),
+        ("n_teachers", n_teachers, MOST_TEACHERS),
     ):
         if value > most:
             raise ValueError(f"{name} = {value}: must be at most {most:,}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Task, split_ballots
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY
@@ -30,7 +30,6 @@ def plan(
     teacher_delta: float = PRIVACY["teacher_Delta"],
     reach: int = 1,
     absent: bool = False,
-    resolution: int | None = None,
     findings: int | str | Sequence[str] | None = None,
     most_ones: int | None = None,
     noise: str = "secure",
@@ -55,9 +54,8 @@ def plan(
     shards that what is protected may be in. absent: whether a teacher may say nothing about a query
     (docs/ballots.md). findings, most_ones: yes/no questions that every query asks, by their number
     or names, and how many of them a ballot says yes to at most; queries, labels are then whole
-    queries, and the plan counts findings (docs/multi-label.md). resolution: parts of a vote to
-    which each ballot of scores is rounded; None: teachers give votes. noise: ``secure`` (exact
-    samplers; only mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
+    queries, and the plan counts findings (docs/multi-label.md). noise: ``secure`` (exact samplers;
+    only mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
@@ -81,7 +79,6 @@ def plan(
         secure=check_mode(noise) == "secure",
         reach=reach,
         absent=absent,
-        **split_ballots(teachers, resolution),
         findings=each,
         most_ones=most_ones,
     )

@@ -56,7 +56,7 @@ class Released:
 
 
 def release_labels(
-    counts: ArrayLike | None = None,
+    counts: ArrayLike,
     *,
     epsilon: float,
     delta: float,
@@ -64,8 +64,6 @@ def release_labels(
     findings: int | str | Sequence[str] | None = None,
     most_ones: int | None = None,
     teachers: int | None = None,
-    scores: ArrayLike | None = None,
-    resolution: int | None = None,
     answer: str | Sequence[int] = "first",
     mechanism: str | None = None,
     profile: Mapping | None = None,
@@ -88,15 +86,13 @@ def release_labels(
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
     teachers: how many there are, if some may say nothing about a query: rows then add up to at most
-    so many, and absent ballots are dealt out to the classes (docs/ballots.md). scores: in place of
-    counts, real numbers (queries, teachers, classes), such as probabilities. resolution: parts of a
-    vote to which each ballot of them is rounded (`votes.ballots.rounded`); None: 100. Of counts of
-    such parts both teachers and resolution are stated. epsilon, delta: the budget of all labels
-    together. labels: the most that are wanted; None: all. findings: yes/no questions that every
-    query asks, by their number or names: then counts are ballots of 0 and 1, (queries, teachers,
-    findings), or how many of `teachers` say yes, (queries, findings). most_ones: how many findings
-    a ballot says yes to at most; of one with more, the first ones count. Whoever hands in counts of
-    yes has left no more of any ballot (docs/multi-label.md). answer: for which queries: ``first``,
+    so many, and absent ballots are dealt out to the classes (docs/ballots.md). epsilon, delta: the
+    budget of all labels together. labels: the most that are wanted; None: all. findings: yes/no
+    questions that every query asks, by their number or names: then counts are ballots of 0 and 1,
+    (queries, teachers, findings), or how many of `teachers` say yes, (queries, findings).
+    most_ones: how many findings a ballot says yes to at most; of one with more, the first ones
+    count. Whoever hands in counts of yes has left no more of any ballot (docs/multi-label.md).
+    answer: for which queries: ``first``,
     those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of the only
     queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the
     best on the profile. profile, adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the
@@ -112,14 +108,7 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    votes = of_arrays(
-        counts,
-        scores=scores,
-        teachers=teachers,
-        resolution=resolution,
-        findings=findings,
-        most_ones=most_ones,
-    )
+    votes = of_arrays(counts, teachers=teachers, findings=findings, most_ones=most_ones)
     seed = seed_of(noise, seed)
     secure = seed is None
     if mechanism is not None:

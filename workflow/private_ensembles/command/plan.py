@@ -29,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
-    from private_ensembles.mechanisms.task import split_ballots
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import expectation
 
@@ -41,7 +40,6 @@ def run(options: argparse.Namespace) -> int:
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
     stated = {"reach": facts.reach, "absent": options.absent} | several
-    stated |= split_ballots(options.teachers, options.resolution)
     wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)

@@ -105,7 +105,6 @@ def _head(parser: argparse.ArgumentParser) -> None:
 
 def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
-    from private_ensembles.mechanisms.task import split_ballots
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.session import Session
@@ -120,7 +119,6 @@ def create(options: argparse.Namespace) -> int:
     chosen = settings.of(options, **rows, **sizes)
     secure = options.noise == "secure"
     stated = {"reach": facts.reach, "absent": options.absent} | several
-    stated |= split_ballots(options.teachers, options.resolution)
     task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
     try:
@@ -142,7 +140,6 @@ def create(options: argparse.Namespace) -> int:
             teacher_epsilon=options.teacher_epsilon,
             teacher_delta=options.teacher_delta,
             absent=options.absent,
-            resolution=options.resolution,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
             findings=options.findings,
@@ -174,8 +171,8 @@ def release(options: argparse.Namespace) -> int:
     out = default if options.out is None else options.out
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
-        teachers = task.n_teachers if task.absent or task.resolution > 1 else None
-        stated = {"absent": task.absent, "teachers": teachers, "resolution": task.resolution}
+        teachers = task.n_teachers if task.absent else None
+        stated = {"absent": task.absent, "teachers": teachers}
         if task.findings > 1:
             options.findings = options.findings or task.findings
             options.most_ones = task.most_ones

@@ -60,13 +60,6 @@ def add_arguments(parser: argparse.ArgumentParser, *, seed: str, draws: bool = T
         "protected as its vote is",
     )
     model.add_argument(
-        "--resolution",
-        type=whole,
-        metavar="S",
-        help="teachers give scores, each ballot of which is rounded to S parts of a vote; default "
-        "100 for a file of scores",
-    )
-    model.add_argument(
         "--adjacency",
         default=privacy["adjacency"],
         metavar="RELATION",

@@ -81,7 +81,6 @@ def read(
     *,
     absent: bool,
     teachers: int | None = None,
-    resolution: int | None = None,
 ) -> Votes:
     """Return the votes of a file; arguments and ValueError as `votes.foreign.read_own_votes`."""
     from private_ensembles.votes.foreign import read_own_votes
@@ -97,7 +96,6 @@ def read(
         most_ones=options.most_ones,
         absent=absent,
         teachers=teachers,
-        resolution=resolution,
     )
 
 
@@ -110,7 +108,6 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     from private_ensembles.release.pool import pool_of
 
     stated = {"absent": options.absent, "teachers": options.teachers}
-    stated["resolution"] = options.resolution
     votes = read(options, options.votes, options.classes, **stated)
     return pool_of(votes, options.answer, options.class_names, seed, options.findings)
 
@@ -145,7 +142,7 @@ def each_query(options: argparse.Namespace) -> dict[str, int | None]:
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
     keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent")
-    keys += ("resolution", "findings", "most_ones")
+    keys += ("findings", "most_ones")
     return {key: getattr(options, key) for key in keys} | {"n_teachers": options.teachers}
 
 
@@ -173,13 +170,12 @@ def profile(options: argparse.Namespace) -> dict:
         raise ValueError(
             f"profile_from = {file!r}: must be votes on public data, not those to be released"
         )
-    parts = {"resolution": options.resolution}
     try:
-        votes = read(options, file, classes(options), absent=False, **parts)
+        votes = read(options, file, classes(options), absent=False)
     except ValueError:
         if not options.absent:  # they are public, so that what they lack may decide
             raise
-        votes = read(options, file, classes(options), absent=True, **parts)
+        votes = read(options, file, classes(options), absent=True)
     teachers = votes.n_teachers if votes.absent else None
     try:
         fitted = fit_profile(votes.cast(), votes.labels, teachers)

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from private_ensembles.accounting.limits import MOST_PARTS
 from private_ensembles.configuration import types
 from private_ensembles.configuration.audit import PATE, Audit
 from private_ensembles.configuration.changes import automatic_noise
@@ -59,9 +58,6 @@ class Configuration(types.Section):
     )
     n_teachers: types.Maybe[types.Teachers] = about(
         "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
-    )
-    resolution: types.Maybe[types.integer(ge=1, le=MOST_PARTS)] = about(
-        "Parts of a vote to which each ballot of your own scores is rounded; null: 100."
     )
     findings: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "Yes/no questions of every query: their number, their names, or a file of these."
@@ -211,7 +207,7 @@ class Configuration(types.Section):
             yield "unit", self.unit, "printable text"
         if self.session is not None:
             usual = {"shards": None, "unit": "record", "reach": 1, "absent": False}
-            usual |= {"n_teachers": None, "resolution": None}
+            usual |= {"n_teachers": None}
             for name, default in usual.items():
                 if (value := getattr(self, name)) != default:
                     shown = "no" if default is False else default or "null"

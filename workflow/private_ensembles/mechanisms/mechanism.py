@@ -78,7 +78,7 @@ class Mechanism:
             raise ValueError(f"noise = secure: {reason}") from None
         parameters = self._drawn(parameters, task, labels)
         self.require_coins(task, parameters)
-        size = {"n_teachers": int(task.votes_in_all), "n_classes": int(task.n_classes)}
+        size = {"n_teachers": int(task.n_teachers), "n_classes": int(task.n_classes)}
         return replace(parameters, **size)
 
     def guess(self, task: Task, **free: float) -> Parameters:
@@ -146,7 +146,7 @@ class Mechanism:
         rounding takes more than delta leaves.
         """
         if self.law.coins and task.secure and parameters.labels == 1 and task.n_classes == 2:
-            table = self.law.distribution(both_counts(task.votes_in_all), parameters)
+            table = self.law.distribution(both_counts(task.n_teachers), parameters)
             spent = coins_delta(table, task.epsilon, task.moved)
             if spent > Decimal(task.delta):
                 raise ValueError(f"delta = {task.delta}: coins of {self.name} cost {spent:.17g}")

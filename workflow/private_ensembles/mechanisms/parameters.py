@@ -17,8 +17,7 @@ class Parameters:
 
     continuous: the proof covers continuous noise only, so that labels drawn from discrete noise
     are not released (`release.refusal`). n_teachers, n_classes: of the task that it was calibrated
-    for; None if it was given. n_teachers is `Task.votes_in_all`: as many as there are teachers, if
-    each has one vote.
+    for; None if it was given.
     """
 
     continuous: bool = field(default=False, kw_only=True, repr=False)

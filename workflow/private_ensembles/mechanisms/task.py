@@ -7,52 +7,28 @@ from dataclasses import asdict, dataclass, fields, replace
 from private_ensembles import checks
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import Composition
-from private_ensembles.accounting.limits import (
-    MOST_EPSILON,
-    MOST_PARTS,
-    check_budget,
-    check_size,
-)
+from private_ensembles.accounting.limits import MOST_EPSILON, check_budget, check_size
 from private_ensembles.mechanisms.registry import ADJACENCIES
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.synthetic import ConsensusProfile
 
-# Fields that texts from before there were ballots of several votes do not have.
-_OF_BALLOTS = ("ballot", "split", "n_votes", "absent", "findings", "most_ones")
+# Fields that a text leaves out unless they are told.
+_OF_BALLOTS = ("absent", "findings", "most_ones")
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
-
-
-def split_ballots(n_teachers: int, resolution: int | None) -> dict[str, int | bool]:
-    """Return the fields of a task whose ballots are of so many parts; None or 1: they are whole.
-
-    >>> split_ballots(50, 100)
-    {'n_votes': 5000, 'ballot': 100, 'split': True}
-
-    Raises ValueError for a resolution that is not 1 to MOST_PARTS.
-    """
-    if resolution is None:
-        return {}
-    checks.integer(resolution=resolution, at_least=1, at_most=MOST_PARTS)
-    if resolution == 1:
-        return {}
-    return {"n_votes": n_teachers * resolution, "ballot": resolution, "split": True}
 
 
 def sizes_of(votes: Votes) -> dict[str, object]:
     """Return the fields of a task that say how many teachers and classes, and what a ballot is.
 
-    >>> sizes = sizes_of(Votes(2, [-1], counts=[[30, 20]], teachers=5, resolution=10))
-    >>> sizes["n_teachers"], sizes["n_votes"], sizes["ballot"]
-    (5, 50, 10)
+    >>> sizes = sizes_of(Votes(2, [-1], counts=[[3, 2]]))
+    >>> sizes["n_teachers"], sizes["n_classes"], sizes["absent"]
+    (5, 2, False)
     """
     return {
         "n_teachers": votes.n_teachers,
         "n_classes": votes.n_classes,
         "absent": votes.absent,
-        "ballot": votes.ballot,
-        "split": votes.split,
-        "n_votes": None if votes.n_votes == votes.n_teachers else votes.n_votes,
         "findings": votes.findings,
         "most_ones": votes.most_ones,
     }
@@ -74,13 +50,11 @@ class Task:
     cost depends. reach: how many teachers the unit that is protected may reach at most: the shards
     that one person's records are in, or the records that are to be protected together.
 
-    ballot: votes of the largest ballot, which is all that one teacher says about a query. split:
-    whether a ballot's votes may go to several classes; else all of them are for one. n_votes: votes
-    on each query, which all its counts add up to; None: one for each teacher. absent: whether a
-    teacher may say nothing, so that only the number of teachers is public; its votes are then dealt
-    out to the classes (docs/ballots.md). findings: yes/no questions that a ballot answers at
-    once: so many queries of two classes, one after the other, are one vector (docs/multi-label.md).
-    most_ones: how many of them a ballot answers with yes at most; None: all.
+    absent: whether a teacher may say nothing about a query, so that only the number of teachers is
+    public; its vote is then dealt out to the classes (docs/ballots.md). findings: yes/no questions
+    that a ballot answers at once: so many queries of two classes, one after the other, are one
+    vector (docs/multi-label.md). most_ones: how many of them a ballot answers with yes at most;
+    None: all.
 
     Raises ValueError for a value out of range.
     """
@@ -99,9 +73,6 @@ class Task:
     counts_only: bool = False
     profile: ConsensusProfile | None = None
     reach: int = 1
-    ballot: int = 1
-    split: bool = False
-    n_votes: int | None = None
     absent: bool = False
     findings: int = 1
     most_ones: int | None = None
@@ -113,16 +84,7 @@ class Task:
         checks.integer(at_least=1, at_most=self.n_teachers, reach=self.reach)
         checks.integer(at_least=2, n_classes=self.n_classes)
         self._check_findings()
-        checks.integer(at_least=1, ballot=self.ballot)
-        if self.n_votes is not None:
-            checks.integer(at_least=self.n_teachers, n_votes=self.n_votes)
         check_size(self.n_teachers, self.n_classes)
-        check_size(self.votes_in_all, self.n_classes, "n_votes")
-        if self.ballot > (most := self.votes_in_all - self.n_teachers + 1):
-            raise ValueError(
-                f"ballot = {self.ballot}: must be at most {most}, as {self.n_teachers} teachers "
-                f"cast {self.votes_in_all} votes (n_votes) on each query, each at least one"
-            )
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
         checks.one_of(sorted(PRIVACY_MODELS), privacy_model=self.privacy_model)
@@ -172,26 +134,19 @@ class Task:
         return whole * most + min(rest, most)
 
     @property
-    def votes_in_all(self) -> int:
-        """Return how many votes the counts of every query add up to."""
-        return self.n_teachers if self.n_votes is None else self.n_votes
-
-    @property
     def moved(self) -> int:
-        """Return how many votes of a query the unit that is protected may move at most."""
-        return min(self.reach * self.ballot, self.votes_in_all)
+        """Return how many votes of a query the unit that is protected may move at most.
 
-    @property
-    def resolution(self) -> int:
-        """Return of how many parts a ballot of scores is; 1 if ballots are no scores."""
-        return self.ballot
+        One of each teacher that it reaches.
+        """
+        return self.reach
 
     def of_one_vote(self) -> Task:
         """Return the same task if one vote moves."""
-        return replace(self, reach=1, ballot=1, split=False)
+        return replace(self, reach=1)
 
     def stated(self) -> dict:
-        """Return the fields for a text; of those that say what a ballot is, only what is said."""
+        """Return the fields for a text; of those that say what a ballot is, only what is told."""
         stated = asdict(self)
         if self.profile is not None:
             stated["profile"] = self.profile.stated()

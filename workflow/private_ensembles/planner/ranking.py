@@ -106,7 +106,7 @@ def about_seconds(task: Task, *, release: bool = False) -> float:
     seconds = 2 + queries * (1e-5 * some + 1.5e-7 * task.n_classes)
     seconds += min(task.labels, 10_000) / 3000
     if task.n_classes == 2:  # tables of all teachers
-        seconds += 4e-6 * task.votes_in_all
+        seconds += 4e-6 * task.n_teachers
     if release and task.secure:
         seconds += 1.5e-5 * task.queries * task.n_classes
     return seconds
@@ -165,8 +165,8 @@ def _check(task: Task, counts: NDArray, labels: NDArray) -> tuple[NDArray, NDArr
         raise ValueError(
             f"counts: shape {counts.shape}, must be queries x {task.n_classes} classes"
         )
-    if (counts.sum(axis=1) != task.votes_in_all).any():
-        raise ValueError(f"counts: every row must add up to {task.votes_in_all} votes")
+    if (counts.sum(axis=1) != task.n_teachers).any():
+        raise ValueError(f"counts: every row must add up to {task.n_teachers} votes")
     if labels.shape != counts.shape[:1] or (labels < 0).any() or (labels >= task.n_classes).any():
         raise ValueError("labels: must be known for every query")
     size = sample_size(*counts.shape)

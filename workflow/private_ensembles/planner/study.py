@@ -64,9 +64,7 @@ def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     queries = max(1, queries // wanted.findings) * wanted.findings  # whole vectors
     generator = randomness.generator(seed, "planner", "profile")
     size = wanted.n_teachers, queries
-    counts, labels = synthetic_counts(wanted.profile, *size, generator)
-    # Of scores the profile says what a vote that is drawn from them would be.
-    return counts if wanted.resolution == 1 else counts * wanted.resolution, labels
+    return synthetic_counts(wanted.profile, *size, generator)
 
 
 def ranked(

@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -40,7 +38,6 @@ from private_ensembles.release.release_plan import ReleasePlan
 MOST_COINS = 5000
 # Of noise on whole numbers of a smaller scale, the law of a sum has no closed form.
 _LEAST_SCALE = 2.0
-_ONE_BY_ONE = "the verifier knows noisy counts that move by one vote only, not by several"
 # The verifier accepts a certificate that proves an epsilon larger than the stated one by so much.
 _NEARLY = 1.02
 
@@ -91,8 +88,7 @@ def _prove(plan: ReleasePlan) -> Proof:
         raise NoCertificate("the noise of a rehearsal can be computed from its seed")
     task, parameters = plan.mechanism.as_charged(task, parameters)
     plan = replace(plan, task=task, parameters=parameters)  # of the labels that can change
-    of_one_ballot = task.reach == 1 and task.n_classes == 2  # from one of two it is to the other
-    if task.moved > 1 and not of_one_ballot:
+    if task.moved > 1:
         raise NoCertificate("the verifier knows votes that go from one class to one other only")
     account = plan.mechanism.account
     if isinstance(parameters, Members):
@@ -107,8 +103,6 @@ def _prove(plan: ReleasePlan) -> Proof:
         return _of_thresholds_and_labels(plan)
     if plan.mechanism.law.coins and task.n_classes == 2 and plan.labels == 1:
         return Proof(_of_one_label(plan))
-    if task.moved > 1:
-        raise NoCertificate(_ONE_BY_ONE)
     return _of_counts(plan.parameters.moves, task.epsilon, task.delta)
 
 
@@ -209,7 +203,7 @@ def _of_labels(plan: ReleasePlan) -> Proof:
         raise NoCertificate("its labels of more than two classes have no certificate that is short")
     noise = _noise(plan, parameters)
     body, epsilon, curve = label_certificate.adaptive(noise, plan.labels, task.delta, task.epsilon)
-    if isinstance(parameters, LeakyLabel) and task.moved == 1 and not epsilon <= task.epsilon:
+    if isinstance(parameters, LeakyLabel) and not epsilon <= task.epsilon:
         # Composition of labels of which no more is known than what each costs.
         each, leak = parameters.label_epsilon, parameters.label_delta
         law = {"name": "response", "epsilon": exactly(each), "delta": exactly(leak)}
@@ -226,8 +220,6 @@ def _of_labels(plan: ReleasePlan) -> Proof:
 def _of_thresholds_and_labels(plan: ReleasePlan) -> Proof:
     """Thresholds by their noisy counts, labels by what they release."""
     task, noise = plan.task, plan.parameters
-    if task.moved > 1:
-        raise NoCertificate(_ONE_BY_ONE)
     if noise.sigma1 < _LEAST_SCALE:
         raise NoCertificate(f"the noise of thresholds has a scale below {_LEAST_SCALE:g} votes")
     counts = [(noise.queries, noise.sigma1, _deltas(Moves(noise.queries, noise.sigma1)))]
@@ -255,29 +247,17 @@ def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
         [1 - float.fromhex(p) if label else float.fromhex(p) for label, p in coins["rows"]]
     )
     table = np.stack([zeros, ones], axis=1)
-    # Of chances that rise with the votes, fewer votes than may move cost no more.
-    moved = task.moved
-    rising = all(x <= y for x, y in pairwise(map(_of_one, coins["rows"])))
-    sizes = [moved] if rising else range(1, moved + 1)
-    fewer = np.concatenate([table[:-size] for size in sizes])
-    more = np.concatenate([table[size:] for size in sizes])
+    fewer, more = table[:-1], table[1:]
     first, second = np.concatenate([fewer, more]), np.concatenate([more, fewer])
 
     curves = partial(excesses, first, second)
     return Noise(coins, curves, spread, (2, len(fewer)))
 
 
-def _of_one(coin: tuple[int, str]) -> Fraction:
-    """Return the chance of label 1 that a coin has, exactly."""
-    label, less_likely = coin
-    p = Fraction(float.fromhex(less_likely))
-    return p if label else 1 - p
-
-
 def _cells(plan: ReleasePlan, sigma: float, spread: float) -> Noise:
     """The largest of counts with Gaussian noise on the fine lattice."""
     task = plan.task
-    family = OnCells(sigma, task.votes_in_all, task.n_classes)
+    family = OnCells(sigma, task.n_teachers, task.n_classes)
     leads, middles, _ = family._nodes()
     panels = 2
     while panel_error(panels, middles.size) > 1e-3 * task.delta / plan.labels and panels < 16:
@@ -285,7 +265,7 @@ def _cells(plan: ReleasePlan, sigma: float, spread: float) -> Noise:
     law = {
         "name": "gaussian_maximum",
         "scale": exactly(sigma),
-        "teachers": task.votes_in_all,
+        "teachers": task.n_teachers,
         "classes": task.n_classes,
         "cells": 10,
         "panels": panels,
@@ -299,7 +279,7 @@ def _cells(plan: ReleasePlan, sigma: float, spread: float) -> Noise:
 
 def _coins(plan: ReleasePlan, noise: Parameters, law=None) -> dict:
     """The very coins that are flipped: for each number of votes, the less likely label's float."""
-    K = plan.task.votes_in_all
+    K = plan.task.n_teachers
     if K > MOST_COINS:
         raise NoCertificate(f"it would list a coin for each number of votes, of {K:,} votes")
     law = plan.mechanism.law if law is None else law
@@ -307,4 +287,4 @@ def _coins(plan: ReleasePlan, noise: Parameters, law=None) -> dict:
     rows = [
         [int(row.argmin() if row[0] != row[1] else 1), exactly(float(row.min()))] for row in table
     ]
-    return {"name": "coins", "moved": plan.task.moved, "rows": rows}
+    return {"name": "coins", "rows": rows}

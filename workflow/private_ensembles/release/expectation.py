@@ -212,7 +212,7 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
         answers=answers,
         right=plan.correct,
         guessing=float(task.profile.frequencies.max()),
-        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.votes_in_all),
+        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.n_teachers),
         plurality=plurality,
         stated=task.profile.commonest is not None,
         good=good,
@@ -378,8 +378,6 @@ def _one_more(known: Scaled, seed: int) -> Advice | None:
     task, plan = known.task, known.plan
     mechanism = load(plan.mechanism)
     if not (mechanism.entry.hides_votes and "cap" in mechanism.account.free):
-        return None
-    if task.votes_in_all != task.n_teachers:
         return None
     more = replace(task, n_teachers=task.n_teachers + 1)
     votes, truth = study.profile_votes(more, seed)

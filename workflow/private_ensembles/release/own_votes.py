@@ -159,8 +159,6 @@ def public_facts(application: Application) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
     task = application.task
     stated: dict[str, object] = {"absent": True} if task.absent else {}
-    if task.resolution > 1:
-        stated["resolution"] = task.resolution
     if task.findings > 1:
         stated |= {"findings": task.findings, "most_ones": task.most_ones}
     return {

@@ -160,7 +160,7 @@ def stated(config: Mapping) -> dict[str, object]:
     that it had before it could be stated. Raises ValueError and OSError as `pool_of` does.
     """
     answer, names = config.get("answer", FIRST), config.get("class_names")
-    keys = ("first_class", "id_column", "absent", "n_teachers", "resolution")
+    keys = ("first_class", "id_column", "absent", "n_teachers")
     known = {name: config.get(name) for name in keys}
     known["class_names"] = names and list(read_class_names(names))
     if config.get("findings") is not None:

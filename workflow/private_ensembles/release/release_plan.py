@@ -74,14 +74,11 @@ class ReleasePlan:
         task = self.task
         sizes = (
             task.n_teachers,
-            task.votes_in_all,
             task.n_classes,
             task.privacy_model,
             task.adjacency,
             task.secure,
             task.reach,
-            task.ballot,
-            task.split,
             task.absent,
             task.findings,
             task.most_ones,

@@ -88,7 +88,6 @@ class Session:
         teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
         teacher_delta: float = PRIVACY["teacher_Delta"],
         absent: bool = False,
-        resolution: int | None = None,
         noise: str = "secure",
         seed: int | None = None,
         findings: str | int | Sequence[str] | None = None,
@@ -135,7 +134,6 @@ class Session:
             teacher_epsilon=teacher_epsilon,
             teacher_delta=teacher_delta,
             absent=absent,
-            resolution=resolution,
             noise=noise,
             seed=seed,
             findings=findings,
@@ -257,7 +255,7 @@ class Session:
         if plan.task.findings > 1:
             counts = self._of_findings(counts)
         elif plan.task.absent:
-            counts = dealt(require_table(counts), plan.task.votes_in_all)
+            counts = dealt(require_table(counts), plan.task.n_teachers)
         counts = require_counts(counts, sized)
         if counts.shape[1] != plan.task.n_classes:
             raise ValueError(
@@ -384,7 +382,7 @@ class Session:
         if not self._tried:
             task = self.plan.task
             nobody = np.zeros((1, task.n_classes), dtype=np.int64)
-            nobody[0, 0] = task.votes_in_all
+            nobody[0, 0] = task.n_teachers
             self._draw(nobody, State(0, 0, 0, ""))
             self._tried = True
 

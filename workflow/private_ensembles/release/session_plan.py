@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task, split_ballots
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.secure import seed_of
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.defaults import PRIVACY
@@ -35,7 +35,6 @@ def made(
     teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
     teacher_delta: float = PRIVACY["teacher_Delta"],
     absent: bool = False,
-    resolution: int | None = None,
     noise: str = "secure",
     seed: int | None = None,
     findings: str | int | Sequence[str] | None = None,
@@ -67,7 +66,6 @@ def made(
         counts_only=True,
         reach=facts.reach,
         absent=absent,
-        **split_ballots(teachers, resolution),
         findings=each,
         most_ones=most_ones,
     )

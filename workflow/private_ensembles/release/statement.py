@@ -189,15 +189,6 @@ def _protected(plan: ReleasePlan) -> str:
                 "ballots were dealt out to the classes in turn",
             )
         )
-    if task.resolution > 1:
-        rows.append(
-            (
-                "Scores",
-                "A teacher gave a score to every class. Each ballot was rounded to "
-                f"{task.resolution} parts of a vote, whatever the others say; the data compared "
-                "may turn one ballot into any other",
-            )
-        )
     if plan.mechanism.entry.teachers == "private":
         rows.append(
             (

@@ -579,8 +579,8 @@ def votes_for_two_classes(law):
 def coins(law):
     """Labels of two classes that are coins: for each number of ones, which label is less likely,
     and its probability."""
-    moved, rows = fields(law, {"name": anything, "moved": count, "rows": anything})[1:]
-    need(type(rows) is list and 1 <= moved < len(rows), "moved must be 1 to teachers")
+    _, rows = fields(law, {"name": anything, "rows": anything})
+    need(type(rows) is list and len(rows) > 1, "there must be a coin for each number of ones")
     steps.take(10 * len(rows))
     coins = []
     for row in rows:
@@ -588,14 +588,8 @@ def coins(law):
         label, p = count(row[0]), number(row[1])
         need(label <= 1 and 0 <= 2 * p <= 1, "a label is 0 or 1, and the less likely one")
         coins.append([(p, p), (1 - p, 1 - p)] if label == 0 else [(1 - p, 1 - p), (p, p)])
-    # Of chances that rise with the votes, fewer than `moved` cost no more. Else all are listed.
-    ones = [coin[1][0] for coin in coins]
-    rising = all(x <= y for x, y in pairwise(ones))
-    sizes = [moved] if rising else range(1, moved + 1)
-    within(len(sizes) * len(rows) <= 10**6, "there are too many pairs of coins that do not rise")
-    pairs = [(ones, ones + size) for size in sizes for ones in range(len(rows) - size)]
-    about = f"{len(rows) - 1} teachers, 2 classes, {moved} moved, coins of the stated probabilities"
-    return coins, pairs, about
+    about = f"{len(rows) - 1} teachers, 2 classes, 1 moved, coins of the stated probabilities"
+    return coins, list(pairwise(range(len(rows)))), about
 
 
 def minority(name, x):
@@ -1628,7 +1622,7 @@ FACTS |= {"epsilon": number, "delta": number, "terms": words}
 # What a plan may state of the labels that are wanted.
 TASK = {"epsilon", "delta", "queries", "labels", "n_teachers", "n_classes", "privacy_model"}
 TASK |= {"adjacency", "teacher_epsilon", "teacher_Delta", "secure", "counts_only", "profile"}
-TASK |= {"reach", "absent", "findings", "most_ones", "ballot", "split", "n_votes"}
+TASK |= {"reach", "absent", "findings", "most_ones"}
 # What is proven may be more than what is stated by so much, which the line says.
 NEARLY = Fraction(51, 50)
 
@@ -1686,15 +1680,8 @@ def of_the_claim(claimed, body, plan, task, claim):
 def of_the_plan(body, plan, task):
     """A certificate is of the noise, the votes, the classes and the labels that a plan has."""
     need(task.get("reach", 1) == 1, "the plan protects several ballots, and the certificate one")
-    ballot = count(task.get("ballot", 1))
-    together = ballot == 1 or task.get("n_classes") == 2  # from one of two it is to the other
-    need(together, "votes of the plan's ballots may go to several classes, and here they go to one")
-    votes = task.get("n_votes")
-    K, C, noise = (
-        count(task.get("n_teachers") if votes is None else votes),
-        count(task.get("n_classes")),
-        plan.get("parameters"),
-    )
+    K, C = count(task.get("n_teachers")), count(task.get("n_classes"))
+    noise = plan.get("parameters")
     need(type(noise) is dict, "the terms have no noise")
     need(task.get("findings", 1) == 1 or C == 2, "findings are yes or no, and these have classes")
     labels, name, asked = noise.get("labels"), plan["name"], noise.get("queries")
@@ -1714,7 +1701,6 @@ def of_the_plan(body, plan, task):
         if "label_epsilon" in noise:  # labels of which only the cost is known
             costs = real(noise["label_epsilon"]), real(noise["label_delta"])
             need(body["labels"] == labels, "the certificate is of another number of labels")
-            need(ballot == 1, "what a label costs is known of one vote alone")
             each = number(law["epsilon"]), number(law["delta"])
             need(each == costs, "the certificate is of other labels")
             return
@@ -1723,12 +1709,12 @@ def of_the_plan(body, plan, task):
         of_teachers(number(law["epsilon"]), number(law["delta"]), task)
     elif body["theorem"] == "hockey_stick":
         need(labels == 1, "the certificate is of one label")
-        of_noise(law, name, noise, K, C, ballot)
+        of_noise(law, name, noise, K, C)
     else:
         if law is not None:
             asked_for = sum(row["times"] * row["labels"] for row in body["blocks"])
             need(asked_for == labels, "the certificate is of another number of labels")
-            of_noise(law, name, noise, K, C, ballot)
+            of_noise(law, name, noise, K, C)
         counts = [(row["times"], number(row["scale"])) for row in body["counts"]]
         expected = []
         if "queries" in noise:
@@ -1737,7 +1723,6 @@ def of_the_plan(body, plan, task):
             scale = noise["sigma2"] if "queries" in noise else noise["sigma"]
             expected.append((2 * count(labels), real(scale)))
         need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
-        need(ballot == 1 or not expected, "the certificate is of noisy counts that move by 1")
 
 
 def changed(task, labels):
@@ -1759,16 +1744,14 @@ def of_teachers(epsilon, delta, task):
     need(epsilon >= stated and delta >= Delta, "the certificate is of teachers that cost less")
 
 
-def of_noise(law, name, noise, K, C, ballot):
-    """A law has the plan's votes, classes and noise, and as many of them move."""
+def of_noise(law, name, noise, K, C):
+    """A law has the plan's votes, classes and noise."""
     if law["name"] == "gaussian_maximum":
         scale = noise["sigma2"] if "sigma2" in noise else noise["sigma"]
         same = law["teachers"] == K and law["classes"] == C and number(law["scale"]) == real(scale)
         need(same and law["lattice"] == "fine", "the certificate is of other noise")
-        need(ballot == 1, "the certificate is of one vote that moves")
         return
     need(law["name"] == "coins" and len(law["rows"]) == K + 1 and C == 2, "the coins are of others")
-    need(law["moved"] == ballot, "the certificate is of other votes that move")
     known = {"sigma": "gaussian", "scale": "laplace", "own_scale": "laplace"}
     form = [(known[key], real(noise[key])) for key in known if noise.get(key) is not None]
     if "own_scale" in noise and not form:

@@ -15,8 +15,7 @@ from private_ensembles.jobs import io
 from private_ensembles.votes import ballots, findings
 
 # Facts of a Votes that are stated, and what they are unless they are; a file holds the others only.
-_STATED = {"absent": False, "teachers": None, "resolution": 1}
-_STATED |= {"findings": 1, "most_ones": None}
+_STATED = {"absent": False, "teachers": None, "findings": 1, "most_ones": None}
 
 
 @dataclass(frozen=True)
@@ -25,15 +24,14 @@ class Votes:
 
     Exactly one of votes and counts is given. votes: integers (queries, teachers), each below
     n_classes, and -1 for an absent ballot. counts: unsigned integers (queries, n_classes), how many
-    votes each class has; every row has the same sum, `n_votes`.
+    votes each class has; every row has the same sum, the number of teachers.
     labels: int64 (queries,), the truth, -1 if unknown. provenance: how the votes came about,
     JSON-able. ids: what a user's own file calls its queries, all different; None if it does not, as
     in every cache.
 
     Stated, and public; nothing of it is read off the votes. absent: ballots may be missing, so
-    that rows of counts add up to at most `n_votes`. teachers: how many there are; must be given
-    for counts whose rows do not tell it (absent, resolution), and agree with what else tells it.
-    resolution: votes of one ballot that may be split among classes; beside counts only. findings:
+    that rows of counts add up to at most the number of teachers. teachers: how many there are; must
+    be given for counts if ballots may be missing, and agree with what else tells it. findings:
     yes/no questions of each query, one after the other in the rows, which are then of two classes.
     most_ones: how many of them a ballot
     answers with yes at most: of one with more, the first ones count (`findings.few_ones`). Beside
@@ -52,7 +50,6 @@ class Votes:
     ids: tuple[str, ...] | None = None
     absent: bool = False
     teachers: int | None = None
-    resolution: int = 1
     findings: int = 1
     most_ones: int | None = None
 
@@ -89,7 +86,7 @@ class Votes:
     def _check_stated(self):
         if not isinstance(self.absent, bool):
             raise ValueError(f"absent = {self.absent!r}: must be True or False")
-        checks.integer(at_least=1, resolution=self.resolution, findings=self.findings)
+        checks.integer(at_least=1, findings=self.findings)
         if self.teachers is not None:
             checks.integer(at_least=1, teachers=self.teachers)
         if self.findings > 1 and (self.n_classes != 2 or len(self.labels) % self.findings):
@@ -98,8 +95,6 @@ class Votes:
             )
         if self.most_ones is not None:
             checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
-        if self.votes is not None and self.resolution != 1:
-            raise ValueError("resolution: must be given for counts, not beside votes")
         if self.votes is not None and self.teachers not in (None, np.shape(self.votes)[1]):
             teachers = np.shape(self.votes)[1]
             raise ValueError(f"teachers: {self.teachers} of them: must be {teachers}, as in votes")
@@ -116,10 +111,8 @@ class Votes:
         _within("counts", array, 0, (1 << 32) - 1)
         sums = array.sum(axis=1, dtype=np.int64)
         if self.teachers is None:
-            if self.absent or self.resolution > 1:
-                raise ValueError(
-                    "teachers = None: must be stated for counts of absent or split ballots"
-                )
+            if self.absent:
+                raise ValueError("teachers = None: must be stated for counts of absent ballots")
             if (sums != sums[0]).any() or sums[0] < 1:
                 row = int(np.argmax(sums != sums[0]))
                 raise ValueError(
@@ -127,16 +120,14 @@ class Votes:
                     f"{sums[0]}: must be the same positive number of teachers"
                 )
             return int(sums[0])
-        votes = self.n_votes
-        wrong = sums > votes if self.absent else sums != votes
+        wrong = sums > self.teachers if self.absent else sums != self.teachers
         if wrong.any():
             row, most = int(np.argmax(wrong)), "at most " if self.absent else ""
-            each = "" if self.resolution == 1 else f" of {self.resolution} votes each"
             raise ValueError(
-                f"counts of query {row} add up to {sums[row]}: must be {most}{votes}, those of "
-                f"{self.teachers} teachers{each}"
+                f"counts of query {row} add up to {sums[row]}: must be {most}{self.teachers}, "
+                f"those of {self.teachers} teachers"
             )
-        return votes
+        return self.teachers
 
     @property
     def n_queries(self):
@@ -157,21 +148,6 @@ class Votes:
             return self.teachers
         return int(self.counts[0].sum(dtype=np.int64))
 
-    @property
-    def n_votes(self):
-        """Votes that every row of the histogram adds up to."""
-        return self.n_teachers * self.resolution
-
-    @property
-    def ballot(self):
-        """Votes of a ballot: the resolution, or 1."""
-        return self.resolution
-
-    @property
-    def split(self):
-        """Whether the votes of one ballot may move from, or to, several classes at once."""
-        return self.resolution > 1
-
     def of(self, queries):
         """The same votes on some of the queries only, given by an array of their places."""
         rows = queries
@@ -186,12 +162,12 @@ class Votes:
         return replace(self, labels=self.labels[rows], **chosen)
 
     def histogram(self):
-        """Votes per class, int64 (queries, n_classes); each row adds up to `n_votes`.
+        """Votes per class, int64 (queries, n_classes); each row adds up to all teachers.
 
         With few ones, and absent ones dealt out to the classes in turn (`ballots.dealt`).
         """
         cast = self.cast()
-        return ballots.dealt(cast, self.n_votes) if self.absent else cast
+        return ballots.dealt(cast, self.n_teachers) if self.absent else cast
 
     def answers(self):
         """The histogram; of several findings, how many say yes to each, (queries, findings)."""

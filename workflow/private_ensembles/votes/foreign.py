@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_CLASSES, MOST_PARTS, MOST_TEACHERS
+from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
-from private_ensembles.votes.ballots import ABSENT, soft_counts
+from private_ensembles.votes.ballots import ABSENT
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.foreign_columns import (
@@ -35,13 +35,11 @@ from private_ensembles.votes.foreign_csv import read_csv
 from private_ensembles.votes.foreign_findings import of_findings
 
 KINDS = ("auto", "votes", "counts")
-# Parts of a vote to which scores are rounded, unless it is stated.
-PARTS = 100
 SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
 # Votes that are counted at a time.
 _PIECE = 1 << 24
 # What an npz file may hold; only the members of these names are looked at.
-_CAST = ("votes", "counts", "scores")
+_CAST = ("votes", "counts")
 _NAMES = (*_CAST, "labels", "n_classes", "ids")
 # How NumPy packs; what others unpack at a time has no limit.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -65,7 +63,6 @@ def read_own_votes(
     id_column: str | None = None,
     absent: bool = False,
     teachers: int | None = None,
-    resolution: int | None = None,
     findings: str | int | Sequence[str] | None = None,
     most_ones: int | None = None,
 ) -> Votes:
@@ -85,10 +82,7 @@ def read_own_votes(
     with the file. findings: yes/no questions that every query asks, by their number or names, as in
     `findings.names_of_findings`; votes are then 0 or 1 (`foreign_findings.of_findings`), and rows
     of the result are findings. most_ones: how many of them a ballot answers with yes at most; of
-    one with more, the first ones are kept. An npz file may hold ``scores`` instead (queries x
-    teachers x classes): they are rounded to ballots of `resolution` votes each (`ballots.rounded`),
-    100 by default. resolution: counts may be of such ballots, too; `teachers` must be stated with
-    them.
+    one with more, the first ones are kept.
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
@@ -125,10 +119,8 @@ def read_own_votes(
         raise ValueError(f"{path}: must be a file")
     if teachers is not None:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
-    if resolution is not None:
-        checks.integer(resolution=resolution, at_least=1, at_most=MOST_PARTS)
     of_ballots = {"findings": called, "most_ones": most_ones}
-    of_ballots |= {"absent": absent, "teachers": teachers, "resolution": resolution}
+    of_ballots |= {"absent": absent, "teachers": teachers}
     stated = Stated(n_classes, kind, names, first_class, id_column, **of_ballots)
     try:
         if id_column is not None and suffix in (".npz", ".npy"):
@@ -138,8 +130,6 @@ def read_own_votes(
             raise ValueError(f"has n_classes = {table.n_classes}, and {n_classes} is asked for")
         if called is None:
             return _checked(table, stated)
-        if table.kind == "scores" or resolution not in (None, 1):
-            raise ValueError("scores, resolution: must be left out beside findings, yes or no")
         return of_findings(table, stated)
     except ValueError as error:
         text = str(error)
@@ -253,8 +243,6 @@ _READERS = {".npz": _npz, ".npy": _npy, ".csv": read_csv, ".parquet": _parquet}
 def _checked(table: Table, stated: Stated) -> Votes:
     """Check what a file holds and return it, with classes from 0."""
     matrix, kind, n_classes = table.matrix, table.kind, stated.n_classes
-    if kind == "scores":
-        return _of_scores(table, stated)
     if matrix.dtype.kind == "U" and stated.class_names is not None and matrix.ndim == 2:
         absent = "" if stated.absent else None
         matrix = _of_names(matrix, stated.class_names, unknown=absent)
@@ -273,7 +261,6 @@ def _checked(table: Table, stated: Stated) -> Votes:
         kind = "votes"
     labels = _labels(table, stated, len(matrix))
     facts = {"ids": table.ids, "absent": stated.absent, "teachers": stated.teachers}
-    facts["resolution"] = 1 if stated.resolution is None else stated.resolution
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
@@ -288,30 +275,6 @@ def _checked(table: Table, stated: Stated) -> Votes:
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
-
-
-def _of_scores(table: Table, stated: Stated) -> Votes:
-    """Return scores as counts of ballots that are split."""
-    if stated.absent:
-        raise ValueError(
-            "absent = yes: must be no for scores, of which a ballot without a positive one stands "
-            "for all classes alike"
-        )
-    scores = table.matrix
-    if scores.ndim != 3 or scores.shape[2] != stated.n_classes:
-        raise ValueError(
-            f"scores has shape {scores.shape}: must be queries x teachers x {stated.n_classes} "
-            "classes"
-        )
-    teachers = scores.shape[1]
-    if teachers < 2 or stated.teachers not in (None, teachers):
-        asked = "at least 2" if stated.teachers is None else stated.teachers
-        raise ValueError(f"has scores of {teachers} teachers: must be {asked}")
-    resolution = PARTS if stated.resolution is None else stated.resolution
-    counts = soft_counts(scores, resolution)
-    labels = _labels(table, stated, len(scores))
-    size = {"teachers": teachers, "resolution": resolution}
-    return Votes(stated.n_classes, labels, counts=counts, ids=table.ids, **size)
 
 
 def _labels(table: Table, stated: Stated, n_queries: int) -> NDArray:

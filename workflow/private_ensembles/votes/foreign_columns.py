@@ -26,9 +26,7 @@ _CLASS = re.compile(r"class(?![^\W\d_])")
 class Stated:
     """What the owner of a file says of it, as in `foreign.read_own_votes`.
 
-    absent: cells of votes may be empty. resolution: votes of a ballot that is split; None: 1 if it
-    is not, `foreign.PARTS` if it is given as scores.
-    findings: the names of a query's findings, None if it has
+    absent: cells of votes may be empty. findings: the names of a query's findings, None if it has
     one answer of several classes. most_ones: of a ballot, at most.
     """
 
@@ -39,7 +37,6 @@ class Stated:
     id_column: str | None = None
     absent: bool = False
     teachers: int | None = None
-    resolution: int | None = None
     findings: tuple[str, ...] | None = None
     most_ones: int | None = None
 

@@ -8,20 +8,18 @@ Gaussians (Balle and Wang 2018) does not: secure noise has a condition of its ow
 
 If g votes move, counts move by g sqrt(2) at most in place of sqrt(2), which g times the noise makes
 up for: exactly if it is continuous, and in rho if it is discrete. The exact condition of discrete
-noise is for one vote, from which group privacy follows (docs/many-labels.md, "Groups"). Of scores,
-whose noise is large in parts of a vote, it is the Gaussian's of a little less variance.
+noise is for one vote, from which group privacy follows (docs/many-labels.md, "Groups").
 """
 
 import math
 from dataclasses import dataclass, replace
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import CAP, Account
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Cost, Parameters
+from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.pate.data_independent import discrete_cost, rho_cost, rho_within
 from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
@@ -30,18 +28,6 @@ from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
 def sigma_of_many(task: Task, labels: int, analysis: str) -> float:
     """The sigma of so many labels' noisy counts by an analysis of `rho_within`."""
     return math.sqrt(labels / rho_within(task.epsilon, task.delta, analysis)) * (1 + 1e-12)
-
-
-def split_moves(task: Task, parameters: Parameters) -> tuple[Moves, ...]:
-    """Return what one ballot of scores moves, for discrete Gaussian noise (docs/ballots.md)."""
-    return tuple(replace(move, by=task.moved, split=True) for move in parameters.moves)
-
-
-def with_discrete(law: Law, task: Task, noise: Parameters) -> Parameters:
-    """Return noise that is enough if it is continuous, raised until discrete noise is proven."""
-    moves = split_moves(task, noise)
-    factor = discrete_gaussian.sufficient_factor(moves, task.epsilon, task.delta)
-    return replace(law.less_noise(noise, factor), continuous=False)
 
 
 def share_of_labels(labels: int) -> float:
@@ -72,12 +58,10 @@ class GaussianCounts(Account):
 
     def find(self, law, task, labels, **free):
         if task.moved > 1:
-            exact = task.secure and self.conversion == "exact"
-            if exact and task.resolution == 1:
+            if task.secure and self.conversion == "exact":
                 return self.find(law, groups.of_one_vote(task), labels)
-            one = replace(task.of_one_vote(), secure=False) if exact else task.of_one_vote()
-            noise = law.less_noise(self.find(law, one, labels), groups.more_noise(task.moved))
-            return with_discrete(law, task, noise) if exact else noise
+            noise = self.find(law, task.of_one_vote(), labels)
+            return law.less_noise(noise, groups.more_noise(task.moved))
         if labels > 1:
             sigma = sigma_of_many(task, labels, self.conversion)
         else:
@@ -116,10 +100,7 @@ class GaussianCounts(Account):
         share = self.cost(law, replace(task.of_one_vote(), secure=False), divided)
         if not task.secure:
             return share
-        if task.resolution > 1:
-            exact = discrete_cost(split_moves(task, parameters), task.epsilon, task.delta)
-        else:
-            exact = groups.cost_of_all(lambda one: self.cost(law, one, parameters).proven, task)
+        exact = groups.cost_of_all(lambda one: self.cost(law, one, parameters).proven, task)
         if self.conversion == "exact":
             return Cost(exact, exact)
         return Cost(share.claimed, min(share.claimed, exact))

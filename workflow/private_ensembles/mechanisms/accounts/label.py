@@ -41,14 +41,10 @@ _LEAST = 0.9
 
 
 class Start(Account):
-    """of_coins: the proof holds for the floats of the table, so that it serves coins as well.
-
-    scales: for more than two classes, g times the noise is as good for g votes as it is for one.
-    """
+    """of_coins: the proof holds for the floats of the table, so that it serves coins as well."""
 
     free = CAP
     of_coins = False
-    scales = True
 
     def plain(self, noise: Parameters) -> Parameters:
         """Return the same noise, of which no more is claimed than follows from its scale."""
@@ -69,11 +65,11 @@ class GaussianStart(Start):
     quantity = "sigma_exact"
 
     def settles(self, task, labels):
-        return labels == 1 and task.n_classes == 2 and task.votes_in_all % 2 == 1
+        return labels == 1 and task.n_classes == 2 and task.n_teachers % 2 == 1
 
     def find(self, law, task, labels, **free):
         if self.settles(task, labels):
-            sigma = sigma_of_one(task.epsilon, task.delta, "exact", task.votes_in_all)
+            sigma = sigma_of_one(task.epsilon, task.delta, "exact", task.n_teachers)
             return GaussianNoise(sigma)
         if labels == 1:
             return GaussianNoise(sigma_of_one(task.epsilon, task.delta, "analytic", 1))
@@ -113,7 +109,7 @@ class SelectionStart(Start):
 
     def find(self, law, task, labels, **free):
         if labels == 1 and task.n_classes == 2:
-            rate = selection_rate(task.epsilon, task.delta, law.weigh, task.votes_in_all)
+            rate = selection_rate(task.epsilon, task.delta, law.weigh, task.n_teachers)
             return SelectionRate(task.epsilon, 1, rate, task.delta)
         each = label_epsilon(task.epsilon, labels, task.delta)
         if self.bounded_range:
@@ -144,7 +140,6 @@ class LadderStart(Start):
 
     free = {"leak": (0.0, 1.0)} | CAP
     of_coins = True
-    scales = False
 
     def find(self, law, task, labels, leak=0.5):
         if labels == 1:
@@ -170,9 +165,7 @@ class LabelAccount(Account):
 
     If the unit that is protected may move several votes (`Task.moved`), the start is what this very
     account finds for one of them, by group privacy, and it shrinks to what all labels together need
-    if all of these votes move: so claims are never above group privacy. Of scores of two classes
-    the pairs are exact, and group privacy of a hundred parts would only take time: there the start
-    is what is proven of one vote, with as many times the noise.
+    if all of these votes move: so claims are never above group privacy.
     """
 
     start: Start
@@ -223,21 +216,11 @@ class LabelAccount(Account):
 
     def _of_groups(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
         """Return noise for several votes that move: by group privacy, or their own pairs."""
-        if self._of_parts(task):
-            known = self._start_of_parts(law, task, labels, **free)
-            proven = None if task.secure else replace(known, continuous=True)
-            return self._shrunk(law, task, known, proven)
         one = groups.of_one_vote(task)
         try:
             proven = known = self.find(law, one, labels, **free)
         except NothingProven:
             proven, known = None, self.find(law, replace(one, secure=False), labels, **free)
-        return self._shrunk(law, task, known, proven)
-
-    def _shrunk(
-        self, law: Law, task: Task, known: Parameters, proven: Parameters | None
-    ) -> Parameters:
-        """Return what the pairs of several votes prove, starting from `known`, or else `proven`."""
         if self.together(law, task, int(known.labels)):
             start = self.start.plain(known)
             share = least_share(self, law, task, start)
@@ -248,32 +231,18 @@ class LabelAccount(Account):
             raise NothingProven
         return proven
 
-    def _of_parts(self, task: Task) -> bool:
-        """Return whether it is of scores of two classes, and what is known of a vote scales."""
-        return task.resolution > 1 and task.n_classes == 2 and self.start.scales
-
-    def _start_of_parts(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
-        """Return continuous noise that is enough for parts of a vote, in parts."""
-        whole = _of_whole_votes(task)
-        return law.less_noise(
-            self.start.find(law, whole, labels, **free), groups.more_noise(task.moved)
-        )
-
     def guess(self, law, task, labels, **free):
         """Guess by the share of noise that all labels wanted need: a search asks often.
 
         Of many labels by about that share.
         """
-        found = self.start.find
-        if self._of_parts(task):
-            found = self._start_of_parts
-        elif task.moved > 1:  # by group privacy, which is near
+        if task.moved > 1:  # by group privacy, which is near
             return self.guess(law, groups.of_one_vote(task), labels, **free)
-        start = found(law, task, labels, **free)
+        start = self.start.find(law, task, labels, **free)
         if not self.together(law, task, labels):
             return start
         share_of = _about_share if task.labels >= _SEVERAL else least_share
-        share = share_of(self, law, task, found(law, task, task.labels))
+        share = share_of(self, law, task, self.start.find(law, task, task.labels))
         return law.less_noise(start, share) if math.isfinite(share) else start
 
     def cost(self, law, task, parameters):
@@ -291,21 +260,11 @@ class LabelAccount(Account):
         proven = math.inf
         if self.together(law, task, int(parameters.labels)):
             proven = cost_together(law, task, parameters)
-        if self._of_parts(task):
-            if task.secure:
-                return proven
-            each = law.less_noise(parameters, groups.less_noise(task.moved))
-            return min(proven, self.start.cost(law, _of_whole_votes(task), each).proven)
 
         def of_one(one: Task) -> float:
             return self.cost(law, one, parameters).proven
 
         return min(proven, groups.cost_of_all(of_one, task))
-
-
-def _of_whole_votes(task: Task) -> Task:
-    """Return the task of one moved vote and any number of classes, of which proofs scale."""
-    return replace(task.of_one_vote(), n_votes=None, secure=False, n_classes=3, profile=None)
 
 
 @lru_cache(maxsize=512)

@@ -39,16 +39,6 @@ def together(task: Task, members: int) -> float:
     return optimal_homogeneous(teacher.epsilon, teacher.delta, members, task.delta).epsilon
 
 
-def one_vote_each(task: Task) -> str | None:
-    """Return that teachers have several votes, whose law is not known, or None if they have one."""
-    if task.votes_in_all == task.n_teachers:
-        return None
-    return (
-        f"proven for one vote of each teacher, not for {task.votes_in_all} votes of "
-        f"{task.n_teachers}: covered if each casts one vote, for its likeliest class"
-    )
-
-
 def everyone_votes(task: Task) -> str | None:
     """Return that teachers may be absent, whose votes are dealt out by all, or None if none may."""
     if not task.absent:
@@ -66,7 +56,7 @@ class NoiseFunction(Account):
 
     def refusal(self, law, task):
         """Require odd K, and one label unless the budget pays for all teachers."""
-        if reason := one_vote_each(task) or everyone_votes(task):
+        if reason := everyone_votes(task):
             return reason
         if task.n_teachers % 2 == 0:
             return "for an odd number of teachers"
@@ -163,7 +153,7 @@ class Together(Account):
         """Require that the budget pays for one teacher, and that each teacher's votes are known."""
         if task.counts_only:
             return "needs each teacher's votes, not counts"
-        if reason := one_vote_each(task) or everyone_votes(task):
+        if reason := everyone_votes(task):
             return reason
         return task.teacher_refusal()
 

@@ -19,11 +19,7 @@ from private_ensembles.accounting.adaptive.scales import (
 from private_ensembles.accounting.discrete_gaussian import sufficient_factor
 from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
-from private_ensembles.mechanisms.accounts.gaussian_counts import (
-    share_of_labels,
-    split_moves,
-    with_discrete,
-)
+from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
 from private_ensembles.mechanisms.accounts.given import Given
 from private_ensembles.mechanisms.accounts.label import MOST_LABELS
 from private_ensembles.mechanisms.checks.checked import Checked, CheckedNoise
@@ -61,7 +57,7 @@ class CheckedCounts(Account):
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
         """Find both noises, in votes; without `free`, those that suit a pool that mostly agrees."""
-        if task.secure and task.moved > 1 and task.resolution == 1:
+        if task.secure and task.moved > 1:
             return self.find(law, groups.of_one_vote(task), labels, share, threshold)
         noise = self.continuous(task, labels, share, threshold)
         if not task.secure:
@@ -83,7 +79,7 @@ class CheckedCounts(Account):
         rho = rho_within(task.epsilon, task.delta, "exact")
         slack = (1 + 1e-12) * groups.more_noise(task.moved)
         return CheckedNoise(
-            threshold=threshold * task.votes_in_all,
+            threshold=threshold * task.n_teachers,
             sigma1=math.sqrt(task.queries / (2 * share * rho)) * slack,
             sigma2=math.sqrt(labels / ((1 - share) * rho)) * slack,
             queries=task.queries,
@@ -94,8 +90,6 @@ class CheckedCounts(Account):
         """Return the cost at the caps."""
         if not task.secure:
             proven = _of_noisy_counts(task, parameters)
-        elif task.resolution > 1:
-            proven = discrete_cost(split_moves(task, parameters), task.epsilon, task.delta)
         elif task.moved > 1:
             proven = self.by_groups(law, task, parameters)
         else:
@@ -179,8 +173,6 @@ def _of_noisy_counts(task: Task, parameters: CheckedNoise) -> float:
 @lru_cache(maxsize=512)
 def _on_whole_numbers(law: Checked, task: Task, noise: CheckedNoise) -> CheckedNoise:
     """Return continuous noise raised until discrete noise is proven."""
-    if task.moved > 1:
-        return with_discrete(law, task, noise)
     factor = sufficient_factor(noise.moves, task.epsilon, task.delta)
     return law.less_noise(noise, factor)  # more noise, as the factor is at least 1
 

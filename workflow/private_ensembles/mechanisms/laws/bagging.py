@@ -82,11 +82,11 @@ class Bagging(TableLaw):
         that smaller moves cost less.
         """
         moved = math.floor(parameters.share * parameters.k)
-        first = np.arange(task.votes_in_all + 1 - moved)
+        first = np.arange(task.n_teachers + 1 - moved)
         return OnCounts(
             self,
             parameters,
-            task.votes_in_all,
+            task.n_teachers,
             task.n_classes,
             secure=task.secure,
             pairs=np.stack([first, first + moved], 1),

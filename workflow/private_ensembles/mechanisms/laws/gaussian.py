@@ -128,7 +128,7 @@ class Gaussian(Law):
 
     def pairs(self, task, parameters):
         """Return the table for two classes, else pairs for all leads and all middles."""
-        sigma, K, C = float(parameters.sigma), task.votes_in_all, task.n_classes
+        sigma, K, C = float(parameters.sigma), task.n_teachers, task.n_classes
         if task.secure and self.drawn == "whole":
             raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
         spare = fine_distance(sigma, C) if self._fine(C, task.secure) else 0.0

@@ -113,7 +113,7 @@ class Law(ABC):
         return OnCounts(
             self,
             parameters,
-            task.votes_in_all,
+            task.n_teachers,
             task.n_classes,
             secure=task.secure,
             moved=task.moved,

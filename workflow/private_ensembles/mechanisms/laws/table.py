@@ -58,7 +58,7 @@ class TableLaw(Law):
     def pairs(self, task, parameters):
         """Return the table of two classes."""
         self.require_pairs(task)
-        errors = self.error(task.votes_in_all, 2, parameters)
+        errors = self.error(task.n_teachers, 2, parameters)
         return two_class_pairs(
             lambda counts: self.chances(counts, parameters),
             errors["relative_error"],
@@ -76,8 +76,8 @@ def two_class_pairs(
     there are very many. error, spare: of it, as in `of_table`.
     """
     negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
-    table = _near_a_tie(chances, task.votes_in_all, negligible / 2, task.moved)
-    rest = len(table) <= task.votes_in_all
+    table = _near_a_tie(chances, task.n_teachers, negligible / 2, task.moved)
+    rest = len(table) <= task.n_teachers
     return of_table(table, error, spare, negligible=negligible, moved=task.moved, rest=rest)
 
 
