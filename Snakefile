@@ -15,7 +15,10 @@ configfile: f"{workflow.current_basedir}/config.yaml"
 # The environment is envs/requirements.lock, in which Snakemake itself runs. Jobs run in an image
 # only if you ask for it with --software-deployment-method: the one that the Dockerfile's first
 # command leaves in the local daemon, or one that you name.
-container: os.environ.get("PRIVATE_ENSEMBLES_IMAGE", "docker-daemon://private-ensembles:latest")
+IMAGE = os.environ.get("PRIVATE_ENSEMBLES_IMAGE", "docker-daemon://private-ensembles:latest")
+
+
+container: IMAGE
 
 
 include: "workflow/rules/common.smk"

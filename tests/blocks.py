@@ -28,7 +28,14 @@ from pathlib import Path
 import private_ensembles
 
 ROOT = Path(__file__).resolve().parents[1]
-PATTERNS = ("README.md", "CONTRIBUTING.md", "config/README.md", "results/README.md", "docs/*.md")
+PATTERNS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "config/README.md",
+    "results/README.md",
+    "studies/README.md",
+    "docs/*.md",
+)
 GENERATED = "Made by the workflow; do not edit."
 HOSTED = private_ensembles.REPOSITORY
 # Languages of what is read only.

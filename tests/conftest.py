@@ -138,7 +138,7 @@ def _compiled_workflow(folder: Path) -> str:
     folder.mkdir()
     for name in ("Snakefile", "config.yaml", "pyproject.toml"):
         shutil.copy2(ROOT / name, folder)
-    for name in ("workflow", "config", "envs", "profiles", "tests/config"):
+    for name in ("workflow", "config", "envs", "profiles", "studies", "tests/config"):
         made = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, folder / name, ignore=made)
     assert compileall.compile_dir(folder / "workflow" / "private_ensembles", quiet=1)
@@ -224,8 +224,9 @@ def finish_run(made_once, copy_workflow, start_snakemake):
     def finish(name: str) -> Path:
         def run(folder: Path) -> str:
             copy_workflow(folder)
+            own = ("--snakefile", "studies/Snakefile") if name == "tiny_studies" else ()
             tiny = ("--configfile", f"tests/config/{name}.yaml", "--cores", "2")
-            done = start_snakemake(folder, *tiny)
+            done = start_snakemake(folder, *own, *tiny)
             return f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
 
         folder, said = made_once(f"finished-{name}", run)

@@ -11,8 +11,9 @@ from private_ensembles.mechanisms.task import ADJACENCIES, PRIVACY_MODELS
 from private_ensembles.votes import marks
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "results" / "README.md", *(ROOT / "docs").rglob("*.md")]
-CAPTIONS = sorted((ROOT / "workflow" / "report").glob("*.rst"))
+PAGES = [ROOT / name / "README.md" for name in (".", "results", "studies")]
+PAGES += (ROOT / "docs").rglob("*.md")
+CAPTIONS = sorted([*(ROOT / "workflow/report").glob("*.rst"), *(ROOT / "studies").rglob("*.rst")])
 
 
 def headings(path):
@@ -38,7 +39,7 @@ def test_links_lead_to_files_and_headings(page):
         assert not anchor or anchor in headings(other), f"{target}#{anchor}"
 
 
-@pytest.mark.parametrize("caption", CAPTIONS, ids=lambda caption: caption.name)
+@pytest.mark.parametrize("caption", CAPTIONS, ids=lambda caption: str(caption.relative_to(ROOT)))
 def test_pages_that_a_caption_names_exist(caption):
     for name in re.findall(r"``(docs/[\w.-]+\.md)``", caption.read_text(encoding="utf-8")):
         assert (ROOT / name).is_file(), name
@@ -49,7 +50,7 @@ _CITED = re.compile(r'docs/([\w./-]+\.md)`*(?:#([\w-]+)|,?\s+"([^"]+)"|, section
 
 
 def test_pages_and_headings_that_code_cites_exist():
-    folders = ("workflow", "benchmarks", "examples", "verify")
+    folders = ("workflow", "studies", "benchmarks", "examples", "verify")
     files = [path for name in folders for path in (ROOT / name).rglob("*.py")]
     cited = 0
     for path in [*files, ROOT / "config.yaml", *(ROOT / "workflow").rglob("*.smk")]:
@@ -67,7 +68,7 @@ def test_pages_and_headings_that_code_cites_exist():
 
 def test_no_file_cites_a_page_that_does_not_ship():
     ours = [ROOT / "README.md", ROOT / "config.yaml", *(ROOT / "docs").rglob("*.md")]
-    for folder in ("workflow", "tests", "benchmarks", "examples", "verify"):
+    for folder in ("workflow", "studies", "tests", "benchmarks", "examples", "verify"):
         ours += (ROOT / folder).rglob("*.py")
     for path in ours:
         found = re.search(r"\bDESIG[N]\b|\bSTYL[E]\.md", path.read_text(encoding="utf-8"))

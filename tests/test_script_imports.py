@@ -22,7 +22,6 @@ COMPUTES = {
     "plan_mechanisms",
     "release_batch",
     "study_best_label",
-    "study_many_labels",
     "train_bagged_students",
     "train_interactive_students",
 }

@@ -32,9 +32,12 @@ def site(root, tmp_path_factory):
     return folder
 
 
+FOLDERS = ("config", "results", "studies")
+
+
 def pages(root):
     """Every page that is on the site, by its name in the repository."""
-    names = ("README.md", "CONTRIBUTING.md", "config/README.md", "results/README.md")
+    names = ("README.md", "CONTRIBUTING.md", *(f"{name}/README.md" for name in FOLDERS))
     return [*names, *(str(path.relative_to(root)) for path in (root / "docs").rglob("*.md"))]
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 from private_ensembles.datasets.tabular import read_records
 from private_ensembles.jobs import io
 from private_ensembles.papers.dpbag.experiment import split_thirds, with_facts
-from private_ensembles.papers.dpbag.intercept import counts, table
+from studies.intercept.penalised import counts, table
 
 with io.job(snakemake) as job:
     options = job.params

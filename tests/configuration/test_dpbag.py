@@ -43,12 +43,3 @@ def test_jobs_together_have_every_partition_once():
     jobs = [paper.partitions("logistic", first) for first in paper.first_partitions("logistic")]
     assert [number for job in jobs for number in job] == list(range(60))
     assert paper.shards() == [20, 40, 50, 100, 150, 250]
-
-
-def test_the_study_of_the_intercept_takes_the_most_shards_of_logistic_teachers():
-    paper = check(DEFAULT | {"data": "paper"}).dpbag
-    wanted = {"n": 250, "k": [10, 50, 100], "seeds": [0, 1, 2, 3, 4], "C": 1}
-    assert paper.intercept_study() == wanted
-    assert check(DEFAULT | {"data": "embedded"}).dpbag.intercept_study() == {}
-    without = changed({"data": "paper", "dpbag.logistic": None})
-    assert check(without).dpbag.intercept_study() == {}

@@ -19,6 +19,7 @@ from private_ensembles.figures.darrm import (
 from private_ensembles.figures.ledger import draw_ledger
 from private_ensembles.figures.nzc import draw_ensembles
 from private_ensembles.figures.own_votes import draw_own
+from studies.many_labels.figure import draw_many_labels
 
 from . import test_darrm as darrm
 from . import test_own_votes as own
@@ -30,11 +31,7 @@ ENSEMBLE = {"ensemble": "250 teachers, 10 classes"}
 # What draws each figure, what it is given (a file in docs/ if it is a text), and its words.
 FIGURES = {
     "planner": (planner_figures.draw_plan, ["planner/planner"], ENSEMBLE),
-    "many_labels": (
-        planner_figures.draw_many_labels,
-        ["planner/many_labels", "pate/equal_budget"],
-        {},
-    ),
+    "many_labels": (draw_many_labels, ["studies/many_labels", "pate/equal_budget"], {}),
     "best_label": (best_label.draw_best_label, ["planner/best_label"], {}),
     "label_counts": (dpbag_figures.draw_labels, [("dpbag/table6", "dpbag/table8"), 1e-3], {}),
     "students": (dpbag_figures.draw_students, [("dpbag/table5", "dpbag/table7"), 1e-3], {}),

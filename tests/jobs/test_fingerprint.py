@@ -39,6 +39,7 @@ def toy(tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "ROOT", package)
     monkeypatch.setattr(module, "SCRIPTS", scripts)
+    monkeypatch.setattr(module, "STUDIES", tmp_path / "studies")
     (package / "__init__.py").write_text("")
     (package / "room" / "__init__.py").write_text("CONSTANT = 1\n")
     (package / "room" / "used.py").write_text("def f(x):\n    return x\n")
@@ -164,6 +165,18 @@ def test_a_module_that_loads_from_its_package_by_name_counts_with_all_that_lies_
         once,
         before,
     }
+
+
+def test_of_the_studies_the_modules_that_a_script_imports_count(toy, tmp_path):
+    toy(studies__used="x = 1\n", studies__other="x = 1\n")
+    (tmp_path / "studies" / "__init__.py").write_text("")
+    assert "studies" not in closure("script.py")
+    before = toy(
+        scripts__script=f"import json\nfrom studies.used import x\nfrom {PACKAGE} import room\n"
+    )
+    assert {"studies", "studies.used", f"{PACKAGE}.room"} <= set(closure("script.py"))
+    assert toy(studies__other="x = 2\n") == before
+    assert toy(studies__used="x = 2\n") != before
 
 
 def test_circular_imports_end(toy):

@@ -104,19 +104,6 @@ def test_a_plan_without_any_mechanism_says_why():
     assert "for two classes only" in shown
 
 
-def test_shares_of_right_labels_stand_by_number_of_labels(root):
-    table = pd.read_csv(root / "docs" / "planner" / "many_labels.csv")
-    shown = views.many_labels({"many_labels": table}, none())
-    head, *body = rows(shown)
-    known = table[table["right"].notna() & (table["analysis"] != "none")]
-    labels = [int(text.partition("\xa0=\xa0")[2]) for text in head[1:]]
-    assert labels == sorted(known["labels"].unique())
-    exact = known[(known["mechanism"] == "gnmax_exact") & (known["labels"] == 100)]["right"]
-    (mine,) = [row for row in body if row[0] == "GNMax, σ of the labels"]
-    wanted = 100 * exact.iloc[0]
-    assert float(mine[1 + labels.index(100)]) == pytest.approx(wanted, abs=0.006)
-
-
 def test_every_accuracy_at_an_equal_budget_is_in_the_pivot(root):
     table = pd.read_csv(root / "docs" / "pate" / "equal_budget.csv")
     head, *body = rows(views.equal_budget({"equal_budget": table}, none()))

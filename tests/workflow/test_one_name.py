@@ -92,13 +92,8 @@ def test_names_in_tables_are_labels(results):
 
 def drawings(results):
     """What draws each figure of a run that shows mechanisms, by the figure's folder and name."""
-    votes = read(results / "pate/tables/equal_budget.csv")
     known = {
         "planner/correct_labels": ("planner/tables/planner", planner.draw_plan),
-        "planner/many_labels": (
-            "planner/tables/many_labels",
-            lambda study, *paths: planner.draw_many_labels(study, votes, *paths),
-        ),
         "planner/best_label": ("planner/tables/best_label", best_label.draw_best_label),
         "pate/figure1": ("pate/tables/figure1", functools.partial(pate.draw_students, source="x")),
         "pate/figure4": (

@@ -82,7 +82,6 @@ CONFIGURATION = {
 }
 PLANNER = {
     "plan_mechanisms",
-    "study_many_labels",
     "study_best_label",
 }
 FILES = {

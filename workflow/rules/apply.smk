@@ -27,30 +27,6 @@ rule plan_mechanisms:
         "../scripts/plan_mechanisms.py"
 
 
-# PATE's votes are drawn beside the study where their comparison is made.
-rule study_many_labels:
-    message:
-        "Comparing noise laws by what their labels cost"
-    input:
-        equal_budget=targets.equal_budget(settings),
-    output:
-        table=shown("results/planner/tables/many_labels.csv", "many_labels", "Planner"),
-        png=shown("results/planner/figures/many_labels.png", "many_labels", "Planner"),
-        pdf="results/planner/figures/many_labels.pdf",
-    params:
-        code=fingerprint("study_many_labels.py"),
-        settings=config["planner"],
-        noise=config["noise"],
-    log:
-        "logs/study_many_labels/many_labels.log",
-    benchmark:
-        "results/benchmarks/study_many_labels/many_labels.tsv"
-    resources:
-        mem_mb=growing(1000),
-    script:
-        "../scripts/study_many_labels.py"
-
-
 rule study_best_label:
     message:
         "Comparing the best label with the others"

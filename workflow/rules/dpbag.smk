@@ -201,28 +201,3 @@ rule check_conjecture:
     localrule: True
     script:
         "../scripts/check_conjecture.py"
-
-
-# Ten seconds or so for each split of UCI Adult.
-rule study_intercept:
-    message:
-        "Counting labels of teachers whose intercept is penalised"
-    input:
-        dataset=files.dataset(settings.dpbag.used.dataset),
-    output:
-        shown("results/dpbag/tables/intercept.csv", "intercept", "DPBag", "Labels"),
-    params:
-        code=fingerprint("study_intercept.py"),
-        study=settings.dpbag.intercept_study(),
-        budget=settings.dpbag.budget(),
-        scaling=lookup(within=config, dpath="dpbag/scaling"),
-        seed=config["seed"],
-    log:
-        "logs/study_intercept/intercept.log",
-    benchmark:
-        "results/benchmarks/study_intercept/intercept.tsv"
-    resources:
-        mem_mb=growing(900),
-        runtime=60,
-    script:
-        "../scripts/study_intercept.py"

@@ -49,7 +49,6 @@ rule build_index:
             rules.plan_mechanisms.output.table,
             rules.plan_mechanisms.output.labels,
             rules.plan_mechanisms.output.audit,
-            targets.study(settings, "many_labels")["tables"],
             targets.study(settings, "best_label")["tables"],
         ],
         figures=[
@@ -57,7 +56,6 @@ rule build_index:
             targets.ledger(settings)["figures"],
             targets.adversaries(settings)["figures"],
             rules.plan_mechanisms.output.png,
-            targets.study(settings, "many_labels")["figures"],
             targets.study(settings, "best_label")["figures"],
         ],
         teachers=targets.teachers_cost(settings),

@@ -114,16 +114,6 @@ class Dpbag(Bagged, types.MainSection):
         settings = self.used.models()[model].plain()
         return {key: value for key, value in settings.items() if key not in _GRID}
 
-    def intercept_study(self) -> dict:
-        """Return n (the most shards), k, seeds and C of logistic teachers on the paper's data.
-
-        Empty for a stand-in, of which nothing is printed, and without such teachers.
-        """
-        if self.used is not self or self.logistic is None:
-            return {}
-        grid = self.grid("logistic")
-        return grid | {"n": max(grid["n"]), "C": self.training("logistic")["C"]}
-
     def budget(self) -> dict:
         """Return epsilon (list), delta, delta_of_counts, noise and order_max."""
         return self.pick("epsilon", "delta", "delta_of_counts", "noise", "order_max")

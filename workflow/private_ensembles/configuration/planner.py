@@ -49,20 +49,6 @@ class SyntheticVotes(Profile, Pool):  # keys in the order of config.yaml: of the
     mislabelled: types.Share = about("Share of queries whose label is not the true class.")
 
 
-class ManyLabels(types.Section):
-    """Noise laws at equal totals, two classes, each charged for its labels."""
-
-    teachers: types.integer(ge=2, le=1000) = about("Teachers.")
-    lead: types.Count = about("Votes by which the right class leads.")
-    epsilon: types.TotalEpsilon = about("Of all labels together, at planner.delta.")
-    labels: types.Distinct[types.integer(ge=1, le=10000)] = about("Numbers Q of labels.")
-
-    def mistakes(self) -> Iterator[types.Mistake]:
-        yield from types.at_most("lead", self.lead, self.teachers, "{here}.teachers")
-        if (self.teachers - self.lead) % 2:
-            yield "lead", self.lead, f"odd or even as teachers = {self.teachers} is"
-
-
 class BestLabel(types.Section):
     """The best label beside the others, for teachers of stated and of other accuracies."""
 
@@ -101,7 +87,6 @@ class Planner(types.MainSection):
     epsilons: types.Distinct[types.TotalEpsilon] = about("Budgets of table and figure.")
     delta: types.SmallDelta = about("Of all labels together.")
     profile: PlannedProfile
-    many_labels: types.Maybe[ManyLabels] = about("The study of many labels; null leaves it out.")
     best_label: types.Maybe[BestLabel] = about("The study of the best label; null leaves it out.")
 
     @field_validator("mechanisms")

@@ -54,8 +54,6 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
         pate_items.append("authors_votes")
     bagged = settings.dpbag.run_tables("students") + settings.dpbag.run_tables("labels")
     bagged += [f"{item}_by_split" for item in bagged]
-    if settings.dpbag.intercept_study():
-        bagged.append("intercept")
     return {
         "darrm": darrm,
         "pate": pate_items,
@@ -146,7 +144,7 @@ def equal_budget(settings: Configuration) -> list[str]:
 
 
 def study(settings: Configuration, name: str) -> dict[str, list[str]]:
-    """One of the planner's studies, such as `many_labels`; nothing if it is left out."""
+    """One of the planner's studies, such as `best_label`; nothing if it is left out."""
     made = bool(getattr(settings.planner, name))
     return {
         "tables": [f"results/planner/tables/{name}.csv"] * made,
@@ -160,7 +158,7 @@ def published(settings: Configuration) -> dict[str, list[str]]:
     tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"]]
     tables += [f"results/planner/tables/{name}.csv" for name in ("planner", "fewer_labels")]
     figures = [*audit["figures"], "results/planner/figures/correct_labels.png"]
-    for name in ("many_labels", "best_label"):
+    for name in ("best_label",):
         tables += study(settings, name)["tables"]
         figures += study(settings, name)["figures"]
     tables += adversaries(settings)["tables"]

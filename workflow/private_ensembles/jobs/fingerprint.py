@@ -1,4 +1,4 @@
-"""A hash of what a script does: of its code and of every module of this package that it imports.
+"""A hash of what a script does: of its code and of every module of ours that it imports.
 
 Snakemake reruns a job when its script is touched, even without a change, and never when a module
 that the script imports changes. As a parameter of the rule, this hash does the opposite of both:
@@ -15,6 +15,8 @@ from pathlib import Path
 PACKAGE = "private_ensembles"
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT.parent / "scripts"
+# The studies' modules, which their scripts import beside the package.
+STUDIES = ROOT.parents[1] / "studies"
 # What a package offers by `__getattr__`, and its version, change nothing that a script computes.
 _OFFERED = {"__version__", "__all__", "_PUBLIC"}
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -22,11 +24,12 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 @cache
 def _modules() -> dict[str, Path]:
-    """Return all modules of the package by dotted name."""
+    """Return all modules of the package, and of the studies, by dotted name."""
     modules = {}
-    for path in sorted(ROOT.rglob("*.py")):
-        name = ".".join((PACKAGE, *path.relative_to(ROOT).with_suffix("").parts))
-        modules[name.removesuffix(".__init__")] = path
+    for folder in (ROOT, STUDIES):
+        for path in sorted(folder.rglob("*.py")):
+            name = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+            modules[name.removesuffix(".__init__")] = path
     return modules
 
 

@@ -134,29 +134,6 @@ def _places(rows: pd.DataFrame) -> list[tuple]:
     return list(zip(rows["budget_epsilon"], rows["wanted"], strict=True))
 
 
-def many_labels(
-    tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
-) -> Markup:
-    """Return how often a label is right, mechanism by number of labels, with the same control."""
-    (table,) = tables.values()
-    rows = table[table["right"].notna()].drop_duplicates(["mechanism", "labels"])
-    if "analysis" in rows:
-        rows = rows[rows["epsilon"] == rows["epsilon"].iloc[0]]
-    wide = rows.pivot(index="mechanism", columns="labels", values="right")
-    wide = 100 * wide.sort_values(wide.columns[-1], ascending=False)
-    wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
-    first = rows.iloc[0]
-    return _VIEWS.many_labels(
-        epsilon=format_number(first["epsilon"]),
-        delta=names.powers(format_number(first["delta"])),
-        teachers=format_number(first["teachers"]),
-        lead=format_number(first["lead"]),
-        table=html_table(
-            wide.reset_index(), "Share of right labels by number of labels", decimals=2
-        ),
-    )
-
-
 def _without(table: pd.DataFrame) -> Markup:
     """Say which mechanisms do not apply, and why, in one sentence that unfolds."""
     if "not_applicable" not in table:
@@ -356,7 +333,6 @@ VIEWS = {
     "accuracy": accuracy,
     "privacy": privacy,
     "planner": planner,
-    "many_labels": many_labels,
     "equal_budget": equal_budget,
     "leads": leads,
     "table2": table2,

@@ -2,14 +2,20 @@
 
 import pandas as pd
 
-from private_ensembles.figures.planner import draw_many_labels
 from private_ensembles.jobs import io
-from private_ensembles.planner.studies import many_labels
+from studies.many_labels.figure import draw_many_labels
+from studies.many_labels.noise_laws import many_labels
 
 with io.job(snakemake) as job:
-    settings = job.params.settings
-    meter = job.meter(len(settings["many_labels"]["labels"]), "numbers of labels")
-    table = many_labels(settings, meter, noise=job.params.noise)
+    params = job.params
+    meter = job.meter(len(params.settings["labels"]), "numbers of labels")
+    table = many_labels(
+        params.settings,
+        mechanisms=params.mechanisms,
+        delta=params.delta,
+        noise=params.noise,
+        meter=meter,
+    )
     meter.finish()
     io.write_csv(job.output.table, table)
     votes = None

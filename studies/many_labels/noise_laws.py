@@ -1,12 +1,7 @@
-"""The planner's study of noise laws at equal totals.
-
-settings: the section ``planner`` of the configuration. Nothing here looks at private votes.
-"""
-
-from __future__ import annotations
+"""Noise laws at equal totals: how often a label is right if many of them share one budget."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -21,32 +16,39 @@ from private_ensembles.planner.study import words
 LIMIT = math.sqrt(2 / math.pi)
 
 
-def many_labels(settings: Mapping, meter=None, *, noise: str = "reproducible") -> pd.DataFrame:
+def many_labels(
+    settings: Mapping,
+    *,
+    mechanisms: Iterable[str],
+    delta: float,
+    noise: str = "reproducible",
+    meter=None,
+) -> pd.DataFrame:
     """Noise laws at equal totals: a row per number of labels and mechanism that answers everything.
 
     Two classes, one lead: how often is a label right if Q of them together cost (epsilon, delta)?
     By the account of the labels, and by the published accounts of the noisy counts.
 
-    settings: the section ``planner``, with many_labels. Columns: mechanism, name, analysis, labels,
-    epsilon, delta, teachers, lead, parameters, sigma (GNMax's; NaN elsewhere), right (Pr[a label is
-    right] at that lead) and ratio (sigma over that of gnmax_analytic; NaN elsewhere). `limit` is
-    what the ratio tends to.
+    settings: teachers, lead, epsilon and numbers of labels. mechanisms: by name. noise: `secure`
+    is charged for as the discrete noise that it is. meter: advanced once per number of labels.
+    Columns: mechanism, name, analysis, labels, epsilon, delta, teachers, lead, parameters, sigma
+    (GNMax's; NaN elsewhere), right (Pr[a label is right] at that lead) and ratio (sigma over that
+    of gnmax_analytic; NaN elsewhere). `limit` is what the ratio tends to.
     """
-    options = settings["many_labels"]
-    teachers, lead = options["teachers"], options["lead"]
+    teachers, lead = settings["teachers"], settings["lead"]
     counts = np.array([[(teachers - lead) // 2, (teachers + lead) // 2]])
     rows = []
-    for labels in options["labels"]:
+    for labels in settings["labels"]:
         wanted = Task(
-            epsilon=options["epsilon"],
-            delta=settings["delta"],
+            epsilon=settings["epsilon"],
+            delta=delta,
             queries=labels,
             labels=labels,
             n_teachers=teachers,
             n_classes=2,
             secure=check_mode(noise) == "secure",
         )
-        for name in settings["mechanisms"]:
+        for name in mechanisms:
             mechanism = load(name)
             if not mechanism.entry.hides_votes or mechanism.refusal(wanted):
                 continue

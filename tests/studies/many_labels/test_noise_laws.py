@@ -1,4 +1,4 @@
-"""The planner's study of equal totals by several accounts: one row per setting."""
+"""Noise laws at equal totals: one row per setting, by several accounts."""
 
 import math
 
@@ -7,18 +7,18 @@ import pytest
 
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.planner.studies import LIMIT, many_labels
+from studies.many_labels.noise_laws import LIMIT, many_labels
 
 MANY = {
     "mechanisms": ["gnmax", "gnmax_analytic", "gnmax_exact", "confident_gnmax", "exponential"],
     "delta": 1e-5,
-    "many_labels": {"teachers": 51, "lead": 21, "epsilon": 1.0, "labels": [1, 20, 100]},
 }
+SETTINGS = {"teachers": 51, "lead": 21, "epsilon": 1.0, "labels": [1, 20, 100]}
 
 
 @pytest.fixture(scope="module")
 def many():
-    return many_labels(MANY)
+    return many_labels(SETTINGS, **MANY)
 
 
 def test_every_mechanism_that_answers_has_a_row_for_every_number_of_labels(many):

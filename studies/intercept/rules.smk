@@ -1,0 +1,27 @@
+# How many labels DPBag's budgets buy from teachers whose intercept is penalised.
+TABLES.append("results/studies/tables/intercept.csv")
+
+
+# Ten seconds or so for each split of UCI Adult.
+rule study_intercept:
+    message:
+        "Counting labels of teachers whose intercept is penalised"
+    input:
+        dataset=main.files.dataset(main.settings.dpbag.used.dataset),
+    output:
+        shown("results/studies/tables/intercept.csv"),
+    params:
+        code=fingerprint("intercept/study_intercept.py"),
+        study=penalised_teachers,
+        budget=main.settings.dpbag.budget(),
+        scaling=main.config["dpbag"]["scaling"],
+        seed=main.config["seed"],
+    log:
+        "logs/study_intercept/intercept.log",
+    benchmark:
+        "results/benchmarks/study_intercept/intercept.tsv"
+    resources:
+        mem_mb=main.growing(900),
+        runtime=60,
+    script:
+        "study_intercept.py"

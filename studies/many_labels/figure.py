@@ -1,0 +1,99 @@
+"""The figure of the study of many labels: right labels, and the noise that they need."""
+
+import pandas as pd
+from matplotlib.ticker import PercentFormatter
+
+from private_ensembles.figures import names, style
+from private_ensembles.figures.planner import family
+from private_ensembles.mechanisms import registry
+
+# GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
+ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
+# Of PATE's tasks the first ones are drawn, paler one after the other.
+_TASKS = 2
+
+
+def draw_many_labels(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) -> None:
+    """Draw the frame of `noise_laws.many_labels` and save it under every path.
+
+    equal_budget: that of `papers.pate.equal_budget`, whose tasks are drawn each with its largest
+    number of labels; None if there are no votes.
+    """
+    with style.figure(2, 2, size=(7.8, 7.0)) as (drawn, ((first, second), (third, words))):
+        _right(study, first)
+        _ratios(study, second)
+        if equal_budget is None:
+            third.set_visible(False)
+        else:
+            _votes(equal_budget, third)
+        words.axis("off")
+        lines = {line.get_label(): line for axis in (first, second) for line in axis.lines}
+        labels = [style.label(name) for name in registry.entries() if style.label(name) in lines]
+        words.legend([lines[label] for label in labels], labels, loc="center")
+        style.save(drawn, *paths)
+
+
+def _right(study: pd.DataFrame, axis) -> None:
+    """One line per mechanism; of those that differ in their proof alone, the two at the ends."""
+    families: dict[str, list[str]] = {}
+    shown = set(study["mechanism"])
+    # Of each family the registry's first proof is the loosest, and its last the tightest.
+    for name in (name for name in registry.entries() if name in shown):
+        families.setdefault(family(name), []).append(name)
+    for members in families.values():
+        for name in dict.fromkeys((members[0], members[-1])):
+            part = study[study["mechanism"] == name]
+            style.line(axis, part["labels"], part["right"], name)
+    first = study.iloc[0]
+    axis.set(
+        xscale="log",
+        xlabel="labels Q",
+        ylabel=f"right labels, {first['lead']} votes ahead of {first['teachers']}",
+        title=f"ε = {first['epsilon']:g}, δ = {style.number(first['delta'])} for all labels",
+    )
+    axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def _ratios(study: pd.DataFrame, axis) -> None:
+    for name in ACCOUNTS:
+        part = study[study["mechanism"] == name]
+        style.line(axis, part["labels"], part["ratio"], name)
+    axis.axhline(study["limit"].iloc[0], color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
+    at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), (0, 3), **at)
+    axis.set(
+        xscale="log",
+        xlabel="labels Q",
+        ylabel="σ as a share of what the counts need",
+        title=f"{names.short([ACCOUNTS[0]])[0]}: noise by three accounts",
+    )
+
+
+def _votes(table: pd.DataFrame, axis) -> None:
+    most = table.groupby("task")["queries"].transform("max")
+    table = table[(table["queries"] == most) & table["mechanism"].isin(ACCOUNTS)]
+    tasks = list(dict.fromkeys(table["task"]))[:_TASKS]
+    # Words stand at the end where the tasks are further apart.
+    tops = table[table["task"].isin(tasks)].groupby(["epsilon", "task"])["accuracy"].max().unstack()
+    apart = (tops.max(axis=1) - tops.min(axis=1)).iloc[[0, -1]]
+    place_of_words = apart.iloc[::-1].idxmax()
+    side = "right" if place_of_words == apart.index[-1] else "left"
+    for place, task in enumerate(tasks):
+        rows = table[table["task"] == task].sort_values("epsilon")
+        for name in ACCOUNTS:
+            part = rows[rows["mechanism"] == name]
+            axis.plot(
+                part["epsilon"], part["accuracy"], **style.look(name) | {"alpha": 1 - 0.5 * place}
+            )
+        delta = style.number(rows["delta"].iloc[0])
+        words = f"{style.label(task)}, {rows['queries'].iloc[0]:,} labels, δ = {delta}"
+        at = place_of_words, tops.loc[place_of_words, task]
+        # Lines of the other task pass behind the words.
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85}
+        axis.annotate(words, at, (0, 6), textcoords="offset points", ha=side, bbox=box)
+    axis.set(
+        xscale="log", xlabel="ε of all labels together", ylabel="right labels", title="PATE's votes"
+    )
+    axis.margins(y=0.12)
+    style.plain_ticks(axis.xaxis, sorted(set(table["epsilon"])), alone=True)
+    axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))

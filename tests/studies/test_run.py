@@ -1,0 +1,39 @@
+"""The studies' own Snakefile: a small run, what it plans again, and what it says of a mistake."""
+
+import pytest
+import yaml
+
+TINY = ("--snakefile", "studies/Snakefile", "--configfile", "tests/config/tiny_studies.yaml")
+
+
+@pytest.fixture
+def finished(finish_run):
+    return finish_run("tiny_studies")
+
+
+def test_a_finished_run_has_nothing_to_do(finished, planned):
+    assert list((finished / "results/studies/figures").glob("*.png"))
+    assert planned(finished, *TINY) == {}
+
+
+def test_the_workflow_goes_on_from_what_the_studies_have_made(finished, planned, tmp_path):
+    config = yaml.safe_load((finished / TINY[-1]).read_text())
+    del config["studies"]
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    votes = "results/votes/digits-10/kind=plain,K=10,seed=0.npz"
+    assert planned(finished, "--configfile", str(tmp_path / "mine.yaml"), "--", votes) == {}
+
+
+def test_one_command_publishes_papers_and_studies(finished, planned):
+    plan = planned(finished, *TINY, "--", "publish_docs")
+    assert plan["publish_docs"] == plan["publish_studies"] == 1
+
+
+def test_a_mistake_is_one_line(finished, run_snakemake, tmp_path):
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("studies: {many_labels: {lead: 0}}\n")
+    done = run_snakemake(finished, "-n", *TINY, str(wrong))
+    assert done.returncode != 0
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "error: " in line]
+    assert len(said) == 1
+    assert said[0].startswith("error: studies.many_labels.lead = 0: ")
