@@ -110,7 +110,13 @@ def dearest_row(cover, kinks, weights):
 def bounds_at(family, labels, epsilon, **options):
     """Bounds on the delta of labels at an epsilon."""
     found = curve(family, labels, epsilon, 1e-9, **options)
-    return Bounds(found.least_delta(epsilon), found.delta(epsilon))
+    return Bounds(least_delta(found, epsilon), found.delta(epsilon))
+
+
+def least_delta(found, epsilon):
+    """A lower bound on the delta of a curve at an epsilon: the highest of its lines from below."""
+    lines = found.below + found.slopes * np.expm1(epsilon - found.logs)
+    return max(0.0, float(lines.max()) * (1 - 1e-12) - 1e-14)
 
 
 def check_small_adversaries(laws, family):

@@ -249,13 +249,6 @@ def curve_delta(rng, function):
     yield function(found, epsilon), _exactly(exact_value(pairs, labels, low)), False
 
 
-def curve_least_delta(rng, function):
-    found, pairs, labels = _label_curve(rng)
-    epsilon = float(rng.uniform(0, found.logs[-1] * 1.1))
-    _, high = power(epsilon)
-    yield _exactly(exact_value(pairs, labels, high)), function(found, epsilon), False
-
-
 def curve_epsilon(rng, function):
     found, pairs, labels = _label_curve(rng)
     delta = log_uniform(rng, -9, -0.05)
@@ -272,23 +265,6 @@ def curve_least_epsilon(rng, function):
     if epsilon:
         _, high = power(epsilon)
         yield _exactly(exact_value(pairs, labels, high)), mpf(delta), False
-
-
-def odometer_cap(rng, function):
-    delta, first = probability(rng), int(rng.integers(1, 40))
-    place = int(rng.integers(1, 30))
-    cap, share = function(first * 2 ** (place - 1), delta, first=first)
-    assert cap == first * 2 ** (place - 1)
-    yield mpf(delta) / (place * (place + 1)), share
-
-
-def odometer_stopped(rng, function):
-    last = rng.uniform(0, 20)
-    claim = last * rng.uniform()
-    logs = rng.uniform(-30, 10, 40)
-    for log, found in zip(logs, function(logs, claim, last), strict=True):
-        exact = -mpmath.expm1(mpf(log) + mpf(claim) - mpf(last))
-        yield found, max(mpf(0), exact), False
 
 
 def adaptive_epsilon(rng, function):
@@ -838,12 +814,9 @@ def whole_distance(rng, function):
 
 PROMISES = {
     "accounting.adaptive.account:Curve.delta": curve_delta,
-    "accounting.adaptive.account:Curve.least_delta": curve_least_delta,
     "accounting.adaptive.account:Curve.epsilon": curve_epsilon,
     "accounting.adaptive.account:Curve.least_epsilon": curve_least_epsilon,
     "accounting.adaptive.account:adaptive_epsilon": adaptive_epsilon,
-    "accounting.adaptive.odometer:cap_of": odometer_cap,
-    "accounting.adaptive.odometer:_stopped": odometer_stopped,
     "accounting.adaptive.counts_and_labels:NoisyCounts.mu": counts_mu,
     "accounting.adaptive.counts_and_labels:joint_epsilon": joint_epsilon,
     "accounting.discrete_gaussian:fine_distance": fine_distance,

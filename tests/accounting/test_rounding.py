@@ -33,7 +33,7 @@ from .promises import DIGITS, PROMISES
 HOUSE = Path(private_ensembles.__file__).parent
 DRAWS = 120
 # Where an exact value takes long: all strategies of an adversary, a search of sigma.
-CURVE = ("delta", "epsilon", "least_delta", "least_epsilon")
+CURVE = ("delta", "epsilon", "least_epsilon")
 FEWER = {
     "accounting.adaptive.account:adaptive_epsilon": 20,
     "accounting.adaptive.counts_and_labels:joint_epsilon": 20,

@@ -13,6 +13,8 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.best_label import best_label
 from private_ensembles.planner.best_label import compare, pairs, within
 
+from ..accounting.adversaries import least_delta
+
 BEST = {
     "mechanisms": ["confident_gnmax", "exponential", "permute_and_flip", "ladder"],
     "delta": 1e-5,
@@ -110,5 +112,5 @@ def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts
     assert 0.95 * task.epsilon < spent.lower <= spent.upper <= task.epsilon * (1 + 1e-3)
     # Half the noise for several labels is caught.
     twin = pairs(best_label(6, 3, 2 * label.epsilon, accuracy=0.7))
-    assert curve(twin, 20, task.epsilon, task.delta).least_delta(task.epsilon) > task.delta
+    assert least_delta(curve(twin, 20, task.epsilon, task.delta), task.epsilon) > task.delta
     assert within(replace(task, labels=1), 0.7).delta == task.delta

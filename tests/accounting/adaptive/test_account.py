@@ -170,9 +170,6 @@ def test_a_line_below_a_curve_is_read_below_itself_to_the_last_digit(value, slop
     found = Curve(logs, np.ones(2), np.array([value, 0.0]), np.array([slope, 0.0]))
     with mpmath.workdps(50):
         height, fall = mpmath.mpf(value), -mpmath.mpf(slope)
-        for epsilon in (0.0, 1e-9, 0.1, 0.25):
-            exact = max(height - fall * mpmath.expm1(epsilon), 0)
-            assert exact * (1 - mpmath.mpf(1e-12)) - 1e-13 <= found.least_delta(epsilon) <= exact
         for less in (0.0, 2.0**-50, 1e-9, 0.3):
             delta = value * (1 - less)
             exact = mpmath.log1p((height - delta) / fall)

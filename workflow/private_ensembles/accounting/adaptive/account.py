@@ -40,7 +40,6 @@ _FEW = 48
 _LARGEST_REACH, _FURTHEST = 4000, 600.0
 _MOST_POINTS = 20_000
 _TRIES = 40
-_LEAST_DELTA = 1e-14
 # Multiples of the Renyi order that decides at epsilon, by which pairs are gathered: labels that are
 # near their end, or few, meet orders far from it.
 _ORDERS = np.geomspace(1 / 32, 2.5, 12)
@@ -80,14 +79,6 @@ class Curve:
         share = max(0.0, share - _ROUNDING * (1 + self._size(place) / gap))
         chord = (1 - share) * self.above[place] + share * self.above[place + 1]
         return min(1.0, float(chord) * (1 + _ROUNDING))
-
-    def least_delta(self, epsilon: float) -> float:
-        """A lower bound on delta at `epsilon`."""
-        rise = np.expm1(epsilon - self.logs)
-        rounding = _ROUNDING * (1 + self._size(-1))
-        # The sum's rounding, and that of rise and of the logarithms.
-        lost = rounding * (self.below - self.slopes * (np.abs(rise) + 1))
-        return max(0.0, float((self.below + self.slopes * rise - lost).max()))
 
     def epsilon(self, delta: float) -> float:
         """An upper bound on epsilon at `delta`, by the chord; infinite beyond the grid."""
