@@ -10,6 +10,25 @@ from private_ensembles.configuration.dpbag import Dpbag
 from private_ensembles.configuration.types import about
 
 
+class BestLabel(types.Section):
+    """The best label beside the others, for teachers of stated and of other accuracies."""
+
+    teachers: types.integer(ge=2, le=60) = about("Teachers.")
+    n_classes: types.integer(ge=3, le=100) = about("Classes.")
+    accuracies: types.Distinct[types.number(gt=0, lt=1)] = about(
+        "Shares of queries on which a teacher is right; each is stated and true in turn."
+    )
+    epsilons: types.Distinct[types.TotalEpsilon] = about("Budgets of one label.")
+    labels: types.Distinct[types.integer(ge=1, le=1000)] = about(
+        "Numbers of labels that cost the largest budget together."
+    )
+
+    def mistakes(self) -> Iterator[types.Mistake]:
+        for index, accuracy in enumerate(self.accuracies):
+            if accuracy <= 1 / self.n_classes:
+                yield f"accuracies[{index}]", accuracy, f"above 1 / {self.n_classes}, chance"
+
+
 class ManyLabels(types.Section):
     """Noise laws at equal totals, two classes, each charged for its labels."""
 
@@ -27,6 +46,7 @@ class ManyLabels(types.Section):
 class Studies(types.Section):
     """The section `studies`; null leaves a study out."""
 
+    best_label: types.Maybe[BestLabel]
     many_labels: types.Maybe[ManyLabels]
 
 

@@ -22,7 +22,7 @@ FLOORS = (
     {"jobs"},
     {"audit"},
     {"votes"},
-    {"darrm", "pate", "dpbag", "nzc", "optimal_label"},
+    {"darrm", "pate", "dpbag", "nzc"},
     {"mechanisms"},
     {"datasets", "teachers", "student"},
     {"planner"},

@@ -22,7 +22,6 @@ MIRRORED = (
     "mechanisms",
     "noise",
     "nzc",
-    "optimal_label",
     "page",
     "papers",
     "pate",

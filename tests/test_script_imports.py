@@ -21,7 +21,6 @@ COMPUTES = {
     "compare_noise",
     "plan_mechanisms",
     "release_batch",
-    "study_best_label",
     "train_bagged_students",
     "train_interactive_students",
 }

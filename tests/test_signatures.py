@@ -32,7 +32,7 @@ def test_an_adjacency_is_of_records(root):
         if (isinstance(node, ast.arg) and node.arg == "adjacency")
         or (isinstance(node, ast.Name) and node.id == "adjacency")
     }
-    assert named.isdisjoint({"audit", "darrm", "nzc", "pate", "dpbag", "optimal_label", "votes"})
+    assert named.isdisjoint({"audit", "darrm", "nzc", "pate", "dpbag", "votes"})
     assert {"mechanisms", "teachers", "ledger", "release"} <= named
 
 

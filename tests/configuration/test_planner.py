@@ -30,11 +30,3 @@ def test_labels_are_at_most_the_queries():
 
 def test_synthetic_votes_have_the_keys_of_a_profile_in_the_order_of_config_yaml():
     assert list(SyntheticVotes.model_fields) == list(DEFAULT["synthetic_votes"]["glyph"])
-
-
-def test_accuracies_of_the_best_label_are_better_than_chance():
-    given = DEFAULT["planner"]["best_label"]
-    words = r"planner\.best_label\.accuracies\[1\] = 0\.1: must be above 1 / 10, chance$"
-    with pytest.raises(ConfigError, match=words):
-        check(planner(best_label=given | {"accuracies": [0.5, 0.1]}))
-    check(planner(best_label=None))

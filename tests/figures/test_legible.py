@@ -7,9 +7,9 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
-from private_ensembles.figures import best_label, style
 from private_ensembles.figures import dpbag as dpbag_figures
 from private_ensembles.figures import planner as planner_figures
+from private_ensembles.figures import style
 from private_ensembles.figures.darrm import (
     draw_feasible_region,
     draw_gamma_shapes,
@@ -19,6 +19,7 @@ from private_ensembles.figures.darrm import (
 from private_ensembles.figures.ledger import draw_ledger
 from private_ensembles.figures.nzc import draw_ensembles
 from private_ensembles.figures.own_votes import draw_own
+from studies.best_label.figure import draw_best_label
 from studies.many_labels.figure import draw_many_labels
 
 from . import test_darrm as darrm
@@ -32,7 +33,7 @@ ENSEMBLE = {"ensemble": "250 teachers, 10 classes"}
 FIGURES = {
     "planner": (planner_figures.draw_plan, ["planner/planner"], ENSEMBLE),
     "many_labels": (draw_many_labels, ["studies/many_labels", "pate/equal_budget"], {}),
-    "best_label": (best_label.draw_best_label, ["planner/best_label"], {}),
+    "best_label": (draw_best_label, ["studies/best_label"], {}),
     "label_counts": (dpbag_figures.draw_labels, [("dpbag/table6", "dpbag/table8"), 1e-3], {}),
     "students": (dpbag_figures.draw_students, [("dpbag/table5", "dpbag/table7"), 1e-3], {}),
     "ledger": (draw_ledger, ["privacy_ledger"], {}),

@@ -22,6 +22,12 @@ def test_the_file_is_whole_and_null_leaves_a_study_out(given):
 @pytest.mark.parametrize(
     ("study", "key", "value", "message"),
     [
+        (
+            "best_label",
+            "accuracies",
+            [0.1],
+            "studies.best_label.accuracies[0] = 0.1: must be above",
+        ),
         ("many_labels", "lead", 50, "studies.many_labels.lead = 50: must be odd or even as teach"),
         ("many_labels", "epsilon", -1, "studies.many_labels.epsilon = -1: "),
         ("many_labels", "leads", 1, "studies.many_labels.leads = 1: "),

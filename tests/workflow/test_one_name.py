@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from private_ensembles.figures import (
-    best_label,
     ledger,
     names,
     own_votes,
@@ -94,7 +93,6 @@ def drawings(results):
     """What draws each figure of a run that shows mechanisms, by the figure's folder and name."""
     known = {
         "planner/correct_labels": ("planner/tables/planner", planner.draw_plan),
-        "planner/best_label": ("planner/tables/best_label", best_label.draw_best_label),
         "pate/figure1": ("pate/tables/figure1", functools.partial(pate.draw_students, source="x")),
         "pate/figure4": (
             "pate/tables/figure4",

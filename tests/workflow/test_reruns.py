@@ -261,7 +261,6 @@ FILES = {
     f"{MODULE}/papers/dpbag/tables.py": END,  # relations of printed numbers know the tables
     f"{MODULE}/papers/dpbag/experiment.py": NOTHING,
     f"{MODULE}/dpbag/plain.py": MECHANISMS,
-    f"{MODULE}/optimal_label/program.py": NOTHING,
     f"{MODULE}/command/main.py": NOTHING,  # a door of its own
     f"{MODULE}/api/planning.py": NOTHING,  # another
     f"{MODULE}/__main__.py": NOTHING,

@@ -80,13 +80,9 @@ CONFIGURATION = {
     "adversaries, of whom this run has none": ({"audit__adversaries__queries": 50}, NOTHING),
     "no ledger": ({"audit": None}, {"build_index"}),
 }
-PLANNER = {
-    "plan_mechanisms",
-    "study_best_label",
-}
 FILES = {
-    # The planner loads every mechanism, and so do its studies.
-    f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE | PLANNER,
+    # The planner loads every mechanism.
+    f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE | {"plan_mechanisms"},
     f"{MODULE}/papers/nzc/experiment.py": LABELS,
     f"{MODULE}/papers/nzc/figures.py": FIGURE,
     f"{MODULE}/papers/nzc/leads.py": LEADS,

@@ -27,26 +27,6 @@ rule plan_mechanisms:
         "../scripts/plan_mechanisms.py"
 
 
-rule study_best_label:
-    message:
-        "Comparing the best label with the others"
-    output:
-        table=shown("results/planner/tables/best_label.csv", "best_label", "Planner"),
-        png=shown("results/planner/figures/best_label.png", "best_label", "Planner"),
-        pdf="results/planner/figures/best_label.pdf",
-    params:
-        code=fingerprint("study_best_label.py"),
-        settings=config["planner"],
-    log:
-        "logs/study_best_label/best_label.log",
-    benchmark:
-        "results/benchmarks/study_best_label/best_label.tsv"
-    resources:
-        mem_mb=growing(1000),
-    script:
-        "../scripts/study_best_label.py"
-
-
 # The votes are a file of the user's. What may be shown of them has a folder of its own. Snakemake
 # leaves finished labels in place until they are replaced (`update`, which copies them: nothing that
 # is private); what was paid for is kept where no rule has an output. There is no benchmark: how long

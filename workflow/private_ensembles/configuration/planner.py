@@ -49,25 +49,6 @@ class SyntheticVotes(Profile, Pool):  # keys in the order of config.yaml: of the
     mislabelled: types.Share = about("Share of queries whose label is not the true class.")
 
 
-class BestLabel(types.Section):
-    """The best label beside the others, for teachers of stated and of other accuracies."""
-
-    teachers: types.integer(ge=2, le=60) = about("Teachers.")
-    n_classes: types.integer(ge=3, le=100) = about("Classes.")
-    accuracies: types.Distinct[types.number(gt=0, lt=1)] = about(
-        "Shares of queries on which a teacher is right; each is stated and true in turn."
-    )
-    epsilons: types.Distinct[types.TotalEpsilon] = about("Budgets of one label.")
-    labels: types.Distinct[types.integer(ge=1, le=1000)] = about(
-        "Numbers of labels that cost the largest budget together."
-    )
-
-    def mistakes(self) -> Iterator[types.Mistake]:
-        for index, accuracy in enumerate(self.accuracies):
-            if accuracy <= 1 / self.n_classes:
-                yield f"accuracies[{index}]", accuracy, f"above 1 / {self.n_classes}, chance"
-
-
 class Planner(types.MainSection):
     """Which mechanism to use, on a stated profile of the votes."""
 
@@ -87,7 +68,6 @@ class Planner(types.MainSection):
     epsilons: types.Distinct[types.TotalEpsilon] = about("Budgets of table and figure.")
     delta: types.SmallDelta = about("Of all labels together.")
     profile: PlannedProfile
-    best_label: types.Maybe[BestLabel] = about("The study of the best label; null leaves it out.")
 
     @field_validator("mechanisms")
     @classmethod

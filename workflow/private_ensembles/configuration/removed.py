@@ -10,6 +10,7 @@ REMOVED = {
     "findings": "ask k yes/no findings as k queries of two classes (examples/many_findings.py)",
     "level": "a session has noise of one scale",
     "levels": "a session has noise of one scale",
+    "best_label": "give it in studies/config.yaml (studies/README.md)",
     "many_labels": "give it in studies/config.yaml (studies/README.md)",
     "page": "the plan itself is printed, or written by --json",
     "reserve": "a session has noise of one scale",

@@ -143,24 +143,12 @@ def equal_budget(settings: Configuration) -> list[str]:
     return ["results/pate/tables/equal_budget.csv"] if made else []
 
 
-def study(settings: Configuration, name: str) -> dict[str, list[str]]:
-    """One of the planner's studies, such as `best_label`; nothing if it is left out."""
-    made = bool(getattr(settings.planner, name))
-    return {
-        "tables": [f"results/planner/tables/{name}.csv"] * made,
-        "figures": [f"results/planner/figures/{name}.png"] * made,
-    }
-
-
 def published(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
     audit = ledger(settings)
     tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"]]
     tables += [f"results/planner/tables/{name}.csv" for name in ("planner", "fewer_labels")]
     figures = [*audit["figures"], "results/planner/figures/correct_labels.png"]
-    for name in ("best_label",):
-        tables += study(settings, name)["tables"]
-        figures += study(settings, name)["figures"]
     tables += adversaries(settings)["tables"]
     figures += adversaries(settings)["figures"]
     figures += figure_files(settings)

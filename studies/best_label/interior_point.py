@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from private_ensembles.optimal_label.program import Program
+from studies.best_label.program import Program
 
 
 def solve(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -13,7 +13,7 @@ DRAWN = (BEST, "permute_and_flip", "exponential", "gnmax_exact")
 
 
 def draw_best_label(study: pd.DataFrame, *paths: str) -> None:
-    """Draw the frame of `planner.best_label.compare` and save it under every path.
+    """Draw the frame of `comparison.compare` and save it under every path.
 
     Of its true accuracies the first is drawn; dots are labels that were told another one.
     """

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 from private_ensembles.accounting.rounding import sixty_digits
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
-from private_ensembles.optimal_label.certificate import UNITS
+from studies.best_label.certificate import UNITS
 
 
 def weights(n_teachers, n_classes, accuracy):

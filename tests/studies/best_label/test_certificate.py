@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from private_ensembles.optimal_label import certificate
-from private_ensembles.optimal_label.certificate import UNITS, needed_delta, repair, uniform_share
-from private_ensembles.optimal_label.objective import right_weights
-from private_ensembles.optimal_label.program import Program
+from studies.best_label import certificate
+from studies.best_label.certificate import UNITS, needed_delta, repair, uniform_share
+from studies.best_label.objective import right_weights
+from studies.best_label.program import Program
 
 from . import oracle
 from .test_program import some_table

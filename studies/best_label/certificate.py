@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, below
-from private_ensembles.optimal_label.objective import WEIGHT_ROUNDINGS
-from private_ensembles.optimal_label.program import Program
+from studies.best_label.objective import WEIGHT_ROUNDINGS
+from studies.best_label.program import Program
 
 # Probabilities of tie groups are whole multiples of one part in this many.
 UNITS = 1 << 52

@@ -8,7 +8,7 @@ from private_ensembles.audit.histograms import (
     neighbour_pairs,
 )
 from private_ensembles.audit.histograms import sorted_histograms as number
-from private_ensembles.optimal_label.sorted_histograms import moves, tie_groups
+from studies.best_label.sorted_histograms import moves, tie_groups
 
 SIZES = [(1, 2), (1, 3), (2, 2), (3, 3), (4, 4), (5, 3), (6, 2), (6, 4), (7, 3)]
 

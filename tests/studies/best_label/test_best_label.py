@@ -7,8 +7,8 @@ from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
 from private_ensembles.mechanisms.ladder import ladder_matrix
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.optimal_label.best_label import best_label
-from private_ensembles.optimal_label.objective import right_weights
+from studies.best_label.best_label import best_label
+from studies.best_label.objective import right_weights
 
 from . import oracle
 

@@ -10,27 +10,24 @@ from private_ensembles.accounting.labels import label_epsilon
 from private_ensembles.audit.labels import OnCounts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.optimal_label.best_label import best_label
-from private_ensembles.planner.best_label import compare, pairs, within
+from studies.best_label.best_label import best_label
+from studies.best_label.comparison import compare, pairs, within
 
-from ..accounting.adversaries import least_delta
+from ...accounting.adversaries import least_delta
 
+MECHANISMS = ["confident_gnmax", "exponential", "permute_and_flip", "ladder"]
 BEST = {
-    "mechanisms": ["confident_gnmax", "exponential", "permute_and_flip", "ladder"],
-    "delta": 1e-5,
-    "best_label": {
-        "teachers": 7,
-        "n_classes": 4,
-        "accuracies": [0.5, 0.8],
-        "epsilons": [0.5, 1.0],
-        "labels": [1, 4],
-    },
+    "teachers": 7,
+    "n_classes": 4,
+    "accuracies": [0.5, 0.8],
+    "epsilons": [0.5, 1.0],
+    "labels": [1, 4],
 }
 
 
 @pytest.fixture(scope="module")
 def best():
-    return compare(BEST)
+    return compare(BEST, mechanisms=MECHANISMS, delta=1e-5)
 
 
 def test_mechanisms_that_answer_everything_have_a_row_for_every_accuracy(best):
@@ -71,15 +68,9 @@ def test_more_labels_are_right_less_often(best):
 @pytest.mark.parametrize(("K", "C"), [(3, 3), (9, 4), (11, 10), (14, 5)])
 def test_no_mechanism_is_right_more_often(K, C, epsilon):
     """All that serve more than two classes, with noise for one label at the same budget."""
-    accuracies = [0.4, 0.6, 0.9]
     study = {"teachers": K, "n_classes": C, "epsilons": [epsilon], "labels": [1]}
-    table = compare(
-        {
-            "mechanisms": registry.offered(),
-            "delta": 1e-5,
-            "best_label": study | {"accuracies": accuracies},
-        }
-    )
+    study["accuracies"] = [0.4, 0.6, 0.9]
+    table = compare(study, mechanisms=registry.offered(), delta=1e-5)
     optimum = table[table["stated"] == table["accuracy"]].set_index("accuracy")["right"]
     others = table[table["stated"].isna()]
     assert {"permute_and_flip", "exponential", "gnmax_exact"} <= set(others["mechanism"])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from private_ensembles.optimal_label import interior_point
-from private_ensembles.optimal_label.objective import right_weights
-from private_ensembles.optimal_label.program import Program
+from studies.best_label import interior_point
+from studies.best_label.objective import right_weights
+from studies.best_label.program import Program
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.03])

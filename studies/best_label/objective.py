@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.rounding import sixty_digits
-from private_ensembles.optimal_label.sorted_histograms import TieGroups
+from studies.best_label.sorted_histograms import TieGroups
 
 # Of one weight, relative: five roundings of correctly rounded factors.
 WEIGHT_ROUNDINGS = 5
@@ -25,7 +25,7 @@ _LARGEST_LOGARITHM = 700.0
 def right_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]:
     """Return Pr[the sorted histogram, the right class in the tie group], (G,).
 
-    >>> from private_ensembles.optimal_label.sorted_histograms import tie_groups
+    >>> from studies.best_label.sorted_histograms import tie_groups
     >>> right_weights(tie_groups(2, 2), 0.75)  # 1-1, 2-0 and 0-2
     array([0.375 , 0.5625, 0.0625])
 

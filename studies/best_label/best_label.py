@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.optimal_label import interior_point
-from private_ensembles.optimal_label.certificate import (
+from studies.best_label import interior_point
+from studies.best_label.certificate import (
     UNITS,
     TableCertificate,
     repair,
     uniform_share,
     utility_below,
 )
-from private_ensembles.optimal_label.objective import right_weights
-from private_ensembles.optimal_label.program import Program
-from private_ensembles.optimal_label.sorted_histograms import TieGroups
+from studies.best_label.objective import right_weights
+from studies.best_label.program import Program
+from studies.best_label.sorted_histograms import TieGroups
 
 # More moves times classes than this take minutes.
 MOST_MOVES = 100_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,10 @@ from private_ensembles.accounting.adaptive.scales import (
 from private_ensembles.accounting.labels import label_epsilon
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.optimal_label.best_label import BestLabel, best_label
-from private_ensembles.optimal_label.objective import right_weights
-from private_ensembles.optimal_label.sorted_histograms import moves, tie_groups
 from private_ensembles.planner.study import words
+from studies.best_label.best_label import BestLabel, best_label
+from studies.best_label.objective import right_weights
+from studies.best_label.sorted_histograms import moves, tie_groups
 
 # What the table calls it, which is no mechanism of the registry.
 NAME, LABEL = "optimal_label", "Optimal label"
@@ -30,29 +30,31 @@ NAME, LABEL = "optimal_label", "Optimal label"
 _LEAST_SHARE = 0.4
 
 
-def compare(settings: Mapping, meter=None) -> pd.DataFrame:
-    """Compare the best label with the planner's mechanisms that answer every query.
+def compare(
+    settings: Mapping, *, mechanisms: Iterable[str], delta: float, meter=None
+) -> pd.DataFrame:
+    """Compare the best label with mechanisms that answer every query.
 
     A row per budget, number of labels, mechanism, stated and true accuracy. Teachers are right with
     one probability each and all errors are as likely, so that how often a label is right is known
     without drawing votes. The best label is told an accuracy, which may be wrong.
 
-    settings: the section ``planner``, with best_label: one label for each of its epsilons, and each
-    of its numbers of labels for the largest of them. Columns: mechanism, name, teachers, n_classes,
-    epsilon, delta, labels, stated (NaN of a mechanism that asks for no accuracy), accuracy (the
-    true one), parameters and right (Pr[a label is right], exactly). meter: advanced once per budget
-    and number of labels.
+    settings: teachers, n_classes, accuracies, epsilons of one label each, and numbers of labels for
+    the largest of them. mechanisms: by name. delta: of all labels together. Columns: mechanism,
+    name, teachers, n_classes, epsilon, delta, labels, stated (NaN of a mechanism that asks for no
+    accuracy), accuracy (the true one), parameters and right (Pr[a label is right], exactly). meter:
+    advanced once per budget and number of labels.
     """
-    options = settings["best_label"]
-    size = {"n_teachers": options["teachers"], "n_classes": options["n_classes"]}
-    single = [(epsilon, 1) for epsilon in options["epsilons"]]
-    several = [(max(options["epsilons"]), labels) for labels in options["labels"] if labels > 1]
+    accuracies = settings["accuracies"]
+    size = {"n_teachers": settings["teachers"], "n_classes": settings["n_classes"]}
+    single = [(epsilon, 1) for epsilon in settings["epsilons"]]
+    several = [(max(settings["epsilons"]), labels) for labels in settings["labels"] if labels > 1]
     histograms = tie_groups(**size)
-    weights = {accuracy: right_weights(histograms, accuracy) for accuracy in options["accuracies"]}
+    weights = {accuracy: right_weights(histograms, accuracy) for accuracy in accuracies}
     rows = []
     for epsilon, labels in (*single, *several):
-        task = Task(epsilon, settings["delta"], labels, labels, **size)
-        drawn = [*_of_mechanisms(settings, task), *_of_the_best(options["accuracies"], task)]
+        task = Task(epsilon, delta, labels, labels, **size)
+        drawn = [*_of_mechanisms(mechanisms, task), *_of_the_best(accuracies, task)]
         for facts, chances in drawn:
             rows += [
                 {
@@ -75,10 +77,12 @@ def compare(settings: Mapping, meter=None) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _of_mechanisms(settings: Mapping, task: Task) -> Iterator[tuple[dict, NDArray[np.float64]]]:
+def _of_mechanisms(
+    mechanisms: Iterable[str], task: Task
+) -> Iterator[tuple[dict, NDArray[np.float64]]]:
     """Facts of mechanisms, and Pr[each class of a tie group] of their labels."""
     histograms = tie_groups(task.n_teachers, task.n_classes)
-    for name in settings["mechanisms"]:
+    for name in mechanisms:
         mechanism = load(name)
         entry = mechanism.entry
         if not entry.hides_votes or entry.data_dependent or mechanism.refusal(task):
@@ -90,7 +94,9 @@ def _of_mechanisms(settings: Mapping, task: Task) -> Iterator[tuple[dict, NDArra
         yield facts | {"parameters": words(parameters)}, chances
 
 
-def _of_the_best(accuracies, task: Task) -> Iterator[tuple[dict, NDArray[np.float64]]]:
+def _of_the_best(
+    accuracies: Iterable[float], task: Task
+) -> Iterator[tuple[dict, NDArray[np.float64]]]:
     """The same of the best label, for each stated accuracy."""
     for stated in accuracies:
         label = within(task, stated)

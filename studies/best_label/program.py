@@ -16,7 +16,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.optimal_label.sorted_histograms import Moves, TieGroups, moves, tie_groups
+from studies.best_label.sorted_histograms import Moves, TieGroups, moves, tie_groups
 
 # Table entries that are looked at together.
 _CHUNK = 1 << 21

@@ -8,8 +8,8 @@ import pytest
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.audit.histograms import enumerate_histograms
-from private_ensembles.optimal_label.objective import WEIGHT_ROUNDINGS, right_weights
-from private_ensembles.optimal_label.sorted_histograms import tie_groups
+from studies.best_label.objective import WEIGHT_ROUNDINGS, right_weights
+from studies.best_label.sorted_histograms import tie_groups
 
 from . import oracle
 

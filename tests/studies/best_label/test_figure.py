@@ -1,10 +1,10 @@
 """The figure of the best label: its lines are the table's, and dots were told another accuracy."""
 
-from private_ensembles.figures.best_label import DRAWN, draw_best_label
+from studies.best_label.figure import DRAWN, draw_best_label
 
 
 def test_best_labels_that_were_told_another_accuracy_are_dots(drawn, published):
-    study = published("planner/best_label")
+    study = published("studies/best_label")
     draw_best_label(study)
     rows = study[study["mechanism"].isin(DRAWN) & (study["accuracy"] == study["accuracy"].iloc[0])]
     rows = rows[rows["labels"] == 1]
