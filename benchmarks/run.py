@@ -34,7 +34,6 @@ BENCHMARKS = (
     "many_labels",
     "sessions",
     "tokens",
-    "findings",
     "smooth_sensitivity",
     "dpbag",
     "teachers",

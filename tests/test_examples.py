@@ -69,6 +69,14 @@ def test_sessions_of_the_examples_last_for_all_rounds(root, name, says):
     assert re.search(says, printed), printed
 
 
+def test_findings_are_asked_one_by_one_and_put_together_again(root):
+    printed = output_of(root, "many_findings")
+    assert "image 2: " in printed
+    right, asked = map(int, re.search(r"(\d+) of (\d+) findings right", printed).groups())
+    assert asked == 120
+    assert right > 115
+
+
 def test_one_ledger_holds_training_and_labels_for_less_than_two_black_boxes(root):
     printed = output_of(root, "ledger")
     assert "PoissonSampledDpEvent" in printed

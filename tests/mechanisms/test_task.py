@@ -23,8 +23,7 @@ BASE = Task(
         ({"adjacency": "none"}, "adjacency = 'none': must be one of add_remove, replace_one"),
         ({"teacher_epsilon": -1.0}, "teacher_epsilon = -1.0: must be > 0"),
         ({"teacher_Delta": 1.0}, "teacher_Delta = 1.0: must be in"),
-        ({"findings": 0}, "findings = 0: must be an integer >= 1"),
-        ({"findings": 3, "most_ones": 4}, "most_ones = 4: must be an integer >= 1 and <= 3"),
+        ({"most_ones": 0}, "most_ones = 0: must be an integer >= 1"),
     ],
 )
 def test_a_task_out_of_range_is_refused(change, message):
@@ -51,7 +50,7 @@ def test_which_votes_a_unit_moves():
 
 
 def test_texts_leave_out_what_a_ballot_is_if_it_is_one_vote():
-    of_ballots = {"absent", "findings", "most_ones"}
+    of_ballots = {"absent", "most_ones"}
     assert not of_ballots & set(BASE.stated())
     others = {"absent": True}
     stated = replace(BASE, **others).stated()

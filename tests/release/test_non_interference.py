@@ -173,7 +173,7 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         params = {
             "code": "",
             "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes}
-            | settings.pick("absent", "class_names", "findings"),
+            | settings.pick("absent", "class_names"),
             "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
             "facts": settings.pick("shards", "unit", "reach"),

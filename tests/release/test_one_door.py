@@ -121,7 +121,6 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
                 "kind": settings.votes_kind,
                 "n_classes": settings.n_classes,
                 "class_names": None,
-                "findings": None,
             },
             "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),

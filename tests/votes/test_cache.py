@@ -191,7 +191,6 @@ def test_absent_ballots_of_votes_and_of_counts_are_one(tmp_path):
         ({"votes": ABSENT, "absent": 1}, "absent = 1: must be True or False"),
         ({"votes": GOOD["votes"], "teachers": 4}, "teachers: 4 of them: must be 3, as in votes"),
         ({"votes": GOOD["votes"], "teachers": 0}, "teachers = 0: must be an integer >= 1"),
-        ({"votes": GOOD["votes"], "findings": 2}, "findings = 2: must be of two classes, and div"),
     ],
 )
 def test_ballots_that_are_not_as_stated_are_refused(options, message):

@@ -83,7 +83,6 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
             "kind": settings.votes_kind,
             "n_classes": settings.n_classes,
             "class_names": None,
-            "findings": None,
         },
         "answer": settings.answer,
         "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),

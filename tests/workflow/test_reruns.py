@@ -217,7 +217,7 @@ CONFIGURATION = {
         },
         NOTHING,
     ),
-    "ballots on several findings": ({"findings": "edema,fracture", "most_ones": 1}, NOTHING),
+    "few ones of a teacher": ({"n_classes": 2, "most_ones": 1}, NOTHING),
     "what own votes rest on": (
         {"shards": "disjoint", "unit": "patient", "reach": 2, "anyway": True},
         NOTHING,

@@ -34,7 +34,7 @@ rule plan_mechanisms:
 OWN = files.own_votes(settings)
 BATCH = files.session_batch(settings)
 READING = {name: config[name] for name in ("class_names", "first_class", "id_column")}
-READING |= {"kind": config["votes_kind"], "findings": config["findings"]}
+READING |= {"kind": config["votes_kind"]}
 STATED = files.stated(settings)
 PAID = update if settings.noise == "secure" else str
 

@@ -19,11 +19,11 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     releasing.permission(request, place)
     facts = stated(**job.params.facts, secure=request.secure)
     votes = read_own_votes(job.input.votes, **job.params.file)
-    names = {name: job.params.file[name] for name in ("class_names", "findings")}
-    asked = pool.pool_of(votes, job.params.answer, seed=None if request.secure else seed, **names)
+    source = None if request.secure else seed
+    asked = pool.pool_of(votes, job.params.answer, job.params.file["class_names"], source)
     votes = asked.votes
     job.progress(
-        "%d queries, %d teachers, %d classes", votes.n_vectors, votes.n_teachers, votes.n_classes
+        "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
     )
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
     budget, anyway = job.params.budget, bool(job.config["anyway"])

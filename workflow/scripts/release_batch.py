@@ -12,16 +12,12 @@ with io.job(snakemake, confidential=True) as job:
         task = session.plan.task
         stated = {"n_classes": task.n_classes, "absent": task.absent}
         stated["teachers"] = task.n_teachers if task.absent else None
-        file = dict(job.params.file)
-        if task.findings > 1:
-            file["findings"] = file["findings"] or task.findings
-            stated["most_ones"] = task.most_ones
-        votes = read_own_votes(job.input.votes, **stated, **file)
-        job.progress("%d queries of %d that remain", votes.n_vectors, session.remaining_queries)
-        session.release(votes.answers(), key=key, again=bool(job.config["again"]))
+        votes = read_own_votes(job.input.votes, **stated, **job.params.file)
+        job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
+        session.release(votes.histogram(), key=key, again=bool(job.config["again"]))
         if session.plan.seed is not None:  # whoever has the seed can take a rehearsal's noise away
             job.output.labels.parent.chmod(0o700)
-        asked = pool_of(votes, class_names=file["class_names"], findings=file["findings"])
+        asked = pool_of(votes, class_names=job.params.file["class_names"])
         text = asked.text(session.batch(key).labels or [])
         job.output.labels.write_text(text, encoding="utf-8")
         io.write_json(job.output.status, session_export.status(session))

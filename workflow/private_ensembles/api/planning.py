@@ -11,7 +11,6 @@ from private_ensembles.noise.secure import check_mode
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.planner.ranking import Plan
-from private_ensembles.votes.findings import names_of_findings
 
 
 def plan(
@@ -30,7 +29,6 @@ def plan(
     teacher_delta: float = PRIVACY["teacher_Delta"],
     reach: int = 1,
     absent: bool = False,
-    findings: int | str | Sequence[str] | None = None,
     most_ones: int | None = None,
     noise: str = "secure",
     seed: int = 0,
@@ -52,10 +50,9 @@ def plan(
     ``shared_data``. adjacency: ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta:
     what one teacher costs for add_remove, if teachers are private themselves. reach: the most
     shards that what is protected may be in. absent: whether a teacher may say nothing about a query
-    (docs/ballots.md). findings, most_ones: yes/no questions that every query asks, by their number
-    or names, and how many of them a ballot says yes to at most; queries, labels are then whole
-    queries, and the plan counts findings (docs/multi-label.md). noise: ``secure`` (exact samplers;
-    only mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
+    (docs/ballots.md). most_ones: how many of all queries a teacher votes 1 on at most, of two
+    classes; None: any number (docs/multi-label.md). noise: ``secure`` (exact samplers; only
+    mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
 
     A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
@@ -64,12 +61,11 @@ def plan(
     names = registry.offered() if mechanisms is None else list(mechanisms)
     for name in names:
         checks.one_of(registry.offered(), mechanism=name)
-    each = 1 if findings is None else len(names_of_findings(findings))
     wanted = Task(
         epsilon,
         delta,
-        queries * each,
-        (queries if labels is None else labels) * each,
+        queries,
+        queries if labels is None else labels,
         teachers,
         classes,
         privacy_model,
@@ -79,7 +75,6 @@ def plan(
         secure=check_mode(noise) == "secure",
         reach=reach,
         absent=absent,
-        findings=each,
         most_ones=most_ones,
     )
     return study.ranked(study.on_profile(wanted, profile), names, seed)

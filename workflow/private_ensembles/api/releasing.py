@@ -34,9 +34,8 @@ from private_ensembles.votes.arrays import of_arrays
 class Released:
     """Labels, and what all of them cost together.
 
-    labels: int64 (queries,), or (queries, findings), -1 for a query without one. epsilon: at delta,
-    for `adjacency`, an upper bound whatever the votes. secure: False for a rehearsal, which must
-    not be released.
+    labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for `adjacency`, an
+    upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
     facts: as they were stated. expectation: what the labels are worth on the profile
     (`expectation.lines()` says it in words).
     terms: the plan, as text, from which `release_statement` tells what was released.
@@ -61,7 +60,6 @@ def release_labels(
     epsilon: float,
     delta: float,
     labels: int | None = None,
-    findings: int | str | Sequence[str] | None = None,
     most_ones: int | None = None,
     teachers: int | None = None,
     answer: str | Sequence[int] = "first",
@@ -87,12 +85,9 @@ def release_labels(
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
     teachers: how many there are, if some may say nothing about a query: rows then add up to at most
     so many, and absent ballots are dealt out to the classes (docs/ballots.md). epsilon, delta: the
-    budget of all labels together. labels: the most that are wanted; None: all. findings: yes/no
-    questions that every query asks, by their number or names: then counts are ballots of 0 and 1,
-    (queries, teachers, findings), or how many of `teachers` say yes, (queries, findings).
-    most_ones: how many findings a ballot says yes to at most; of one with more, the first ones
-    count. Whoever hands in counts of yes has left no more of any ballot (docs/multi-label.md).
-    answer: for which queries: ``first``,
+    budget of all labels together. labels: the most that are wanted; None: all. most_ones: how many
+    queries a teacher votes 1 on at most, of two classes: whoever hands in the counts has left no
+    more of any teacher's (docs/multi-label.md). answer: for which queries: ``first``,
     those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of the only
     queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the
     best on the profile. profile, adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the
@@ -108,19 +103,19 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    votes = of_arrays(counts, teachers=teachers, findings=findings, most_ones=most_ones)
+    votes = of_arrays(counts, teachers=teachers, most_ones=most_ones)
     seed = seed_of(noise, seed)
     secure = seed is None
     if mechanism is not None:
         checks.one_of(registry.offered(), mechanism=mechanism)
     facts = stated(shards, unit, reach, secure=secure)
-    asked = pool_of(votes, answer, seed=seed, findings=findings)
-    wanted = asked.votes.n_vectors if labels is None else labels
+    asked = pool_of(votes, answer, seed=seed)
+    wanted = asked.votes.n_queries if labels is None else labels
     task = Task(
         epsilon,
         delta,
         asked.votes.n_queries,
-        wanted * votes.findings,
+        wanted,
         **sizes_of(votes),
         privacy_model=facts.privacy_model,
         adjacency=adjacency,
@@ -135,9 +130,8 @@ def release_labels(
     expectation.tell(application.expectation, secure=secure, anyway=anyway)
     drawn = own_votes.serve(application, asked.votes, seed, text=asked.text, anyway=anyway)
     best = application.chosen
-    columns = ("label",) if asked.findings is None else asked.findings
     return Released(
-        drawn.by_query(votes.n_vectors, columns),
+        drawn.by_query(votes.n_queries),
         best.mechanism,
         best.parameters,
         best.epsilon,
@@ -167,8 +161,7 @@ def release_statement(released: Released) -> str:
     """
     plan = release_plan.read(released.terms)
     proof = certificate.proof_or_reason(plan, released.epsilon)
-    answered = released.labels >= 0
-    number = int((answered if answered.ndim == 1 else answered.any(axis=1)).sum())
+    number = int((released.labels >= 0).sum())
     charged = statement.Charged(released.epsilon, released.delta, labels=number)
     return statement.statement(plan, proof, charged)
 

@@ -19,9 +19,10 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `plan` takes."""
     parser.add_argument("--teachers", type=whole, required=True, help="how many vote")
-    parser.add_argument("--classes", type=whole, help="among how many labels; 2 for --findings")
+    parser.add_argument("--classes", type=whole, help="among how many labels")
     parser.add_argument("--queries", type=whole, required=True, help="in the pool")
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
+    votes_options.add_most_ones(parser)
     votes_options.add_arguments(parser)
     seed = "of the profile's votes, on which mechanisms are ranked"
     settings.add_arguments(parser, seed=seed, draws=False)
@@ -33,21 +34,19 @@ def run(options: argparse.Namespace) -> int:
     from private_ensembles.release import expectation
 
     labels = options.queries if options.labels is None else options.labels
-    options.classes, several = votes_options.classes(options), votes_options.each_query(options)
-    each = several.get("findings", 1)
+    options.classes = votes_options.classes(options)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
-    chosen = settings.of(options, queries=options.queries * each, labels=labels * each, **sizes)
+    chosen = settings.of(options, queries=options.queries, labels=labels, **sizes)
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
-    stated = {"reach": facts.reach, "absent": options.absent} | several
+    stated = {"reach": facts.reach, "absent": options.absent, "most_ones": options.most_ones}
     wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(wanted))
     plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
     applies = plans[0].refusal is None
     rows = study.plan_rows(wanted, plans)
     profile = chosen["profile"]
-    what = "labels" if each == 1 else "findings"
-    text = votes_options.profile_text(options, profile) + ranking_text(rows, facts, what)
+    text = votes_options.profile_text(options, profile) + ranking_text(rows, facts)
     expected = None
     if applies:
         of_best = expectation.of(wanted, plans[0], options.seed, facts)
@@ -55,13 +54,15 @@ def run(options: argparse.Namespace) -> int:
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
     said = {"absent": True} if options.absent else {}
+    if wanted.most_ones is not None:
+        said["most_ones"] = wanted.most_ones
     report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
     report |= {"expectation": expected}
     emit(report, text, as_json=options.json)
     return 0 if applies else 1
 
 
-def ranking_text(rows: list[dict], facts: Facts, what: str = "labels") -> list[str]:
+def ranking_text(rows: list[dict], facts: Facts) -> list[str]:
     """Return rows of `study.plan_rows` as lines of text, the best first.
 
     Mechanisms that do not apply for the same reason share a line.
@@ -69,7 +70,7 @@ def ranking_text(rows: list[dict], facts: Facts, what: str = "labels") -> list[s
     first = rows[0]
     shards = f"{facts.shards} shards" + f", reach {facts.reach}" * (facts.reach > 1)
     lines = [
-        f"{first['wanted']} {what}, all for epsilon = {first['budget_epsilon']:g} at delta = "
+        f"{first['wanted']} labels, all for epsilon = {first['budget_epsilon']:g} at delta = "
         f"{first['delta']:g} ({shards}, {first['adjacency']}); expected on the profile:"
     ]
     refused: dict[str, list[str]] = {}

@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="their number; must be stated for counts if ballots may be absent",
     )
     parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
+    votes_options.add_most_ones(parser)
     votes_options.add_answer(parser)
     parser.add_argument(
         "--again", action="store_true", help="allow another release; all costs add up"
@@ -144,15 +145,6 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
     }
 
 
-def _each(asked: dict) -> str:
-    """Say what each query asks."""
-    if "findings" not in asked:
-        return f"{asked['classes']} classes"
-    most = asked["most_ones"]
-    few = "" if most is None else f", of which a ballot says yes to {most} at most"
-    return f"{asked['findings']} findings each{few}"
-
-
 def _text(report: dict, labels) -> list[str]:
     from private_ensembles.release.pool import FIRST, words
 
@@ -161,9 +153,12 @@ def _text(report: dict, labels) -> list[str]:
     usual = asked["wanted"] == asked["queries"] and asked["answered"] == words(FIRST)
     order = "" if usual else f"; {asked['answered']}"
     absent = " (some may be absent)" if asked.get("absent") else ""
+    if "most_ones" in asked:
+        absent += f" (each votes 1 on {asked['most_ones']} at most)"
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
-        f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, {_each(asked)}",
+        f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, "
+        f"{asked['classes']} classes",
         f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}, "
         f"for {facts.words}",
         f"labels: {report['files']['labels']}{order}",

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
 def _create(parser: argparse.ArgumentParser) -> None:
     """Plan a session and make its file."""
     parser.add_argument("--teachers", type=whole, required=True, help="how many vote")
-    parser.add_argument("--classes", type=whole, help="among how many labels; 2 for --findings")
+    parser.add_argument("--classes", type=whole, help="among how many labels")
     parser.add_argument("--labels", type=whole, required=True, help="released at most, ever")
     parser.add_argument(
         "--queries", type=whole, help="asked at most, if a threshold may leave some without a label"
@@ -112,13 +112,11 @@ def create(options: argparse.Namespace) -> int:
     checks.integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
     facts = settings.facts_of(options)
-    options.classes, several = votes_options.classes(options), votes_options.each_query(options)
-    each = several.get("findings", 1)
+    options.classes = votes_options.classes(options)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
-    rows = {"queries": queries * each, "labels": options.labels * each}
-    chosen = settings.of(options, **rows, **sizes)
+    chosen = settings.of(options, queries=queries, labels=options.labels, **sizes)
     secure = options.noise == "secure"
-    stated = {"reach": facts.reach, "absent": options.absent} | several
+    stated = {"reach": facts.reach, "absent": options.absent}
     task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
     try:
@@ -142,8 +140,6 @@ def create(options: argparse.Namespace) -> int:
             absent=options.absent,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
-            findings=options.findings,
-            most_ones=options.most_ones,
             say=say,
         )
     except ValueError as error:
@@ -173,14 +169,9 @@ def release(options: argparse.Namespace) -> int:
         task = session.plan.task
         teachers = task.n_teachers if task.absent else None
         stated = {"absent": task.absent, "teachers": teachers}
-        if task.findings > 1:
-            options.findings = options.findings or task.findings
-            options.most_ones = task.most_ones
         votes = votes_options.read(options, options.votes, task.n_classes, **stated)
-        names = {"class_names": options.class_names, "findings": options.findings}
-        text = pool_of(votes, **names).text
-        before = session.state.batches
-        counts = votes.answers()
+        text = pool_of(votes, class_names=options.class_names).text
+        before, counts = session.state.batches, votes.histogram()
         session.release(counts, key=options.key, again=options.again)
         batch = session.batch(options.key)
         try:
@@ -193,9 +184,7 @@ def release(options: argparse.Namespace) -> int:
         report = session_export.status(session) | {"file": str(out), "drawn": drawn}
         report |= {"key": batch.key, "answers": batch.answers}
     note = "" if drawn else " (released before: they cost nothing more)"
-    what = "labels" if task.findings == 1 else "findings"
-    queries = batch.queries // task.findings
-    text = [f"{batch.answers} {what} of {queries} queries: {out}{note}"]
+    text = [f"{batch.answers} labels of {batch.queries} queries: {out}{note}"]
     emit(report, [*text, *_text(report, options.session)], as_json=options.json)
     return 0
 
@@ -252,16 +241,12 @@ def extend(options: argparse.Namespace) -> int:
 
 def _text(report: dict, file: Path) -> list[str]:
     plan, spent, total = report["plan"], report["spent"], report["total"]
-    each = plan.get("findings", 1)
-    what = "labels" if each == 1 else "findings"
-    left = "" if each == 1 else " queries"
     absent = " (some may be absent)" if plan.get("absent") else ""
     lines = [
         f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers"
-        f"{absent}, {plan['n_classes'] if each == 1 else each} "
-        f"{'classes' if each == 1 else 'findings'}, {plan['adjacency']}, {_protected(plan)}",
-        f"{what}: {report['labels']} charged in {_batches(report['batches'])}, "
-        f"{report['remaining']}{left} remain",
+        f"{absent}, {plan['n_classes']} classes, {plan['adjacency']}, {_protected(plan)}",
+        f"labels: {report['labels']} charged in {_batches(report['batches'])}, "
+        f"{report['remaining']} remain",
         f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {high(spent['delta'])}; "
         f"in all at most {high(total['epsilon'])}",
         f"head: {report['head']}",

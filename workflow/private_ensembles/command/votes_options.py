@@ -41,19 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser, *, profile: bool = True) -> N
         help="what queries are called, which is public; default: a column id, query, query_id, "
         "index, or a first one without a name",
     )
-    files.add_argument(
-        "--findings",
-        metavar="N|NAMES",
-        help="yes/no questions that every query asks: their number, or edema,fracture, or a file "
-        "with one name on each line; votes are then 0 or 1 for each of them",
-    )
-    files.add_argument(
-        "--most-ones",
-        type=whole,
-        metavar="N",
-        help="how many findings a ballot says yes to at most, of one with more the first count: "
-        "fewer are charged; default: all",
-    )
     if profile:
         files.add_argument(
             "--profile-from",
@@ -61,6 +48,17 @@ def add_arguments(parser: argparse.ArgumentParser, *, profile: bool = True) -> N
             help="votes with known labels on data that are public: the profile is fitted to them, "
             "in place of --easy-share, --easy, --hard and --confusion",
         )
+
+
+def add_most_ones(parser: argparse.ArgumentParser) -> None:
+    """Add how few queries a teacher votes 1 on; a session, which has no such cap, lacks it."""
+    parser.add_argument(
+        "--most-ones",
+        type=whole,
+        metavar="N",
+        help="on how many queries a teacher votes 1 at most, of two classes; of more, the first "
+        "count: fewer labels are charged; default: any number",
+    )
 
 
 def add_answer(parser: argparse.ArgumentParser) -> None:
@@ -81,6 +79,7 @@ def read(
     *,
     absent: bool,
     teachers: int | None = None,
+    most_ones: int | None = None,
 ) -> Votes:
     """Return the votes of a file; arguments and ValueError as `votes.foreign.read_own_votes`."""
     from private_ensembles.votes.foreign import read_own_votes
@@ -92,10 +91,9 @@ def read(
         class_names=options.class_names,
         first_class=options.first_class,
         id_column=options.id_column,
-        findings=options.findings,
-        most_ones=options.most_ones,
         absent=absent,
         teachers=teachers,
+        most_ones=most_ones,
     )
 
 
@@ -108,8 +106,9 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     from private_ensembles.release.pool import pool_of
 
     stated = {"absent": options.absent, "teachers": options.teachers}
+    stated["most_ones"] = options.most_ones
     votes = read(options, options.votes, options.classes, **stated)
-    return pool_of(votes, options.answer, options.class_names, seed, options.findings)
+    return pool_of(votes, options.answer, options.class_names, seed)
 
 
 def classes(options: argparse.Namespace) -> int | None:
@@ -117,8 +116,6 @@ def classes(options: argparse.Namespace) -> int | None:
     from private_ensembles.configuration.class_names import read_class_names
 
     if options.class_names is None:
-        if options.classes is None and options.findings is not None:
-            return 2
         if options.classes is None:
             raise ValueError("n_classes = None: must be given, or say class_names=NAME,NAME,...")
         return options.classes
@@ -128,22 +125,11 @@ def classes(options: argparse.Namespace) -> int | None:
     return names
 
 
-def each_query(options: argparse.Namespace) -> dict[str, int | None]:
-    """Return what the options state of a query's findings, as a task has it."""
-    if options.findings is None:
-        if options.most_ones is not None:
-            raise ValueError(f"most_ones = {options.most_ones}: must be left out without findings")
-        return {}
-    from private_ensembles.votes.findings import names_of_findings
-
-    return {"findings": len(names_of_findings(options.findings)), "most_ones": options.most_ones}
-
-
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
     keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent")
-    keys += ("findings", "most_ones")
-    return {key: getattr(options, key) for key in keys} | {"n_teachers": options.teachers}
+    known = {key: getattr(options, key) for key in (*keys, "most_ones")}
+    return known | {"n_teachers": options.teachers}
 
 
 def profile(options: argparse.Namespace) -> dict:

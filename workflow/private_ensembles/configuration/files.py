@@ -242,10 +242,8 @@ def bagged_students(settings: Configuration, model: str) -> list[str]:
 
 
 def stated(settings: Configuration) -> list[str]:
-    """The files that say what classes and findings of own votes are called, and which queries are
-    answered.
-    """
-    named = settings.class_names, settings.findings, settings.answer
+    """The files that say what classes of own votes are called, and which queries are answered."""
+    named = settings.class_names, settings.answer
     return [text for text in named if text and os.path.isfile(text)]
 
 

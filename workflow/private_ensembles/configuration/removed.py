@@ -12,6 +12,7 @@ REMOVED = {
     "levels": "a session has noise of one scale",
     "best_label": "give it in studies/config.yaml (studies/README.md)",
     "many_labels": "give it in studies/config.yaml (studies/README.md)",
+    "most_ones": "a session would have to remember each teacher's ones: plan and release take it",
     "page": "the plan itself is printed, or written by --json",
     "reserve": "a session has noise of one scale",
     "resolution": "give one vote per teacher, which was right as often as scores",

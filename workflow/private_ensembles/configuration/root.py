@@ -59,11 +59,8 @@ class Configuration(types.Section):
     n_teachers: types.Maybe[types.Teachers] = about(
         "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
     )
-    findings: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
-        "Yes/no questions of every query: their number, their names, or a file of these."
-    )
     most_ones: types.Maybe[types.Count] = about(
-        "How many findings a ballot says yes to at most; of one with more, the first ones count."
+        "On how many queries a teacher votes 1 at most, of two classes; the first ones count."
     )
     answer: Annotated[str, Field(min_length=1)] = about(
         "Queries to answer: `first`, `random`, or a file that names one on each line."
@@ -137,11 +134,10 @@ class Configuration(types.Section):
             raise types.wrong("", path, f"an existing file (looked at {' and '.join(paths)})")
         return file
 
-    @field_validator("class_names", "findings", "answer")
+    @field_validator("class_names", "answer")
     @classmethod
     def _may_be_a_file(cls, text: str | None, info: ValidationInfo) -> str | None:
         words = text in ("first", "random") if info.field_name == "answer" else "," in (text or ",")
-        words = words or (info.field_name == "findings" and text.isdecimal())
         file = next(filter(os.path.isfile, _places(text or "", info)), None)
         if info.field_name == "answer" and words:
             return text
@@ -150,7 +146,7 @@ class Configuration(types.Section):
             raise types.wrong("", text, f"{other} or an existing file")
         return file or text
 
-    @field_validator("batch", "findings", mode="before")
+    @field_validator("batch", mode="before")
     @classmethod
     def _batch_is_a_text(cls, batch: object) -> object:
         """Take 3 and 2026-11-01, which YAML reads as a number and a date, as they were written."""
@@ -162,8 +158,6 @@ class Configuration(types.Section):
             self.noise = automatic_noise(self.votes)
         if self.class_names is not None and self.n_classes is None and self.session is None:
             self.n_classes = self._named_classes()
-        if self.findings is not None and self.n_classes is None and self.session is None:
-            self.n_classes = 2
         sections = [part for _, part in self if isinstance(part, types.MainSection)]
         for section in sections:
             section._settings = self
@@ -223,8 +217,10 @@ class Configuration(types.Section):
         if share and not (self.votes is not None and self.absent):
             allowed = "0, unless ballots of your own votes may be absent (absent=yes)"
             yield "planner.profile.absent_share", share, allowed
-        if self.most_ones is not None and (self.findings is None or self.session is not None):
-            allowed = "null, as the session states its own" if self.session else "null, or findings"
+        if self.most_ones is not None and (self.session or self.n_classes != 2 or self.absent):
+            allowed = "null, as a session would have to remember each teacher's ones"
+            if self.session is None:
+                allowed = "null, but for votes of two classes without absent ballots"
             yield "most_ones", self.most_ones, allowed
         if self.shards == "shared" and self.reach > 1:
             yield "reach", self.reach, "1, as shards = shared may have a record in all of them"

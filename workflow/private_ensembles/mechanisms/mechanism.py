@@ -70,9 +70,9 @@ class Mechanism:
         for one below 0 or above its range there, or if no noise is proven for the budget.
         """
         labels, others = self._arguments(task, free)
-        _, number = self._changed(task, labels)
+        charged = self.charged(task)
         try:
-            parameters = self.account.find(self.law, self.charged(task), number, **others)
+            parameters = self.account.find(self.law, charged, min(labels, charged.labels), **others)
         except NothingProven:
             reason = f"no noise of {self.name} is proven for the budget"
             raise ValueError(f"noise = secure: {reason}") from None
@@ -84,8 +84,8 @@ class Mechanism:
     def guess(self, task: Task, **free: float) -> Parameters:
         """Return about what `calibrate` does, for a search that asks often."""
         labels, others = self._arguments(task, free)
-        _, number = self._changed(task, labels)
-        parameters = self.account.guess(self.law, self.charged(task), number, **others)
+        charged = self.charged(task)
+        parameters = self.account.guess(self.law, charged, min(labels, charged.labels), **others)
         return self._drawn(parameters, task, labels)
 
     def paid_for(self, task: Task, **free: float) -> int:
@@ -96,36 +96,26 @@ class Mechanism:
         """Return what the labels cost together at the task's delta."""
         return self.account.cost(self.law, *self.as_charged(task, parameters))
 
-    def charged(self, task: Task, labels: int | None = None) -> Task:
+    def charged(self, task: Task) -> Task:
         """Return the task as accounts see it: of the labels that the protected unit can change.
 
-        The one place where labels drawn become labels charged. labels: drawn at most; None: the
-        task's. Of findings whose ballots say yes to few, the others are the same on both data sets
-        and cost nothing, however many there are (docs/multi-label.md, theorem 2). That is a theorem
-        on noise that is fresh for each label: teachers' own privacy charges for all.
+        The one place where labels drawn become labels charged. Where teachers vote 1 on few
+        queries, the others are the same on both data sets and cost nothing, however many there are
+        (docs/multi-label.md, theorem 2). That is a theorem on noise that is fresh for each label:
+        teachers' own privacy charges for all.
 
-        >>> task = Task(1.0, 1e-5, 28, 28, 50, 2, findings=14, most_ones=3)
-        >>> load("gnmax").charged(task).labels
-        12
+        >>> load("gnmax").charged(Task(1.0, 1e-5, 28, 28, 50, 2, most_ones=3)).labels
+        6
         """
-        queries, labels = self._changed(task, task.labels if labels is None else labels)
-        seen = {"queries": queries, "labels": labels, "findings": 1, "most_ones": None}
-        if all(getattr(task, name) == value for name, value in seen.items()):
-            return task  # checked already: a search asks hundreds of times
-        return replace(task, **seen)
-
-    def _changed(self, task: Task, labels: int) -> tuple[int, int]:
-        """Return how many queries, and of so many labels drawn how many, the unit can change."""
         if not self._few(task):
-            return task.queries, labels
-        queries = task.changed(task.queries)
-        # After a threshold any of the findings may be those that are answered.
-        return queries, min(labels, queries) if self.law.silent else task.changed(labels)
+            return task
+        most = task.changed
+        return replace(task, queries=most, labels=min(task.labels, most), most_ones=None)
 
     def as_charged(self, task: Task, parameters: Parameters) -> tuple[Task, Parameters]:
         """Return the task and the noise, both for as many labels as are charged (`charged`)."""
         if not self._few(task):
-            return self.charged(task), parameters
+            return task, parameters
         labels = int(parameters.labels)
         queries = max(labels, int(getattr(parameters, "queries", task.queries)))
         charged = self.charged(replace(task, queries=queries, labels=labels))
@@ -163,8 +153,8 @@ class Mechanism:
             if not 0 <= value <= high:
                 raise ValueError(f"{self.name}: {key} = {value}: must be in [0, {high}]")
         others = {key: value for key, value in free.items() if key != "cap"}
-        cap, each = free.get("cap", 1.0), task.findings  # whole vectors
-        return max(each, min(task.labels, each * round(cap * task.labels / each))), others
+        cap = free.get("cap", 1.0)
+        return max(1, min(task.labels, round(cap * task.labels))), others
 
 
 def _capped(parameters: Parameters, queries: int, labels: int) -> Parameters:

@@ -13,7 +13,7 @@ from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Fields that a text leaves out unless they are told.
-_OF_BALLOTS = ("absent", "findings", "most_ones")
+_OF_BALLOTS = ("absent", "most_ones")
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
 
@@ -29,7 +29,6 @@ def sizes_of(votes: Votes) -> dict[str, object]:
         "n_teachers": votes.n_teachers,
         "n_classes": votes.n_classes,
         "absent": votes.absent,
-        "findings": votes.findings,
         "most_ones": votes.most_ones,
     }
 
@@ -51,10 +50,8 @@ class Task:
     that one person's records are in, or the records that are to be protected together.
 
     absent: whether a teacher may say nothing about a query, so that only the number of teachers is
-    public; its vote is then dealt out to the classes (docs/ballots.md). findings: yes/no questions
-    that a ballot answers at once: so many queries of two classes, one after the other, are one
-    vector (docs/multi-label.md). most_ones: how many of them a ballot answers with yes at most;
-    None: all.
+    public; its vote is then dealt out to the classes (docs/ballots.md). most_ones: how many of all
+    queries one teacher votes 1 on at most, of two classes; None: any number (docs/multi-label.md).
 
     Raises ValueError for a value out of range.
     """
@@ -74,7 +71,6 @@ class Task:
     profile: ConsensusProfile | None = None
     reach: int = 1
     absent: bool = False
-    findings: int = 1
     most_ones: int | None = None
 
     def __post_init__(self) -> None:
@@ -83,7 +79,8 @@ class Task:
         checks.integer(at_least=1, **counted)
         checks.integer(at_least=1, at_most=self.n_teachers, reach=self.reach)
         checks.integer(at_least=2, n_classes=self.n_classes)
-        self._check_findings()
+        if self.most_ones is not None:
+            self._check_ones()
         check_size(self.n_teachers, self.n_classes)
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
@@ -100,38 +97,32 @@ class Task:
                 "absent (absent=yes)"
             )
 
-    def _check_findings(self) -> None:
-        checks.integer(at_least=1, findings=self.findings)
-        if self.findings > 1 and self.n_classes != 2:
-            raise ValueError(f"n_classes = {self.n_classes}: must be 2, as findings are yes or no")
-        if self.most_ones is None:
-            return
-        checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
+    def _check_ones(self) -> None:
+        checks.integer(at_least=1, most_ones=self.most_ones)
+        if self.n_classes != 2:
+            raise ValueError(
+                f"most_ones = {self.most_ones}: must be left out with {self.n_classes} classes, as "
+                "it counts votes for class 1 of two"
+            )
         if self.absent:
             raise ValueError(
-                f"most_ones = {self.most_ones}: must be left out where ballots may be absent, as "
-                "one that vanishes may change every finding; or let an absent ballot say no to all"
+                f"most_ones = {self.most_ones}: must be left out where ballots may be absent, as a "
+                "teacher that vanishes may change every query; or let an absent ballot vote 0"
             )
 
     @property
-    def vectors(self) -> int:
-        """Return how many vectors of findings are wanted at most: labels, if there is one each."""
-        return self.labels // self.findings
+    def changed(self) -> int:
+        """Return on how many queries the unit can change votes at most.
 
-    def changed(self, labels: int) -> int:
-        """Return how many of so many labels, in their order, the unit can change at most.
+        A teacher whose votes turn into others changes no query on which both are 0: twice most_ones
+        at most (docs/multi-label.md, theorem 1).
 
-        A ballot that turns into another one changes no finding to which both say no: of k findings
-        min(k, 2 most_ones) at most (docs/multi-label.md, theorem 1).
-
-        >>> Task(1.0, 1e-5, 28, 28, 50, 2, findings=14, most_ones=3).changed(28)
-        12
+        >>> Task(1.0, 1e-5, 28, 28, 50, 2, most_ones=3).changed
+        6
         """
         if self.most_ones is None:
-            return labels
-        whole, rest = divmod(labels, self.findings)
-        most = min(self.findings, 2 * self.most_ones * self.reach)
-        return whole * most + min(rest, most)
+            return self.queries
+        return min(self.queries, 2 * self.most_ones * self.reach)
 
     @property
     def moved(self) -> int:

@@ -42,7 +42,6 @@ def build(
     applies = table["not_applicable"] == ""
     rest = table[~applies].groupby("not_applicable", sort=False)["name"]
     rehearsal = facts["noise"] != "secure"
-    answers = "findings" if facts.get("findings", 1) > 1 else "labels"
     return page(
         "own.html",
         "A rehearsal" if rehearsal else "Your votes",
@@ -54,8 +53,8 @@ def build(
         total=total,
         picture=read_picture(figure),
         profile=profile_words(profile),
-        choices=_choices(curves, answers),
-        mechanisms=_mechanisms(table[applies], answers),
+        choices=_choices(curves),
+        mechanisms=_mechanisms(table[applies]),
         refused=[(names.reason(str(reason)), list(who)) for reason, who in rest],
         labels_file=Path(labels_file).name,
         statement="" if statement is None else f"{statement.parent.name}/{statement.name}",
@@ -64,21 +63,17 @@ def build(
 
 
 def _by_class(labels: pd.DataFrame) -> Markup:
-    """Return how many labels each class has, or how many answers to each finding are yes."""
-    if "label" not in labels:
-        answers = labels.drop(columns=["query", "id"], errors="ignore")
-        yes = answers.eq(1).sum().rename_axis("finding").reset_index(name="yes")
-        return html_table(yes.assign(no=answers.eq(0).sum().to_numpy()), "Released findings")
+    """Return how many labels each class has."""
     called = labels["class_name" if "class_name" in labels else "label"]
     per_class = called.value_counts().sort_index().rename_axis("class")
     return html_table(per_class.reset_index(name="labels"), "Released labels by class")
 
 
-def _mechanisms(some: pd.DataFrame, answers: str) -> Markup:
-    """Return what each of the mechanisms that apply would give, of labels or findings."""
+def _mechanisms(some: pd.DataFrame) -> Markup:
+    """Return what each of the mechanisms that apply would give."""
     columns = {
         "mechanism": some["name"],
-        f"right {answers}": some["correct"].round(1),
+        "right labels": some["correct"].round(1),
         "with published noise": some["published"].round(1),
         "answers": some["answers"].round(1),
         "ε at most": some["epsilon"].map(digits),
@@ -105,7 +100,7 @@ def digits(x: float) -> str:
     return names.powers(at_most(float(x)))
 
 
-def _choices(curves: pd.DataFrame, answers: str) -> Markup | str:
+def _choices(curves: pd.DataFrame) -> Markup | str:
     """Return what was computed of each choice: a row for it, a column for each mechanism.
 
     Nothing if it was computed for one choice alone.
@@ -117,9 +112,8 @@ def _choices(curves: pd.DataFrame, answers: str) -> Markup | str:
         index=["budget_epsilon", "wanted"], columns="mechanism", values="correct", aggfunc="max"
     )
     wide = wide[order].round(1).reset_index()
-    wide = wide.rename(columns={"budget_epsilon": "budget ε", "wanted": f"{answers} asked for"})
-    title = f"Right {answers} by {answers} asked for and budget"
-    return html_table(wide, title) if len(wide) > 1 else ""
+    wide = wide.rename(columns={"budget_epsilon": "budget ε", "wanted": "labels asked for"})
+    return html_table(wide, "Right labels by labels asked for and budget") if len(wide) > 1 else ""
 
 
 def profile_words(profile: Mapping) -> str:

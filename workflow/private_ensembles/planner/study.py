@@ -61,7 +61,6 @@ def on_profile(task: Task, profile: Mapping | None) -> Task:
 def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     """Votes of the stated profile, for the task's sizes: counts (queries, classes), labels."""
     queries = ranking.sample_size(max(wanted.queries, _FEWEST), wanted.n_classes)
-    queries = max(1, queries // wanted.findings) * wanted.findings  # whole vectors
     generator = randomness.generator(seed, "planner", "profile")
     size = wanted.n_teachers, queries
     return synthetic_counts(wanted.profile, *size, generator)

@@ -54,12 +54,10 @@ class Expectation:
     """What labels are worth on the stated profile.
 
     wanted: labels asked for. answers: labels that are expected. right: of them, those that are
-    right. With several findings of a query, all of these are findings; findings: how many a query
-    has; vectors: queries of which all findings are expected to be right. guessing, teacher,
-    plurality: shares of queries on which guessing the commonest class, one teacher (who guesses if
-    absent) and the teachers' plurality without noise are right. stated: whether the commonest class
-    was stated. good: the most labels (queries, if there are findings), up to those wanted, of which
-    80 % would be right; 0 if not even one would, None if it is not known. advice: the best first.
+    right. guessing, teacher, plurality: shares of queries on which guessing the commonest class,
+    one teacher (who guesses if absent) and the teachers' plurality without noise are right. stated:
+    whether the commonest class was stated. good: the most labels, up to those wanted, of which 80 %
+    would be right; 0 if not even one would, None if it is not known. advice: the best first.
     warnings: what the budget does not promise.
     """
 
@@ -73,8 +71,6 @@ class Expectation:
     good: int | None
     advice: tuple[Advice, ...]
     warnings: tuple[str, ...]
-    findings: int = 1
-    vectors: float = math.nan
 
     @property
     def share(self) -> float:
@@ -119,8 +115,7 @@ class Expectation:
         if self.useful:
             return
         some = self.good is not None and self.good > 0
-        what = "labels" if self.findings == 1 else "queries"
-        fewer = f"ask for at most {self.good} {what}" if some else f"ask for fewer {what}"
+        fewer = f"ask for at most {self.good} labels" if some else "ask for fewer labels"
         raise ValueError(
             f"{self._too_few()}: nothing was drawn or charged; {fewer}, change the budget, or "
             f"allow it with {allow}"
@@ -128,8 +123,7 @@ class Expectation:
 
     def report(self) -> dict:
         """Return it for JSON."""
-        several = {"findings": self.findings, "vectors_right": self.vectors}
-        return (several if self.findings > 1 else {}) | {
+        return {
             "wanted": self.wanted,
             "answers": self.answers,
             "right": self.right,
@@ -147,18 +141,10 @@ class Expectation:
     def _headline(self) -> str:
         asked = "" if round(self.answers) == self.wanted else f", of {self.wanted:,} wanted"
         return (
-            f"expected on the stated profile: {self._right()}{asked} ({_percent(self.share)}; one "
-            f"teacher alone would be right {_times(self.teacher * self.answers)}, "
+            f"expected on the stated profile: {self.right:,.0f} of {self.answers:,.0f} labels right"
+            f"{asked} ({_percent(self.share)}; one teacher alone would be right "
+            f"{_times(self.teacher * self.answers)}, "
             f"{self._guess()} {_times(self.guessing * self.answers)})"
-        )
-
-    def _right(self) -> str:
-        if self.findings == 1:
-            return f"{self.right:,.0f} of {self.answers:,.0f} labels right"
-        queries = self.wanted // self.findings
-        return (
-            f"{self.right:,.0f} of {self.answers:,.0f} findings right, all {self.findings} of "
-            f"{self.vectors:,.0f} of {queries:,} queries"
         )
 
     def _guess(self) -> str:
@@ -175,16 +161,12 @@ class Expectation:
 
     def _advice_text(self) -> list[str]:
         texts = []
-        wanted, one = self.wanted // self.findings, "a single label"
-        if self.findings > 1:
-            one = "a finding of a single query"
         if self.good == 0:
-            texts.append(f"not even {one} would be right {_percent(_GOOD)} of the time")
-        elif self.good == 1 < wanted:
-            texts.append(f"{one} would be right {_percent(_GOOD)} of the time")
-        elif self.good is not None and self.good < wanted:
-            what = "labels" if self.findings == 1 else "queries' findings"
-            texts.append(f"of up to {self.good:,} {what} {_percent(_GOOD)} would be right")
+            texts.append(f"not even a single label would be right {_percent(_GOOD)} of the time")
+        elif self.good == 1 < self.wanted:
+            texts.append(f"a single label would be right {_percent(_GOOD)} of the time")
+        elif self.good is not None and self.good < self.wanted:
+            texts.append(f"of up to {self.good:,} labels {_percent(_GOOD)} would be right")
         texts += [f"{advice.what}: about {advice.right:,.0f} right" for advice in self.advice]
         return texts[:_MOST]
 
@@ -218,22 +200,7 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
         good=good,
         advice=tuple(_advice(known, votes, truth, plurality, seed, facts)),
         warnings=(*budget_warnings(task, facts), *_profile_warnings(task)),
-        findings=task.findings,
-        vectors=_vectors(task, plan, votes, truth),
     )
-
-
-def _vectors(task: Task, plan: Plan, votes: NDArray, truth: NDArray) -> float:
-    """Return of how many queries all findings are expected to be right.
-
-    On the profile findings are independent; where they go together there are more.
-    """
-    if task.findings == 1:
-        return plan.correct
-    law, parameters = load(plan.mechanism).law, plan.parameters
-    right = law.right(votes, truth, parameters, task.secure).reshape(-1, task.findings)
-    queries = int(getattr(parameters, "queries", parameters.labels)) // task.findings
-    return float(right.prod(axis=1).mean() * queries)
 
 
 def tell(
@@ -316,17 +283,16 @@ def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
     """
     plan = known.plan
     if plan.answers and plan.correct >= _GOOD * plan.answers:
-        return known.task.vectors
+        return known.task.labels
 
-    def enough(vectors: int) -> bool | None:
-        labels = vectors * known.task.findings
+    def enough(labels: int) -> bool | None:
         right = scaled_plans.estimate(known, replace(known.task, labels=labels), votes, truth)
         return None if right is None else right >= _GOOD * labels
 
     least = enough(1)
     if not least:
         return None if least is None else 0
-    low, high = 1, known.task.vectors
+    low, high = 1, known.task.labels
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if enough(middle) else (low, middle)

@@ -68,18 +68,18 @@ def plan_for(
     epsilon, delta, labels_wanted (None: every query), noise. meter, expect: as in `planned`. Raises
     ValueError for values out of range, or if no mechanism applies.
     """
-    wanted = votes.n_vectors if budget["labels_wanted"] is None else budget["labels_wanted"]
-    if not 1 <= wanted <= votes.n_vectors:
+    wanted = votes.n_queries if budget["labels_wanted"] is None else budget["labels_wanted"]
+    if not 1 <= wanted <= votes.n_queries:
         raise ValueError(
             f"labels_wanted = {wanted}: must be at least 1 and at most the number of queries, "
-            f"{votes.n_vectors}"
+            f"{votes.n_queries}"
         )
     task = study.task(
         settings,
         budget["epsilon"],
         budget["delta"],
         queries=votes.n_queries,
-        labels=wanted * votes.findings,
+        labels=wanted,
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
         privacy_model=facts.privacy_model,
@@ -159,13 +159,13 @@ def public_facts(application: Application) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
     task = application.task
     stated: dict[str, object] = {"absent": True} if task.absent else {}
-    if task.findings > 1:
-        stated |= {"findings": task.findings, "most_ones": task.most_ones}
+    if task.most_ones is not None:
+        stated["most_ones"] = task.most_ones
     return {
-        "queries": task.queries // task.findings,
+        "queries": task.queries,
         "teachers": task.n_teachers,
         "classes": task.n_classes,
-        "wanted": task.vectors,
+        "wanted": task.labels,
         "epsilon": task.epsilon,
         "delta": task.delta,
         "noise": "secure" if task.secure else "reproducible",

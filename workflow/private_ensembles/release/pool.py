@@ -19,7 +19,6 @@ from private_ensembles.jobs import provenance
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.findings import names_of_findings
 
 # How `answer` says which queries come first; anything else is the name of a file.
 FIRST, RANDOM = "first", "random"
@@ -34,27 +33,21 @@ class Pool:
     """An ensemble's votes in the order in which queries are answered, and how labels are written.
 
     queries: the number, from 0, that each of them has in the file; None: the same. ids: what the
-    file calls its queries, in its order. class_names: of classes 0, 1, .... findings: the names of
-    a query's findings, if it has several.
+    file calls its queries, in its order. class_names: of classes 0, 1, ....
     """
 
     votes: Votes
     queries: NDArray[np.int64] | None = None
     ids: tuple[str, ...] | None = None
     class_names: tuple[str, ...] | None = None
-    findings: tuple[str, ...] | None = None
 
     def text(self, released: Sequence[int] | NDArray[np.int64]) -> str:
-        """Return labels, (rows,) in the order of `votes`, as `labels_text` does."""
+        """Return labels, (queries,) in the order of `votes`, as `labels_text` does."""
         released = np.asarray(released, dtype=np.int64)
-        if self.findings is not None:
-            released = released.reshape(-1, len(self.findings))
         if self.queries is not None:
-            in_order = np.full((int(self.queries.max()) + 1, *released.shape[1:]), -1, np.int64)
+            in_order = np.full(int(self.queries.max()) + 1, -1, np.int64)
             in_order[self.queries] = released
             released = in_order
-        if self.findings is not None:
-            return findings_text(released, self.findings, ids=self.ids)
         return labels_text(released, ids=self.ids, class_names=self.class_names)
 
 
@@ -63,7 +56,6 @@ def pool_of(
     answer: str | Sequence[int] = FIRST,
     class_names: str | Sequence[str] | None = None,
     seed: int | None = None,
-    findings: str | int | Sequence[str] | None = None,
 ) -> Pool:
     """Return the votes in the order that `answer` says.
 
@@ -71,7 +63,6 @@ def pool_of(
     from the operating system's entropy (`seed` None) or from a rehearsal's seed. A file in UTF-8:
     these queries alone, one on each line, by their identifiers if the votes have any, else by their
     numbers from 0. Numbers from 0 in a sequence: these. class_names: as in `read_class_names`.
-    findings: as in `names_of_findings`.
 
     >>> counts = np.array([[3, 0], [2, 1], [0, 3]])
     >>> votes = Votes(2, [-1, -1, -1], counts=counts, ids=("a", "b", "c"))
@@ -86,12 +77,9 @@ def pool_of(
     names = None if class_names is None else read_class_names(class_names)
     if names is not None and len(names) != votes.n_classes:
         raise ValueError(f"class_names: {len(names)} of them: must be {votes.n_classes}")
-    called = None if findings is None else names_of_findings(findings)
-    if (1 if called is None else len(called)) != votes.findings:
-        raise ValueError(f"findings: must be {votes.findings}, as many as the votes have")
     order = _order(votes, answer, seed)
     asked = votes if order is None else votes.of(order)
-    return Pool(asked, order, votes.ids, names, called)
+    return Pool(asked, order, votes.ids, names)
 
 
 def words(answer: str) -> str:
@@ -132,27 +120,6 @@ def labels_text(
     return text.getvalue()
 
 
-def findings_text(
-    released: NDArray[np.int64], names: Sequence[str], *, ids: Sequence[str] | None = None
-) -> str:
-    """Return released findings, (queries, findings), as CSV: query (from 0), and a column for each.
-
-    0 is no, 1 yes, and an empty cell no answer; queries without any are left out. ids: as in
-    `labels_text`.
-
-    >>> findings_text(np.array([[1, 0], [-1, -1], [-1, 1]]), ("edema", "fracture"))
-    'query,edema,fracture\\n0,1,0\\n2,,1\\n'
-    """
-    text = text_io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["query", *([] if ids is None else ["id"]), *names])
-    for query, answers in enumerate(released.tolist()):
-        if max(answers) >= 0:
-            name = [] if ids is None else [ids[query]]
-            rows.writerow([query, *name, *("" if one < 0 else one for one in answers)])
-    return text.getvalue()
-
-
 def stated(config: Mapping) -> dict[str, object]:
     """Return what a configuration states of the file and its queries, for the hash of a request.
 
@@ -160,19 +127,16 @@ def stated(config: Mapping) -> dict[str, object]:
     that it had before it could be stated. Raises ValueError and OSError as `pool_of` does.
     """
     answer, names = config.get("answer", FIRST), config.get("class_names")
-    keys = ("first_class", "id_column", "absent", "n_teachers")
+    keys = ("first_class", "id_column", "absent", "n_teachers", "most_ones")
     known = {name: config.get(name) for name in keys}
     known["class_names"] = names and list(read_class_names(names))
-    if config.get("findings") is not None:
-        known["findings"] = list(names_of_findings(config["findings"]))
-        known["most_ones"] = config.get("most_ones")
     if answer != FIRST:
         known["answer"] = answer if answer == RANDOM else provenance.sha256_of(Path(answer))
     return {name: value for name, value in known.items() if value}
 
 
 def _order(votes: Votes, answer: str | Sequence[int], seed: int | None) -> NDArray | None:
-    number = votes.n_vectors
+    number = votes.n_queries
     if isinstance(answer, str) and answer == FIRST:
         return None
     if isinstance(answer, str) and answer == RANDOM:
@@ -207,7 +171,7 @@ def _of_file(votes: Votes, path: Path) -> NDArray[np.int64]:
             named.append((where, int(text)))
         else:
             raise ValueError(f"{where}: {text[:40]!r}: must be the number of a query, from 0")
-    return _distinct(named, votes.n_vectors)
+    return _distinct(named, votes.n_queries)
 
 
 def _distinct(named: Sequence[tuple[str, int]], number: int) -> NDArray[np.int64]:

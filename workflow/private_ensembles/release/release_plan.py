@@ -65,8 +65,12 @@ class ReleasePlan:
 
     @property
     def fresh(self) -> bool:
-        """Whether each label has noise of its own, so that labels of several releases add up."""
-        return self.mechanism.entry.hides_votes and self.mechanism.law.of_counts
+        """Whether each label has noise of its own, so that labels of several releases add up.
+
+        Not if a teacher votes 1 on few queries of a release: on how many of all is not said.
+        """
+        entry, law = self.mechanism.entry, self.mechanism.law
+        return entry.hides_votes and law.of_counts and self.task.most_ones is None
 
     @property
     def family(self) -> tuple:
@@ -80,8 +84,6 @@ class ReleasePlan:
             task.secure,
             task.reach,
             task.absent,
-            task.findings,
-            task.most_ones,
         )
         return self.name, self.noise(1, 1), *sizes
 

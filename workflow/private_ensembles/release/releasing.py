@@ -26,7 +26,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -192,20 +192,18 @@ class Labels:
 
         return pd.read_csv(text_io.StringIO(self.text), keep_default_na=False)
 
-    def by_query(self, queries: int, columns: Sequence[str] = ("label",)) -> NDArray[np.int64]:
+    def by_query(self, queries: int) -> NDArray[np.int64]:
         """Return the label of each query, (queries,), -1 for a query without one.
-
-        columns: the names of a query's findings, if it has several: then (queries, findings).
 
         >>> Labels("query,label\\n0,2\\n2,0\\n").by_query(4).tolist()
         [2, -1, 0, -1]
         """
         import numpy as np
 
-        labels = np.full((queries, len(columns)), -1, dtype=np.int64)
+        labels = np.full(queries, -1, dtype=np.int64)
         for row in csv.DictReader(text_io.StringIO(self.text)):
-            labels[int(row["query"])] = [int(row[name] or -1) for name in columns]
-        return labels[:, 0] if len(columns) == 1 else labels
+            labels[int(row["query"])] = int(row["label"])
+        return labels
 
 
 def permission(request: Request, place: Place) -> str | None:

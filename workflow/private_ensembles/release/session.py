@@ -26,7 +26,6 @@ from private_ensembles.release.facts import stated
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_file import Batch, SessionFile, State
 from private_ensembles.votes.ballots import dealt
-from private_ensembles.votes.foreign_findings import of_arrays
 
 # Of a batch's name, so that it stands in one line of any table.
 LONGEST_KEY = 200
@@ -90,8 +89,6 @@ class Session:
         absent: bool = False,
         noise: str = "secure",
         seed: int | None = None,
-        findings: str | int | Sequence[str] | None = None,
-        most_ones: int | None = None,
         say: Callable[[str], None] | None = None,
     ) -> Session:
         """Plan a session and make its file.
@@ -107,9 +104,7 @@ class Session:
         whether a teacher may say nothing about a query (docs/ballots.md). anyway: make a session
         of whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
         any case. noise: ``secure`` (the system's entropy) or ``reproducible``: a rehearsal, whose
-        labels must not be released, with `seed` (default 0). findings, most_ones: yes/no questions
-        that every query asks, as :func:`private_ensembles.release_labels` takes them; labels and
-        queries are then whole queries. say: is told, line by line, what to
+        labels must not be released, with `seed` (default 0). say: is told, line by line, what to
         expect before the file is made; None: what must not be missed becomes a warning.
 
         Raises ValueError, in one line, for a value out of range, if no mechanism applies, if the
@@ -136,8 +131,6 @@ class Session:
             absent=absent,
             noise=noise,
             seed=seed,
-            findings=findings,
-            most_ones=most_ones,
         )
         if not path.parent.is_dir():
             raise ValueError(f"{path}: the folder {path.parent} must be there")
@@ -188,19 +181,15 @@ class Session:
 
     @property
     def remaining(self) -> int:
-        """Return how many labels may still be released.
-
-        With several findings of a query, of how many queries all may still be answered.
-        """
+        """Return how many labels may still be released."""
         state = self.state
-        return max(0, self.plan.labels - state.labels) // self.plan.task.findings
+        return max(0, self.plan.labels - state.labels)
 
     @property
     def remaining_queries(self) -> int:
         """Return how many queries may still be asked; without labels left, none gets one."""
         state = self.state
-        each = self.plan.task.findings
-        return max(0, self.plan.queries - state.queries) // each
+        return max(0, self.plan.queries - state.queries)
 
     @property
     def spent(self) -> Spent:
@@ -231,13 +220,11 @@ class Session:
 
         counts: integers (queries, classes), votes for each class; each row adds up to the number
         of teachers, or to at most that if ballots may be absent, which are then dealt out to the
-        classes (`votes.ballots.dealt`). With several findings of a query it is ballots (queries,
-        teachers, findings) of 0 and 1, or how many say yes, (queries, findings), and labels are
-        (queries, findings). key: a name for the batch, of at most 200 characters. A batch of this
-        name that was released before is not drawn again: its labels are returned as they are,
-        whatever the counts, and cost nothing. None: a new batch in any case. again: draw a batch
-        again whose labels were lost because a process ended between charge and labels; it is
-        charged anew.
+        classes (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A
+        batch of this name that was released before is not drawn again: its labels are returned as
+        they are, whatever the counts, and cost nothing. None: a new batch in any case. again: draw
+        a batch again whose labels were lost because a process ended between charge and labels; it
+        is charged anew.
 
         The batch is charged first, in a transaction that is on disk before anything is drawn, and
         only the process that has charged a batch draws for it, once. Other processes wait.
@@ -252,9 +239,7 @@ class Session:
         plan = self.plan
         sized = plan.noise(plan.queries, plan.labels)
         counts = np.asarray(counts)
-        if plan.task.findings > 1:
-            counts = self._of_findings(counts)
-        elif plan.task.absent:
+        if plan.task.absent:
             counts = dealt(require_table(counts), plan.task.n_teachers)
         counts = require_counts(counts, sized)
         if counts.shape[1] != plan.task.n_classes:
@@ -264,7 +249,7 @@ class Session:
         with alone(lock_of(self.path)):
             known = None if key is None else self._file.find(key)
             if known is not None and known.labels is not None:
-                return self._shaped(_same_queries(known, len(counts)))
+                return _same_queries(known, len(counts))
             if known is not None and not again:
                 raise ValueError(
                     f"{self.path}: batch {key!r} was charged ({known.answers} labels), and its "
@@ -277,7 +262,7 @@ class Session:
             batch = self._file.charge(key, len(counts), most, before=before)
             labels = self._draw(counts, before)
             self._file.settle(batch, labels.tolist())
-            return self._shaped(labels)
+            return labels
 
     def batch(self, key: str) -> Batch:
         """Return a batch by its name, the last attempt at it; its labels cost nothing more.
@@ -313,7 +298,7 @@ class Session:
         labels: the new cap, at least the old one. queries: likewise; None: in proportion. To be
         looked at before `extend`. Raises ValueError as `extend` does.
         """
-        task = session_plan.larger(self.plan, *self._rows(labels, queries)).task
+        task = session_plan.larger(self.plan, labels, queries).task
         return Spent(task.epsilon, task.delta)
 
     def extend(self, labels: int, *, epsilon: float, queries: int | None = None) -> None:
@@ -329,7 +314,7 @@ class Session:
         self._require_write()
         with alone(lock_of(self.path)):
             self._read_plan()
-            plan = session_plan.larger(self.plan, *self._rows(labels, queries))
+            plan = session_plan.larger(self.plan, labels, queries)
             if plan.task.epsilon > epsilon:
                 raise ValueError(
                     f"epsilon = {epsilon}: must be at least {at_most(plan.task.epsilon)}, what "
@@ -337,23 +322,6 @@ class Session:
                 )
             self._file.extend(plan.text())
             self._read_plan()
-
-    def _rows(self, labels: int, queries: int | None) -> tuple[int, int | None]:
-        """Return numbers of queries as numbers of rows: of the findings of all of them."""
-        each = self.plan.task.findings
-        return labels * each, None if queries is None else queries * each
-
-    def _of_findings(self, counts: ArrayLike) -> NDArray[np.int64]:
-        """Return counts of no and yes, a row for each finding."""
-        task = self.plan.task
-        stated = task.findings, task.most_ones, task.n_teachers
-        votes = of_arrays(counts, *stated, absent=task.absent)
-        return votes.histogram()
-
-    def _shaped(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return a row for each query, if it has several findings."""
-        each = self.plan.task.findings
-        return labels if each == 1 else labels.reshape(-1, each)
 
     def _require_write(self) -> None:
         if not self._write:
@@ -370,10 +338,9 @@ class Session:
         state = self.state
         left = max(0, self.plan.queries - state.queries)
         if queries > left:
-            each = self.plan.task.findings
             raise ValueError(
-                f"{self.path}: {queries // each} queries: must be at most {left // each}, which is "
-                f"what remains of {self.plan.queries // each}; a larger cap costs more (extend)"
+                f"{self.path}: {queries} queries: must be at most {left}, which is what remains of "
+                f"{self.plan.queries}; a larger cap costs more (extend)"
             )
         return state
 

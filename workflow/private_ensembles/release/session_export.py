@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from private_ensembles.release.pool import labels_text
 from private_ensembles.release.session import Session
 from private_ensembles.release.session_file import Batch
 from private_ensembles.release.showing import put, writer
-from private_ensembles.votes.findings import names_of_findings
 
 # Shares of the session's delta at which its cost is told.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
@@ -45,7 +44,7 @@ def status(session: Session, *, curve: bool = False) -> dict:
         "plan": session_plan.facts(plan),
         "batches": state.batches,
         "lost": sum(batch.labels is None for batch in batches),
-        "queries": state.queries // plan.task.findings,
+        "queries": state.queries,
         "labels": state.labels,
         "remaining": session.remaining,
         "remaining_queries": session.remaining_queries,
@@ -83,18 +82,17 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
     if rehearsal:
         folder.chmod(0o700)
     batches = session.batches()
-    each = session.plan.task.findings
-    columns = _LABELS if each == 1 else (*_LABELS[:-1], *names_of_findings(each))
     labels = [
-        {"batch": batch.key, "query": query} | row
+        {"batch": batch.key, "query": query, "label": label}
         for batch in batches
-        for query, row in _answers(batch, columns[2:])
+        for query, label in enumerate(_labels(batch))
+        if label >= 0
     ]
-    rows = [_row(batch, each) for batch in batches]
+    rows = [_row(batch) for batch in batches]
     report = status(session, curve=True)
     text = json.dumps(report, indent=2, ensure_ascii=False)
     written = {
-        "labels.csv": lambda path: io.write_csv(path, labels, columns),
+        "labels.csv": lambda path: io.write_csv(path, labels, _LABELS),
         "batches.csv": lambda path: io.write_csv(path, rows, _BATCHES),
         "session.json": writer(f"{text}\n"),
     }
@@ -147,27 +145,17 @@ def _labels(batch: Batch) -> list[int]:
     return [] if batch.labels is None else batch.labels
 
 
-def _answers(batch: Batch, columns: Sequence[str]) -> Iterator[tuple[int, dict]]:
-    """Each query that got an answer, and what its columns hold; "" where there is none."""
-    labels, each = _labels(batch), len(columns)
-    for query in range(len(labels) // each):
-        row = labels[query * each : (query + 1) * each]
-        if max(row) >= 0:
-            answers = ["" if label < 0 else label for label in row]
-            yield query, dict(zip(columns, answers, strict=True))
-
-
 def _time(batch: Batch) -> str:
     return datetime.fromtimestamp(batch.time, UTC).isoformat(timespec="seconds")
 
 
-def _row(batch: Batch, each: int) -> dict:
+def _row(batch: Batch) -> dict:
     digest = hashlib.sha256(labels_text(_labels(batch)).encode()).hexdigest()
     return {
         "batch": batch.key,
         "attempt": batch.attempt,
         "time": _time(batch),
-        "queries": batch.queries // each,
+        "queries": batch.queries,
         "labels": batch.answers,
         "labels_sha256": "" if batch.labels is None else digest,
     }

@@ -17,7 +17,6 @@ from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.votes.findings import names_of_findings
 
 
 def made(
@@ -37,8 +36,6 @@ def made(
     absent: bool = False,
     noise: str = "secure",
     seed: int | None = None,
-    findings: str | int | Sequence[str] | None = None,
-    most_ones: int | None = None,
 ) -> ReleasePlan:
     """Return the plan of a session; arguments as `Session.create` takes them.
 
@@ -50,12 +47,11 @@ def made(
     names = offered() if mechanisms is None else list(mechanisms)
     for name in names:
         checks.one_of(offered(), mechanism=name)
-    each = 1 if findings is None else len(names_of_findings(findings))
     task = Task(
         epsilon,
         delta,
-        (labels if queries is None else queries) * each,
-        labels * each,
+        labels if queries is None else queries,
+        labels,
         teachers,
         classes,
         facts.privacy_model,
@@ -66,8 +62,6 @@ def made(
         counts_only=True,
         reach=facts.reach,
         absent=absent,
-        findings=each,
-        most_ones=most_ones,
     )
     task = study.on_profile(task, profile)
     return release_plan.of(task, own_votes.planned(task, names, facts, 0).chosen, seed, facts)
@@ -133,9 +127,8 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
     votes, truth = study.profile_votes(task, 0)
     rows = []
     for share in shares:
-        labels = max(1, round(share * task.vectors)) * task.findings
-        queries = round(share * task.queries / task.findings) * task.findings
-        queries = max(labels, queries)
+        labels = max(1, round(share * task.labels))
+        queries = max(labels, round(share * task.queries))
         wanted = replace(task, labels=labels, queries=queries)
         parameters = plan.parameters
         if share != 1:
@@ -144,8 +137,7 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
             except ValueError:
                 continue
         _, correct = mechanism.law.expected(votes, truth, wanted, parameters)
-        cap = labels // task.findings
-        rows.append({"cap": cap, "parameters": study.words(parameters), "correct": correct})
+        rows.append({"cap": labels, "parameters": study.words(parameters), "correct": correct})
     return rows
 
 
@@ -154,7 +146,6 @@ def facts(plan: ReleasePlan) -> dict:
     task = plan.task
     stated = task.stated()
     del stated["profile"], stated["counts_only"], stated["secure"]
-    stated |= {"queries": task.queries // task.findings, "labels": task.vectors}
     return {
         "mechanism": plan.name,
         "parameters": study.words(plan.parameters),

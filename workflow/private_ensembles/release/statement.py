@@ -122,16 +122,9 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
         how += ". A noisy threshold decides first whether a query is answered at all"
     number = "not on record" if charged.labels is None else f"{charged.labels:,}"
     labels = f"{number}, of {task.n_classes} classes, for {task.queries:,} queries"
-    paid = f"{plan.labels:,} labels"
-    if task.findings > 1:
-        labels = (
-            f"{number} answers of {task.findings} yes/no findings each, for "
-            f"{task.queries // task.findings:,} queries"
-        )
-        paid = f"{plan.labels:,} findings{_few(plan)}"
     rows = [
         ("Labels", labels),
-        ("Paid for", paid),
+        ("Paid for", f"{plan.labels:,} labels{_few(plan)}"),
         ("Teachers", f"{task.n_teachers:,} models that voted; their votes were not released"),
         ("Mechanism", how),
         ("When", escape(charged.time or "not on record")),
@@ -143,17 +136,17 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
 
 
 def _few(plan: ReleasePlan) -> str:
-    """Say how many of the findings one unit can change at most, if ballots say yes to few."""
+    """Say how many of the labels one unit can change at most, if teachers vote 1 on few."""
     task = plan.task
     if task.most_ones is None:
         return ""
     changed = plan.mechanism.as_charged(task, plan.parameters)[1].labels
     known = ""
     if task.counts_only:
-        known = ". Of sums of ballots, that is as stated by whoever released the labels"
+        known = ". Of counts of votes, that is as stated by whoever released the labels"
     return (
-        f", of which one unit can change {changed:,} at most, as a ballot says yes to "
-        f"{task.most_ones} findings of a query at most: only these are charged{known}"
+        f", of which one unit can change {changed:,} at most, as a teacher votes 1 on "
+        f"{task.most_ones:,} queries at most: only these are charged{known}"
     )
 
 

@@ -1622,7 +1622,7 @@ FACTS |= {"epsilon": number, "delta": number, "terms": words}
 # What a plan may state of the labels that are wanted.
 TASK = {"epsilon", "delta", "queries", "labels", "n_teachers", "n_classes", "privacy_model"}
 TASK |= {"adjacency", "teacher_epsilon", "teacher_Delta", "secure", "counts_only", "profile"}
-TASK |= {"reach", "absent", "findings", "most_ones"}
+TASK |= {"reach", "absent", "most_ones"}
 # What is proven may be more than what is stated by so much, which the line says.
 NEARLY = Fraction(51, 50)
 
@@ -1683,14 +1683,12 @@ def of_the_plan(body, plan, task):
     K, C = count(task.get("n_teachers")), count(task.get("n_classes"))
     noise = plan.get("parameters")
     need(type(noise) is dict, "the terms have no noise")
-    need(task.get("findings", 1) == 1 or C == 2, "findings are yes or no, and these have classes")
     labels, name, asked = noise.get("labels"), plan["name"], noise.get("queries")
-    if task.get("most_ones") is not None:  # of findings those alone that a ballot can change
-        if asked is None:
-            labels = changed(task, count(labels))
-        else:  # a threshold decides which of them are answered
-            asked = changed(task, count(asked))
-            labels = min(count(labels), asked)
+    if task.get("most_ones") is not None:  # of labels those alone that a teacher can change
+        need(C == 2, "ones are votes of two classes")
+        most = 2 * count(task["most_ones"])
+        labels = min(count(labels), most)
+        asked = None if asked is None else min(count(asked), most)
     law = body.get("law")
     of_response = type(law) is dict and law.get("name") == "response"
     if body["kind"] == "gamma_privacy":
@@ -1723,16 +1721,6 @@ def of_the_plan(body, plan, task):
             scale = noise["sigma2"] if "queries" in noise else noise["sigma"]
             expected.append((2 * count(labels), real(scale)))
         need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
-
-
-def changed(task, labels):
-    """How many of so many labels one ballot changes at most: of a query's findings those to which
-    it says yes before or after."""
-    findings, most = count(task.get("findings", 1)), count(task["most_ones"])
-    need(findings > 0, "a query has at least one finding")
-    whole, rest = divmod(labels, findings)
-    each = min(findings, 2 * most)
-    return whole * each + min(rest, each)
 
 
 def of_teachers(epsilon, delta, task):

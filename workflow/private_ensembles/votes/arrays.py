@@ -1,47 +1,33 @@
-"""Counts, or ballots on findings, that somebody has in memory, as votes."""
+"""Counts that somebody has in memory, as votes."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
 from private_ensembles.accounting.limits import MOST_TEACHERS
-from private_ensembles.votes import foreign_findings
 from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.findings import names_of_findings
 
 
 def of_arrays(
-    counts: ArrayLike,
-    *,
-    teachers: int | None = None,
-    findings: int | str | Sequence[str] | None = None,
-    most_ones: int | None = None,
+    counts: ArrayLike, *, teachers: int | None = None, most_ones: int | None = None
 ) -> Votes:
     """Return votes from what `private_ensembles.release_labels` takes, which says what each is.
 
     >>> of_arrays([[4, 1], [2, 3]]).n_teachers
     5
 
-    Counts without findings are of one vote of each teacher; with teachers, ballots may be absent.
-    Raises ValueError, in one line, for arrays that are not such a table, and for what does not go
-    together.
+    Counts are of one vote of each teacher; with teachers, ballots may be absent. Raises ValueError,
+    in one line, for arrays that are not such a table, and for what does not go together.
     """
-    if findings is not None:
-        number = len(names_of_findings(findings))
-        return foreign_findings.of_arrays(counts, number, most_ones, teachers)
-    if most_ones is not None:
-        raise ValueError(f"most_ones = {most_ones}: must be left out without findings")
     rows = _rows(counts)
     sums = np.minimum(rows, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)  # they might overflow
     if teachers is not None:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
         if (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
-        return _votes(rows, teachers=teachers, absent=True)
+        return _votes(rows, most_ones, teachers=teachers, absent=True)
     # Refused by the number of teachers alone, which is public.
     if (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
@@ -49,11 +35,12 @@ def of_arrays(
             f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}; if ballots "
             "may be absent say teachers=NUMBER"
         )
-    return _votes(rows)
+    return _votes(rows, most_ones)
 
 
-def _votes(rows: NDArray[np.int64], **facts: object) -> Votes:
-    return Votes(rows.shape[1], np.full(len(rows), -1), counts=rows, **facts)
+def _votes(rows: NDArray[np.int64], most_ones: int | None, **facts: object) -> Votes:
+    unknown = np.full(len(rows), -1)
+    return Votes(rows.shape[1], unknown, counts=rows, most_ones=most_ones, **facts)
 
 
 def _rows(counts: ArrayLike) -> NDArray[np.int64]:

@@ -37,6 +37,25 @@ def counted(votes: NDArray, n_classes: int) -> NDArray[np.int64]:
     return histograms
 
 
+def few_ones(votes: NDArray, most: int) -> NDArray:
+    """Return votes with at most so many ones of each teacher: the first ones, later ones become 0.
+
+    votes: (queries, teachers), 0 or 1. The rule is public and looks at one teacher's votes alone,
+    so that one teacher whose votes change is still one. Nothing is refused, for that would tell
+    something about a teacher's votes.
+
+    >>> few_ones(np.array([[1, 0], [0, 1], [1, 0], [1, 0]]), 2).T.tolist()
+    [[1, 0, 1, 0], [0, 1, 0, 0]]
+    """
+    kept = np.empty_like(votes)
+    step = max(1, _PIECE // len(votes))
+    for start in range(0, votes.shape[1], step):
+        piece = votes[:, start : start + step]
+        ones = piece == 1
+        kept[:, start : start + step] = ones & (ones.cumsum(axis=0) <= most)
+    return kept
+
+
 def dealt(counts: ArrayLike, total: int) -> NDArray[np.int64]:
     """Return counts with the missing votes dealt out to the classes in turn, class 0 first.
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from private_ensembles import checks
 from private_ensembles.jobs import io
-from private_ensembles.votes import ballots, findings
+from private_ensembles.votes import ballots
 
 # Facts of a Votes that are stated, and what they are unless they are; a file holds the others only.
-_STATED = {"absent": False, "teachers": None, "findings": 1, "most_ones": None}
+_STATED = {"absent": False, "teachers": None, "most_ones": None}
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,9 @@ class Votes:
 
     Stated, and public; nothing of it is read off the votes. absent: ballots may be missing, so
     that rows of counts add up to at most the number of teachers. teachers: how many there are; must
-    be given for counts if ballots may be missing, and agree with what else tells it. findings:
-    yes/no questions of each query, one after the other in the rows, which are then of two classes.
-    most_ones: how many of them a ballot
-    answers with yes at most: of one with more, the first ones count (`findings.few_ones`). Beside
-    counts, as many as somebody has left of each ballot.
+    be given for counts if ballots may be missing, and agree with what else tells it. most_ones: how
+    many queries a teacher votes 1 on at most, of two classes: of more, the first ones count
+    (`ballots.few_ones`). Beside counts, as many as somebody has left of each teacher's.
 
     >>> votes = Votes(3, [-1, -1], np.array([[2, -1, 2], [-1, -1, 1]]), absent=True)
     >>> votes.n_teachers, votes.histogram().tolist()
@@ -50,7 +48,6 @@ class Votes:
     ids: tuple[str, ...] | None = None
     absent: bool = False
     teachers: int | None = None
-    findings: int = 1
     most_ones: int | None = None
 
     def __post_init__(self):
@@ -79,22 +76,20 @@ class Votes:
         object.__setattr__(self, "labels", labels.astype(np.int64))
         if not isinstance(self.provenance, dict):
             raise ValueError("provenance: must be a JSON object")
-        vectors = self.n_vectors
-        if self.ids is not None and not len(set(self.ids)) == len(self.ids) == vectors:
-            raise ValueError(f"ids: must be {vectors} different ones, one per query")
+        if self.ids is not None and not len(set(self.ids)) == len(self.ids) == len(labels):
+            raise ValueError(f"ids: must be {len(labels)} different ones, one per query")
 
     def _check_stated(self):
         if not isinstance(self.absent, bool):
             raise ValueError(f"absent = {self.absent!r}: must be True or False")
-        checks.integer(at_least=1, findings=self.findings)
         if self.teachers is not None:
             checks.integer(at_least=1, teachers=self.teachers)
-        if self.findings > 1 and (self.n_classes != 2 or len(self.labels) % self.findings):
-            raise ValueError(
-                f"findings = {self.findings}: must be of two classes, and divide the number of rows"
-            )
         if self.most_ones is not None:
-            checks.integer(at_least=1, at_most=self.findings, most_ones=self.most_ones)
+            checks.integer(at_least=1, most_ones=self.most_ones)
+            if self.n_classes != 2 or self.absent:
+                raise ValueError(
+                    f"most_ones = {self.most_ones}: must be of two classes, without absent ballots"
+                )
         if self.votes is not None and self.teachers not in (None, np.shape(self.votes)[1]):
             teachers = np.shape(self.votes)[1]
             raise ValueError(f"teachers: {self.teachers} of them: must be {teachers}, as in votes")
@@ -131,13 +126,8 @@ class Votes:
 
     @property
     def n_queries(self):
-        """Number of rows: of queries, or of all findings of all queries."""
+        """Number of queries."""
         return len(self.labels)
-
-    @property
-    def n_vectors(self):
-        """Number of queries, however many findings each has."""
-        return len(self.labels) // self.findings
 
     @property
     def n_teachers(self):
@@ -150,16 +140,13 @@ class Votes:
 
     def of(self, queries):
         """The same votes on some of the queries only, given by an array of their places."""
-        rows = queries
-        if self.findings > 1:
-            rows = findings.rows_of(queries, self.findings)
         chosen = {
-            name: None if array is None else array[rows]
+            name: None if array is None else array[queries]
             for name, array in (("votes", self.votes), ("counts", self.counts))
         }
         if self.ids is not None:
             chosen["ids"] = tuple(np.array(self.ids, dtype=object)[queries])
-        return replace(self, labels=self.labels[rows], **chosen)
+        return replace(self, labels=self.labels[queries], **chosen)
 
     def histogram(self):
         """Votes per class, int64 (queries, n_classes); each row adds up to all teachers.
@@ -169,18 +156,13 @@ class Votes:
         cast = self.cast()
         return ballots.dealt(cast, self.n_teachers) if self.absent else cast
 
-    def answers(self):
-        """The histogram; of several findings, how many say yes to each, (queries, findings)."""
-        histogram = self.histogram()
-        return histogram if self.findings == 1 else histogram[:, 1].reshape(-1, self.findings)
-
     def cast(self):
         """Votes per class that count, int64 (queries, n_classes): absent ones left out."""
         if self.counts is not None:
             return self.counts.astype(np.int64)
         kept = self.votes
         if self.most_ones is not None:
-            kept = findings.few_ones(kept, self.findings, self.most_ones)
+            kept = ballots.few_ones(kept, self.most_ones)
         return ballots.counted(kept, self.n_classes)
 
 

@@ -21,7 +21,6 @@ from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import io
 from private_ensembles.votes.ballots import ABSENT
 from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.findings import names_of_findings
 from private_ensembles.votes.foreign_columns import (
     SAY,
     SAY_ABSENT,
@@ -32,7 +31,6 @@ from private_ensembles.votes.foreign_columns import (
     short,
 )
 from private_ensembles.votes.foreign_csv import read_csv
-from private_ensembles.votes.foreign_findings import of_findings
 
 KINDS = ("auto", "votes", "counts")
 SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
@@ -63,7 +61,6 @@ def read_own_votes(
     id_column: str | None = None,
     absent: bool = False,
     teachers: int | None = None,
-    findings: str | int | Sequence[str] | None = None,
     most_ones: int | None = None,
 ) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
@@ -79,10 +76,8 @@ def read_own_votes(
     (`foreign_columns.columns_of`). absent: ballots may be missing: an empty cell of a table, -1 in
     an array, rows of counts that add up to at most `teachers`. It is stated because what a file
     lacks is private. teachers: how many there are; must be stated for such counts, and else agree
-    with the file. findings: yes/no questions that every query asks, by their number or names, as in
-    `findings.names_of_findings`; votes are then 0 or 1 (`foreign_findings.of_findings`), and rows
-    of the result are findings. most_ones: how many of them a ballot answers with yes at most; of
-    one with more, the first ones are kept.
+    with the file. most_ones: how many queries a teacher votes 1 on at most, of two classes; of
+    more, the first ones are kept (`ballots.few_ones`).
 
     Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
@@ -103,11 +98,6 @@ def read_own_votes(
     checks.one_of(KINDS, votes_kind=kind)
     checks.one_of((0, 1), first_class=first_class)
     names = None if class_names is None else read_class_names(class_names)
-    called = _findings(findings, most_ones, names, first_class)
-    if called is not None and n_classes is None:
-        n_classes = 2
-    if called is not None and n_classes != 2:
-        raise ValueError(f"n_classes = {n_classes}: must be 2, as findings are yes or no")
     if names is not None and n_classes not in (None, len(names)):
         raise ValueError(f"n_classes = {n_classes}: must be {len(names)}, as many as class_names")
     n_classes = len(names) if names is not None else n_classes
@@ -119,8 +109,7 @@ def read_own_votes(
         raise ValueError(f"{path}: must be a file")
     if teachers is not None:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
-    of_ballots = {"findings": called, "most_ones": most_ones}
-    of_ballots |= {"absent": absent, "teachers": teachers}
+    of_ballots = {"absent": absent, "teachers": teachers, "most_ones": most_ones}
     stated = Stated(n_classes, kind, names, first_class, id_column, **of_ballots)
     try:
         if id_column is not None and suffix in (".npz", ".npy"):
@@ -128,39 +117,16 @@ def read_own_votes(
         table = _READERS[suffix](path, stated)
         if table.n_classes not in (None, n_classes):
             raise ValueError(f"has n_classes = {table.n_classes}, and {n_classes} is asked for")
-        if called is None:
-            return _checked(table, stated)
-        return of_findings(table, stated)
+        return _checked(table, stated)
     except ValueError as error:
         text = str(error)
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
-
-
-def _findings(
-    findings: str | int | Sequence[str] | None,
-    most_ones: int | None,
-    class_names: Sequence[str] | None,
-    first_class: int,
-) -> tuple[str, ...] | None:
-    """Return the names of findings; ValueError for what cannot be stated beside them."""
-    if findings is None:
-        if most_ones is not None:
-            raise ValueError(f"most_ones = {most_ones}: must be left out, as there are no findings")
-        return None
-    if class_names is not None or first_class != 0:
-        name = "first_class" if class_names is None else "class_names"
-        raise ValueError(f"{name}: must be left out beside findings, which are 0 (no) or 1 (yes)")
-    called = names_of_findings(findings)
-    if most_ones is not None:
-        checks.integer(at_least=1, at_most=len(called), most_ones=most_ones)
-    return called
 
 
 def _npz(path: Path, stated: Stated) -> Table:
     promised = _promised(path)
     shapes = [shape for name, (_, shape) in promised.items() if name in _CAST]
     n_queries = max((shape[0] for shape in shapes if shape), default=1)
-    n_queries *= 1 if stated.findings is None else len(stated.findings)
     _fits(n_queries, stated.n_classes, sum(n_bytes for n_bytes, _ in promised.values()))
     arrays = io.read_npz(path, names=_NAMES)
     named = [name for name in _CAST if name in arrays]
@@ -261,6 +227,7 @@ def _checked(table: Table, stated: Stated) -> Votes:
         kind = "votes"
     labels = _labels(table, stated, len(matrix))
     facts = {"ids": table.ids, "absent": stated.absent, "teachers": stated.teachers}
+    facts["most_ones"] = stated.most_ones
     if kind == "counts":
         if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")

@@ -26,8 +26,7 @@ _CLASS = re.compile(r"class(?![^\W\d_])")
 class Stated:
     """What the owner of a file says of it, as in `foreign.read_own_votes`.
 
-    absent: cells of votes may be empty. findings: the names of a query's findings, None if it has
-    one answer of several classes. most_ones: of a ballot, at most.
+    absent: cells of votes may be empty. most_ones: of a teacher's votes, at most.
     """
 
     n_classes: int
@@ -37,7 +36,6 @@ class Stated:
     id_column: str | None = None
     absent: bool = False
     teachers: int | None = None
-    findings: tuple[str, ...] | None = None
     most_ones: int | None = None
 
 

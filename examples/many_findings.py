@@ -1,0 +1,36 @@
+"""Many yes/no findings of an X-ray: ask each of them as a query of its own, and put them together.
+
+Every teacher says yes to few of all findings, so only as many labels are charged as it can change:
+twice its yeses (docs/multi-label.md).
+"""
+
+import numpy as np
+
+from private_ensembles import release_labels
+
+FINDINGS = ("cyst", "edema", "fracture", "mass", "nodule", "scar")
+IMAGES, TEACHERS, MOST = 20, 100, 30  # at most so many yeses of one teacher
+
+generator = np.random.default_rng(0)
+truth = generator.random((IMAGES, len(FINDINGS))) < 0.2
+said = generator.random((IMAGES, TEACHERS, len(FINDINGS))) < np.where(truth, 0.9, 0.02)[:, None]
+
+# A query for each finding of each image, with two classes: 0 is no, 1 is yes.
+votes = said.transpose(0, 2, 1).reshape(-1, TEACHERS)
+votes &= votes.cumsum(axis=0) <= MOST  # of a teacher's yeses the first ones count
+yes = votes.sum(axis=1)
+released = release_labels(
+    np.stack([TEACHERS - yes, yes], axis=1),
+    most_ones=MOST,
+    epsilon=4,
+    delta=1e-5,
+    profile={"commonest": 0.8, "easy": (45, 5), "easy_share": 1.0},  # known from public images
+    noise="reproducible",  # a rehearsal: state `shards` and leave this out
+)
+
+answers = released.labels.reshape(IMAGES, len(FINDINGS))
+for image in range(3):
+    found = [name for name, label in zip(FINDINGS, answers[image], strict=True) if label == 1]
+    print(f"image {image}: {', '.join(found) or 'nothing'}")
+right = (answers == truth).sum()
+print(f"{right} of {truth.size} findings right, all for epsilon = {released.epsilon:.2f}")
