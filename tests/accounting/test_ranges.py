@@ -112,7 +112,6 @@ RANGES = {
         (2.0**-20, 2.0**55),
     ),
     "gaussian_event": (export.gaussian_event, (-1e-9, math.nan), (0.0, math.inf)),
-    "zero_concentrated_event": (export.zero_concentrated_event, (-1e-9, math.nan), (0.0, math.inf)),
     "gaussian_delta": (lambda x: gaussian_delta(x, 1.0), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, scale": (lambda x: GaussianMaximum(x, 3, 2), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, teachers": (lambda x: GaussianMaximum(1.0, x, 2), (0, -1), (1,)),

@@ -71,18 +71,6 @@ def test_labels_compose_with_dp_sgd_in_one_total():
     assert max(alone) < both < sum(alone)
 
 
-def test_one_distribution_for_all_labels_costs_less_than_one_label_many_times():
-    from private_ensembles.ledger.finite_labels import label_pld
-    from private_ensembles.mechanisms.mechanism import load
-    from private_ensembles.mechanisms.task import Task
-
-    law = load("gnmax_exact").law
-    audited = law.audited(Task(1.0, 1e-5, 20, 20, 51, 2), law.at(19.5, 20))
-    one_by_one = label_pld(audited).self_compose(20).get_epsilon_for_delta(1e-5)
-    together = label_loss_distribution("gnmax", 19.5, labels=20, teachers=51, interval=1e-3)
-    assert together.get_epsilon_for_delta(1e-5) < one_by_one
-
-
 def test_a_trade_off_is_no_better_than_that_of_the_event():
     """A curve below a Gaussian's in delta is above it in misses; and no labels miss 1 - level."""
     sizes = {"labels": 100, "teachers": 11}

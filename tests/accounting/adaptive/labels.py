@@ -6,13 +6,24 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
+from private_ensembles.accounting.adaptive.account import curve
 from private_ensembles.accounting.adaptive.families import two_classes
-from private_ensembles.accounting.adaptive.scales import least_scale
+from private_ensembles.accounting.adaptive.scales import least_scale_of_curves
 
 
 def gnmax(teachers, scale):
     margins = (2 * np.arange(teachers + 1) - teachers) / (scale * math.sqrt(2))
     return two_classes(ndtr(margins), ndtr(-margins))
+
+
+def least_scale(family_of, labels, epsilon, delta, start):
+    """The least scale of a family, which `family_of` makes of a scale, at the usual fineness."""
+
+    def curve_of(scale, points):
+        options = {"fineness": points, "lower": False, "least": epsilon}
+        return curve(family_of(scale), labels, epsilon, delta, **options)
+
+    return least_scale_of_curves(curve_of, labels, epsilon, delta, start)
 
 
 @functools.cache

@@ -9,14 +9,13 @@ from private_ensembles.accounting.adaptive.account import FINE, adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import of_table
 from private_ensembles.accounting.adaptive.scales import (
     grid_fineness,
-    least_scale,
     loses_all,
     nothing_left,
     share_of_scale,
 )
 
 from ..adversaries import bounds_at
-from .labels import gnmax, least_gnmax
+from .labels import gnmax, least_gnmax, least_scale
 
 # Published nowhere but in docs/many-labels.md. `analytic` is what the noisy counts need.
 TARGETS = [

@@ -65,19 +65,3 @@ def gaussian_event(mu: float):
         return dp_accounting.NonPrivateDpEvent()
     with sixty_digits():
         return dp_accounting.GaussianDpEvent(round_down(1 / Decimal(mu)))
-
-
-def zero_concentrated_event(rho: float):
-    """Return the ZCDpEvent of a rho-zCDP mechanism, which dp_accounting's RDP accountant composes.
-
-    NonPrivateDpEvent if rho is infinite. Raises ValueError for rho < 0.
-
-    >>> zero_concentrated_event(0.25).rho
-    0.25
-    """
-    import dp_accounting  # late: slow to import
-
-    checks.number(rho=rho, at_least=0)
-    if math.isinf(rho):
-        return dp_accounting.NonPrivateDpEvent()
-    return dp_accounting.ZCDpEvent(rho)

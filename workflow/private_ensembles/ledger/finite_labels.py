@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
-from private_ensembles.accounting.export import to_pld
 from private_ensembles.audit.labels import Audited
 
 # Chances of a false accusation at which the ledger says how likely a neighbour is missed.
 LEVELS = (0.01, 0.05, 0.1)
-# Of an exported curve that never ends, what is left at its end at most, and the end in any case.
-_LEFT, _END = 1e-15, 50.0
 
 
 def gaussian_columns(audited: Audited) -> dict[str, object]:
@@ -28,14 +23,3 @@ def gaussian_columns(audited: Audited) -> dict[str, object]:
     if table is None:
         return {}
     return {"mu": table.mu(), "misses": table.trade_off(LEVELS).tolist()}
-
-
-def label_pld(audited: Audited, *, interval: float = 1e-3):
-    """Return one label of a registered mechanism as dp_accounting's PrivacyLossDistribution.
-
-    interval: as `accounting.export.to_pld` takes it. The curve ends where the label is purely
-    private, where delta is 1e-15, or at epsilon = 50. Raises ValueError like `to_pld`.
-    """
-    ends = (audited.worst(delta).epsilon for delta in (0.0, _LEFT))
-    end = next((end for end in ends if math.isfinite(end)), _END)
-    return to_pld(audited.curve, min(end, _END) + interval, interval=interval)

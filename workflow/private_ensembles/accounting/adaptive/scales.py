@@ -14,7 +14,6 @@ from private_ensembles.accounting.adaptive.account import (
     FINE,
     Curve,
     check_labels,
-    curve,
     grid_and_orders,
     kernels_on,
 )
@@ -37,28 +36,6 @@ _COARSER = 4.0
 _PLENTY = 1e-10
 
 
-def least_scale(
-    family_of: Callable[[float], Family],
-    labels: int,
-    epsilon: float,
-    delta: float,
-    start: float,
-    *,
-    fineness: float = FINE,
-) -> float:
-    """Return a scale, within SLACK of the least one, whose labels cost at most (epsilon, delta).
-
-    family_of: the family at a scale > 0; delta falls as the scale grows. start: a scale near the
-    least, for instance what the noisy counts need. Raises ValueError if none is found.
-    """
-
-    def curve_of(scale: float, points: float) -> Curve:
-        options = {"fineness": points, "lower": False, "least": epsilon}
-        return curve(family_of(scale), labels, epsilon, delta, **options)
-
-    return least_scale_of_curves(curve_of, labels, epsilon, delta, start, fineness=fineness)
-
-
 def least_scale_of_curves(
     curve_of: Callable[[float, float], Curve],
     labels: int,
@@ -68,7 +45,12 @@ def least_scale_of_curves(
     *,
     fineness: float = FINE,
 ) -> float:
-    """Do as `least_scale` does, with what a caller makes of `curve` at a scale and a fineness."""
+    """Return a scale, within SLACK of the least one, whose labels cost at most (epsilon, delta).
+
+    curve_of: what a caller makes of `account.curve` at a scale > 0 and a fineness; delta falls as
+    the scale grows. start: a scale near the least, for instance what the noisy counts need. Raises
+    ValueError if none is found.
+    """
     check_labels(labels, delta)
 
     wanted = _shift(epsilon, delta)

@@ -271,7 +271,7 @@ class LabelAccount(Account):
 def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) -> float:
     """The least share of the noise of `start` that the account proves; infinite if it finds none.
 
-    `adaptive.least_scale` finds it; a share may exceed 1. Where rounding takes all of delta, it is
+    `least_scale_of_curves` finds it; a share may exceed 1. Where rounding takes all of delta, it is
     not looked for.
     """
     labels, epsilon, delta = int(start.labels), task.epsilon, task.delta
