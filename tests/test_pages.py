@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from private_ensembles.audit import verdicts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.task import ADJACENCIES, PRIVACY_MODELS
+from private_ensembles.page.html import VERDICTS
 from private_ensembles.votes import marks
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,7 +85,7 @@ def test_the_proof_that_a_mechanism_names_is_there(entry):
 def test_every_word_that_tables_say_of_privacy_is_explained():
     text = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
     explained = {term.strip("`") for term in re.findall(r"^\| \*\*(.+?)\*\*", text, re.MULTILINE)}
-    needed = PRIVACY_MODELS | ADJACENCIES | set(verdicts.VERDICTS)
+    needed = PRIVACY_MODELS | ADJACENCIES | set(VERDICTS)
     needed |= {marks.NOT_FOR_RELEASE, marks.SANITIZED, marks.FREE}
     assert needed <= explained
 

@@ -788,9 +788,10 @@ def pure_scale(rng, function):
     yield mpf(PureScale(epsilon, 20).scale), 2 / mpf(epsilon)
 
 
-def ladder_flips(rng, function):
+def ladder_chances(rng, function):
     epsilon, delta, K = log_uniform(rng, -6, 1.5), float(rng.choice([0, 1e-9, 1e-3])), 5
-    flips = [mpf(q) for q in function(K, epsilon, delta).tolist()]
+    flips = function(K, epsilon, delta, np.arange(K + 1)).min(axis=1)
+    flips = [mpf(q) for q in flips.tolist()]
     growth = mpmath.exp(mpf(epsilon))
     for n in range(K):  # Pr[0] and Pr[1] on neighbouring counts, both ways
         ones = [(1 - q if 2 * i > K else q) for i, q in enumerate(flips)]
@@ -868,5 +869,5 @@ PROMISES = {
     "mechanisms.accounts.groups:less_noise": less_noise,
     "mechanisms.accounts.groups:more_noise": more_noise,
     "mechanisms.laws.laplace:PureScale": pure_scale,
-    "mechanisms.ladder:ladder_flips": ladder_flips,
+    "mechanisms.ladder:ladder_chances": ladder_chances,
 }

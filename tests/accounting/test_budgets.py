@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from private_ensembles.accounting.budgets import majority_cost, pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import optimal_homogeneous, replace_one
 from private_ensembles.audit import delta_curve, two_class_matrix, two_class_pairs
-from private_ensembles.mechanisms.ladder import ladder_matrix
+from private_ensembles.mechanisms.ladder import ladder_chances
 from private_ensembles.pate.gnmax import analytic_epsilon
 
 
@@ -43,7 +43,8 @@ def test_pld_of_randomised_response_is_optimal_composition(queries):
 @pytest.mark.parametrize("queries", [1, 20, 100])
 def test_total_budgets_fall_with_what_they_know(queries):
     epsilon, delta = 0.2676, 3e-4
-    matrix, pairs = ladder_matrix(11, epsilon, delta), two_class_pairs(11)
+    matrix = ladder_chances(11, epsilon, delta, np.arange(12))
+    pairs = two_class_pairs(11)
     total = queries * delta + 1e-4
     found = total_budgets(epsilon, delta, queries, total)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.audit import exact_delta, two_class_pairs
-from private_ensembles.mechanisms.ladder import ladder_flips, ladder_matrix
+from private_ensembles.mechanisms.ladder import ladder_chances
 
 from .two_classes import certified, optimal_two_class
 
@@ -21,6 +21,16 @@ def symmetric_utility(weights):
     n = np.arange(K + 1)
     ones = np.where(2 * n == K, 0.5, 2 * n > K)
     return np.stack([(1 - ones) * weights, ones * weights], axis=1)
+
+
+def ladder_matrix(n_teachers, epsilon, delta):
+    return ladder_chances(n_teachers, epsilon, delta, np.arange(n_teachers + 1))
+
+
+def ladder_flips(n_teachers, epsilon, delta):
+    """The minority's column."""
+    table = ladder_matrix(n_teachers, epsilon, delta)
+    return np.where(2 * np.arange(n_teachers + 1) > n_teachers, table[:, 0], table[:, 1])
 
 
 def test_design_value_at_the_published_budget():
@@ -75,10 +85,10 @@ def test_no_release_is_better_for_a_symmetric_utility(seed, n_teachers, epsilon,
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: ladder_flips(0, 0.1, 0.0), "n_teachers"),
-        (lambda: ladder_flips(11, 0.0, 0.0), "epsilon"),
-        (lambda: ladder_flips(11, math.inf, 0.0), "epsilon"),
-        (lambda: ladder_flips(11, 0.1, 1.5), "delta"),
+        (lambda: ladder_matrix(0, 0.1, 0.0), "n_teachers"),
+        (lambda: ladder_matrix(11, 0.0, 0.0), "epsilon"),
+        (lambda: ladder_matrix(11, math.inf, 0.0), "epsilon"),
+        (lambda: ladder_matrix(11, 0.1, 1.5), "delta"),
     ],
 )
 def test_bad_input_is_named(call, name):

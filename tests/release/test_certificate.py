@@ -178,13 +178,13 @@ def test_a_plan_without_a_certificate_says_why(tmp_path, capsys):
     plan = _plan(*RELEASES["gnmax_exact, coins"])
     many = replace(plan, task=replace(plan.task, n_teachers=certificate.MOST_COINS + 1))
     with pytest.raises(certificate.NoCertificate, match="of 5,001 votes"):
-        certificate.certificate(many)
+        certificate.prove(many)
     for task, why in (
         (replace(plan.task, secure=False), "can be computed from its seed"),
         (replace(plan.task, reach=2), "from one class to one other only"),
     ):
         with pytest.raises(certificate.NoCertificate, match=why):
-            certificate.certificate(replace(plan, task=task))
+            certificate.prove(replace(plan, task=task))
     path = _file(tmp_path, many)
     assert verify.main([path]) == 2
     assert "of 5,001 votes" in capsys.readouterr().out

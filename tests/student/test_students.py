@@ -1,10 +1,12 @@
 """Students learn from released labels alone, repeat themselves, and survive being killed."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
 
-from private_ensembles.student.students import load_student, save_student, train_student
+from private_ensembles.student.students import save_student, train_student
 
 from .digits import digits, released
 
@@ -118,23 +120,11 @@ def test_a_saved_student_is_the_same_student(tmp_path, method):
     for name in ("one", "two"):
         save_student(tmp_path / name, student)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    again = load_student(tmp_path / "one")
-    unseen = UNSEEN.reshape(len(UNSEEN), *student.input_shape)
-    np.testing.assert_array_equal(again.scores(unseen), student.scores(unseen))
-    assert (again.method, again.n_classes, again.input_shape) == (method, 10, unseen.shape[1:])
-    assert again.pixel_max == student.pixel_max
-
-
-def test_damaged_students_are_refused(tmp_path):
-    save_student(tmp_path / "good", train(method="forest", parameters={"n_trees": 1}))
-    whole = (tmp_path / "good").read_bytes()
-    for name, content in {"empty": b"", "cut": whole[:-200], "text": b"student"}.items():
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(ValueError, match=f"{name}: not a readable student"):
-            load_student(tmp_path / name)
-    torch.save({"state": {}, "metadata": "{}"}, tmp_path / "other")
-    with pytest.raises(ValueError, match="other: not a readable student"):
-        load_student(tmp_path / "other")
+    content = torch.load(tmp_path / "one", weights_only=True)
+    assert json.loads(content["metadata"])["method"] == method
+    state = vars(student.model) if method == "forest" else student.model.state_dict()
+    for name, values in content["state"].items():
+        np.testing.assert_array_equal(values, state[name])
 
 
 def test_one_class_alone_is_learnt_and_told():

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from private_ensembles.mechanisms.ladder import ladder_flips
+from private_ensembles.mechanisms.ladder import ladder_chances
 from private_ensembles.mechanisms.laws.ladder import LAW, LeakyLabel
 from private_ensembles.noise.sources import Seeded
 
 
 def test_sampler_follows_the_flips():
-    flips = ladder_flips(5, 0.5, 1e-3)
+    flips = ladder_chances(5, 0.5, 1e-3, np.arange(6)).min(axis=1)
     counts = np.repeat(np.arange(6), 40_000)
     votes = np.stack([5 - counts, counts], axis=1)
     source = Seeded(np.random.default_rng(0))

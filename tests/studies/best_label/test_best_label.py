@@ -5,7 +5,7 @@ import pytest
 
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
-from private_ensembles.mechanisms.ladder import ladder_matrix
+from private_ensembles.mechanisms.ladder import ladder_chances
 from private_ensembles.mechanisms.mechanism import load
 from studies.best_label.best_label import best_label
 from studies.best_label.objective import right_weights
@@ -73,7 +73,7 @@ def test_half_the_noise_is_caught():
 
 @pytest.mark.parametrize(("K", "delta"), [(5, 0.0), (11, 3e-4), (12, 0.05)])
 def test_two_classes_are_the_ladder(K, delta):
-    ladder = ladder_matrix(K, 0.2676, delta)
+    ladder = ladder_chances(K, 0.2676, delta, np.arange(K + 1))
     counts = np.stack([K - np.arange(K + 1), np.arange(K + 1)], axis=1)
     found = best_label(K, 2, 0.2676, delta, accuracy=0.7)
     p = np.empty(len(found.units))

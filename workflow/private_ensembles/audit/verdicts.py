@@ -6,7 +6,6 @@ import math
 
 # Exact values are upper bounds that are off by rounding; a claim is not broken by that.
 _ROUNDING = 1e-9
-VERDICTS = ("holds", "proven", "unproven", "fails")
 
 
 def verdict(

@@ -17,7 +17,6 @@ BETA = "Smoothness."
 SIGMA_SS = "Noise in units of smooth sensitivity."
 THRESHOLD = "Votes that the plurality must have."
 Shares = types.Distinct[types.Positive]
-Score = types.number(ge=0, le=1)
 
 
 class Confident(types.Section):

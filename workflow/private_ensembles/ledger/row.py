@@ -41,8 +41,8 @@ def ledger_row(
     exact distribution, None if exact_epsilon is.
 
     The row has these by name, misses as miss_1, miss_5, miss_10, the proof empty if nothing is
-    proven of the claim; and verdict: one of `audit.verdicts.VERDICTS`; data_dependent: the cost is
-    a function of the votes; release: labels (and costs) may leave the workflow, only if the
+    proven of the claim; and verdict: as `audit.verdicts.verdict` has it; data_dependent: the cost
+    is a function of the votes; release: labels (and costs) may leave the workflow, only if the
     mechanism's do and the claim is proven or holds. Raises ValueError for negative or NaN epsilons,
     delta outside [0, 1], and a proven epsilon below the exact one, which no proof can give.
     """

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import product
 
 from private_ensembles.pate.sanitize import SEARCHED, gnss_rdp, tuned_sigma
 
@@ -75,36 +74,4 @@ def printed_arithmetic(row: PrintedRow) -> dict[str, float]:
         "tuned_sigma_ss": tuned_sigma(
             last.order, last.beta, last.smooth_sensitivity, formula="paper"
         ),
-    }
-
-
-def least_printed_cost(row: PrintedRow, *, digits: dict[str, float]) -> float:
-    """The least that Theorem 23 gives for any parameters that print as a row's single GNSS does.
-
-    digits: half a unit of the last printed place of order, beta and sigma_ss. The cost grows with
-    beta and order and falls with sigma_ss at the parameters of Table 2 (order: from lambda beta
-    well below 1/2 on), so that a corner of the box is its least; all eight are compared.
-    """
-    (part,) = row.gnss
-    costs = [
-        gnss_rdp(
-            part.order + i * digits["order"],
-            part.beta + j * digits["beta"],
-            part.sigma_ss + k * digits["sigma_ss"],
-            formula="paper",
-        )
-        for i, j, k in product((-1, 1), repeat=3)
-    ]
-    return min(costs)
-
-
-def mnist_conversion() -> dict[str, float]:
-    """The text's 2.00 and 2.52 (page 30): 1.18 at order 14, delta = 1e-5, converted two ways.
-
-    by_order: 1.18 - ln(delta) / 14, as the text's own sum has it. by_order_less_one: 1.18 -
-    ln(delta) / 13, by Theorem 5.
-    """
-    return {
-        "by_order": 1.18 - math.log(1e-5) / 14,
-        "by_order_less_one": 1.18 - math.log(1e-5) / 13,
     }

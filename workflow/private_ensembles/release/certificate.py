@@ -58,20 +58,12 @@ class Proof:
     curve: tuple[tuple[float, float], ...] = ()
 
 
-def certificate(plan: ReleasePlan) -> dict:
-    """Return what proves that a plan keeps its budget, as JSON that the verifier reads.
-
-    Its ``epsilon`` and ``delta`` are what is proven: the plan's, or an epsilon that is a little
-    larger, since the verifier's grid is coarse. Raises NoCertificate, which says why, if there is
-    none.
-    """
-    return prove(plan).body
-
-
 def prove(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
-    """Return what is proven of a plan; raises NoCertificate as `certificate`.
+    """Return what proves that a plan keeps its budget.
 
-    epsilon: what is stated of it, if that is less than its budget.
+    epsilon: what is stated of it, if that is less than its budget. The certificate's ``epsilon``
+    and ``delta`` are what is proven: the plan's, or an epsilon that is a little larger, since the
+    verifier's grid is coarse. Raises NoCertificate, which says why, if there is none.
     """
     if epsilon is not None and epsilon < plan.task.epsilon:
         plan = replace(plan, task=replace(plan.task, epsilon=epsilon))

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from private_ensembles import checks
-from private_ensembles.jobs.tensors import packed, read_tensors
+from private_ensembles.jobs.tensors import packed
 from private_ensembles.student.forest import ARRAYS, Forest, train_forest
-from private_ensembles.student.images import network_scores, student_cnn, train_network
+from private_ensembles.student.images import network_scores, train_network
 from private_ensembles.student.training import Conditions, Training
 
 # vat, supervised: a network on images, with or without the pool's unlabelled ones. forest: a
@@ -166,22 +166,3 @@ def save_student(path: str | os.PathLike, student: Student) -> None:
     }
     text = json.dumps(metadata, sort_keys=True)
     Path(path).write_bytes(packed({"state": dict(state), "metadata": text}))
-
-
-def load_student(path: str | os.PathLike) -> Student:
-    """The student in a file. Raises ValueError naming a file that is damaged or not a student."""
-
-    def parse(content) -> Student:
-        metadata = json.loads(content["metadata"])
-        shape = tuple(metadata["input_shape"])
-        if metadata["method"] == "forest":
-            model = Forest(**{name: content["state"][name].numpy() for name in ARRAYS})
-        else:
-            channels = (1, *shape) if len(shape) == 2 else (shape[2], *shape[:2])
-            widths = metadata["parameters"]["widths"]
-            model = student_cnn(channels, metadata["n_classes"], widths=widths)
-            model.load_state_dict(content["state"])
-            model.eval()
-        return Student(**metadata | {"model": model, "input_shape": shape})
-
-    return read_tensors(path, "student", parse)
