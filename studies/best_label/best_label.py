@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles import checks
 from studies.best_label import interior_point
 from studies.best_label.certificate import (
-    UNITS,
     TableCertificate,
+    probabilities,
     repair,
     uniform_share,
     utility_below,
@@ -48,7 +48,7 @@ class BestLabel:
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """Pr[each class of the tie group], (G,), rounded once."""
-        return self.units / (UNITS * self.histograms.sizes.astype(np.float64))
+        return probabilities(self.histograms, self.units)
 
     def distribution(self, counts: ArrayLike) -> NDArray[np.float64]:
         """Return Pr[label] of histograms (Q, C) in any order, (Q, C), each rounded once.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, below
 from studies.best_label.objective import WEIGHT_ROUNDINGS
 from studies.best_label.program import Program
+from studies.best_label.sorted_histograms import TieGroups
 
 # Probabilities of tie groups are whole multiples of one part in this many.
 UNITS = 1 << 52
@@ -52,7 +53,7 @@ def needed_delta(program: Program, units: NDArray[np.int64]) -> float:
 
     The exact probability of each class of group g is units_g / (UNITS sizes_g).
     """
-    p = probabilities(program, units)
+    p = probabilities(program.histograms, units)
     # Up to two round-offs of p each, those of the growth and of the product, and of the sum.
     growth = program.growth * (1 - _ROUNDING)
     worst = 0.0
@@ -62,9 +63,9 @@ def needed_delta(program: Program, units: NDArray[np.int64]) -> float:
     return worst * (1 + program.n_classes * _ROUNDING)
 
 
-def probabilities(program: Program, units: NDArray[np.int64]) -> NDArray[np.float64]:
+def probabilities(histograms: TieGroups, units: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return Pr[each class of the tie group], (G,), rounded once."""
-    return units / (UNITS * program.histograms.sizes.astype(np.float64))
+    return units / (UNITS * histograms.sizes.astype(np.float64))
 
 
 def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
@@ -109,5 +110,5 @@ def whole_units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def utility_below(program: Program, units: NDArray[np.int64]) -> float:
     """Return a lower bound on the sum of the program's weights times probabilities, both >= 0."""
-    terms = program.weights * probabilities(program, units)
+    terms = program.weights * probabilities(program.histograms, units)
     return float(below(math.fsum(terms), WEIGHT_ROUNDINGS + 4))
