@@ -45,12 +45,13 @@ def test_every_file_is_handed_over_and_the_status_handed_back(verifier, capsys):
 def test_the_statuses_of_the_verifier_are_the_command_s(tmp_path, capsys, monkeypatch):
     """The repository's own verifier: true, false, no JSON, out of its range, not there."""
     monkeypatch.chdir(tmp_path)
-    law = {"name": "laplace", "teachers": 3, "moved": 1, "scale": 2}
+    coins = [[1, "1/4"], [1, "1/3"], [0, "1/3"], [0, "1/4"]]
+    law = {"name": "coins", "rows": coins}
     true = stated("label", "hockey_stick", law=law, epsilon=2, delta=0)
     for name, content, status in (
         ("-true.json", true, 0),
         ("false.json", true | {"epsilon": "1/2"}, 1),
-        ("large.json", true | {"epsilon": 10**5, "law": law | {"scale": "1/99999"}}, 2),
+        ("large.json", true | {"epsilon": 10**5}, 2),
         ("half.json", None, 2),
     ):
         Path(name).write_text("{" if content is None else json.dumps(content))
@@ -64,7 +65,8 @@ def test_the_statuses_of_the_verifier_are_the_command_s(tmp_path, capsys, monkey
 
 def test_the_limit_is_passed_on(tmp_path, capsys):
     path = tmp_path / "many.json"
-    law = {"name": "laplace", "teachers": 30000, "moved": 1, "scale": 20000}
+    coins = [[1, "1/3"]] * 15000 + [[0, "1/3"]] * 15000
+    law = {"name": "coins", "rows": coins}
     path.write_text(json.dumps(stated("label", "hockey_stick", law=law, epsilon=1, delta=0)))
     assert main(["verify", str(path), "--limit", "1"]) == 2
     assert "1 million are allowed (--limit)" in capsys.readouterr().out

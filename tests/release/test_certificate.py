@@ -126,7 +126,7 @@ FORGED = {
     "a smaller epsilon stated": {"release__epsilon": exactly(1.0)},
     "another mechanism": {"release__mechanism": "gnmax"},
     "a remark": {"release__remark": "it is private"},
-    "an older theorem": {"certificates__0__theorem": "backward_induction"},
+    "another theorem": {"certificates__0__theorem": "loss_distribution"},
 }
 
 

@@ -122,7 +122,7 @@ def test_what_the_user_stated_is_in_it_and_cannot_be_markup():
 
     plan = _plan()
     object.__setattr__(plan, "facts", Stated())
-    proof = Proof({"kind": "ledger_row", "why": "x & y"})
+    proof = Proof({"kind": "none", "why": "x & y"})
     page = statement.statement(plan, proof, statement.Charged(EPSILON, DELTA))
     assert "<b>" not in page
     text = _text(page)

@@ -22,7 +22,6 @@ rule audit_mechanisms:
         png=shown("results/audit/figures/claimed_exact.png", "claimed_exact", "Audit"),
         pdf="results/audit/figures/claimed_exact.pdf",
         totals=shown("results/audit/tables/totals.csv", "audit_totals", "Audit"),
-        certificates="results/audit/certificates.json",
     params:
         code=fingerprint(
             "audit_mechanisms.py",

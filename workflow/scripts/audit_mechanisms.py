@@ -5,8 +5,6 @@ from pathlib import Path
 
 from private_ensembles.figures.ledger import draw_ledger
 from private_ensembles.jobs import io
-from private_ensembles.ledger import row_certificates
-from private_ensembles.ledger.certificates import certificates_of_budgets
 from private_ensembles.ledger.ledger import ledger, setting
 from private_ensembles.ledger.totals import totals
 from private_ensembles.published.printed import FOLDER, read_published
@@ -29,6 +27,3 @@ with io.job(snakemake) as job:
     job.progress("%s", ", ".join(f"{count} {name}" for name, count in verdicts.items()))
     chosen = {name: setting(each, gammas[name]) for name, each in settings["budgets"].items()}
     io.write_csv(job.output.totals, totals(chosen, **settings["totals"]))
-    proven = certificates_of_budgets(chosen, **settings["totals"])
-    rows = row_certificates.certificates_of_rows(settings, published, table, proven["about"])
-    io.write_json(job.output.certificates, {key: proven[key] + rows[key] for key in proven})

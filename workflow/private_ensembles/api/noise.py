@@ -55,8 +55,7 @@ def noise_scale(
     task = Task(epsilon, delta, labels, labels, teachers, classes, reach=reach)
     if refusal := analysed.refusal(task):
         raise ValueError(f"mechanism = {mechanism!r}: {refusal}")
-    _, noise = analysed.law.closed_form(analysed.calibrate(task))
-    exact = Fraction(noise)
+    exact = Fraction(analysed.law.scale(analysed.calibrate(task)))
     scale = float(exact)
     return scale if scale >= exact else math.nextafter(scale, math.inf)
 

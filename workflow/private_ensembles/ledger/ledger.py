@@ -232,6 +232,7 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
     """
     # What it may cost is not limited, so that any epsilon serves.
     query = Task(1.0, noise["delta"], 1, 1, noise["K"], n_classes)
+    words = "two classes" if n_classes == 2 else f"{n_classes} classes"
     for mechanism in map(load, registry.aggregators()):
         parameters = given_noise.at_noise(mechanism, noise, n_classes)
         if parameters is None:
@@ -252,19 +253,13 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
             audit = {kind: bounds.upper if bounds.exact else bounds.lower}
         row = ledger_row(
             mechanism.name,
-            one_query(name, n_classes, query.n_teachers),
+            f"{name}: one query, {words}, K = {query.n_teachers}",
             delta=query.delta,
             claimed_epsilon=cost.claimed,
             proven_epsilon=cost.proven,
             **audit,
         )
         yield row | {"data_dependent": False}
-
-
-def one_query(name: str, n_classes: int, n_teachers: int) -> str:
-    """The setting of a row of `at_noise`."""
-    words = "two classes" if n_classes == 2 else f"{n_classes} classes"
-    return f"{name}: one query, {words}, K = {n_teachers}"
 
 
 def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dict]:
@@ -285,17 +280,12 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dic
         mechanism, queries, proven = totals[cell["row"]]
         row = ledger_row(
             mechanism,
-            published_total(name, queries, task["K"]),
+            f"{name}: {queries} queries, K = {task['K']}, published total",
             delta=task["delta"],
             claimed_epsilon=float(cell["published"]),
             proven_epsilon=proven,
         )
         yield row | {"release": False}  # a cost that tells about the votes
-
-
-def published_total(name: str, queries: int, n_teachers: int) -> str:
-    """The setting of a row of PATE's Table 1."""
-    return f"{name}: {queries} queries, K = {n_teachers}, published total"
 
 
 def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
@@ -305,15 +295,20 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
     rows for n shards follow; they are claims about the printed delta and lambda only. Proven: the
     labels' whole loss composed for everyone (`dpbag.plain`), whatever the votes.
     """
-    n, delta = settings["n"], settings["delta"]
+    n, k, delta, rate = (
+        settings["n"],
+        settings["k"],
+        settings["delta"],
+        settings["noise"] / settings["n"],
+    )
     bagged = load("dpbag")
-    for setting, noise in bagging(settings).items():
-        partitions, share = noise.k, noise.share
+    for partitions, share, who in ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2")):
+        noise = BaggingNoise(n, partitions, rate, share)
         task = Task(1.0, delta, 1, 1, partitions * n, 2)
         cost = bagged.cost(task, noise)
         row = ledger_row(
             "dpbag",
-            setting,
+            f"{who}: one label, n = {n}, k = {partitions}",
             delta=delta,
             claimed_epsilon=cost.claimed,
             proven_epsilon=cost.proven,
@@ -322,41 +317,25 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
         # A personal cost tells how a record's teachers vote; the others hold for all votes.
         yield _personal(row, share < 1)
     if {key: settings[key] for key in PRINTED} == PRINTED:
-        yield from _of_labels(n, settings["noise"] / n, published)
-
-
-def bagging(settings: Mapping) -> dict[str, BaggingNoise]:
-    """The noise of one label of SAA, of DPBag, and of a record whose teachers are split evenly."""
-    n, k, rate = settings["n"], settings["k"], settings["noise"] / settings["n"]
-    ways = ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2"))
-    return {
-        f"{who}: one label, n = {n}, k = {partitions}": BaggingNoise(n, partitions, rate, share)
-        for partitions, share, who in ways
-    }
-
-
-def printed_labels(n: int, published: pd.DataFrame) -> Iterator[tuple[str, int, int | None, float]]:
-    """Setting, labels, partitions (None: SAA) and epsilon of each count printed for n shards."""
-    for cell in published[published["dataset"] == "adult"].to_dict("records"):
-        row, column = _ROW.fullmatch(cell["row"]), _COLUMN.fullmatch(cell["column"])
-        if row is None or column is None or int(row["n"]) != n:
-            continue
-        labels, k = int(cell["published"]), row["k"]
-        setting = f"adult, {cell['item']}: {labels} labels, {cell['row']}, printed"
-        yield setting, labels, None if k is None else int(k), float(column["epsilon"])
+        yield from _of_labels(n, rate, published)
 
 
 def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[dict]:
-    for setting, labels, partitions, claimed in printed_labels(n, published):
+    """Return a row for each count of labels that is printed for n shards."""
+    for cell in published[published["dataset"] == "adult"].to_dict("records"):
+        found, column = _ROW.fullmatch(cell["row"]), _COLUMN.fullmatch(cell["column"])
+        if found is None or column is None or int(found["n"]) != n:
+            continue
+        labels = int(cell["published"])
         row = ledger_row(
             "dpbag",
-            setting,
+            f"adult, {cell['item']}: {labels} labels, {cell['row']}, printed",
             delta=PRINTED["delta"],
-            claimed_epsilon=claimed,
+            claimed_epsilon=float(column["epsilon"]),
             proven_epsilon=plain_epsilon(labels, rate, PRINTED["delta"]),
         )
         # When a personal budget is spent, and so how many labels there are, depends on the votes.
-        yield _personal(row, partitions is not None)
+        yield _personal(row, found["k"] is not None)
 
 
 def _personal(row: dict, personal: bool) -> dict:
@@ -368,23 +347,18 @@ def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[dict]:
     """Rows for both readings of gamma, for one label and for all, which cost no less than one."""
     constant, printed, delta = mechanism["constant"], mechanism["gamma"], task["delta"]
     noise = mechanism["noise"]
-    for reading, scale in (("scale", printed), ("inverse_scale", 1 / printed)):
+    readings = (("scale", printed, "a scale"), ("inverse_scale", 1 / printed, "an inverse scale"))
+    for reading, scale, words in readings:
         for queries in (1, task["pool"]):
             true = lead_one_epsilon(constant, scale, delta, noise=noise)
             proven = proven_epsilon(constant, scale, noise=noise, delta=delta / queries)
             claimed = claimed_readings(printed, queries, delta, noise=noise)[reading]
             yield ledger_row(
                 "nzc",
-                read_gamma(name, queries, printed, reading),
+                f"{name}: labels: {queries}, gamma = {printed:g} read as {words}",
                 delta=delta,
                 claimed_epsilon=claimed,
                 proven_epsilon=queries * proven,
                 exact_epsilon=true if queries == 1 else None,
                 lower_epsilon=None if queries == 1 else true,
             )
-
-
-def read_gamma(name: str, queries: int, printed: float, reading: str) -> str:
-    """The setting of a row of NZC, whose gamma is read as a scale or an inverse_scale."""
-    words = "a scale" if reading == "scale" else "an inverse scale"
-    return f"{name}: labels: {queries}, gamma = {printed:g} read as {words}"

@@ -29,18 +29,18 @@ class Parameters:
         return replace(self, labels=labels)
 
     @property
-    def noisy_counts(self) -> tuple[tuple[str, int, int, float], ...]:
+    def noisy_counts(self) -> tuple[tuple[int, int, float], ...]:
         """Return the noisy counts that a release is a function of; nothing where it is of none.
 
-        Each: the noise, how many times, by how much a moved vote changes them (squared for Gaussian
-        noise, in the square of the sum for Laplace), and the scale in votes.
+        Each: how many times, by how much a moved vote changes them (squared for Gaussian noise, in
+        the square of the sum for Laplace), and the scale in votes.
         """
         return ()
 
     @property
     def moves(self) -> tuple[Moves, ...]:
         """Return them as counts that a neighbour moves by 1 each, for discrete Gaussian noise."""
-        return tuple(Moves(times * moved, scale) for _, times, moved, scale in self.noisy_counts)
+        return tuple(Moves(times * moved, scale) for times, moved, scale in self.noisy_counts)
 
     def shown(self) -> dict[str, float]:
         """Return what a table says of the parameters; None and arrays are left out."""

@@ -114,7 +114,7 @@ def proof_or_reason(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
         why = str(reason)
     except ArithmeticError:  # of a budget far beyond any use
         why = "its numbers are beyond what floats hold"
-    return Proof({"kind": "ledger_row", "theorem": "none", "why": why})
+    return Proof({"kind": "none", "theorem": "none", "why": why})
 
 
 def of_release(
@@ -144,9 +144,14 @@ def _of_responses(plan: ReleasePlan, members: int) -> dict:
         # At its very epsilon no rounding can tell whether a teacher costs more than delta.
         claim = {"epsilon": exactly(above(cost.epsilon, 64)), "delta": exactly(cost.delta)}
         return stated("label", "hockey_stick", law=law, **claim)
-    grid = {"step": exactly(cost.epsilon), "reach": 1, "below": members, "above": members}
     claim = {"epsilon": exactly(task.epsilon), "delta": exactly(task.delta)}
-    return stated("total", "loss_distribution", law=law, labels=members, **grid, **claim)
+    return _of_costs(law, members, claim)
+
+
+def _of_costs(law: dict, labels: int, claim: dict) -> dict:
+    """Labels of which only the cost is known; a step of the grid is its epsilon."""
+    grid = {"step": law["epsilon"], "reach": 1}
+    return stated("total", "loss_distribution", law=law, labels=labels, **grid, **claim)
 
 
 def _of_gamma(plan: ReleasePlan) -> dict:
@@ -199,11 +204,8 @@ def _of_labels(plan: ReleasePlan) -> Proof:
         # Composition of labels of which no more is known than what each costs.
         each, leak = parameters.label_epsilon, parameters.label_delta
         law = {"name": "response", "epsilon": exactly(each), "delta": exactly(leak)}
-        grid = {"step": exactly(each), "reach": 1, "below": plan.labels, "above": plan.labels}
         claim = {"epsilon": exactly(task.epsilon), "delta": exactly(task.delta)}
-        return Proof(
-            stated("total", "loss_distribution", law=law, labels=plan.labels, **grid, **claim)
-        )
+        return Proof(_of_costs(law, plan.labels, claim))
     if not body:
         raise NoCertificate("the verifier's grid proves nothing at this delta")
     return Proof(body, tuple(curve))

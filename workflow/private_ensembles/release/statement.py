@@ -217,7 +217,7 @@ def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> 
         f"<p>Why: the theorem of <code>docs/{page}</code> in the repository of "
         "private-ensembles. It holds for queries that were chosen after seeing earlier labels.</p>"
     )
-    if proof.body["kind"] != "ledger_row":
+    if proof.body["kind"] != "none":
         proven = certificate.proven(proof.body)
         if proven[0] > epsilon * (1 + 1e-9):
             words += (
@@ -295,7 +295,7 @@ def _limits(plan: ReleasePlan) -> str:
 
 
 def _checks(proof: Proof, *, on_record: bool) -> str:
-    if proof.body["kind"] == "ledger_row":
+    if proof.body["kind"] == "none":
         return (
             "<p>There is no certificate of this release, because "
             f"{escape(proof.body['why'])}. The account rests on the page of its theorem and on "

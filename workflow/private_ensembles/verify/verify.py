@@ -34,12 +34,11 @@ SLACK = 1 << 28  # what a kernel may be short of, in ONE
 BYTES_OF_A_PRODUCT = 34  # of two masses, and of sums of such
 ROOT_OF_PI = Fraction(1772453850905516027298167483341145182797549456122387128213807789, 10**63)
 
-# What is read at all: bytes of a file, digits of a number, a count, kinds of noise. More is not
-# checked, nor what takes more work than is allowed.
+# What is read at all: bytes of a file, digits of a number, a count. More is not checked, nor what
+# takes more work than is allowed.
 LARGEST_FILE = 1 << 23
 MOST_DIGITS = 600
 LARGEST_COUNT = 99999
-MOST_KINDS = 20
 MILLION = 10**6
 LONGEST_LINE = 4000
 
@@ -57,8 +56,8 @@ def within(condition, text):
 
 
 class Steps:
-    """The work that a certificate may take, and all of a file's ten times that, in multiplications
-    of long integers, of which a core does some three million a second.
+    """The work that a certificate may take, in multiplications of long integers, of which a core
+    does some three million a second.
 
     It is charged before it is done, so that no file keeps this program busy for ever.
     """
@@ -69,18 +68,15 @@ class Steps:
     def allow(self, limit):
         """Begin a file."""
         self.limit = limit
-        self.left_of_file = 10 * limit
         self.restart()
 
     def restart(self):
         """Begin a certificate."""
-        self.left = min(self.limit, self.left_of_file)
+        self.left = self.limit
 
     def take(self, number):
         """Charge so many multiplications."""
         if number > self.left:
-            if self.left == self.left_of_file:
-                self.left_of_file = 0  # the file's work is used up, and not this certificate's
             needed = divided_up(self.limit - self.left + number, MILLION)
             allowed = self.limit // MILLION
             raise NotImplementedError(
@@ -88,7 +84,6 @@ class Steps:
                 "(--limit)"
             )
         self.left -= number
-        self.left_of_file -= number
 
 
 def divided_up(x, y):
@@ -490,8 +485,8 @@ def leads(values, unit):
 
 # ---- One label -----------------------------------------------------------------------------------
 def hockey_stick(body, epsilon):
-    """hockey_stick and counterexample: the least delta of a label is the largest sum of
-    max(0, P - e^epsilon P') over the labels, of all neighbours in both orders."""
+    """hockey_stick: the least delta of a label is the largest sum of max(0, P - e^epsilon P') over
+    the labels, of all neighbours in both orders."""
     (law,) = fields(body, {"law": anything})
     pairs, about = neighbours(law)
     delta = stick_from_below(pairs, epsilon), stick_from_above(pairs, epsilon)
@@ -528,8 +523,9 @@ def rows_and_pairs(law):
     are neighbours; and all that these depend on."""
     need(type(law) is dict, "a law is an object")
     name = words(law.get("name"))
-    known = {"table": table, "response": dominating_response, "coins": coins}
-    rows, pairs, about = known.get(name, votes_for_two_classes)(law)
+    known = {"response": dominating_response, "coins": coins}
+    within(name in known, f"no law {name!r} is known here")
+    rows, pairs, about = known[name](law)
     rows = [[(floor(low * GUARD), ceil(high * GUARD)) for low, high in row] for row in rows]
     for row in rows:
         least, most = (sum(bounds) for bounds in zip(*row, strict=True))
@@ -558,24 +554,6 @@ def dominating_response(law):
     return rows, [(0, 1)], about
 
 
-def votes_for_two_classes(law):
-    """K teachers, of whom `moved` vote alike and change their votes; a row for each number of
-    ones."""
-    name, K, moved, scale = fields(
-        law, {"name": anything, "teachers": count, "moved": count, "scale": number}
-    )
-    need(1 <= moved <= K and scale > 0, "moved must be 1 to teachers, and scale positive")
-    steps.take(K * (500 if name == "gaussian" else 200))
-    rows = []
-    for ones in range(K + 1):
-        low, high = minority(name, abs(2 * ones - K) / scale)
-        few, many = (low, high), (1 - high, 1 - low)
-        rows.append([few, many] if 2 * ones > K else [many, few])
-    pairs = [(ones, ones + moved) for ones in range(K + 1 - moved)]
-    about = f"{K} teachers, 2 classes, {moved} moved, {name}, scale {near(scale)}"
-    return rows, pairs, about
-
-
 def coins(law):
     """Labels of two classes that are coins: for each number of ones, which label is less likely,
     and its probability."""
@@ -600,154 +578,64 @@ def minority(name, x):
     if name == "exponential":  # a class of n votes weighs e^(n / scale)
         below, above = exp(x)
         return 1 / (1 + above), 1 / (1 + below)
-    within(name in ("laplace", "permute_and_flip"), f"no law {name!r} is known here")
     below, above = exp(-x)
     if name == "laplace":  # noise of density e^(-|z| / scale) / (2 scale)
         return below * (1 + x / 2) / 2, above * (1 + x / 2) / 2
-    return below / 2, above / 2
-
-
-TABLE = {"name": anything, "rows": anything, "pairs": anything}
-TABLE |= {"histograms": anything, "moved": count}
-
-
-def table(law):
-    """Rows of intervals, one for each histogram of K votes, and all pairs of neighbours."""
-    _, rows, pairs, histograms, moved = fields(law, TABLE)
-    need(rows and type(rows) is list, "a table has rows")
-    steps.take(40 * sum(len(row) if type(row) is list else 1 for row in rows))
-    rows = several(rows, lambda row: several(row, lambda x: several(x, number, 2)))
-    pairs = several(pairs, lambda pair: several(pair, count, 2))
-    histograms = several(histograms, lambda x: tuple(several(x, count)), len(rows))
-    K, classes = sum(histograms[0]), len(histograms[0])
-    alike = all(sum(x) == K and len(x) == classes for x in histograms)
-    need(alike, "histograms are of as many votes")
-    need(1 <= moved <= K, "moved must be 1 to the number of votes")
-    steps.take(len(rows) * classes**2 * (10 + classes))
-    need(len(set(histograms)) == comb(K + classes - 1, K), "a histogram is missing")
-    every = pairs_of_neighbours(histograms, moved)
-    right = {frozenset(pair) for pair in pairs} == every
-    need(right, "the pairs must be all pairs of neighbours")
-    about = f"a table of {len(rows)} inputs and {len(rows[0])} labels, for all {len(every)} pairs"
-    about += f" of neighbours: {K} teachers, {classes} classes, {moved} moved"
-    return rows, pairs, about
-
-
-def pairs_of_neighbours(histograms, moved):
-    """The pairs of these histograms between which so many votes go from one class to another."""
-    row_of = {histogram: row for row, histogram in enumerate(histograms)}
-    pairs = set()
-    for histogram, row in row_of.items():
-        for source in range(len(histogram)):
-            for target in range(len(histogram)):
-                other = list(histogram)
-                other[source] -= moved
-                other[target] += moved
-                if source != target and tuple(other) in row_of:
-                    pairs.add(frozenset((row, row_of[tuple(other)])))
-    return pairs
+    return below / 2, above / 2  # permute_and_flip
 
 
 # ---- Many labels with fresh noise, whose inputs an adversary chooses as the labels come ----------
-def laplace_noise(body, epsilon):
-    """laplace_noise: n releases of cost c are (n c, 0)-DP. [Dwork and Roth 2014, Theorem 3.6]"""
-    (releases,) = fields(body, {"releases": anything})
-    releases, about = releases_of_noise(releases, ("laplace",))
-    need(len(releases) == 1, "Laplace noise is of one kind")
-    _, times, squared, scale = releases[0]
-    delta = Fraction(0 if times**2 * squared / scale**2 <= epsilon**2 else 1)
-    return about, delta, delta
-
-
-def gaussian_noise(body, epsilon):
-    """gaussian_noise: releases compose to a single one with rho = mu^2 / 2 [Dong, Roth and Su 2022,
-    Corollary 3.3]; with r^2 = rho, its delta is [Balle and Wang 2018, Theorem 8]
-    (erfc((epsilon - r^2) / (2 r)) - e^epsilon erfc((epsilon + r^2) / (2 r))) / 2."""
-    (releases,) = fields(body, {"releases": anything})
-    releases, about = releases_of_noise(releases, ("gaussian",))
-    rho = concentrated(releases)
-    r = Fraction(isqrt(ceil(rho * GUARD)) + 1, ONE)
-    first = erfc((epsilon - r**2) / (2 * r))[1]
-    second = exp(epsilon)[0] * erfc((epsilon + r**2) / (2 * r))[0]
-    return about, (first - second) / 2, (first - second) / 2
-
-
-def renyi(body, epsilon):
-    """renyi: what is rho-zCDP has the delta e^((order - 1) (order rho - epsilon)) for any order
-    above 1. [Bun and Steinke 2016, Propositions 1.4, 1.6, 1.7; Mironov 2017, Proposition 3]"""
-    releases, order = fields(body, {"releases": anything, "order": number})
-    releases, about = releases_of_noise(releases, ("gaussian", "laplace"))
-    need(order > 1, "an order is above 1")
-    delta = exp((order - 1) * (order * concentrated(releases) - epsilon))[1]
-    return f"{about}, by order {near(order)}", delta, delta
-
-
-RELEASE = {"noise": anything, "times": count, "squared": number, "scale": number}
-
-
-def releases_of_noise(rows, noises):
-    """Noise on counts, each so many `times`, that a neighbour moves by the root of `squared`; and
-    what is printed of it."""
-    releases = several(rows, lambda row: fields(row, RELEASE))
-    need(releases, "there is no release")
-    within(len(releases) <= MOST_KINDS, f"there are more than {MOST_KINDS} kinds of release")
-    kinds = []
-    for noise, times, squared, scale in releases:
-        right = noise in noises and squared > 0 and scale > 0
-        need(right, f"wanted is noise of {noises}, above 0")
-        kind = f"{times} times {noise} noise of scale {near(scale)}"
-        kinds.append(f"{kind} on what moves by the root of {near(squared)}")
-    return releases, f"noisy counts: {', '.join(kinds)}"
-
-
-def concentrated(releases):
-    """rho of all releases together: the sum of times squared / (2 scale^2), each rounded up."""
-    unit = GUARD**2
-    costs = (ceil(times * squared * unit / scale**2) for _, times, squared, scale in releases)
-    return Fraction(sum(costs), 2 * unit)
-
-
 # A kernel is (first, masses, lost): the masses in ONE of the losses first, first + 1, ... steps of
 # a grid, and the mass of an infinite loss. Its stick at x is lost + the sum of
 # mass (1 - e^(x - loss)) over losses above x.
-def kernel(pairs, step, reach):
-    """A kernel whose stick is no less than that of the pairs at -reach, ..., reach steps, and 1 far
-    below; so it is no less anywhere."""
-    thresholds = range(reach, -reach - 1, -1)
-    steps.take(len(thresholds) * (200 + 2 * len(pairs) * len(pairs[0])))
-    sticks = [ceil(ONE * stick_from_above(pairs, k * step)) for k in thresholds]
-    fall = ceil(ONE * exp(-step)[1])
-    lost = sticks[0]
-    masses = []  # from the largest loss down
-    finite = 0  # the sum of masses
-    discounted = 0  # the sum of mass e^(x - loss)
-    for stick in sticks[1:]:
+def kernel_above(sticks, step, places):
+    """A kernel whose stick is no less than convex ones that are at most these at thresholds of
+    -places and places steps, and 1 far below; so it is no less anywhere."""
+    thresholds = [*(-k for k in reversed(places)), *places[1:]]
+    steps.take(20 * len(thresholds))
+    reach = places[-1]
+    masses = [0] * (2 * reach + 1)
+    lost = sticks[-1]
+    finite = discounted = 0  # the sums of mass, and of mass e^(threshold - loss)
+    for i in range(len(thresholds) - 1, 0, -1):
+        fall = fall_of(step, thresholds[i] - thresholds[i - 1])
         discounted = shifted_up(discounted * fall, BITS)
-        short = stick - lost - finite + discounted
+        short = sticks[i - 1] - lost - finite + discounted
         mass = divided_up(short * ONE, ONE - fall) if short > SLACK else 0
-        masses.append(mass)
+        masses[thresholds[i] + reach] = mass
         finite += mass
         discounted += shifted_up(mass * fall, BITS)
-    masses.append(max(0, ONE - lost - finite))
-    return -reach, masses[::-1], lost + 2 * SLACK
+    masses[0] = max(0, ONE - lost - finite)
+    return -reach, masses, lost + 2 * SLACK
 
 
-def added(left, right, below, above):
-    """The kernel of both: a product of polynomials, which is one of two long numbers. A loss beyond
-    the ends counts as the next larger one."""
+@lru_cache(1 << 12)
+def fall_of(step, gap):
+    """e^(-gap step), rounded up, in ONE."""
+    return ceil(ONE * exp(-gap * step)[1])
+
+
+def added(left, right):
+    """The kernel of two independent losses: a product of polynomials, which is one of two long
+    numbers."""
     first, x, lost = left
     second, y, gone = right
     need(max(sum(x) + lost, sum(y) + gone) < 9 * ONE, "there is too much mass")
     steps.take(isqrt(max(len(x), len(y)) ** 3) // 2 + 2 * (len(x) + len(y)))
     product = side_by_side(x) * side_by_side(y)
-    masses = [shifted_up(mass, BITS) for mass in taken_apart(product, len(x) + len(y))]
-    start = first + second
-    low = max(0, -below - start)  # so many losses are below the grid, and count as its least
-    masses[: low + 1] = [sum(masses[: low + 1])]
-    start += low
-    kept = max(0, above - start + 1)
+    masses = [shifted_up(mass, BITS) for mass in taken_apart(product, len(x) + len(y) - 1)]
     infinite = lost * (sum(y) + gone) + gone * sum(x)
-    return start, masses[:kept], sum(masses[kept:]) + shifted_up(infinite, BITS)
+    return first + second, masses, shifted_up(infinite, BITS)
+
+
+def power(kernel, times):
+    """The kernel of so many independent losses."""
+    total = kernel
+    for bit in f"{times:b}"[1:]:  # doubled for each further binary digit
+        total = added(total, total)
+        if bit == "1":
+            total = added(total, kernel)
+    return total
 
 
 def side_by_side(masses, size=BYTES_OF_A_PRODUCT):
@@ -763,71 +651,32 @@ def taken_apart(long, length):
     return [int.from_bytes(text[k : k + BYTES_OF_A_PRODUCT], "little") for k in starts]
 
 
-GRID = {"step": number, "reach": count, "below": count, "above": count}
-
-
-def labels_on_a_grid(body):
-    """What a certificate of many labels is about: a law, how many labels, and a grid."""
-    law, labels, step, reach, below, above = fields(body, {"law": anything, "labels": count} | GRID)
-    right = labels >= 1 and step > 0 and reach >= 1
-    need(right, "labels, step and reach must be positive")
-    pairs, about = neighbours(law)
-    about = f"{labels} labels, asked adaptively, of {about}"
-    steps.take(200 * (below + above + 1))
-    return about, pairs, labels, step, reach, below, above
-
-
-def backward_induction(body, epsilon):
-    """backward_induction: V_0(x) = max(0, 1 - e^epsilon x), V_q+1(x) = max over kernels of the mean
-    of V_q(x e^-loss), where a kernel lies above each pair of neighbours. V_Q(1) is at least the
-    delta of Q labels."""
-    about, pairs, labels, step, reach, below, above = labels_on_a_grid(body)
-    kernels = [sparse(kernel([pair], step, reach)) for pair in pairs]
-    V = without_labels(epsilon, step, below, above)
-    for _ in range(labels - 1):
-        V = before_a_label(V, kernels, reach, range(len(V)))
-    (delta,) = before_a_label(V, kernels, reach, [below])
-    return about, Fraction(delta, ONE), Fraction(delta, ONE)
+def stick_of_kernel(kernel, step, epsilon):
+    """A kernel's stick at e^epsilon, at its most."""
+    first, masses, lost = kernel
+    growth = exp(epsilon)[0]
+    steps.take(100 * len(masses))
+    for loss, mass in enumerate(masses, first):
+        if mass and loss * step > epsilon:
+            share = max(0, ceil(ONE * (1 - growth * exp(-loss * step)[0])))
+            lost += shifted_up(mass * share, BITS)
+    return Fraction(lost, ONE)
 
 
 def loss_distribution(body, epsilon):
-    """loss_distribution: with one kernel above all pairs of neighbours the induction has no choice
-    to make, so that the losses of Q labels add up as independent ones do."""
-    about, pairs, labels, step, reach, below, above = labels_on_a_grid(body)
-    single = total = kernel(pairs, step, reach)
-    for bit in f"{labels:b}"[1:]:  # doubled for each further binary digit
-        total = added(total, total, below, above)
-        if bit == "1":
-            total = added(total, single, below, above)
-    first, masses, _ = total
-    reach = max(-first, first + len(masses))
-    V = without_labels(epsilon, step, below, above)
-    (delta,) = before_a_label(V, [sparse(total)], reach, [below])
-    return about, Fraction(delta, ONE), Fraction(delta, ONE)
-
-
-def sparse(kernel):
-    """A kernel's losses of positive mass, each (steps, mass), and the infinite one's, in ONE^2."""
-    first, masses, lost = kernel
-    return [(first + k, mass) for k, mass in enumerate(masses) if mass], lost << BITS
-
-
-def without_labels(epsilon, step, below, above):
-    """V_0 at x = e^(k step), k = -below..above, in ONE."""
-    growth = ONE * exp(epsilon)[0]
-    return [max(0, ceil(ONE - growth * exp(k * step)[0])) for k in range(-below, above + 1)]
-
-
-def before_a_label(V, kernels, reach, places):
-    """V_q+1 from V_q, at these places; V_q is 1 below its grid, and its last value above."""
-    V = [ONE] * reach + V + [V[-1]] * reach
-    steps.take(len(places) * sum(1 + len(losses) for losses, _ in kernels))
-    values = []
-    for place in places:
-        i = reach + place
-        worst = max(sum((m * V[i - k] for k, m in losses), lost) for losses, lost in kernels)
-        values.append(shifted_up(worst, BITS))
-    return values
+    """loss_distribution: a kernel above all pairs of neighbours leaves an adversary no choice, so
+    that the losses of Q labels add up as independent ones do."""
+    further = {"law": anything, "labels": count, "step": number, "reach": count}
+    law, labels, step, reach = fields(body, further)
+    right = labels >= 1 and step > 0 and reach >= 1
+    need(right, "labels, step and reach must be positive")
+    pairs, about = neighbours(law)
+    thresholds = range(-reach, reach + 1)
+    steps.take(len(thresholds) * (200 + 2 * len(pairs) * len(pairs[0])))
+    sticks = [ceil(ONE * stick_from_above(pairs, k * step)) for k in thresholds]
+    total = power(kernel_above(sticks, step, range(reach + 1)), labels)
+    delta = stick_of_kernel(total, step, epsilon)
+    return f"{labels} labels, asked adaptively, of {about}", delta, delta
 
 
 # ---- All labels of a release ---------------------------------------------------------------------
@@ -836,7 +685,6 @@ def before_a_label(V, kernels, reach, places):
 SMALL_BITS = 80
 SMALL = 1 << SMALL_BITS
 BYTES_OF_A_MEAN = 21  # of masses of less than 2 times values, in SMALL
-FAR = 10**9  # beyond any loss
 
 
 def adaptive_labels(body, epsilon):
@@ -872,15 +720,7 @@ def adaptive_labels(body, epsilon):
         total = both(total, kernel_above(sticks, step, range(reach + 1)))
         text.append(said)
     need(total is not None, "there is no label and no count")
-    first, masses, lost = total
-    growth, delta = exp(epsilon)[0], lost
-    steps.take(100 * len(masses))
-    for loss, mass in enumerate(masses, first):
-        if mass and loss * step > epsilon:
-            delta += shifted_up(
-                mass * max(0, ceil(ONE * (1 - growth * exp(-loss * step)[0]))), BITS
-            )
-    delta = Fraction(delta, ONE)
+    delta = stick_of_kernel(total, step, epsilon)
     return " and ".join(text), delta, delta
 
 
@@ -919,33 +759,6 @@ def sticks_of_pairs(law, groups, step, places):
         for group in members.values()
     ]
     return sticks, about
-
-
-def kernel_above(sticks, step, places):
-    """A kernel whose stick is no less than convex ones that are at most these at thresholds of
-    -places and places steps, and 1 far below; so it is no less anywhere."""
-    thresholds = [*(-k for k in reversed(places)), *places[1:]]
-    steps.take(20 * len(thresholds))
-    reach = places[-1]
-    masses = [0] * (2 * reach + 1)
-    lost = sticks[-1]
-    finite = discounted = 0  # the sums of mass, and of mass e^(threshold - loss)
-    for i in range(len(thresholds) - 1, 0, -1):
-        fall = fall_of(step, thresholds[i] - thresholds[i - 1])
-        discounted = shifted_up(discounted * fall, BITS)
-        short = sticks[i - 1] - lost - finite + discounted
-        mass = divided_up(short * ONE, ONE - fall) if short > SLACK else 0
-        masses[thresholds[i] + reach] = mass
-        finite += mass
-        discounted += shifted_up(mass * fall, BITS)
-    masses[0] = max(0, ONE - lost - finite)
-    return -reach, masses, lost + 2 * SLACK
-
-
-@lru_cache(1 << 12)
-def fall_of(step, gap):
-    """e^(-gap step), rounded up, in ONE."""
-    return ceil(ONE * exp(-gap * step)[1])
 
 
 def small_kernel(kernel):
@@ -1014,17 +827,7 @@ def largest_means(values, kernels, reach, length):
 
 def both(left, right):
     """The kernel of two independent losses; of the second if there is no first one."""
-    return right if left is None else added(left, right, FAR, FAR)
-
-
-def power(kernel, times):
-    """The kernel of so many independent losses."""
-    total = kernel
-    for bit in f"{times:b}"[1:]:  # doubled for each further binary digit
-        total = added(total, total, FAR, FAR)
-        if bit == "1":
-            total = added(total, kernel, FAR, FAR)
-    return total
+    return right if left is None else added(left, right)
 
 
 # ---- Counts with noise on whole numbers ----------------------------------------------------------
@@ -1393,12 +1196,7 @@ THEOREMS = {
     ("gamma_privacy", "darrm_lemma_3.4"): gamma_privacy,
     ("gamma_utility", "weak_duality"): gamma_utility,
     ("label", "hockey_stick"): hockey_stick,
-    ("label", "counterexample"): hockey_stick,
-    ("total", "laplace_noise"): laplace_noise,
-    ("total", "gaussian_noise"): gaussian_noise,
-    ("total", "renyi"): renyi,
     ("total", "loss_distribution"): loss_distribution,
-    ("total", "backward_induction"): backward_induction,
     ("total", "discrete_counts"): discrete_counts,
     ("total", "adaptive_labels"): adaptive_labels,
 }
@@ -1411,7 +1209,7 @@ def check(body, worst_cost=None):
     need(type(body) is dict, "a certificate is an object")
     rest = dict(body)
     kind, theorem = rest.pop("kind", None), rest.pop("theorem", None)
-    if (kind, theorem) == ("ledger_row", "none"):
+    if (kind, theorem) == ("none", "none"):
         (why,) = fields(rest, {"why": words})
         raise NotImplementedError(why)
     known = type(kind) is type(theorem) is str and (kind, theorem) in THEOREMS
@@ -1426,15 +1224,9 @@ def check(body, worst_cost=None):
     epsilon, delta = number(rest.pop("epsilon")), number(rest.pop("delta"))
     need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
     about, least, most = THEOREMS[kind, theorem](rest, epsilon)
-    nobody_can_tell = f"delta is {at_least(least)} to {at_most(most)}: nobody can tell"
-    if theorem == "counterexample":
-        need(most > delta, f"delta is about {at_most(most)}")
-        within(least > delta, nobody_can_tell)
-        claim = f"not ({at_least(epsilon)}, {at_least(delta)})-DP"
-    else:
-        need(least <= delta, f"delta is about {at_most(most)}")
-        within(most <= delta, nobody_can_tell)
-        claim = f"({at_most(epsilon)}, {at_most(delta)})-DP"
+    need(least <= delta, f"delta is about {at_most(most)}")
+    within(most <= delta, f"delta is {at_least(least)} to {at_most(most)}: nobody can tell")
+    claim = f"({at_most(epsilon)}, {at_most(delta)})-DP"
     return f"{kind}, {theorem}: {about}: {claim}"
 
 
@@ -1554,68 +1346,6 @@ def of_certificate(stated, gamma, rising, privacy):
     need(method in known, f"method must be one of {', '.join(known)}")
 
 
-# ---- A file of labels and totals -----------------------------------------------------------------
-# What the noise of a mechanism is. The names are the package's; the certificates have none.
-NOISES = {
-    r"(confident_|interactive_)?gnmax(_\w+)?": {"gaussian", "table"},
-    r"lnmax(_\w+)?|dpbag|nzc": {"laplace", "table", "response"},
-    r"exponential": {"exponential", "table"},
-    r"permute_and_flip": {"permute_and_flip", "table"},
-    r"ladder": {"table"},
-    r"darrm_(sub|opt)": {"gamma"},
-    r"majority_private": set(),
-    r"committee|any": {"response"},
-}
-
-
-def check_name(name, body):
-    """A name is that of a mechanism with the noise of the certificate: "budget: mechanism", or
-    "mechanism, row". Nothing else of a name is checked."""
-    need(len(words(name)) <= 200, "a name has at most 200 letters")
-    first, comma, row = name.partition(", ")
-    mechanism = first if comma else first.rpartition(": ")[2]
-    possible = [
-        noises for pattern, noises in NOISES.items() if re.fullmatch(pattern, mechanism, re.ASCII)
-    ]
-    need(possible, f"there is no mechanism {mechanism!r}")
-    if body.get("kind") == "ledger_row":
-        need(comma and row in str(body.get("why")), f"the certificate is not of {name!r}")
-        return
-    noise = noises_of(body)
-    need(noise and noise <= possible[0], f"the certificate is not of {mechanism!r}")
-
-
-def noises_of(body):
-    """Which noises a certificate speaks of."""
-    if type(body.get("releases")) is list:
-        return {row.get("noise") for row in body["releases"] if type(row) is dict}
-    if type(body.get("law")) is dict:
-        return {body["law"].get("name")}
-    return {"gamma"} if body.get("kind") == "gamma_privacy" else set()
-
-
-def several_certificates(record):
-    """The lines of a file of certificates, and of `about`, which says of which mechanisms."""
-    bodies, about = fields(record, {"certificates": anything}, {"about": anything})
-    bodies = several(bodies, anything)
-    within(bodies, "there is no certificate")
-    called = [""] * len(bodies)
-    if about is not None:
-        about = several(about, lambda names: several(names, anything), len(bodies))
-        for names, body in zip(about, bodies, strict=True):
-            need(names and type(body) is dict, "a certificate is of something")
-            for name in names:
-                check_name(name, body)
-        called = [f" (called {', '.join(map(repr, dict.fromkeys(names)))})" for names in about]
-    for body, name in zip(bodies, called, strict=True):
-        try:
-            yield "holds", check(body) + name
-        except NotImplementedError as reason:
-            yield "unchecked", f"{reason}{name}"
-        too_much = "the rest: the file takes more work than is allowed (--limit)"
-        within(steps.left_of_file > 0, too_much)
-
-
 # ---- The file of a release: what was released is what its certificate speaks of ------------------
 FACTS = {"time": words, "labels_sha256": words, "mechanism": words}
 FACTS |= {"epsilon": number, "delta": number, "terms": words}
@@ -1665,7 +1395,7 @@ def of_the_claim(claimed, body, plan, task, claim):
     """
     epsilon, delta = claim
     try:
-        if body.get("kind") != "ledger_row":  # which is there to say why there is none
+        if body.get("kind") != "none":  # which is there to say why there is none
             of_the_plan(body, plan, task)
             times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
             smaller = times * number(body["epsilon"]) > NEARLY * epsilon
@@ -1805,8 +1535,7 @@ def lines(path):
     elif record.keys() & {"K", "gamma", "certificate", "utility"}:
         yield from gamma_file(record)
     else:
-        within(record, "there is no certificate")
-        yield from several_certificates(record)
+        raise NotImplementedError("there is no certificate")
 
 
 def verdicts(path):

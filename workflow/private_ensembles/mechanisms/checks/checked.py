@@ -68,8 +68,7 @@ class CheckedNoise(Parameters):
 
     @property
     def noisy_counts(self):
-        thresholds = "gaussian", self.queries, 1, self.sigma1
-        return thresholds, ("gaussian", self.labels, 2, self.sigma2)
+        return (self.queries, 1, self.sigma1), (self.labels, 2, self.sigma2)
 
     @property
     def of_label(self) -> GaussianNoise:

@@ -42,7 +42,7 @@ class GaussianNoise(Parameters):
 
     @property
     def noisy_counts(self):
-        return (("gaussian", self.labels, 2, self.sigma),)
+        return ((self.labels, 2, self.sigma),)
 
 
 def gnmax(counts: ArrayLike, sigma: float, source: Source) -> NDArray[np.int64]:
@@ -143,8 +143,8 @@ class Gaussian(Law):
             task,
         )
 
-    def closed_form(self, parameters):
-        return "gaussian", parameters.sigma
+    def scale(self, parameters):
+        return parameters.sigma
 
     def at(self, scale: float, labels: int = 1) -> GaussianNoise:
         """Return noise of this scale, the standard deviation."""

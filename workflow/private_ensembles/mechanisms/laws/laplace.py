@@ -36,7 +36,7 @@ class LaplaceNoise(Parameters):
 
     @property
     def noisy_counts(self):
-        return (("laplace", self.labels, 4, self.scale),)
+        return ((self.labels, 4, self.scale),)
 
     def at_scale(self, scale: float) -> LaplaceNoise:
         """Return the same with noise of another scale."""
@@ -115,8 +115,8 @@ class Laplace(TableLaw):
             return super().pairs(task, parameters)
         return pure_pair(above(2 * task.moved / parameters.scale))
 
-    def closed_form(self, parameters):
-        return "laplace", parameters.scale
+    def scale(self, parameters):
+        return parameters.scale
 
     def at(self, scale: float, labels: int = 1) -> PureScale:
         """Return noise of this scale, of which no more is claimed than follows from it."""

@@ -101,11 +101,8 @@ class Law(ABC):
         if not self.pairs_known(task):
             raise ValueError(f"n_classes = {task.n_classes}: no pairs of neighbours are known")
 
-    def closed_form(self, parameters: Parameters) -> tuple[str, float | Fraction] | None:
-        """Return the law of two classes as certificates name it, and its scale; None: it has none.
-
-        The scale is that of the noise on every count, in votes.
-        """
+    def scale(self, parameters: Parameters) -> float | Fraction | None:
+        """Return the scale of the noise on every count, in votes; None: there is none."""
         return None
 
     def audited(self, task: Task, parameters: Parameters) -> Audited:

@@ -117,8 +117,8 @@ class Selection(TableLaw):
         loss = 2 * parameters.used_rate
         return self.dominating(loss if task.moved == 1 else above(task.moved * loss))
 
-    def closed_form(self, parameters):
-        return self.name, 1 / Fraction(parameters.used_rate)
+    def scale(self, parameters):
+        return 1 / Fraction(parameters.used_rate)
 
     def at(self, scale: float, labels: int = 1) -> SelectionRate:
         """Return noise of at most this scale, 1 / rate."""
