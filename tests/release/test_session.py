@@ -504,3 +504,17 @@ def test_absent_ballots_cost_a_session_nothing_more_and_are_stated(tmp_path):
         assert "absent" not in session_plan.facts(session.plan)
         assert "absent" not in session.plan.text()
     assert session_plan.facts(plan)["absent"] is True
+
+
+@pytest.mark.parametrize(("teachers", "classes", "epsilon"), [(10, 4, 4.0), (5, 3, 10.0)])
+def test_the_first_label_of_little_noise_is_told_with_its_cost(
+    tmp_path, teachers, classes, epsilon
+):
+    budget = {"epsilon": epsilon, "delta": 1e-5}
+    stated = {"shards": "disjoint", "anyway": True, "mechanisms": ["gnmax_exact"]}
+    sizes = {"teachers": teachers, "classes": classes, "labels": 20}
+    counts = np.eye(classes, dtype=int)[:1] * teachers
+    stated["say"] = lambda line: None
+    with Session.create(tmp_path / "a.session", **sizes, **budget, **stated) as session:
+        session.release(counts, key="first")
+        assert 0 < session.spent.epsilon < epsilon

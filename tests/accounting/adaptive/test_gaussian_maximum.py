@@ -15,6 +15,7 @@ from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.adaptive.gaussian_maximum import (
     _ERROR,
+    OUTSIDE,
     GaussianMaximum,
     curvatures,
     outcomes,
@@ -303,3 +304,19 @@ def test_more_votes_that_move_cost_more():
     assert adaptive_epsilon(few, 10, 1e-5).upper < adaptive_epsilon(many, 10, 1e-5).lower
     with pytest.raises(ValueError, match="moved = 52"):
         GaussianMaximum(20.0, 51, 10, moved=52)
+
+
+@pytest.mark.parametrize("scale", [0.04, 0.2, 1.75])
+def test_where_every_curve_is_0_the_largest_is_0_too(scale):
+    family = GaussianMaximum(scale, teachers=11, classes=5)
+    t = np.exp(np.linspace(-600, 600, 500))
+    largest = family.largest(t)
+    assert (largest <= OUTSIDE).any()
+    np.testing.assert_allclose(largest, family.excesses(t).max(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("scale", "labels"), [(0.04, 1), (0.1, 2), (0.2, 1), (0.5, 1)])
+def test_labels_of_hardly_any_noise_have_bounds_in_their_order(scale, labels):
+    bounds = adaptive_epsilon(GaussianMaximum(scale, teachers=11, classes=5), labels, 1e-3)
+    assert bounds.lower <= bounds.upper
+    assert bounds.upper > 3 * labels  # far out, floats ended, and what followed was not bounded

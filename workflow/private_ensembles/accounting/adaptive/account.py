@@ -225,7 +225,8 @@ def values_of_family(
     at_once = _THRESHOLDS if listed else last - first
     for start in range(first, last, at_once):
         some = slice(start, min(start + at_once, last))
-        t = np.exp(logs[some])
+        # Further out floats end. Excesses fall away from 1, so those at the ends bound what follows.
+        t = np.exp(np.clip(logs[some], -_FURTHEST, _FURTHEST))
         most = family.excesses(t).max(axis=0) if listed else family.largest(t)
         most -= np.expm1(np.minimum(logs[some], 0.0))
         values[some] = np.minimum(most * (1 + _ROUNDING), 1.0)

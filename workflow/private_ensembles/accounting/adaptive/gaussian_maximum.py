@@ -234,6 +234,8 @@ def _largest_of(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
     least = _at_nodes(lines.take(winners, axis=2), t).max(axis=0).min()
     highest = np.maximum(first, last).min(axis=1).max(axis=0)
     kept = lines.take(np.flatnonzero(highest >= least), axis=2)
+    if not kept.size:  # all lines are below 0 on the whole stretch, and no curve is
+        return np.zeros(t.size)
     half = t.size // 2
     return np.concatenate([_largest_of(kept, t[:half]), _largest_of(kept, t[half:])])
 
