@@ -630,23 +630,6 @@ def exact_data_independent_epsilon(rng, function):
     yield mpf(delta), gaussian_delta(mpmath.sqrt(2 * mpf(spent)), found), False
 
 
-def step_cost(rng, function):
-    from private_ensembles.pate.joint import StepCost
-
-    sigma1, order = log_uniform(rng, -0.3, 4), 1 + log_uniform(rng, -2, 2)
-    margin, label = float(rng.integers(-300, 300)), log_uniform(rng, -9, 0)
-    t, lam, s = mpf(margin) / mpf(sigma1), mpf(order), 1 / mpf(sigma1)
-    with mpmath.workdps(2 * DIGITS):
-
-        def cost(move):
-            fails = mpmath.ncdf(-t) ** lam * mpmath.ncdf(-t - move) ** (1 - lam)
-            passes = mpmath.ncdf(t) ** lam * mpmath.ncdf(t + move) ** (1 - lam)
-            return mpmath.log(fails + passes * mpmath.exp((lam - 1) * mpf(label))) / (lam - 1)
-
-        exact = max(cost(s), cost(-s))
-    yield mpf(float(function(StepCost(sigma1, order), margin, label))), exact, exact > 1e-3
-
-
 def trade_off(rng, function):
     """Tests that draw lots between two sets of outcomes of largest ratio; all of them are tried."""
     (first, second), level = _table(rng), float(rng.choice([0.0, rng.uniform(), 1.0]))
@@ -862,7 +845,6 @@ PROMISES = {
     "pate.data_independent:Releases.rho": rho,
     "pate.data_independent:data_independent_epsilon": data_independent_epsilon,
     "pate.data_independent:exact_data_independent_epsilon": exact_data_independent_epsilon,
-    "pate.joint:StepCost.cost": step_cost,
     "accounting.labels:composed": composed,
     "mechanisms.accounts.groups:cost_of_all": cost_of_all,
     "mechanisms.accounts.groups:delta_of_one": delta_of_one,

@@ -26,8 +26,6 @@ from private_ensembles.noise.sources import Secure
 from private_ensembles.noise.streams import generator
 from private_ensembles.papers.pate.interactive_students import interactive_gnmax
 from private_ensembles.pate.gnmax import analytic_epsilon
-from private_ensembles.pate.release_accounting import Publication, publish
-from private_ensembles.pate.sanitize import gnss_rdp
 from private_ensembles.teachers.dpsgd import poisson_batch, train_private_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SecureTensors, SeededTensors
@@ -62,7 +60,6 @@ PRIVATE = {
     ),
     "noise/sources.py Seeded.add_gaussian": AUDITED,
     "noise/sources.py Seeded.subsets": AUDITED,
-    "pate/release_accounting.py publish": f"{HERE}test_published_costs",
     "noise/secure.py coins": SECURE,
     "noise/secure.py fair_bits": SECURE,
     "noise/secure.py largest": SECURE,
@@ -197,43 +194,6 @@ def test_thresholds_with_secure_noise(aggregator):
 
     assert 0 < lower(sampler(1.0), counts, (0, 1), 3000, aggregator) <= honest
     assert lower(sampler(0.5), counts, (0, 1), 3000, aggregator, "twin") > honest
-
-
-def test_published_costs():
-    """GNSS and the smooth sensitivity, at the pair that attains GNSS' bound (docs/gnss.md)."""
-    order, beta, sigma_ss, sigma_log = 8.0, 0.03, 4.0, 5.0
-    gnss = gnss_rdp(order, beta, sigma_ss)
-
-    def publication(factor):
-        noise = sigma_ss * factor, sigma_log * factor
-        return Publication(order, beta, *noise, gnss, order / (2 * sigma_log**2))
-
-    claimed = min(
-        publication(1.0).cost(a) + math.log1p(-1 / a) - math.log(DELTA * a) / (a - 1)
-        for a in np.arange(1.5, 15, 0.25)
-    )
-    # (value, sensitivity) of both data sets: a quarter's sensitivity apart, as far as beta allows.
-    inputs = [(2.0, 1.0), (2.0 - math.exp(-beta), math.exp(-beta))]
-
-    def sampler(factor, cut):
-        """Label 1 where the published pair speaks for the first data set by more than `cut`."""
-        drawn_for = publication(factor)
-
-        def score(value, sensitivity, given):
-            mean, smooth = given
-            z = (value - mean) / (sigma_ss * factor * smooth)
-            w = math.log(sensitivity / smooth) / (beta * sigma_log * factor)
-            return -(z**2 + w**2) / 2 - math.log(smooth)
-
-        def sample(which, runs, stream):
-            given = inputs[int(which)]
-            drawn = (publish(*given, drawn_for, stream) for _ in range(runs))
-            return np.array([score(*d, inputs[0]) - score(*d, inputs[1]) > cut for d in drawn])
-
-        return sample
-
-    assert 0 < lower(sampler(1.0, claimed / 2), (0, 1), (0, 1), 40_000, "gnss") <= claimed
-    assert lower(sampler(0.5, 1.2 * claimed), (0, 1), (0, 1), 40_000, "gnss", "twin") > claimed
 
 
 @pytest.mark.parametrize("noise", ["reproducible", "secure"])

@@ -8,7 +8,6 @@ import pytest
 
 from private_ensembles import pate
 from private_ensembles.pate.records import Guarded
-from private_ensembles.pate.rounds import confident_round
 
 COUNTS = np.array([[240, 10], [130, 120]] * 320)
 PARAMETERS = (200, 150, 40, 1e-5)
@@ -35,16 +34,14 @@ def test_what_is_not_named_public_is_private_and_stands_last():
 
 @pytest.fixture(scope="module")
 def records():
-    one = confident_round(COUNTS, *PARAMETERS[:3])
     return {
         "confident": pate.confident_gnmax_privacy(COUNTS, *PARAMETERS, tuning="rule_of_thumb"),
         "gnmax": pate.gnmax_privacy(COUNTS, 40, 1e-5, tuning="rule_of_thumb"),
         "lnmax": pate.lnmax_privacy(COUNTS, 20, 1e-5),
-        "release": pate.release_privacy(one, 1e-5, np.random.default_rng(0)),
     }
 
 
-@pytest.mark.parametrize("name", ["confident", "gnmax", "lnmax", "release"])
+@pytest.mark.parametrize("name", ["confident", "gnmax", "lnmax"])
 def test_no_data_dependent_epsilon_is_shown_as_if_it_were_one(records, name):
     shown = repr(records[name])
     public, private = shown.split("NOT_FOR_RELEASE=(")
@@ -58,7 +55,6 @@ def test_the_certain_number_comes_first(records):
     assert repr(records["confident"]).startswith(
         "ConfidentPrivacy(exact_data_independent_epsilon=3.9267"
     )
-    assert repr(records["release"]).startswith("ReleasePrivacy(claimed_epsilon=")
     assert "NOT_FOR_RELEASE=(expected_forward_epsilon=" in repr(records["confident"])
 
 

@@ -119,8 +119,7 @@ CONFIGURATION = {
         {"pate__baselines__vat": {"method": "supervised", "learning_rate": 0.01}},
         BASELINES,
     ),
-    "what a release reports": ({"pate__release__report": "data_independent"}, ACCOUNT),
-    "answers after which it stops": ({"pate__release__answer_cap": 20}, ACCOUNT | LABELS),
+    "answers after which it stops": ({"pate__answer_cap": 20}, LABELS),
     "draws": ({"pate__draws": 3}, ACCOUNT_DIGITS),
     "orders": ({"pate__orders__order_max": 20}, ACCOUNT | FIGURES | INTERACTIVE),
     "where the authors' votes are": ({"pate__authors_votes": None}, NOTHING),  # of the paper's data

@@ -19,12 +19,6 @@ SETTINGS = {
     "printed": None,
     "draws": 2,
     "orders": {"order_max": 6, "order_step": 0.5},
-    "release": {
-        "report": "sanitized",
-        "confidence": 0.95,
-        "target_epsilon": 3,
-        "answer_cap": None,
-    },
     "two_rounds": None,
     "answer_cap": None,
 }

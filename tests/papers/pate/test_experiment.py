@@ -9,7 +9,6 @@ import pytest
 from scipy import integrate, stats
 
 from private_ensembles.noise.secure import MODES
-from private_ensembles.papers.pate import experiment as module
 from private_ensembles.papers.pate.experiment import (
     draw_queries,
     noise_comparison,
@@ -19,9 +18,8 @@ from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.lnmax import lnmax_rdp
 from private_ensembles.pate.rdp import gnmax_rdp
-from private_ensembles.pate.release_accounting import release_privacy
-from private_ensembles.pate.rounds import confident_round
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE, SANITIZED
+from private_ensembles.pate.rounds import certain_epsilon, confident_round
+from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
 from .small_votes import (
     CLASSES,
@@ -31,7 +29,6 @@ from .small_votes import (
     NOISE,
     ORDERS,
     POOL,
-    SETTINGS,
     K,
     accounted,
     bought,
@@ -206,7 +203,7 @@ def test_what_is_free_of_votes_is_the_same_for_other_votes(changes):
     two = accounted(*votes(7), **changes)
     keys = ["task", "aggregator", "draw", "quantity"]
     assert one[[*keys, "release"]].equals(two[[*keys, "release"]])
-    assert set(one["release"]) == {FREE, NOT_FOR_RELEASE, SANITIZED}
+    assert set(one["release"]) == {FREE, NOT_FOR_RELEASE}
     free = one["release"] == FREE
     pd.testing.assert_frame_equal(one[free], two[free], check_exact=True)
     private = one[~free & ~one["quantity"].isin(["order", "order_improved"])]
@@ -265,55 +262,20 @@ def test_stopping_at_the_printed_answers_costs_one_gaussian_mechanism():
     assert found[name] < found["exact_data_independent_epsilon"]
 
 
-def test_release_is_accounted_for_once_on_the_queries_that_are_bought():
-    table = accounted()
-    names = [name for name in quantities(table, "confident") if name.startswith("release_")]
-    assert not [name for name in quantities(table, "confident", 1) if name.startswith("release_")]
-    assert names
-    queries = bought()[1]["confident_queries"]
-    source = module.generator(0, "digits", "publication")
-    one = confident_round(COUNTS[queries], **NOISE)
-    expected = release_privacy(one, DELTA, source, **SETTINGS["release"])
-    found = quantities(table, "confident")
-    assert found["release_claimed_epsilon"] == expected.claimed_epsilon
-    assert found["release_epsilon"] == expected.epsilon
-    assert found["release_published_upper"] == expected.published_upper
-
-
-def test_published_costs_have_secret_noise_where_noise_is_secure():
-    runs = [quantities(accounted(noise="secure", draws=1), "confident") for _ in range(2)]
-    published = {"release_claimed_epsilon", "release_published_epsilon", "release_published_upper"}
-    differing = {name for name in runs[0] if runs[0][name] != runs[1][name]}
-    assert differing == published
-    again = [quantities(accounted(draws=1), "confident") for _ in range(2)]
-    assert again[0] == again[1]
-
-
 def test_secure_noise_is_accounted_for_on_the_lattice():
     noise = {"threshold": 30.5, "sigma1": 4.0, "sigma2": 1.5}
     settings = {
         "confident": {"queries": 60, **noise},
         "orders": {"order_max": 2, "order_step": 0.2},
     }
-    settings["release"] = SETTINGS["release"] | {"order": 1.8}
     usual, secure = (
         quantities(accounted(noise=mode, draws=1, **settings), "confident") for mode in MODES
     )
     one = confident_round(COUNTS[bought()[1]["confident_queries"]], **noise, noise="secure")
-    expected = release_privacy(one, DELTA, np.random.default_rng(0), order=1.8)
-    assert secure["release_epsilon"] == expected.epsilon
-    assert secure["exact_data_independent_epsilon"] == expected.exact_data_independent_epsilon
+    assert secure["exact_data_independent_epsilon"] == certain_epsilon([one], DELTA)
     assert secure["answered"] == pytest.approx(one.answer_probability.sum())
-    for name in ("answered", "rdp", "exact_data_independent_epsilon", "release_epsilon"):
+    for name in ("answered", "rdp", "exact_data_independent_epsilon"):
         assert secure[name] != usual[name]
-
-
-def test_data_independent_report_publishes_no_estimate():
-    release = SETTINGS["release"] | {"report": "data_independent", "answer_cap": 10}
-    found = quantities(accounted(release=release, draws=1), "confident")
-    assert found["release_claimed_epsilon"] == found["release_exact_data_independent_epsilon"]
-    assert math.isnan(found["release_published_epsilon"])
-    assert "release_beta" not in found
 
 
 def test_one_number_of_queries_or_draw_more_changes_no_other_row():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from private_ensembles.papers.pate.tables import authors_labels, sanitized_privacy, students
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE, SANITIZED
+from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
 TASKS = {
     "mnist": {"stand_in": False, "synthetic": False, "K": 250},
@@ -141,7 +141,7 @@ def test_table_2_has_the_means_of_all_quantities_of_confident_aggregators():
     ],
 )
 def test_a_row_without_a_known_mark_is_refused(make):
-    make(PRIVACY.assign(release=SANITIZED))
+    make(PRIVACY.assign(release=FREE))
     with pytest.raises(ValueError, match="release = 'public': must be one of not for release, "):
         make(PRIVACY.assign(release="public"))
 

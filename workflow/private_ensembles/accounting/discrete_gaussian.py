@@ -141,18 +141,14 @@ def log_mass(number: ArrayLike, sigma: float) -> NDArray[np.float64]:
     return _log_weight(np.asarray(number), sigma, 1) - math.log(whole)
 
 
-def log_tail(
-    start: ArrayLike, sigma: float, *, terms: int = 1, side: str = "upper"
-) -> NDArray[np.float64]:
+def log_tail(start: ArrayLike, sigma: float, *, terms: int = 1) -> NDArray[np.float64]:
     """log Pr[S >= start] of one N_Z(0, sigma^2), or of the difference (sum) of two; any shape.
 
-    start: whole numbers, however far out. side: "upper" or "lower" bound, a relative error of
-    about 1e-12 apart. Raises ValueError for other numbers of terms, sigma not finite and > 0, and
-    start that is not a whole number.
+    start: whole numbers, however far out. Rounded up, by about 1e-12 of it. Raises ValueError for
+    other numbers of terms, sigma not finite and > 0, and start that is not a whole number.
     """
     _check(sigma, terms)
     checks.integer(terms=terms, at_least=1, at_most=2)
-    checks.one_of(("upper", "lower"), side=side)
     start = np.asarray(start)
     whole = np.rint(start).astype(np.int64)
     if (whole != start).any():
@@ -165,7 +161,7 @@ def log_tail(
     mirrored = np.log1p(-np.exp(table[np.maximum(1 - whole, 1)]))
     tail = np.where(whole > 0, direct, mirrored)
     slack = error * (1 + np.abs(tail))
-    return np.minimum(tail + slack, 0.0) if side == "upper" else tail - slack
+    return np.minimum(tail + slack, 0.0)
 
 
 @lru_cache(maxsize=64)
@@ -189,17 +185,17 @@ def _log_tails(sigma: float, terms: int, furthest: int) -> tuple[NDArray[np.floa
     return table[: furthest + 2], max(error, 1e-12)
 
 
-def log_overtakes(gap: ArrayLike, sigma: float, *, side: str = "upper") -> NDArray[np.float64]:
-    """log Pr[a class that trails another one by gap votes is chosen of the two]; any shape.
+def log_overtakes(gap: ArrayLike, sigma: float) -> NDArray[np.float64]:
+    """log Pr[a class that trails another one by gap votes is chosen of the two], rounded up.
 
     Both counts get N_Z(0, sigma^2), and a fair die decides a tie: (Pr[D >= gap] +
     Pr[D >= gap + 1]) / 2, D the difference of the noise. gap: whole numbers, as `log_tail`.
     """
     gap = np.asarray(gap)
-    beyond = log_tail(np.stack([gap, gap + 1]), sigma, terms=2, side=side)
+    beyond = log_tail(np.stack([gap, gap + 1]), sigma, terms=2)
     chance = np.logaddexp(*beyond) - math.log(2)
     slack = 8 * UNIT_ROUNDOFF * (1 + np.abs(chance))
-    return np.minimum(chance + slack, 0.0) if side == "upper" else chance - slack
+    return np.minimum(chance + slack, 0.0)
 
 
 @dataclass(frozen=True)

@@ -171,15 +171,6 @@ class Baselines(types.Section):
                 yield f"{name}.method", None, "given"
 
 
-class Release(types.Section):
-    """Accounting for a release, chosen before looking at the votes."""
-
-    report: Literal["sanitized", "data_independent", "both"] = about("What is published.")
-    confidence: types.number(gt=0, lt=1) = about("Of the published upper bound.")
-    target_epsilon: types.Positive = about("A guess that sets the order.")
-    answer_cap: types.Maybe[types.Count] = about("Answers after which it stops.")
-
-
 class EqualBudget(types.Section):
     """Mechanisms at the same total epsilon."""
 
@@ -274,7 +265,7 @@ class Pate(Tasks):
     student_seeds: types.Seeds = about("One student of each aggregator is trained per seed.")
     students: Students
     baselines: Baselines
-    release: Release
+    answer_cap: types.Maybe[types.Count] = about("Answers after which Confident-GNMax stops.")
     authors_votes: types.Maybe[AuthorsVotes]
     draws: types.Repetitions = about("Random draws of the queries.")
     orders: types.Orders
@@ -412,14 +403,14 @@ class Pate(Tasks):
         return {
             **settings.pick("pool", "delta", "confident", "lnmax", "printed"),
             "draws": self.draws if settings.draws is None else settings.draws,
-            **self.pick("orders", "release"),
+            **self.pick("orders"),
             "two_rounds": settings.two_rounds and settings.two_rounds.plain(),
         }
 
     def answers(self, task: str) -> dict:
         """Return what the labels bought for a task's students depend on."""
         asked = self.tasks[task].pick("pool", "confident", "lnmax")
-        return asked | {"answer_cap": self.release.answer_cap}
+        return asked | {"answer_cap": self.answer_cap}
 
     def student(self, task: str) -> dict:
         """Return method, pool and parameters of a task's student."""
@@ -477,7 +468,7 @@ class Pate(Tasks):
         student["parameters"] |= own.pop("student_parameters")
         return {
             **settings.pick("pool", "delta", "confident"),
-            "answer_cap": self.release.answer_cap,
+            "answer_cap": self.answer_cap,
             **self.pick("orders"),
             **own,
             "student": student,

@@ -14,6 +14,7 @@ REMOVED = {
     "many_labels": "give it in studies/config.yaml (studies/README.md)",
     "most_ones": "a session would have to remember each teacher's ones: plan and release take it",
     "page": "the plan itself is printed, or written by --json",
+    "release": "what PATE's labels cost for certain needs no votes; answer_cap is a key of pate",
     "reserve": "a session has noise of one scale",
     "resolution": "give one vote per teacher, which was right as often as scores",
     "sampled": "let all teachers vote: a sample of them was not worth its noise",

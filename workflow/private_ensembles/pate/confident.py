@@ -2,10 +2,9 @@
 
 The label of a query costs its data-dependent Rényi bound times the chance that it is answered. That
 is what the paper reports and what its numbers are compared with. It is not a guarantee: it is an
-expectation, and of one direction (docs/gnss.md); a guarantee is in
-:mod:`private_ensembles.pate.release_accounting`. All data-dependent fields are not for
-release. Fields named sanitized_* say what would be published: a normal draw with that mean and
-standard deviation, of which the standard deviation itself is private.
+expectation, and of one direction (docs/gnss.md). All data-dependent fields are not for release.
+Fields named sanitized_* say what would be published: a normal draw with that mean and standard
+deviation, of which the standard deviation itself is private.
 """
 
 from __future__ import annotations

@@ -118,13 +118,10 @@ class CostCurve:
             return 0.0
         return self.ceiling - float(self.beta(self.log_q1()))
 
-    def rise(self, log_q: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """beta(B_U(q)) - beta(q) and beta(q).
-
-        The first is Algorithm 3 below q1, where C6 makes it the larger of its two differences.
-        """
+    def rise(self, log_q: ArrayLike) -> NDArray[np.float64]:
+        """beta(B_U(q)) - beta(q): Algorithm 3 below q1, the larger of its two differences by C6."""
         above, here = self.beta(np.stack([self.upper(log_q), log_q]))  # one call: it is small
-        return above - here, here
+        return above - here
 
     def fall(self, log_q: ArrayLike) -> NDArray[np.float64]:
         """ceiling - beta(B_L(q)): Algorithm 3 above q0, where beta is constant."""
@@ -147,7 +144,7 @@ class CostCurve:
         if (np.diff(self.beta(grid)) < -tolerance).any() or float(self.upper(log_q0)) >= 0:
             violated.append("C5")
         grid = grid[grid <= self.log_q1()]
-        if len(grid) > 1 and (np.diff(self.rise(grid)[0]) < -tolerance).any():
+        if len(grid) > 1 and (np.diff(self.rise(grid)) < -tolerance).any():
             violated.append("C6")
         return tuple(violated)
 

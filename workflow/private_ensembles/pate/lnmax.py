@@ -26,7 +26,6 @@ from private_ensembles.pate.lnmax_quadrature import check_scale
 from private_ensembles.pate.rdp import (
     check_orders,
     log_of_union_bound,
-    nearby_log_q,
     theorem_6,
 )
 from private_ensembles.pate.records import Guarded
@@ -113,22 +112,10 @@ def lnmax_rdp(
 ) -> NDArray[np.float64]:
     """Forward Rényi cost of every query's LNMax label at its votes, (queries, orders).
 
-    Not for release, and no guarantee: `lnmax_symmetric_rdp` has the other direction, too. Raises
-    ValueError like `lnmax_log_q` and `lnmax_rdp_of_log_q`.
+    Not for release, and no guarantee. Raises ValueError like `lnmax_log_q` and
+    `lnmax_rdp_of_log_q`.
     """
     return lnmax_rdp_of_log_q(lnmax_log_q(counts, scale), scale, orders, bounds=bounds)
-
-
-def lnmax_symmetric_rdp(
-    counts: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
-) -> NDArray[np.float64]:
-    """Rényi cost of every query's LNMax label in both directions, (queries, orders).
-
-    Not for release. `lnmax_rdp` at the worst histogram within one vote. Raises ValueError like
-    `lnmax_rdp`.
-    """
-    log_q = nearby_log_q(counts, lambda votes: lnmax_log_q(votes, scale))
-    return lnmax_rdp_of_log_q(log_q, scale, orders, bounds=bounds)
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,7 +14,6 @@ Algorithms 3-5 with Theorem 24. Four facts replace the walk of Algorithm 4 from 
 
 from __future__ import annotations
 
-import abc
 import copy
 import functools
 import heapq
@@ -31,13 +30,13 @@ from private_ensembles.pate.rdp import check_counts
 from private_ensembles.pate.tails import Tails
 
 # Part of a sum that a float of it cannot show.
-NOTHING = 2.0**-60
+_NOTHING = 2.0**-60
 # Distances of which every row's q is kept: rows x 8 bytes each, both ways.
 _KEPT = 256
 
 
 class LabelWalk:
-    """Sensitivity and cost of each query's label at distance at most d (Algorithm 4)."""
+    """Sensitivity of each query's label at distance at most d (Algorithm 4)."""
 
     def __init__(self, votes: Votes, curve: CostCurve) -> None:
         self.votes, self.curve = votes, curve
@@ -51,18 +50,14 @@ class LabelWalk:
         # Up to this gap of the first two a rising query counts.
         self._reach = len(votes.tails)
 
-    def local(
-        self, distances: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Largest local sensitivity and largest cost within each distance, (distances, rows)."""
+    def local(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Largest local sensitivity within each distance, (distances, rows)."""
         rising, falling = self._rising, self._falling
-        plateau, ceiling = self.curve.plateau(), self.curve.ceiling
-        shape = len(distances), len(self.votes.rows)
-        sensitivity, cost = np.full(shape, plateau), np.full(shape, ceiling)
+        plateau = self.curve.plateau()
+        sensitivity = np.full((len(distances), len(self.votes.rows)), plateau)
 
         walking = self._risen > distances[:, None]
         sensitivity[:, rising] = np.where(walking, 0.0, plateau)
-        cost[:, rising] = np.where(walking, 0.0, ceiling)
         gaps = self.votes.gaps[rising] - 2 * distances[:, None]
         at, which = np.nonzero(walking & (gaps <= self._reach))
         if len(at):
@@ -70,9 +65,8 @@ class LabelWalk:
             log_q = self.votes.raised(rising[which], far)
             crossed = log_q > self.curve.log_q1()
             np.minimum.at(self._risen, which[crossed], far[crossed])
-            rise, here = self.curve.rise(log_q)
+            rise = self.curve.rise(log_q)
             sensitivity[at, rising[which]] = np.where(crossed, plateau, rise)
-            cost[at, rising[which]] = np.where(crossed, ceiling, here)
 
         at, which = np.nonzero(self._fallen > distances[:, None])
         if len(at):
@@ -82,13 +76,13 @@ class LabelWalk:
             np.minimum.at(self._fallen, which[crossed], far[crossed])
             stays = ~crossed
             sensitivity[at[stays], falling[which[stays]]] = self.curve.fall(log_q[stays])
-        return sensitivity, cost
+        return sensitivity
 
     def drop_below(self, least: float) -> None:
         """From now on, count as 0 those rising queries that stay below `least`.
 
         q' is at most (m - 1) times the tail of the two largest counts' gap. A query of that q' has
-        a sensitivity, and a cost, of at most beta(B_U(q')).
+        a sensitivity of at most beta(B_U(q')).
         """
         tails = np.log(self.curve.n_classes - 1) + self.votes.tails
         most = self.curve.beta(self.curve.upper(np.minimum(tails, 0.0)))
@@ -210,20 +204,44 @@ def _log_sum(logs: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
     return np.minimum(0.0, high + np.log(np.exp(logs, out=logs).sum(axis=1)))
 
 
-class Profile(abc.ABC):
-    """S(d), the sum over queries of how sensitive a cost is at distance at most d from the votes.
+class SensitivityProfile:
+    """S(d), the sum over queries of how sensitive a label's cost is at distance at most d.
 
-    Subclasses bound each query's local sensitivity on a set of votes that grows with d and, at d +
-    1, holds what it holds at d for any neighbour: then `smooth` is a smooth bound (Theorem 24).
+    counts: (queries, classes); curve: one (sigma, order); weights: (queries,) >= 0, such as the
+    chance of an answer, default 1. Values hold where `curve.check_conditions()` is empty. If no
+    histogram of that many teachers uses the data-dependent bound, the cost is constant and S is 0.
+
+    Raises ValueError like `check_counts`, for other weights and another number of classes.
     """
 
-    teachers: int
-    # Distances worked out together: many if votes are few, to save on overhead.
-    together: int = 1
+    def __init__(
+        self, counts: ArrayLike, curve: CostCurve, weights: ArrayLike | None = None
+    ) -> None:
+        counts = check_counts(counts)
+        weights = np.ones(len(counts)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if weights.shape != (len(counts),) or not (weights >= 0).all():
+            raise ValueError("weights: must be one number >= 0 per query")
+        if counts.shape[1] != curve.n_classes:
+            raise ValueError(f"counts: {counts.shape[1]} classes, must be {curve.n_classes}")
+        self.teachers = int(counts[0].sum())
+        rows, self._weights = _merge_equal(counts, weights)
+        # Distances worked out together: overhead is shared, memory stays below 50 MB or so.
+        self.together = min(8, max(1, 2_000_000 // rows.size))
+        self._votes = Votes(rows, curve.tails)
+        self._begin(curve)
 
-    @abc.abstractmethod
-    def _sums(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
-        """S at integer distances >= 0, (distances,); does not fall with the distance."""
+    def _begin(self, curve: CostCurve) -> None:
+        self.curve = curve
+        self._walk = LabelWalk(self._votes, curve) if curve.helps(self.teachers) else None
+        if self._walk and self._weights.any():
+            self._walk.drop_below(_NOTHING * self.at(0)[0] / self._weights.sum())
+
+    def at_order(self, order: float) -> SensitivityProfile:
+        """The profile of the same votes at another order; what it shares is worked out once."""
+        other = copy.copy(self)
+        other.__dict__.pop("_known", None)
+        other._begin(replace(self.curve, order=float(order)))
+        return other
 
     @functools.cached_property
     def _known(self) -> dict[int, float]:
@@ -274,54 +292,11 @@ class Profile(abc.ABC):
                         heapq.heappush(open_, (-promise(*part), *part))
         return float(best)
 
-
-class SensitivityProfile(Profile):
-    """S(d) of the labels' total cost.
-
-    counts: (queries, classes); curve: one (sigma, order); weights: (queries,) >= 0, such as the
-    chance of an answer, default 1. Values hold where `curve.check_conditions()` is empty. If no
-    histogram of that many teachers uses the data-dependent bound, the cost is constant and S is 0.
-
-    Raises ValueError like `check_counts`, for other weights and another number of classes.
-    """
-
-    def __init__(
-        self, counts: ArrayLike, curve: CostCurve, weights: ArrayLike | None = None
-    ) -> None:
-        counts = check_counts(counts)
-        weights = np.ones(len(counts)) if weights is None else np.asarray(weights, dtype=np.float64)
-        if weights.shape != (len(counts),) or not (weights >= 0).all():
-            raise ValueError("weights: must be one number >= 0 per query")
-        if counts.shape[1] != curve.n_classes:
-            raise ValueError(f"counts: {counts.shape[1]} classes, must be {curve.n_classes}")
-        self.teachers = int(counts[0].sum())
-        rows, self._weights = merge_equal(counts, weights)
-        self.together = together(rows)
-        self._votes = Votes(rows, curve.tails)
-        self._begin(curve)
-
-    def _begin(self, curve: CostCurve) -> None:
-        self.curve = curve
-        self._walk = LabelWalk(self._votes, curve) if curve.helps(self.teachers) else None
-        if self._walk and self._weights.any():
-            self._walk.drop_below(NOTHING * self.at(0)[0] / self._weights.sum())
-
-    def at_order(self, order: float) -> SensitivityProfile:
-        """The profile of the same votes at another order; what it shares is worked out once."""
-        other = copy.copy(self)
-        other.__dict__.pop("_known", None)
-        other._begin(replace(self.curve, order=float(order)))
-        return other
-
     def _sums(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        """S at integer distances >= 0, (distances,); does not fall with the distance."""
         if self._walk is None:
             return np.zeros(len(distances))
-        return self._walk.local(distances)[0] @ self._weights
-
-
-def together(counts: NDArray[np.int64]) -> int:
-    """Distances to work out at a time: overhead is shared, memory stays below 50 MB or so."""
-    return min(8, max(1, 2_000_000 // counts.size))
+        return self._walk.local(distances) @ self._weights
 
 
 def smooth_sensitivity(
@@ -339,17 +314,13 @@ def smooth_sensitivity(
     return SensitivityProfile(counts, curve, weights).smooth(beta)
 
 
-def merge_equal(
-    counts: NDArray[np.int64], weights: NDArray[np.float64], *more: NDArray[np.int64]
-) -> tuple[NDArray, ...]:
-    """Distinct histograms, each sorted downwards, the sum of the weights of each, and `more`.
-
-    more: whole numbers (queries,), which must be equal, too, for queries to merge.
-    """
+def _merge_equal(
+    counts: NDArray[np.int64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Distinct histograms, each sorted downwards, and the sum of the weights of each."""
     ordered = -np.sort(-counts, axis=1)
-    table = np.ascontiguousarray(np.column_stack([ordered, *more]), dtype=np.int32)
+    table = np.ascontiguousarray(ordered, dtype=np.int32)
     # A row's bytes are its key: far faster than np.unique(axis=0).
     keys = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1]))).ravel()
     _, first, where = np.unique(keys, return_index=True, return_inverse=True)
-    merged = np.bincount(where.ravel(), weights=weights)
-    return ordered[first], merged, *(part[first] for part in more)
+    return ordered[first], np.bincount(where.ravel(), weights=weights)

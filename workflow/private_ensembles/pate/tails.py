@@ -41,11 +41,11 @@ class GaussianTails:
         """
         return log_ndtr(ndtri_exp(log_chance) + np.sqrt(2) * closed / (2 * self.sigma))
 
-    def log_passes(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
-        """log Pr[margin + noise >= 0]; margin: votes above the threshold. side: of rounding."""
+    def log_passes(self, margin: ArrayLike) -> NDArray[np.float64]:
+        """log Pr[margin + noise >= 0]; margin: votes above the threshold."""
         return log_ndtr(np.asarray(margin) / self.sigma)
 
-    def log_fails(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
+    def log_fails(self, margin: ArrayLike) -> NDArray[np.float64]:
         """log Pr[margin + noise < 0]."""
         return log_ndtr(-np.asarray(margin) / self.sigma)
 
@@ -62,7 +62,7 @@ class GaussianTails:
 class LatticeTails:
     """The same of N_Z(0, sigma^2), gaps and margins whole numbers of votes.
 
-    Tails are rounded as asked, up.
+    Tails are rounded up.
     """
 
     sigma: float
@@ -83,11 +83,11 @@ class LatticeTails:
         gaps = np.arange(far, -far - 1, -1)
         return np.interp(log_chance, self.log_overtakes(gaps), self.log_overtakes(gaps - closed))
 
-    def log_passes(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
-        return log_tail(-np.asarray(margin), self.sigma, side=side)
+    def log_passes(self, margin: ArrayLike) -> NDArray[np.float64]:
+        return log_tail(-np.asarray(margin), self.sigma)
 
-    def log_fails(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
-        return log_tail(1 + np.asarray(margin), self.sigma, side=side)
+    def log_fails(self, margin: ArrayLike) -> NDArray[np.float64]:
+        return log_tail(1 + np.asarray(margin), self.sigma)
 
     def passes(self, margin: ArrayLike) -> NDArray[np.float64]:
         return np.exp(self.log_passes(margin))

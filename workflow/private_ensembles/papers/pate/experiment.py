@@ -26,10 +26,9 @@ from private_ensembles.pate.lnmax import (
     lnmax_rdp,
 )
 from private_ensembles.pate.rdp import gnmax_rdp
-from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import certain_epsilon, confident_round, interactive_round
 from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE, SANITIZED
+from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
 
 def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
@@ -142,10 +141,9 @@ def account_votes(
     """Cost of every aggregator of the task `name`, over draws of queries: Tables 1 and 2 of PATE.
 
     inputs: as for :func:`release_labels`. settings: pool, delta, confident, lnmax,
-    printed, draws, orders, release, two_rounds (or None). noise: the labels' and thresholds' that
-    are accounted for, discrete with `secure`; what is published has continuous noise, then from the
-    system's entropy. One row per quantity: task, aggregator, draw, quantity, value, release.
-    For `confident`:
+    printed, draws, orders, two_rounds (or None). noise: the labels' and thresholds' that are
+    accounted for, discrete with `secure`. One row per quantity: task, aggregator, draw, quantity,
+    value, release. For `confident`:
 
     asked, answered (expected), rdp, epsilon, order      as published: classic conversion
     epsilon_improved, order_improved                     by the improved conversion
@@ -159,7 +157,6 @@ def account_votes(
     best_sanitized_epsilon, best_sanitized_sd            improved conversion, exact cost, best
                                                          order, beta and sigma_ss for our votes
 
-    release_...                                          of the first draw: what a release claims
     exact_data_independent_epsilon_at_printed_answers    if it stopped after Table 1's answers
 
     `interactive`, two rounds, has those of one value per round as ..._1 and ..._2, and of the first
@@ -181,10 +178,6 @@ def account_votes(
                     counts[asked], **noise_of(settings["confident"]), noise=noise
                 )
                 quantities = confident_account([round_one], settings, settings["printed"])
-                if draw == 0:  # the queries that `release_labels` asks
-                    secret = check_mode(noise) == "secure"
-                    source = system_generator() if secret else generator(seed, name, "publication")
-                    quantities |= _release_account(round_one, settings, source)
             else:
                 quantities = _lnmax_account(counts[asked], settings)
             for quantity, (value, release) in quantities.items():
@@ -259,28 +252,6 @@ def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]
     return _marked(free, private)
 
 
-def _release_account(round_one, settings, source) -> dict[str, tuple[float, str]]:
-    """Cost of releasing one round's labels over a fixed pool (`pate.release_accounting`)."""
-    options = dict(settings["release"])
-    privacy = release_privacy(round_one, settings["delta"], source, **options)
-    public = {
-        "release_data_independent_epsilon": privacy.data_independent_epsilon,
-        "release_exact_data_independent_epsilon": privacy.exact_data_independent_epsilon,
-        "release_confidence": privacy.confidence,
-    }
-    if privacy.publication is not None:
-        public |= {
-            f"release_{name}": getattr(privacy.publication, name)
-            for name in ("order", "beta", "sigma_ss", "sigma_log", "gnss_rdp", "sensitivity_rdp")
-        }
-    sanitized = {
-        "release_claimed_epsilon": privacy.claimed_epsilon,
-        "release_published_epsilon": privacy.published_epsilon,
-        "release_published_upper": privacy.published_upper,
-    }
-    return _marked(public, {"release_epsilon": privacy.epsilon}, sanitized)
-
-
 def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tuple[float, str]]:
     """A confident round, then an interactive one on other queries with a student's scores."""
     rounds = settings["two_rounds"]
@@ -340,12 +311,10 @@ def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
     return _marked(free, private)
 
 
-def _marked(
-    free: Mapping, private: Mapping, sanitized: Mapping | None = None
-) -> dict[str, tuple[float, str]]:
+def _marked(free: Mapping, private: Mapping) -> dict[str, tuple[float, str]]:
     """Quantities with what they rest on; those that do not exist (None) are NaN."""
     marked = {}
-    for values, mark in ((free, FREE), (private, NOT_FOR_RELEASE), (sanitized or {}, SANITIZED)):
+    for values, mark in ((free, FREE), (private, NOT_FOR_RELEASE)):
         for name, value in values.items():
             marked[name] = (np.nan if value is None else float(value), mark)
     return marked

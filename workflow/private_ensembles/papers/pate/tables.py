@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE, SANITIZED
+from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
 # Quantities of an account that depend on no vote; a row of Table 1 or 2 has others as well.
 _PRIVACY = (
@@ -13,7 +13,6 @@ _PRIVACY = (
     "epsilon_improved",
     "data_independent_epsilon",
     "exact_data_independent_epsilon",
-    "release_claimed_epsilon",
     # Of two rounds alone.
     "answered_first",
     "epsilon_first",
@@ -115,7 +114,7 @@ def authors_labels(
 
 def _mean_and_sd(privacy: pd.DataFrame) -> dict[tuple[str, str], dict[str, tuple[float, float]]]:
     """(task, aggregator) -> quantity -> (mean, sd over draws; NaN for one draw), in their order."""
-    marks = (NOT_FOR_RELEASE, FREE, SANITIZED)
+    marks = (NOT_FOR_RELEASE, FREE)
     if wrong := set(privacy["release"]) - set(marks):
         raise ValueError(f"privacy: release = {wrong.pop()!r}: must be one of {', '.join(marks)}")
     statistics: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
