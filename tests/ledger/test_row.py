@@ -25,10 +25,6 @@ def test_row_has_the_ledgers_columns_and_a_failed_claim_is_not_released():
         "verdict",
         "lower_epsilon",
         "proof",
-        "mu",
-        "miss_1",
-        "miss_5",
-        "miss_10",
     ]
     assert row["release"]
     assert not ledger_row("gnmax", "", claimed_epsilon=1.0, exact_epsilon=2.0, **MODEL)["release"]

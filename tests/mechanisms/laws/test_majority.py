@@ -25,7 +25,6 @@ def test_the_audit_finds_the_teacher_s_own_cost_and_confirms_no_claim():
     audited = LAW.audited(TASK, Answers(1))
     assert audited.worst(NEXT).epsilon == pytest.approx(0.7, rel=1e-6)
     assert audited.assumed
-    assert audited.table() is None
 
 
 def test_a_twin_s_teacher_costs_twice_as_much():

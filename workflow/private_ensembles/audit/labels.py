@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.audit.divergence import delta_curve, exact_epsilon, worst_pair
-from private_ensembles.audit.finite import FiniteMechanism, audit_shared_data
 from private_ensembles.audit.histograms import (
     both_counts,
     enumerate_histograms,
@@ -55,10 +54,6 @@ class Audited(ABC):
         """Return all pairs of neighbours, of which any may follow another; None: not listed."""
         return None
 
-    def table(self) -> FiniteMechanism | None:
-        """Return the finite table behind the audit; None if it was made from the claim."""
-        return None
-
     @abstractmethod
     def draw(self, given: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
         """Draw outcomes on one input, as `audit.epsilon_lower_bound` asks for them."""
@@ -71,11 +66,6 @@ class OnRows(Audited):
     matrix: NDArray
     pairs: NDArray
     errors: dict[str, float]
-
-    def table(self):
-        if self.assumed:
-            return None
-        return FiniteMechanism(self.inputs, self.matrix, self.pairs, **self.errors)
 
     def worst(self, delta: float) -> Worst:
         pair = worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
@@ -137,11 +127,6 @@ class OnTeachers(Audited):
         self, probability: NDArray, teacher: tuple[float, float], choose: Callable
     ) -> None:
         self.probability, self.teacher, self.choose = probability, teacher, choose
-
-    def table(self):
-        matrix = two_class_matrix(self.probability)
-        size = len(matrix) - 1
-        return audit_shared_data(lambda counts: matrix[counts[:, 1]], size, *self.teacher)
 
     def worst(self, delta: float) -> Worst:
         return worst_teachers(self.probability, *self.teacher, delta)

@@ -24,7 +24,6 @@ _GREEK = {
     "gamma": "γ",
     "beta": "β",
     "lambda": "λ",
-    "mu": "μ",
 }
 # Words that are written as one with a sign before them.
 _SHORT = {"sd": "(sd)", "mean": "(mean)"}

@@ -18,8 +18,7 @@ from private_ensembles.audit.bounds import epsilon_bounds
 from private_ensembles.audit.labels import Audited
 from private_ensembles.configuration.naming import delta_of, multiply
 from private_ensembles.dpbag.plain import plain_epsilon
-from private_ensembles.ledger.finite_labels import gaussian_columns
-from private_ensembles.ledger.row import GAUSSIAN, ledger_row
+from private_ensembles.ledger.row import ledger_row
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import Mechanism, load
@@ -58,7 +57,7 @@ def ledger(
     for name, task in settings["nzc"].items():
         rows += _of_nzc(name, task, settings["mechanism"])
     frame = pd.DataFrame(rows)
-    numbers = [name for name in frame if name.endswith("_epsilon") or name in GAUSSIAN]
+    numbers = [name for name in frame if name.endswith("_epsilon")]
     frame[numbers] = frame[numbers].astype(np.float64)  # not None: whole columns may be empty
     frame["data_dependent"] = frame["data_dependent"].map({True: "yes", False: "no"})
     frame["release"] = frame["release"].map({True: "for release", False: "not for release"})
@@ -120,8 +119,6 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[dict]:
 def _audit(audited: Audited, delta: float) -> dict[str, object]:
     """What the audit says of one label at delta itself: the exact epsilon, or what it is at least.
 
-    With an exact epsilon come mu and how often a neighbour is missed.
-
     A leak that uses up delta to its last bit, and probabilities that underflow, leave floats unable
     to tell a large epsilon from an infinite one.
     """
@@ -129,7 +126,7 @@ def _audit(audited: Audited, delta: float) -> dict[str, object]:
         return {}
     exact = audited.worst(delta).epsilon
     if math.isfinite(exact):
-        return {"exact_epsilon": exact} | gaussian_columns(audited)
+        return {"exact_epsilon": exact}
     least = audited.at_least(delta)
     return {"exact_epsilon" if math.isinf(least) else "lower_epsilon": least}
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from private_ensembles import checks
 from private_ensembles.audit.verdicts import exceeds, verdict
 from private_ensembles.mechanisms import registry
 
 _TRUE = ("holds", "proven")
-# What one label is to a test, with its exact distribution.
-GAUSSIAN = ("mu", "miss_1", "miss_5", "miss_10")
 
 
 def ledger_row(
@@ -25,8 +21,6 @@ def ledger_row(
     exact_epsilon: float | None = None,
     lower_epsilon: float | None = None,
     proof: str | None = None,
-    mu: float | None = None,
-    misses: Sequence[float] | None = None,
 ) -> dict[str, object]:
     """Return a row, its verdict computed: a mechanism in one setting, for one kind of neighbours.
 
@@ -35,16 +29,13 @@ def ledger_row(
     proven_epsilon: the least upper bound that this module proves at delta. exact_epsilon: the
     audit's value at delta, an upper bound up to rounding. lower_epsilon: what is proven not to be
     enough, if the exact value is not known. proof: the page of docs/ and the section with the
-    theorem that proven_epsilon rests on; None: the mechanism's own. mu: of Gaussian differential
-    privacy, bounded from above; infinite if there is none. misses: how often a neighbour is missed
-    at least by a test that accuses wrongly in 1, 5, 10 % of cases. Both are of one label at its
-    exact distribution, None if exact_epsilon is.
+    theorem that proven_epsilon rests on; None: the mechanism's own.
 
-    The row has these by name, misses as miss_1, miss_5, miss_10, the proof empty if nothing is
-    proven of the claim; and verdict: as `audit.verdicts.verdict` has it; data_dependent: the cost
-    is a function of the votes; release: labels (and costs) may leave the workflow, only if the
-    mechanism's do and the claim is proven or holds. Raises ValueError for negative or NaN epsilons,
-    delta outside [0, 1], and a proven epsilon below the exact one, which no proof can give.
+    The row has these by name, the proof empty if nothing is proven of the claim; and verdict: as
+    `audit.verdicts.verdict` has it; data_dependent: the cost is a function of the votes; release:
+    labels (and costs) may leave the workflow, only if the mechanism's do and the claim is proven or
+    holds. Raises ValueError for negative or NaN epsilons, delta outside [0, 1], and a proven
+    epsilon below the exact one, which no proof can give.
     """
     known = registry.entry(mechanism)
     known.require(privacy_model, adjacency)
@@ -81,6 +72,4 @@ def ledger_row(
         "verdict": outcome,
         "lower_epsilon": lower_epsilon,
         "proof": proof,
-        "mu": mu,
-        **dict(zip(GAUSSIAN[1:], misses or (None, None, None), strict=True)),
     }
