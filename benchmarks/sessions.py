@@ -15,6 +15,7 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import settings
 from private_ensembles.release import record, release_plan
+from private_ensembles.release.facts import Facts
 from private_ensembles.release.session import Session
 
 MECHANISM = "gnmax_exact"
@@ -57,9 +58,9 @@ def compare_budgets(batches: int, labels: int, epsilon: float, delta: float) -> 
 def compare_records(releases: int, labels: int, epsilon: float, delta: float) -> list[dict]:
     """What the record says of releases with the same noise: by addition, and jointly."""
     task, plan = planned(labels, epsilon, delta)
-    terms = release_plan.of(task, plan, None).text()
+    terms = release_plan.of(task, plan, None, Facts("disjoint")).text()
     model = (task.privacy_model, task.adjacency)
-    one = record.Release("", MECHANISM, plan.epsilon, delta, *model, "", terms)
+    one = record.Release("", MECHANISM, plan.epsilon, delta, *model, "", terms, labels, "")
     totals = {"apart": record.together([one] * releases), "joint": record.jointly([one] * releases)}
     about = {"labels": releases * labels, "batches": releases, "budget": epsilon}
     return [

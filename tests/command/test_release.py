@@ -120,7 +120,10 @@ def test_the_record_is_the_workflow_s(votes, tmp_path):
     folder = tmp_path / "results" / "own" / "release"
     assert str(release.RESULTS / "release" / "releases.csv") == record.RELEASES
     folder.mkdir(parents=True)
-    earlier = record.Release("now", "gnmax", 1.0, 1e-5, "disjoint_shards", "replace_one", "0")
+    noted = '{"task": {"reach": 1}}', 3, "0001/labels.csv"
+    earlier = record.Release(
+        "now", "gnmax", 1.0, 1e-5, "disjoint_shards", "replace_one", "0", *noted
+    )
     record.append(earlier)
     assert main(["release", votes, *WORDS]) == 2
     assert main(["release", votes, *WORDS, "--again"]) == 0

@@ -13,7 +13,6 @@ from private_ensembles.published.comparison import (
     compare,
     compare_relations,
     judge,
-    of_kind,
 )
 from private_ensembles.published.declarations import Cause, Paper, Reproduced, paper
 from private_ensembles.published.printed import FOLDER, KEY, equals_printed, key_of, read_published
@@ -158,12 +157,6 @@ def test_whatever_was_not_run_has_a_row_and_a_reason():
             for beside in paper(cell["paper"]).beside
         )
         assert place or cell["note"] != "left out by this configuration", key_of(cell)
-
-
-def test_a_file_of_before_there_were_relations_has_numbers_alone():
-    old = pd.DataFrame({"paper": ["darrm"], "status": ["match"]})
-    assert len(of_kind(old, NUMBER)) == 1
-    assert len(of_kind(old, RELATION)) == 0
 
 
 def one_relation(monkeypatch, *relations):

@@ -14,6 +14,7 @@ from private_ensembles.command.main import main
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.release import certificate
+from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import ReleasePlan, read
 from private_ensembles.verify import verify
 from private_ensembles.votes.cache import Votes
@@ -79,7 +80,9 @@ def test_a_certificate_of_fewer_ones_than_the_plan_states_is_refused(tmp_path):
     for most in (1, 2, None):
         task = Task(4.0, 1e-5, most_ones=None if most is None else 6 * most, **size)
         mechanism = load("gnmax_exact")
-        plans[most] = ReleasePlan(task, "gnmax_exact", mechanism.calibrate(task), 0.0, None, "0")
+        plans[most] = ReleasePlan(
+            task, "gnmax_exact", mechanism.calibrate(task), 0.0, None, "0", Facts("disjoint")
+        )
     path, labels = tmp_path / "certificate.json", b"query,label\n0,1\n"
     (tmp_path / "labels.csv").write_bytes(labels)
     for stated, proven in ((1, 1), (2, 1), (1, 2), (None, 2), (2, 2)):

@@ -6,6 +6,7 @@ from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.release import certificate, label_certificate
+from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import ReleasePlan
 
 DELTA = 1e-5
@@ -15,7 +16,7 @@ def planned(name, teachers, classes, labels):
     sizes = {"queries": labels, "labels": labels, "n_teachers": teachers, "n_classes": classes}
     task = Task(2.0, DELTA, **sizes, secure=True)
     mechanism = load(name)
-    return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0")
+    return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0", Facts("disjoint"))
 
 
 @pytest.mark.parametrize(

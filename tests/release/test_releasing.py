@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import tempfile
-from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -43,7 +42,7 @@ CONFIG = {
     "planner": PLANNER,
 }
 CHOSEN = {
-    "terms": "",
+    "terms": '{"task": {"reach": 1}}',
     "mechanism": "gnmax_exact",
     "epsilon": 0.9,
     "delta": 1e-5,
@@ -353,25 +352,6 @@ def test_each_release_keeps_its_folder(votes, place):
     assert kept == texts
 
 
-def test_labels_from_before_releases_had_folders_are_known(votes, place):
-    """They lie beside the record, and the same request costs nothing."""
-    text = make(asking(votes), place).text
-    names = list(asdict(record.read(place.record)[0]))[:-2]
-    rows = [line.split(",") for line in place.record.read_text().splitlines()]
-    place.record.write_text("".join(f"{','.join(row[: len(names)])}\n" for row in rows))
-    newest(place).rename(place.folder / "labels.csv")
-    (folder,) = place.private.iterdir()
-    facts = json.loads((folder / "release.json").read_text())
-    facts["release"] = {name: facts["release"][name] for name in names}
-    (folder / "release.json").write_text(json.dumps(facts))
-    with pytest.raises(ValueError, match=r"out already .* keep those that are there"):
-        make(asking(votes, epsilon=2.0), place, never)
-    assert make(asking(votes), place, never).text == text
-    (place.folder / "labels.csv").unlink()
-    make(asking(votes, again=True), place)
-    assert len(record.read(place.record)) == 2
-
-
 def test_a_total_budget_refuses_what_exceeds_it_before_anything_is_drawn(votes, place):
     with pytest.raises(ValueError, match=r"must be at most total_budget = 0\.5; epsilon = 0\.5 is"):
         make(asking(votes, total_budget=0.5), place, never)
@@ -476,19 +456,3 @@ def test_other_facts_are_another_request(votes, change):
     """Labels that were charged for one statement are not shown under another."""
     assert asking(votes, **change).digest("salt") != asking(votes).digest("salt")
     assert asking(votes, anyway=True).digest("salt") == asking(votes).digest("salt")
-
-
-def test_a_request_without_absent_ballots_has_the_hash_that_it_had(votes):
-    """Before there were any, no configuration said anything of them."""
-    before = asking(votes)
-    planner = dict(before.config["planner"])
-
-    def now(share):
-        stated = {"absent": False, "n_teachers": None}
-        stated["planner"] = planner | {"profile": planner["profile"] | {"absent_share": share}}
-        return replace(before, config=dict(before.config) | stated)
-
-    assert "absent" not in before.config
-    assert "absent_share" not in planner["profile"]
-    assert now(0).digest("salt") == before.digest("salt")
-    assert now(0.2).digest("salt") != before.digest("salt")

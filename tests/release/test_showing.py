@@ -8,6 +8,7 @@ import pytest
 
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
+from private_ensembles.release.facts import Facts
 from private_ensembles.release.record import Release, Total
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.releasing import Labels
@@ -64,7 +65,9 @@ def _release(terms):
 
 def test_a_release_has_its_statement_and_its_certificate_beside_it(tmp_path):
     task = Task(1.0, 1e-5, 2, 2, 9, 3, secure=True)
-    plan = ReleasePlan(task, "gnmax", load("gnmax").calibrate(task), 1.0, None, "0")
+    plan = ReleasePlan(
+        task, "gnmax", load("gnmax").calibrate(task), 1.0, None, "0", Facts("disjoint")
+    )
     files = show(Labels(TEXT, tmp_path, TOTAL, release=_release(plan.text())), {})
     assert list(files) == ["labels.csv", "certificate.json", "statement.html"]
     facts = json.loads(files["certificate.json"].read_text())["release"]

@@ -15,6 +15,7 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.release import certificate, release_plan, statement
 from private_ensembles.release.certificate import Proof
+from private_ensembles.release.facts import Facts
 from private_ensembles.release.record import Release, Total
 from private_ensembles.release.release_plan import ReleasePlan
 
@@ -30,7 +31,9 @@ def _plan(name="gnmax", **further):
     if mechanism.refusal(task) is not None:
         task = replace(task, labels=1, queries=1)
     assert mechanism.refusal(task) is None
-    return ReleasePlan(task, name, mechanism.calibrate(task), 15.0, None, "1.2.3")
+    return ReleasePlan(
+        task, name, mechanism.calibrate(task), 15.0, None, "1.2.3", Facts("disjoint")
+    )
 
 
 def _release(plan):
@@ -91,7 +94,7 @@ def test_it_says_what_was_released_when_and_by_which_version():
         "epsilon = 4 and delta = 2e-05",
         "epsilon = 2.9 and delta = 2e-05",
         "private-ensembles verify certificate.json",
-        "did not state it",
+        "As stated by whoever released the labels",
     ):
         assert said in text, said
     assert (

@@ -52,8 +52,8 @@ def audit_mechanism(
     (an outcome without a label is one more column). Errors of its floats up to 1e-12 of a
     probability are covered. delta: in [0, 1]. neighbours: ``moved_vote``, all
     that a record of disjoint shards can do, or ``missing_vote`` (a teacher comes or goes with its
-    vote). adjacency: of records, as in `plan`: ``replace_one``. Earlier versions called a missing
-    vote ``add_remove``, which is refused: a record that is added or removed moves a vote, too.
+    vote). adjacency: of records, as in `plan`: ``replace_one``. ``add_remove`` is refused: a record
+    that is added or removed moves a vote, too.
     Raises ValueError for values out of range, for a table that is not one of probabilities, and for
     too many histograms to list (`audit.vote_neighbours`).
     """

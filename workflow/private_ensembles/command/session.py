@@ -260,9 +260,7 @@ def _text(report: dict, file: Path) -> list[str]:
 
 
 def _protected(plan: dict) -> str:
-    """Say who is protected: as it was stated, or in sessions from before, the privacy model."""
-    if "shards" not in plan:
-        return plan["privacy_model"]
+    """Say who is protected, as it was stated."""
     return f"protects {Facts(plan['shards'], plan['unit'], plan['reach']).words}"
 
 

@@ -139,8 +139,6 @@ class Task:
     def stated(self) -> dict:
         """Return the fields for a text; of those that say what a ballot is, only what is told."""
         stated = asdict(self)
-        if self.profile is not None:
-            stated["profile"] = self.profile.stated()
         for field in fields(self):
             if field.name in _OF_BALLOTS and stated[field.name] == field.default:
                 del stated[field.name]

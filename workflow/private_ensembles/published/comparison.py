@@ -91,12 +91,7 @@ def compare(
 
 
 def of_kind(table: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Return the rows of ``fidelity.csv`` that are about printed numbers, or about relations.
-
-    A file of before there were relations has numbers alone.
-    """
-    if "kind" not in table:
-        return table if kind == NUMBER else table.iloc[:0]
+    """Return the rows of ``fidelity.csv`` that are about printed numbers, or about relations."""
     return table[table["kind"] == kind]
 
 

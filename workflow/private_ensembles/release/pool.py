@@ -123,8 +123,7 @@ def labels_text(
 def stated(config: Mapping) -> dict[str, object]:
     """Return what a configuration states of the file and its queries, for the hash of a request.
 
-    A file counts by its content. What is not stated is left out, so that a request has the hash
-    that it had before it could be stated. Raises ValueError and OSError as `pool_of` does.
+    A file counts by its content. Raises ValueError and OSError as `pool_of` does.
     """
     answer, names = config.get("answer", FIRST), config.get("class_names")
     keys = ("first_class", "id_column", "absent", "n_teachers", "most_ones")

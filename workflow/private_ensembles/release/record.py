@@ -40,8 +40,7 @@ class Release:
 
     time: when it was drawn, UTC. epsilon, delta: upper bounds for the adjacency. terms: the plan,
     as `release_plan.ReleasePlan.text`. labels: how many there are. file: theirs, as seen from the
-    record's folder. A release from before they were noted has "" for terms and file, and None for
-    labels.
+    record's folder.
     """
 
     time: str
@@ -51,27 +50,17 @@ class Release:
     privacy_model: str
     adjacency: str
     labels_sha256: str
-    terms: str = ""
-    labels: int | None = None
-    file: str = ""
+    terms: str
+    labels: int
+    file: str
 
     @property
     def reach(self) -> int:
-        """How many shards one unit may reach, as the plan has it; 1 if it was not noted."""
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            return int(json.loads(self.terms)["task"]["reach"])
-        return 1
-
-    def noted_as(self, stated: object) -> bool:
-        """Return whether what was noted of a release, by this version or an older, is of this."""
-        if not isinstance(stated, dict) or "labels_sha256" not in stated:
-            return False
-        return asdict(self).items() >= stated.items()
+        """How many shards one unit may reach, as the plan has it."""
+        return json.loads(self.terms)["task"]["reach"]
 
 
 _COLUMNS = [field.name for field in fields(Release)]
-# Records from before releases had folders of their own, and from before plans were noted.
-_KNOWN = (_COLUMNS, _COLUMNS[:-2], _COLUMNS[:-3])
 
 
 @dataclass(frozen=True)
@@ -136,7 +125,7 @@ def read(path: str | Path = RELEASES) -> list[Release]:
     try:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, strict=True)
-            known = reader.fieldnames in _KNOWN
+            known = reader.fieldnames == _COLUMNS
             rows = list(reader)
     except FileNotFoundError:
         return []
@@ -149,9 +138,9 @@ def read(path: str | Path = RELEASES) -> list[Release]:
         try:
             row["epsilon"] = float(row["epsilon"])
             row["delta"] = float(row["delta"])
-            complete = None not in row.values()
-            row["labels"] = int(row["labels"]) if row.get("labels") else None
+            row["labels"] = int(row["labels"])
             release = Release(**row)
+            complete = None not in row.values() and release.reach >= 1
             good = complete and 0 <= release.epsilon < inf and 0 <= release.delta <= 1
         except (KeyError, TypeError, ValueError):
             good = False
@@ -240,7 +229,7 @@ def jointly(releases: Sequence[Release]) -> Total | None:
 
 
 def _plan_of(release: Release) -> ReleasePlan | None:
-    """Return a release's plan; None if it was not noted, or this version cannot read it."""
+    """Return a release's plan; None if this version of the program cannot read it."""
     from private_ensembles.release import release_plan  # late: NumPy
 
     with contextlib.suppress(ValueError):

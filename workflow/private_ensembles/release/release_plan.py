@@ -32,7 +32,7 @@ class ReleasePlan:
     task: its sizes, caps and total budget. name: of the mechanism. parameters: its noise. correct:
     expected right labels on the stated profile if all labels are used. seed: of a rehearsal's
     noise; None for secure noise. version: of the program that made the plan. facts: on which the
-    guarantee rests, as they were stated; None for plans from before they had to be.
+    guarantee rests, as they were stated.
     """
 
     task: Task
@@ -41,7 +41,7 @@ class ReleasePlan:
     correct: float
     seed: int | None
     version: str
-    facts: Facts | None = None
+    facts: Facts
 
     @property
     def mechanism(self) -> Mechanism:
@@ -154,8 +154,6 @@ class ReleasePlan:
     def text(self) -> str:
         """Return the plan as JSON, from which `read` makes it again, float for float."""
         plan = asdict(self) | {"parameters": _stated(self.parameters), "task": self.task.stated()}
-        if self.facts is None:
-            del plan["facts"]
         return json.dumps(plan, sort_keys=True, allow_nan=False, default=lambda x: x.item())
 
 
@@ -173,7 +171,7 @@ def read(text: str) -> ReleasePlan:
             correct=float(stated["correct"]),
             seed=stated["seed"],
             version=str(stated["version"]),
-            facts=None if stated.get("facts") is None else Facts(**stated["facts"]),
+            facts=Facts(**stated["facts"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"the plan of the labels cannot be read: {error}") from None
@@ -181,10 +179,7 @@ def read(text: str) -> ReleasePlan:
 
 def _stated(parameters: Parameters) -> dict:
     """Say parameters and of which kind they are, for JSON."""
-    stated = {"kind": type(parameters).__name__} | asdict(parameters)
-    if (profile := getattr(parameters, "profile", None)) is not None:
-        stated["profile"] = profile.stated()
-    return stated
+    return {"kind": type(parameters).__name__} | asdict(parameters)
 
 
 def _parameters(stated: dict) -> Parameters:
@@ -204,7 +199,7 @@ def _kinds(of: type) -> dict[str, type]:
     return kinds
 
 
-def of(task: Task, chosen: Plan, seed: int | None, facts: Facts | None = None) -> ReleasePlan:
+def of(task: Task, chosen: Plan, seed: int | None, facts: Facts) -> ReleasePlan:
     """Return a plan that the planner has chosen for a task. seed: of a rehearsal, else None."""
     return ReleasePlan(
         task=task,

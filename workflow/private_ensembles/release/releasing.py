@@ -21,7 +21,6 @@ import hashlib
 import io as text_io
 import json
 import math
-import os
 import secrets
 import shutil
 import sys
@@ -79,15 +78,6 @@ class Place:
         """Return the record of releases; a rehearsal is not on it."""
         return self.folder.with_name("release") / Path(RELEASES).name
 
-    def shown(self, number: int, release: Release) -> list[Path]:
-        """Return where the labels of a release may be shown.
-
-        Those from before releases had folders of their own are in the record's.
-        """
-        root = self.record.parent
-        own = root / record.numbered(number) / "labels.csv"
-        return [own, root / (release.file or "labels.csv")]
-
     @property
     def private(self) -> Path:
         """Return the folder that nobody else can read; may not be there."""
@@ -139,12 +129,6 @@ class Request:
         """
         asked = {name: self.config[name] for name in _ASKED}
         asked |= {name: self.config["planner"][name] for name in _PLANNED}
-        # As it was before ballots could be absent, so that it has the hash that it had.
-        asked["profile"] = {
-            name: value
-            for name, value in asked["profile"].items()
-            if name != "absent_share" or value
-        }
         asked |= pool.stated(self.config)
         text = json.dumps(_canonical(asked), sort_keys=True)
         return hashlib.sha256(
@@ -284,7 +268,7 @@ def _standing(request: Request, place: Place) -> tuple[Release | None, str | Non
     if not earlier:
         _within_total_budget(request, place, earlier)
         return None, None
-    last, shown = earlier[-1], _shows(place, len(earlier), earlier[-1])
+    last, shown = earlier[-1], _shows(place, earlier[-1])
     if _answers(last, request, place) and not (request.again and shown):
         return last, "These labels were drawn and charged before: they cost nothing more."
     before = record.together(earlier)
@@ -330,11 +314,9 @@ def _all_on_record(place: Place, earlier: list[Release]) -> None:
     root = place.record.parent
     unknown = [path for path in root.glob("[0-9]*/labels.csv") if path.parent.name.isdecimal()]
     lacking = [path for path in unknown if int(path.parent.name) > len(earlier)]
-    if not earlier and os.path.lexists(root / "labels.csv"):
-        lacking.append(root / "labels.csv")
     for path in place.kept(_CHARGED):
         stated = _facts(path).get("release")
-        if not any(release.noted_as(stated) for release in earlier):
+        if stated not in map(asdict, earlier):
             lacking.append(path)
     if lacking:
         raise ValueError(
@@ -343,11 +325,10 @@ def _all_on_record(place: Place, earlier: list[Release]) -> None:
         )
 
 
-def _shows(place: Place, number: int, last: Release) -> bool:
-    for path in place.shown(number, last):
-        with contextlib.suppress(OSError):
-            if provenance.sha256_of(path) == last.labels_sha256:
-                return True
+def _shows(place: Place, last: Release) -> bool:
+    """Return whether the labels of a release are where they are shown, undamaged."""
+    with contextlib.suppress(OSError):
+        return provenance.sha256_of(place.record.parent / last.file) == last.labels_sha256
     return False
 
 
@@ -364,7 +345,7 @@ def _folder_of(release: Release, place: Place) -> Path | None:
     """The folder that holds a release's labels, undamaged; None if there is none."""
     for folder in place.kept(_CHARGED, _UNCHARGED):
         with contextlib.suppress(OSError):
-            same = release.noted_as(_facts(folder).get("release"))
+            same = asdict(release) == _facts(folder).get("release")
             labels = folder / "labels.csv"
             if same and provenance.sha256_of(labels) == release.labels_sha256:
                 return folder
@@ -434,7 +415,7 @@ def _tidy(place: Place) -> None:
         charged = record.read(place.record)
         for folder in place.kept(_UNCHARGED):
             stated = _facts(folder).get("release")
-            if any(release.noted_as(stated) for release in charged):
+            if stated in map(asdict, charged):
                 folder.rename(folder.with_name(folder.name.replace(_UNCHARGED, _CHARGED)))
             else:
                 shutil.rmtree(folder, ignore_errors=True)

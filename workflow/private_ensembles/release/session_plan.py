@@ -68,12 +68,7 @@ def made(
 
 
 def expected(plan: ReleasePlan) -> Expectation:
-    """Return what the session's labels are worth on its profile, if all of them are used.
-
-    Raises ValueError for a plan without stated facts.
-    """
-    if plan.facts is None:
-        raise ValueError("facts: must be stated in the plan")
+    """Return what the session's labels are worth on its profile, if all of them are used."""
     task, parameters = plan.task, plan.parameters
     votes = study.profile_votes(task, 0)
     answers, correct = plan.mechanism.law.expected(*votes, task, parameters)
@@ -150,7 +145,7 @@ def facts(plan: ReleasePlan) -> dict:
         "mechanism": plan.name,
         "parameters": study.words(plan.parameters),
         **stated,
-        **({} if plan.facts is None else asdict(plan.facts)),
+        **asdict(plan.facts),
         "noise": "secure" if task.secure else "reproducible",
         "version": plan.version,
     }

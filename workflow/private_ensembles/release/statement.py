@@ -51,7 +51,7 @@ def documents(release: Release, total: Total, joint: Total | None = None) -> dic
 
     release: the row on the record. total, joint: what all releases on record cost together, and if
     as many had been planned from the start, as `releasing.Labels` has them. Raises ValueError for a
-    release whose plan was not noted, or is another version's.
+    release whose plan is another version's.
     """
     from private_ensembles.release import release_plan
 
@@ -151,8 +151,7 @@ def _few(plan: ReleasePlan) -> str:
 
 
 def _protected(plan: ReleasePlan) -> str:
-    task, facts = plan.task, getattr(plan, "facts", None)
-    unit = "record" if facts is None else facts.unit
+    task, unit = plan.task, plan.facts.unit
     reach = task.reach
     if task.privacy_model == "shared_data":
         shards = f"Several teachers, or all, may have learned from the same {unit}."
@@ -160,9 +159,6 @@ def _protected(plan: ReleasePlan) -> str:
         shards = f"No {unit} is in the data of two teachers (disjoint shards)."
     else:
         shards = f"One {unit} is in the data of {reach} teachers at most."
-    by = "As stated by whoever released the labels; no program can see it in the votes."
-    if facts is None:
-        by = "This is what the account assumes. Whoever released the labels did not state it."
     protected = f"One {unit}"
     rows = [
         ("Protected", escape(protected)),
@@ -171,7 +167,11 @@ def _protected(plan: ReleasePlan) -> str:
             f"the data and {escape(_ADJACENCIES[task.adjacency].format(unit=unit))} "
             f"({task.adjacency})",
         ),
-        ("On whose word", f"{escape(shards)} {by}"),
+        (
+            "On whose word",
+            f"{escape(shards)} As stated by whoever released the labels; no program can see it in "
+            "the votes.",
+        ),
     ]
     if task.absent:
         rows.append(
@@ -196,7 +196,7 @@ def _protected(plan: ReleasePlan) -> str:
 
 def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> str:
     entry = plan.mechanism.entry
-    unit = getattr(getattr(plan, "facts", None), "unit", "record")
+    unit = plan.facts.unit
     points = [*proof.curve, (epsilon, delta)]
     claimed, known = guesses_right([(epsilon, delta)]), guesses_right(points)
     words = (
@@ -280,7 +280,7 @@ def _together(charged: Charged) -> str:
 
 
 def _limits(plan: ReleasePlan) -> str:
-    unit = escape(getattr(getattr(plan, "facts", None), "unit", "record"))
+    unit = escape(plan.facts.unit)
     rows = [
         f"Facts about groups: what is true of many {unit}s may be learned from the labels, and "
         f"several {unit}s together are protected less.",

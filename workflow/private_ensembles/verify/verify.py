@@ -1409,7 +1409,7 @@ def of_the_claim(claimed, body, plan, task, claim):
 
 def of_the_plan(body, plan, task):
     """A certificate is of the noise, the votes, the classes and the labels that a plan has."""
-    need(task.get("reach", 1) == 1, "the plan protects several ballots, and the certificate one")
+    need(task.get("reach") == 1, "the plan protects several ballots, and the certificate one")
     K, C = count(task.get("n_teachers")), count(task.get("n_classes"))
     noise = plan.get("parameters")
     need(type(noise) is dict, "the terms have no noise")

@@ -5,7 +5,7 @@ what costs and computations are like at that size, and of an ensemble that is pl
 trained. Nothing computed from them is a claim about real data.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -64,16 +64,6 @@ class ConsensusProfile:
         if self.imbalance != 1 or not 1 / self.n_classes <= self.commonest < 1:
             least = f"at least 1 / {self.n_classes} and below 1, beside imbalance = 1"
             raise ValueError(f"commonest = {self.commonest}: must be {least}")
-
-    def stated(self) -> dict:
-        """Return the fields for a text: absent_share only if ballots are missing.
-
-        Texts from before there were such ballots have no such field.
-        """
-        stated = asdict(self)
-        if not self.absent_share:
-            del stated["absent_share"]
-        return stated
 
     @property
     def frequencies(self) -> np.ndarray:
