@@ -24,7 +24,7 @@ from private_ensembles.mechanisms.laws import exponential, gumbel
 from private_ensembles.nzc.mechanism import label_distribution
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.rounds import answer_probability
+from private_ensembles.pate.rounds import confident_round
 
 from ..pate.oracle import interactive_passes
 from . import oracle
@@ -39,7 +39,7 @@ def answered(counts, passes):
 
 
 def confident(counts):
-    return answered(counts, answer_probability(counts, 5.0, 2.0))
+    return answered(counts, confident_round(counts, 5.0, 2.0, 1.5).answer_probability)
 
 
 def interactive(counts):

@@ -12,7 +12,6 @@ from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.data_independent import Releases
 from private_ensembles.pate.lnmax_quadrature import check_scale
 from private_ensembles.pate.rounds import (
-    answer_probability,
     confident_round,
     interactive_round,
 )
@@ -182,9 +181,8 @@ BAD = [
     (lambda: Releases(1, 0.0, 1, 1.0), "sigma"),
     (lambda: data_independent.data_independent_epsilon(1.0, 0.1, conversion="x"), "conversion"),
     (lambda: data_independent.exact_data_independent_epsilon(1.0, 1.0), "delta"),
-    (lambda: answer_probability([3, 1], 2, 1.0), "counts"),
-    (lambda: answer_probability([[3, 1]], math.nan, 1.0), "threshold"),
-    (lambda: answer_probability([[3, 1]], 2, 0.0), "sigma"),
+    (lambda: confident_round([3, 1], 2, 1.0, 1.0), "counts"),
+    (lambda: confident_round([[3, 1]], math.nan, 1.0, 1.0), "threshold"),
     (lambda: confident_round(COUNTS, 5.0, 0.0, 2.0), r"sigma = 0\.0"),
     (lambda: confident_round(COUNTS, 5.0, 3.0, 0.0), r"sigma = 0\.0"),
     (lambda: interactive_round([[3, 1]], [[0.5, 0.5, 0.0]], 1.0, 1.0, 1.0), "shape"),

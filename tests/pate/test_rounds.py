@@ -8,7 +8,6 @@ import pytest
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.rdp import gnmax_rdp
 from private_ensembles.pate.rounds import (
-    answer_probability,
     certain_epsilon,
     confident_round,
     gnmax_round,
@@ -105,6 +104,6 @@ def test_continuous_noise_understates_one_secure_label():
 
 
 def test_the_largest_count_decides():
-    found = answer_probability([[9, 6, 5], [5, 9, 6], [7, 7, 6]], 8.0, 2.0)
+    found = confident_round([[9, 6, 5], [5, 9, 6], [7, 7, 6]], 8.0, 2.0, 1.0).answer_probability
     expected = [0.5 * math.erfc(-(n - 8) / 2 / math.sqrt(2)) for n in (9, 9, 7)]
     np.testing.assert_allclose(found, expected, rtol=1e-14)

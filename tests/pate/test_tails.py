@@ -6,7 +6,7 @@ import pytest
 
 from private_ensembles.pate.gnmax import label_probability as continuous_label
 from private_ensembles.pate.rdp import gnmax_log_q, log_answer_probability
-from private_ensembles.pate.rounds import answer_probability
+from private_ensembles.pate.rounds import confident_round
 from private_ensembles.pate.tails import tails_of
 
 NOISES = ("reproducible", "secure")
@@ -79,7 +79,7 @@ def test_thresholds_are_passed_on_the_lattice(sigma):
     counts = np.array([[9, 1], [6, 4], [5, 5], [10, 0]])
     for threshold in (7, 6.5, 7.0 + 1e-9, -3.2):
         passes = np.array([mass[row.max() + x >= threshold].sum() for row in counts])
-        found = answer_probability(counts, threshold, sigma, noise="secure")
+        found = confident_round(counts, threshold, sigma, 1.0, noise="secure").answer_probability
         assert found == pytest.approx(passes, rel=1e-11)
         logs = log_answer_probability(counts, threshold, sigma, noise="secure")
         assert np.exp(logs[0]) == pytest.approx(passes, rel=1e-11)

@@ -141,19 +141,6 @@ def certain_epsilon(
     return discrete_gaussian.epsilon(delta, [move for part in releases for move in part.moves])
 
 
-def answer_probability(
-    counts: ArrayLike, threshold: float, sigma1: float, *, noise: str = "reproducible"
-) -> NDArray[np.float64]:
-    """Pr[a query passes the noisy threshold], (queries,): Phi((max_j n_j - threshold) / sigma1).
-
-    With `secure` noise the lattice's own. Exact, and computed from votes without noise: not for
-    release. Raises ValueError as the sampler does, Confident-GNMax's.
-    """
-    tails = tails_of(noise, sigma1)
-    threshold = tails.threshold(check_threshold(threshold))
-    return tails.passes(check_counts(counts).max(axis=1) - threshold)
-
-
 def gnmax_round(counts: ArrayLike, sigma: float, *, noise: str = "reproducible") -> Round:
     """Every query is answered by GNMax. Raises ValueError like `check_counts`, `tails_of`."""
     tails_of(noise, sigma)  # checks both
