@@ -10,9 +10,21 @@ os.environ |= {
 }
 
 from studies import configuration
+from studies.adversaries import inputs as adversaries
+from studies.authors_labels import inputs as authors_labels
+from studies.authors_votes import inputs as authors_votes
+from studies.equal_budget import inputs as equal_budget
+from studies.intercept import inputs as intercept
+from studies.interactive_students import inputs as interactive_students
 
-asked = configuration.check_or_exit(config["studies"])
-penalised_teachers = configuration.penalised_teachers(main.settings.dpbag)
+asked = configuration.check_or_exit(config["studies"], main.settings)
+# What studies find in this run's settings; one that finds nothing is left out.
+PENALISED = intercept.penalised_teachers(main.settings.dpbag)
+BUDGETS = equal_budget.budgets(main.settings.pate, asked.equal_budget)
+INTERACTIVE = interactive_students.tasks(main.settings, asked.interactive_students)
+AUTHORS_LABELS = authors_labels.at_hand(main.settings, asked.authors_labels)
+AUTHORS_VOTES = authors_votes.at_hand(main.settings, asked.authors_votes)
+ATTACKED = adversaries.attacked(main.settings, asked.adversaries)
 # What there is to make and to publish; each study adds its own.
 TABLES, FIGURES = [], []
 

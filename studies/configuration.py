@@ -1,12 +1,14 @@
-"""What studies/config.yaml asks for: its keys, which a study may share with no other."""
+"""What studies/config.yaml asks for, and one line on what is wrong with it."""
 
 import sys
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from pydantic import ValidationError
 
 from private_ensembles.configuration import types
-from private_ensembles.configuration.dpbag import Dpbag
+from private_ensembles.configuration.models import NetworkStudent
+from private_ensembles.configuration.root import Configuration
 from private_ensembles.configuration.types import about
 
 
@@ -43,33 +45,117 @@ class ManyLabels(types.Section):
             yield "lead", self.lead, f"odd or even as teachers = {self.teachers} is"
 
 
+class EqualBudget(types.Section):
+    """Mechanisms at the same total epsilon."""
+
+    epsilon: types.Distinct[types.TotalEpsilon] = about("Total privacy losses epsilon.")
+
+
+class InteractiveStudents(types.Section):
+    """A student of a first round whose scores drive a second one: Interactive-GNMax, with images.
+
+    The queries, the noise and the cap on answers of both rounds together are those of the task's
+    `confident`, so that both cost the same whatever the votes.
+    """
+
+    first_share: types.number(gt=0, lt=1) = about(
+        "Share of the queries of `confident` that the first round asks."
+    )
+    threshold: types.number() = about(
+        "Votes by which the teachers must differ from the student in the second round."
+    )
+    confidence: types.Share = about("Score above which the student's own label is reinforced.")
+    seeds: types.Seeds = about("Training seeds; each has its own second round.")
+    student_parameters: NetworkStudent = about("Instead of the task's.")
+
+
+class AuthorsVotes(types.Section):
+    """The votes of PATE's own ensembles, if their files are at hand."""
+
+    folder: str = about("Where the files are, relative to where the workflow runs.")
+    files: types.Named[str] = about(
+        "By task, a NumPy file of counts: a row for each query, a column for each class. What is "
+        "not there is left out."
+    )
+
+
+class Adversaries(types.Section):
+    """Attacks on the teachers of this run: one record of one teacher is replaced."""
+
+    data: Literal["any", "embedded", "paper"] = about("The value of `data` that runs them.")
+    tasks: types.Distinct[str] = about("The first of these tasks of PATE that is run is attacked.")
+    m: types.Allowance
+    queries: types.integer(ge=1, le=1000) = about("Labels that an adversary sees.")
+    records: types.integer(ge=1, le=1000) = about(
+        "Real records, and as many poisoned ones, that are tried; the worst is shown."
+    )
+    retrainings: types.integer(ge=4, le=100_000) = about(
+        "Trainings of a private teacher with and without the record, of each so many."
+    )
+    draws: types.integer(ge=100, le=10_000_000) = about("Runs of a mechanism on either side.")
+    confidence: types.number(gt=0, lt=1) = about("Of all intervals at once.")
+
+
 class Studies(types.Section):
     """The section `studies`; null leaves a study out."""
 
     best_label: types.Maybe[BestLabel]
     many_labels: types.Maybe[ManyLabels]
+    equal_budget: types.Maybe[EqualBudget]
+    interactive_students: types.Maybe[types.Named[InteractiveStudents]] = about("By task of PATE.")
+    authors_labels: types.Maybe[types.Named[str]] = about(
+        "By task of PATE, the data set of labels that the authors' ensemble released."
+    )
+    authors_votes: types.Maybe[AuthorsVotes]
+    adversaries: types.Maybe[Adversaries]
+
+    def conflicts(self, settings: Configuration) -> Iterator[types.Mistake]:
+        """Yield what only shows beside the workflow's settings; keys start at the section."""
+        tasks = settings.pate.tasks
+        named = {
+            "interactive_students": self.interactive_students,
+            "authors_labels": self.authors_labels,
+            "authors_votes.files": self.authors_votes and self.authors_votes.files,
+        }
+        for path, by_task in named.items():
+            for name in by_task or ():
+                if name not in tasks:
+                    yield f"{path}.{name}", name, f"one of pate.tasks: {', '.join(tasks)}"
+        for name in self.interactive_students or ():
+            if tasks[name] and (tasks[name].student != "vat" or tasks[name].confident.queries < 2):
+                allowed = "left out: two rounds need a network and two queries"
+                yield f"interactive_students.{name}", name, allowed
+        known = settings.datasets.of("labels", stand_in=False)
+        for task, name in (self.authors_labels or {}).items():
+            if name not in known:
+                allowed = f"one of the data sets that hold labels: {', '.join(known) or 'none'}"
+                yield f"authors_labels.{task}", name, allowed
+        if self.adversaries:
+            plain = [name for name, task in settings.pate.chosen().items() if task.kind == "plain"]
+            for index, name in enumerate(self.adversaries.tasks):
+                if name not in tasks or (tasks[name] and name not in plain):
+                    allowed = f"one of pate.tasks whose teachers are plain: {', '.join(plain)}"
+                    yield f"adversaries.tasks[{index}]", name, allowed
+            if self.adversaries.data in ("any", settings.data):
+                most = settings.darrm.K
+                yield from types.at_most("adversaries.m", self.adversaries.m, most, "darrm.K")
 
 
-def check_or_exit(values: Mapping) -> Studies:
-    """Return the checked section; the first mistake is one line and ends the process, status 1."""
-    try:
-        return Studies.model_validate(values)
-    except ValidationError as error:
-        wrong = error.errors(include_url=False)[0]
-        path, value, words = ".".join(["studies", *map(str, wrong["loc"])]), wrong["input"], ""
-        if wrong["type"] == "mistake":
-            key, value, words = (wrong["ctx"][name] for name in ("key", "value", "allowed"))
-            words = f"must be {words.replace('{here}', path)}"
-            path = f"{path}.{key}"
-        sys.exit(f"error: {path} = {value!r}: {words or wrong['msg']}")
+def check_or_exit(values: Mapping, settings: Configuration) -> Studies:
+    """Return the checked section; the first mistake is one line and ends the process, status 1.
 
-
-def penalised_teachers(dpbag: Dpbag) -> dict:
-    """Return n (the most shards), k, seeds and C of logistic teachers on DPBag's own data.
-
-    Empty for a stand-in, of which nothing is printed, and without such teachers.
+    settings: of the workflow, which names tasks and data sets.
     """
-    if dpbag.used is not dpbag or dpbag.logistic is None:
-        return {}
-    grid = dpbag.grid("logistic")
-    return grid | {"n": max(grid["n"]), "C": dpbag.training("logistic")["C"]}
+    try:
+        asked = Studies.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        path, value, words = ".".join(map(str, first["loc"])), first["input"], first["msg"]
+        if first["type"] == "mistake":
+            key, value, allowed = (first["ctx"][name] for name in ("key", "value", "allowed"))
+            words = f"must be {allowed.replace('{here}', path)}"
+            path = f"{path}.{key}"
+        sys.exit(f"error: studies.{path} = {value!r}: {words}")
+    for path, value, allowed in asked.conflicts(settings):
+        sys.exit(f"error: studies.{path} = {value!r}: must be {allowed}")
+    return asked

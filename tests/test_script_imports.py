@@ -13,16 +13,12 @@ from private_ensembles.jobs.fingerprint import SCRIPTS, closure
 # What computes labels, their costs or their chances, and so needs laws and accounts: the job that
 # draws PATE's Figure 4 (`compare_noise`) computes it, too. No other table, figure or page does.
 COMPUTES = {
-    "account_authors_votes",
     "apply_votes",
-    "attack_ensembles",
     "audit_mechanisms",
-    "compare_equal_budgets",
     "compare_noise",
     "plan_mechanisms",
     "release_batch",
     "train_bagged_students",
-    "train_interactive_students",
 }
 ALL_SCRIPTS = sorted(path.stem for path in SCRIPTS.glob("*.py"))
 LIGHT = ("download_data", "publish_docs", "optimize_gamma")
@@ -77,8 +73,7 @@ def test_closure_holds_every_module_that_the_script_loads(script, loaded_by):
 def test_no_script_imports_a_heavy_library_that_it_does_not_use(loaded_by):
     # What each pays for before it does anything: torch 1 s, scipy.stats 0.6 s, pandas 0.3 s.
     torch = {name for name, found in loaded_by.items() if "torch" in found}
-    training = {"train_teachers", "train_student", "train_interactive_students"}
-    assert torch == training | {"attack_ensembles", "cast_votes"}
+    assert torch == {"train_teachers", "train_student", "cast_votes"}
     assert {name for name, found in loaded_by.items() if "opacus" in found} == set()
     assert {name for name, found in loaded_by.items() if "scipy.stats" in found} == set()
     for name in LIGHT:

@@ -4,16 +4,14 @@ import json
 from pathlib import Path
 
 from private_ensembles.datasets.images import read_dataset
-from private_ensembles.figures.adversaries import draw
 from private_ensembles.jobs import io
-from private_ensembles.papers.adversaries import Target, study
 from private_ensembles.teachers.device import choose_device
 from private_ensembles.votes.cache import read_votes
+from studies.adversaries.attacks import Target, study
+from studies.adversaries.figure import draw
 
 with io.job(snakemake) as job:
     options, files = job.params, job.input
-    if not files:
-        raise ValueError("audit.adversaries: leaves them out for the data and papers of this run")
     device = choose_device(options.device, job.threads)
 
     def target(kind: str, task: dict) -> Target:

@@ -16,7 +16,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles.audit.histograms import leading_pairs
-from private_ensembles.audit.known_pair import attack, pair_epsilon
 from private_ensembles.datasets.images import LabelledImages
 from private_ensembles.datasets.shards import cut_shards
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
@@ -34,6 +33,7 @@ from private_ensembles.teachers.sources import Randomness
 from private_ensembles.teachers.training import training_of
 from private_ensembles.teachers.voting import cast_votes
 from private_ensembles.votes.cache import Votes
+from studies.adversaries.known_pair import attack, pair_epsilon
 
 # The teacher whose record is replaced; shards are random, so that any is as good as another.
 TEACHER = 0

@@ -4,7 +4,7 @@ import pandas as pd
 
 from private_ensembles.datasets.released import read_released_labels
 from private_ensembles.jobs import io
-from private_ensembles.papers.pate.tables import authors_labels
+from studies.authors_labels.tables import authors_labels
 
 with io.job(snakemake) as job:
     released = {task: read_released_labels(path) for task, path in job.params.released.items()}

@@ -1,8 +1,8 @@
 """Account for the votes of the paper's own ensembles, those that are at hand."""
 
 from private_ensembles.jobs import io
-from private_ensembles.papers.pate.authors_votes import authors_votes
 from private_ensembles.votes.foreign import read_own_votes
+from studies.authors_votes.accounting import authors_votes
 
 with io.job(snakemake) as job:
     settings = job.params.settings

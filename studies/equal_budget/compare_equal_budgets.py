@@ -3,8 +3,8 @@
 import pandas as pd
 
 from private_ensembles.jobs import io
-from private_ensembles.papers.pate.equal_budget import compare
 from private_ensembles.votes.cache import read_votes
+from studies.equal_budget.comparison import compare
 
 with io.job(snakemake) as job:
     parts = []

@@ -5,14 +5,10 @@ from functools import partial
 import pandas as pd
 
 from private_ensembles.jobs import io
-from private_ensembles.papers.pate.interactive_students import (
-    Repetition,
-    interactive_students,
-    summary,
-)
 from private_ensembles.papers.students import read_inputs, read_labels
 from private_ensembles.teachers.device import choose_device
 from private_ensembles.votes.cache import read_votes
+from studies.interactive_students.rounds import Repetition, interactive_students, summary
 
 with io.job(snakemake) as job:
     options = job.params

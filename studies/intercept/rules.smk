@@ -12,7 +12,7 @@ rule study_intercept:
         shown("results/studies/tables/intercept.csv"),
     params:
         code=fingerprint("intercept/study_intercept.py"),
-        study=penalised_teachers,
+        study=PENALISED,
         budget=main.settings.dpbag.budget(),
         scaling=main.config["dpbag"]["scaling"],
         seed=main.config["seed"],

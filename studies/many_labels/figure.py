@@ -16,7 +16,7 @@ _TASKS = 2
 def draw_many_labels(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) -> None:
     """Draw the frame of `noise_laws.many_labels` and save it under every path.
 
-    equal_budget: that of `papers.pate.equal_budget`, whose tasks are drawn each with its largest
+    equal_budget: that of `studies.equal_budget`, whose tasks are drawn each with its largest
     number of labels; None if there are no votes.
     """
     with style.figure(2, 2, size=(7.8, 7.0)) as (drawn, ((first, second), (third, words))):

@@ -24,12 +24,12 @@ from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.sources import Secure
 from private_ensembles.noise.streams import generator
-from private_ensembles.papers.pate.interactive_students import interactive_gnmax
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.teachers.dpsgd import poisson_batch, train_private_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SecureTensors, SeededTensors
 from private_ensembles.teachers.training import PrivateTraining
+from studies.interactive_students.rounds import interactive_gnmax
 
 # What draws random numbers: all that NumPy's generators do, and what is not of theirs.
 DRAWS = {name for name in dir(np.random.Generator) if not name.startswith("_")} | {
@@ -96,8 +96,8 @@ OTHER = {
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
     "darrm/prior.py uniform_points": SIMULATED,
     "datasets/prepare.py split": PUBLIC,
-    "papers/adversaries.py Attacks.rows": PUBLIC,
-    "papers/adversaries.py natural_records": PUBLIC,
+    "adversaries/attacks.py Attacks.rows": PUBLIC,
+    "adversaries/attacks.py natural_records": PUBLIC,
     "datasets/shards.py cut_shards": PUBLIC,
     "datasets/shards.py permutation_shards": PUBLIC,
     "papers/darrm/experiment.py release_labels": PUBLIC,
@@ -146,7 +146,7 @@ def of_a_mechanism(drawn):
 
 
 def test_every_draw_is_audited_or_needs_none(root):
-    found = drawing(root / "workflow/private_ensembles")
+    found = drawing(root / "workflow/private_ensembles") | drawing(root / "studies")
     assert found == set(PRIVATE) | set(OTHER) | set(filter(of_a_mechanism, found))
     assert not set(PRIVATE) & set(OTHER)
 

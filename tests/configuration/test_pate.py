@@ -1,7 +1,5 @@
 """The section `pate`: one line for each mistake that spans several keys, and its slices."""
 
-from pathlib import Path
-
 import pytest
 
 from private_ensembles.configuration.check import ConfigError, check
@@ -10,7 +8,6 @@ from private_ensembles.teachers.training import poisson_schedule
 
 from .shipped import DEFAULT, GONE, assert_refused, changed
 
-INTERACTIVE = DEFAULT["pate"]["tasks"]["digits"]["interactive_students"]
 ROUND = {"threshold": 40, "sigma1": 30, "sigma2": 8}
 ROUNDS = {
     "student_accuracy": 0.7,
@@ -127,27 +124,12 @@ ROUNDS = {
             "pate.orders.order_max = 1.5: must be above 1 + order_step = 1.5",
         ),
         (
-            {"pate.tasks.mnist.authors_labels": "svhn"},
-            "pate.tasks.mnist.authors_labels = 'svhn': must be one of the data sets that hold "
-            "labels: pate-2017",
-        ),
-        (
             {"pate.tasks.mnist.dataset": "pate-2017"},
             "pate.tasks.mnist.dataset = 'pate-2017': must be one that holds images, since kind",
         ),
-        ({"pate.tasks.digits.confident.queries": 1}, "confident.queries = 1: must be at least 2"),
-        (
-            {"pate.tasks.adult.interactive_students": INTERACTIVE},
-            "pate.tasks.adult.interactive_students = {'first_share': 0.5, ",
-        ),
-        ({"pate.tasks.digits.interactive_students.first_share": 1}, "first_share = 1: must be"),
         (
             {"pate.tasks.mnist.recipe": "pate-2018-code"},
             "recipe = 'pate-2018-code': must be null or one of pate.tasks.mnist.recipes: pate-2017",
-        ),
-        (
-            {"pate.authors_votes.files": {"cifar": "x.npy"}},
-            "authors_votes.files.cifar = 'cifar': must be one of the tasks: mnist, svhn, adult, ",
         ),
         ({"pate.tasks.adult.recipe": "x"}, "null or one of pate.tasks.adult.recipes: none"),
         ({"pate.tasks.mnist.recipes": {"x": {"epochs": 1}}}, "recipes.x.epochs: unknown key"),
@@ -175,22 +157,6 @@ def test_the_code_of_section_5_1_is_a_recipe_that_replaces_our_own_if_it_is_chos
     given = DEFAULT["pate"]["tasks"]["mnist"]["teachers"]
     assert ours.training("mnist-10", "plain", 250) == given
     assert check(theirs.plain()).plain() == theirs.plain()
-
-
-def test_the_authors_votes_take_part_file_by_file_where_they_are(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    folder = Path("data/raw/pate-2018-votes")
-    folder.mkdir(parents=True)
-    paper = changed({"data": "paper"})
-    assert check(paper).pate.authors_ensembles() == {}
-    (folder / "adult_250_teachers.npy").touch()
-    found = check(paper).pate
-    assert found.authors_ensembles() == {"adult": str(folder / "adult_250_teachers.npy")}
-    accounting = found.authors_accounting()["adult"]
-    assert (accounting["K"], accounting["n_classes"]) == (250, 2)
-    assert accounting["confident"]["queries"] == 1500
-    for other in (DEFAULT, changed({"data": "paper", "pate.authors_votes": None})):
-        assert check(other).pate.authors_ensembles() == {}
 
 
 def test_two_tasks_may_share_votes_but_not_a_data_set_with_other_teachers():
@@ -277,36 +243,6 @@ def test_a_tasks_own_values_replace_the_common_ones():
 def test_aggregators_have_names_of_their_own_for_each_number_of_queries():
     assert PATE.aggregators("mnist") == ["lnmax-100", "lnmax-1000", "confident"]
     assert PATE.answers("mnist")["answer_cap"] is None
-
-
-def test_the_authors_labels_take_part_where_they_are_at_hand_and_fit(monkeypatch):
-    def found(changes, *at_hand):
-        monkeypatch.setattr(Configuration, "available", lambda self, name: name in at_hand)
-        return check(changed({"data": "paper"} | changes)).pate.authors_labels()
-
-    files = "mnist-10", "pate-2017"
-    assert found({}, *files) == {"mnist": "pate-2017"}
-    assert found({}, "mnist-10") == found({}, "pate-2017") == {}
-    assert found({"pate.tasks.mnist.authors_labels": None}, *files) == {}
-    few = [0, 1, 2, 3, 4, 5, 6, 7, 8]
-    assert found({"datasets.pate-2017.classes": few}, *files) == {}
-    # A pool that lacks queries which the labels are of.
-    assert found({"pate.tasks.mnist.pool": 8999, "nzc.tasks.mnist": None}, *files) == {}
-    without = {"pate.tasks.mnist.student": None, "pate.figure1": None, "nzc.tasks.mnist": None}
-    assert found(without, *files) == {}
-
-
-def test_students_between_two_rounds_have_parameters_of_their_own():
-    assert PATE.interactive_tasks() == ["digits"]
-    settings = PATE.interactive_students("digits")
-    own = PATE.student("digits")
-    assert settings["student"]["pool"] == own["pool"]
-    epochs = INTERACTIVE["student_parameters"]["epochs"]
-    assert settings["student"]["parameters"] == own["parameters"] | {"epochs": epochs}
-    assert settings["confident"] == DEFAULT["pate"]["tasks"]["digits"]["confident"]
-    assert not {"teachers", "lnmax", "K"} & set(settings)
-    without = {"pate.tasks.digits.student": None, "pate.figure1": None}
-    assert check(changed(without)).pate.interactive_tasks() == []
 
 
 def test_descriptions_say_what_is_a_stand_in_and_what_is_synthetic():

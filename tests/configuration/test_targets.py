@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from private_ensembles.configuration import files, targets
+from private_ensembles.configuration import targets
 from private_ensembles.configuration.check import check
 
 
@@ -109,23 +109,8 @@ def test_models_that_are_not_trained_fill_no_table_of_dpbag(config):
     assert targets.figures(check(config))["dpbag"] == []
 
 
-def test_adversaries_attack_where_they_are_asked_to_and_both_papers_are_run(config):
-    made = ["results/audit/tables/adversaries.csv"]
-    assert targets.adversaries(check(config)) == {"tables": [], "figures": []}  # embedded
-    config["audit"]["adversaries"]["data"] = "any"
-    assert targets.adversaries(check(config))["tables"] == made
-    assert set(made) < set(targets.everything(check(config)))
-    assert set(made) < set(targets.published(check(config))["tables"])
-    read = files.attacked(check(config))
-    assert read["plain_votes"] == "results/votes/digits-10/kind=plain,K=50,seed=0.npz"
-    assert read["private_votes"] == "results/votes/digits/kind=private,K=11,seed=0.npz"
-    config["papers"] = ["pate"]
-    assert targets.adversaries(check(config))["tables"] == []
-
-
 def test_the_audit_may_be_left_out(config):
     config["audit"] = None
-    assert targets.adversaries(check(config)) == {"tables": [], "figures": []}
     assert targets.ledger(check(config)) == {"ledger": [], "totals": [], "figures": []}
     assert (
         "results/privacy_ledger.csv"

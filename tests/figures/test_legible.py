@@ -32,7 +32,7 @@ ENSEMBLE = {"ensemble": "250 teachers, 10 classes"}
 # What draws each figure, what it is given (a file in docs/ if it is a text), and its words.
 FIGURES = {
     "planner": (planner_figures.draw_plan, ["planner/planner"], ENSEMBLE),
-    "many_labels": (draw_many_labels, ["studies/many_labels", "pate/equal_budget"], {}),
+    "many_labels": (draw_many_labels, ["studies/many_labels", "studies/equal_budget"], {}),
     "best_label": (draw_best_label, ["studies/best_label"], {}),
     "label_counts": (dpbag_figures.draw_labels, [("dpbag/table6", "dpbag/table8"), 1e-3], {}),
     "students": (dpbag_figures.draw_students, [("dpbag/table5", "dpbag/table7"), 1e-3], {}),

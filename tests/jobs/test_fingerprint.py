@@ -143,9 +143,7 @@ def test_no_module_takes_from_a_package_what_only_its_getattr_would_load():
                 assert not names & set(lent[node.module].__all__), path
 
 
-@pytest.mark.parametrize(
-    "script", ["plan_mechanisms.py", "apply_votes.py", "compare_equal_budgets.py"]
-)
+@pytest.mark.parametrize("script", ["plan_mechanisms.py", "apply_votes.py"])
 def test_every_mechanism_counts_for_what_offers_it(script):
     found = set(closure(script))
     for entry in registry.ENTRIES:

@@ -104,15 +104,6 @@ def test_a_plan_without_any_mechanism_says_why():
     assert "for two classes only" in shown
 
 
-def test_every_accuracy_at_an_equal_budget_is_in_the_pivot(root):
-    table = pd.read_csv(root / "docs" / "pate" / "equal_budget.csv")
-    head, *body = rows(views.equal_budget({"equal_budget": table}, none()))
-    numbers = [text for row in body for text in row[1 : len(head) - 3] if text]
-    assert len(numbers) == table["accuracy"].notna().sum()
-    assert {row[-1] for row in body} == {"not for release"}
-    assert {tuple(row[-3:-1]) for row in body} <= {("disjoint shards", "replace one")}
-
-
 def test_leads_are_one_row_per_ensemble_with_the_worst_rule_for_ties(root):
     table = pd.read_csv(root / "docs" / "nzc" / "leads.csv")
     head, *body = rows(views.leads({"leads": table}, none()))

@@ -4,19 +4,19 @@ import pytest
 
 from private_ensembles.configuration.check import check, read_yaml
 from studies import configuration
-from tests.configuration.shipped import DEFAULT
+from tests.configuration.shipped import DEFAULT, ROOT
+
+SETTINGS = check(DEFAULT | {"data": "paper"})
 
 
-@pytest.fixture
-def given(root):
-    return read_yaml(root / "studies" / "config.yaml")["studies"]
+GIVEN = read_yaml(ROOT / "studies" / "config.yaml")["studies"]
 
 
-def test_the_file_is_whole_and_null_leaves_a_study_out(given):
-    assert set(given) == set(configuration.Studies.model_fields)
-    assert configuration.check_or_exit(given).plain() == given
-    nothing = dict.fromkeys(given)
-    assert configuration.check_or_exit(nothing).plain() == nothing
+def test_the_file_is_whole_and_null_leaves_a_study_out():
+    assert set(GIVEN) == set(configuration.Studies.model_fields)
+    assert configuration.check_or_exit(GIVEN, SETTINGS).plain() == GIVEN
+    nothing = dict.fromkeys(GIVEN)
+    assert configuration.check_or_exit(nothing, SETTINGS).plain() == nothing
 
 
 @pytest.mark.parametrize(
@@ -31,18 +31,27 @@ def test_the_file_is_whole_and_null_leaves_a_study_out(given):
         ("many_labels", "lead", 50, "studies.many_labels.lead = 50: must be odd or even as teach"),
         ("many_labels", "epsilon", -1, "studies.many_labels.epsilon = -1: "),
         ("many_labels", "leads", 1, "studies.many_labels.leads = 1: "),
+        (
+            "authors_labels",
+            "mnist",
+            "svhn",
+            "studies.authors_labels.mnist = 'svhn': must be one",
+        ),
+        ("authors_labels", "cifar", "x", "studies.authors_labels.cifar = 'cifar': must be one of"),
+        (
+            "interactive_students",
+            "adult",
+            GIVEN["interactive_students"]["digits"],
+            "studies.interactive_students.adult = 'adult': must be left out: two rounds need",
+        ),
+        ("authors_votes", "files", {"cifar": "x"}, "studies.authors_votes.files.cifar = 'cifar'"),
+        ("adversaries", "m", 12, "studies.adversaries.m = 12: must be at most darrm.K = 11"),
+        ("adversaries", "tasks", ["adult"], "studies.adversaries.tasks[0] = 'adult': must be one"),
     ],
 )
-def test_a_mistake_is_one_line_with_key_and_value(given, study, key, value, message):
-    changed = given | {study: given[study] | {key: value}}
+def test_a_mistake_is_one_line_with_key_and_value(study, key, value, message):
+    changed = GIVEN | {study: GIVEN[study] | {key: value}}
     with pytest.raises(SystemExit) as end:
-        configuration.check_or_exit(changed)
+        configuration.check_or_exit(changed, SETTINGS)
     assert str(end.value).startswith(f"error: {message}")
     assert "\n" not in str(end.value)
-
-
-def test_the_study_of_the_intercept_takes_the_most_shards_of_logistic_teachers():
-    paper = check(DEFAULT | {"data": "paper"}).dpbag
-    wanted = {"n": 250, "k": [10, 50, 100], "seeds": [0, 1, 2, 3, 4], "C": 1}
-    assert configuration.penalised_teachers(paper) == wanted
-    assert configuration.penalised_teachers(check(DEFAULT).dpbag) == {}

@@ -1,5 +1,7 @@
 """The studies' own Snakefile: a small run, what it plans again, and what it says of a mistake."""
 
+import shutil
+
 import pytest
 import yaml
 
@@ -22,6 +24,26 @@ def test_the_workflow_goes_on_from_what_the_studies_have_made(finished, planned,
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     votes = "results/votes/digits-10/kind=plain,K=10,seed=0.npz"
     assert planned(finished, "--configfile", str(tmp_path / "mine.yaml"), "--", votes) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "jobs"),
+    [
+        ({"equal_budget": {"epsilon": [4]}}, {"compare_equal_budgets", "study_many_labels"}),
+        ({"interactive_students": {"digits": {"confidence": 0.8}}}, {"train_interactive_students"}),
+    ],
+)
+def test_a_changed_value_reruns_its_study(finished, planned, tmp_path, change, jobs):
+    (tmp_path / "other.yaml").write_text(yaml.safe_dump({"studies": change}))
+    plan = planned(finished, *TINY, str(tmp_path / "other.yaml"))
+    assert set(plan) - {"studies"} == jobs
+
+
+def test_an_edit_of_a_study_reruns_that_study(finished, planned, tmp_path):
+    shutil.copytree(finished, tmp_path / "edited", symlinks=True)
+    module = tmp_path / "edited/studies/interactive_students/rounds.py"
+    module.write_text(module.read_text() + "\nOTHER = 1\n")
+    assert set(planned(tmp_path / "edited", *TINY)) - {"studies"} == {"train_interactive_students"}
 
 
 def test_one_command_publishes_papers_and_studies(finished, planned):

@@ -51,7 +51,6 @@ OTHERS = {
     *(f"darrm/figure{number}_region" for number in (2, 6, 7, 8)),
     *("darrm/figure10", "darrm/objectives", "darrm/sweeps", "darrm/noiseless"),
     *("dpbag/label_counts", "dpbag/student_accuracy", "nzc/figure2"),
-    "audit/adversaries",
 }
 
 

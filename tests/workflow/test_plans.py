@@ -23,7 +23,6 @@ TORCH = (
     "cast_votes",
     "train_student",
     "train_baseline",
-    "train_interactive_students",
 )
 
 
@@ -67,27 +66,14 @@ def test_paper_run_of_pate_leaves_out_data_that_are_optional_and_not_at_hand(
     # Three aggregators for MNIST and two for Adult, three seeds each.
     assert (plan["train_student"], plan["train_baseline"]) == (15, 6)
     assert plan["account_votes"] == plan["release_pate_labels"] == 3
-    of_authors = {"train_on_authors_labels", "account_authors_votes"}
-    assert not {"release_labels", "account_teachers", *of_authors} & set(plan)
-    assert plan["train_interactive_students"] == 1
-    # With the authors' labels and votes, and SVHN.
-    (tmp_path / "pate-2017").mkdir()
-    for name in (
-        "mnist_250_student_labels_lap_20.npy",
-        "mnist_250_teachers_100_indices_used_by_student.npy",
-    ):
-        (tmp_path / "pate-2017" / name).write_bytes(b"")
+    assert not {"release_labels", "account_teachers"} & set(plan)
+    # With SVHN.
     (tmp_path / "svhn").mkdir()
     for name in ("train_32x32.mat", "test_32x32.mat"):
         (tmp_path / "svhn" / name).write_bytes(b"")
-    votes = folder / "data/raw/pate-2018-votes"
-    votes.mkdir(parents=True)
-    (votes / "svhn_250_teachers.npy").write_bytes(b"")
     plan = paper(planned, folder, tmp_path, "--configfile", "pate.yaml")
-    assert plan["download_data"] == 4 + 2 + 2 + 2
-    assert (plan["train_on_authors_labels"], plan["tabulate_authors_labels"]) == (3, 1)
+    assert plan["download_data"] == 4 + 2 + 2
     assert (plan["train_slice"], plan["account_votes"]) == (4, 4)
-    assert plan["account_authors_votes"] == 1
 
 
 def test_pate_runs_without_tasks_or_figures(folder, planned):

@@ -77,7 +77,6 @@ CONFIGURATION = {
     "noise of DPBag": ({"dpbag__noise": 1}, LEDGER),
     "the student of the ledger": ({"audit__student_score": 0.8}, LEDGER),
     "noise of one of PATE's tasks": ({"pate__tasks__adult__confident__sigma1": 100}, LEDGER),
-    "adversaries, of whom this run has none": ({"audit__adversaries__queries": 50}, NOTHING),
     "no ledger": ({"audit": None}, {"build_index"}),
 }
 FILES = {

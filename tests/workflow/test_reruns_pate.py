@@ -15,25 +15,23 @@ TINY = "tests/config/tiny_pate.yaml"
 
 # What hangs on what, once. ----------------------------------------------------------------------
 END = {"compare_published", "build_index"}
-EQUAL = {"compare_equal_budgets", *END}
 TABLES = {"tabulate_students"}
 ACCOUNT = {"account_votes", *TABLES, *END}
 FIGURES = {"draw_students", "compare_noise", "draw_threshold_effects", *END}
 STUDENTS = {"train_student", "tabulate_students", "draw_students", *END}
 BASELINES = {"train_baseline", "tabulate_students", *END}
-INTERACTIVE = {"train_interactive_students", *END}
-LABELS = {"release_pate_labels", *STUDENTS, *INTERACTIVE}
+LABELS = {"release_pate_labels", *STUDENTS}
 # Of digits alone; Glyph's votes are drawn, not cast, and have no student.
 ACCOUNT_DIGITS = {"account_votes/task=digits", *TABLES, *END}
-LABELS_DIGITS = {"release_pate_labels/task=digits", *STUDENTS, *INTERACTIVE}
-ASKED = {*ACCOUNT_DIGITS, *LABELS_DIGITS, *EQUAL}
+LABELS_DIGITS = {"release_pate_labels/task=digits", *STUDENTS}
+ASKED = {*ACCOUNT_DIGITS, *LABELS_DIGITS}
 VOTES = {"cast_votes", *ASKED}
 TEACHERS = {"train_teachers", *VOTES}
 DATA = {"prepare_dataset", *TEACHERS, *BASELINES}
-GLYPH = {"account_votes/task=glyph", "release_pate_labels/task=glyph", *TABLES, *EQUAL}
+GLYPH = {"account_votes/task=glyph", "release_pate_labels/task=glyph", *TABLES, *END}
 SYNTHETIC = {"synthesize_votes", "compare_noise", "draw_threshold_effects", *GLYPH}
 PLAN = {"plan_mechanisms", "build_index"}
-STUDY = ACCOUNT | LABELS | {"compare_noise"} | EQUAL
+STUDY = ACCOUNT | LABELS | {"compare_noise"}
 NOTHING: set[str] = set()
 
 
@@ -52,7 +50,7 @@ CONFIGURATION = {
         teachers(15, 0, "1of3", "2of3", "3of3") | ASKED,
     ),
     "pool": ({f"{DIGITS}pool": 300}, ASKED | BASELINES),
-    "delta": ({f"{DIGITS}delta": 1e-4}, ACCOUNT_DIGITS | EQUAL | {"draw_students"} | INTERACTIVE),
+    "delta": ({f"{DIGITS}delta": 1e-4}, ACCOUNT_DIGITS | {"draw_students"}),
     "threshold": (
         {f"{DIGITS}confident__threshold": 5},
         ACCOUNT_DIGITS | LABELS_DIGITS,
@@ -83,11 +81,6 @@ CONFIGURATION = {
     ),
     "epochs of teachers": ({f"{DIGITS}teachers__epochs": 3}, TEACHERS),
     "epochs of students": ({f"{DIGITS}student_parameters__epochs": 3}, STUDENTS),
-    "the student between two rounds": (
-        {f"{DIGITS}interactive_students__student_parameters__epochs": 3},
-        INTERACTIVE,
-    ),
-    "no student between two rounds": ({f"{DIGITS}interactive_students": None}, END),
     "epochs of baselines": ({f"{DIGITS}baseline_parameters__epochs": 2}, BASELINES),
     "the second round's student": (
         {f"{GLYPHS}two_rounds__student_score": 0.8},
@@ -99,7 +92,7 @@ CONFIGURATION = {
     ),
     "one task less": (
         {"pate__tasks__glyph": None},
-        {*TABLES, *EQUAL},
+        {*TABLES, *END},
     ),
     "a task that is not run": ({"pate__tasks__svhn__K": 10}, NOTHING),
     "training seed": (
@@ -112,7 +105,7 @@ CONFIGURATION = {
     "seeds of students that have their own": ({"pate__student_seeds": [5]}, NOTHING),
     "how networks learn": (
         {"pate__students__vat": {"learning_rate": 0.01}},
-        STUDENTS | INTERACTIVE,
+        STUDENTS,
     ),
     "how forests learn": ({"pate__students__forest": {"n_trees": 5}}, NOTHING),
     "how baselines learn": (
@@ -121,10 +114,7 @@ CONFIGURATION = {
     ),
     "answers after which it stops": ({"pate__answer_cap": 20}, LABELS),
     "draws": ({"pate__draws": 3}, ACCOUNT_DIGITS),
-    "orders": ({"pate__orders__order_max": 20}, ACCOUNT | FIGURES | INTERACTIVE),
-    "where the authors' votes are": ({"pate__authors_votes": None}, NOTHING),  # of the paper's data
-    "equal budgets": ({"pate__equal_budget__epsilon": [4]}, EQUAL),
-    "no equal budgets": ({"pate__equal_budget": None}, END),
+    "orders": ({"pate__orders__order_max": 20}, ACCOUNT | FIGURES),
     "figure 1": ({"pate__figure1": None}, {"build_index"}),
     "figure 4": ({"pate__figure4__gnmax": [0.2]}, {"compare_noise", "build_index"}),
     "figure 4 with another ensemble": (
@@ -144,7 +134,7 @@ CONFIGURATION = {
     "forests that are not run": ({"forest_teachers__n_estimators": 3}, NOTHING),
     "another paper's parameters": ({"darrm__draws": 4}, NOTHING),
     "seed": ({"seed": 1}, DATA | SYNTHETIC | FIGURES | PLAN),
-    "noise": ({"noise": "secure"}, ACCOUNT | LABELS | EQUAL | PLAN),
+    "noise": ({"noise": "secure"}, ACCOUNT | LABELS | PLAN),
     "device": ({"device": "cpu"}, TEACHERS | BASELINES),
     "split of the data": (
         {"datasets__digits-10__n_train": 990, "datasets__digits-10__n_test": 807},
@@ -167,18 +157,14 @@ FILES = {
     f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/configuration/pate.py": NOTHING,  # its values are what counts
     f"{MODULE}/published/relations/pate.py": END,
-    f"{MODULE}/papers/students.py": STUDENTS | BASELINES | INTERACTIVE,
-    f"{MODULE}/papers/pate/interactive_students.py": INTERACTIVE,
-    f"{MODULE}/papers/pate/authors_votes.py": NOTHING,
-    f"{MODULE}/student/images.py": STUDENTS | BASELINES | INTERACTIVE,
-    f"{MODULE}/papers/pate/equal_budget.py": EQUAL,
+    f"{MODULE}/papers/students.py": STUDENTS | BASELINES,
+    f"{MODULE}/student/images.py": STUDENTS | BASELINES,
     f"{MODULE}/votes/synthetic.py": SYNTHETIC | STUDY | PLAN,
     f"{MODULE}/teachers/models.py": TEACHERS,
     f"{MODULE}/teachers/slices.py": TEACHERS,
     f"{MODULE}/papers/pate/tables.py": {*TABLES, *END},
     f"{MODULE}/figures/pate.py": FIGURES,
     "scripts/account_votes.py": ACCOUNT,
-    "scripts/train_interactive_students.py": INTERACTIVE,
     "published/pate_table2.csv": {"check_printed_arithmetic", *END},
     "published/pate.yaml": {"check_printed_arithmetic", *END},
     "published/darrm_table2.csv": END,
@@ -259,7 +245,7 @@ def test_every_room_that_only_pate_has_has_a_row(root):
 
 def test_whatever_rests_on_votes_says_that_it_is_not_for_release(finished_tiny_pate_run):
     folder = finished_tiny_pate_run / "results/pate/tables"
-    for name in ("table1", "table2", "interactive_students", "figure1", "figure4", "figure5"):
+    for name in ("table1", "table2", "figure1", "figure4", "figure5"):
         with open(folder / f"{name}.csv", newline="") as file:
             marks = {row["release"] for row in csv.DictReader(file)}
         assert marks == {"not for release"}, name

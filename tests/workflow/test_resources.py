@@ -17,7 +17,6 @@ FULL_SIZE = {
     "account_votes": 428,
     "release_nzc_labels": 208,
     "release_pate_labels": 195,
-    "compare_equal_budgets": 428,
     "compare_noise": 414,
     "draw_threshold_effects": 490,
     "optimize_gamma": 165,
@@ -85,12 +84,6 @@ def test_every_job_asks_for_twice_the_memory_at_its_next_attempt(root, requests)
     first, second = requests(1), requests(2)
     # Of other configurations, or of the papers' own data.
     elsewhere = {"download_data", "apply_votes", "cast_forest_votes", "release_batch"}
-    elsewhere |= {
-        "study_intercept",
-        "attack_ensembles",
-        "tabulate_authors_labels",
-        "account_authors_votes",
-    }
     scripts = {path.stem for path in (root / "workflow/scripts").glob("*.py")}
     assert scripts - elsewhere <= set(first)
     assert {name: 2 * mb for name, (mb, _) in first.items()} == {

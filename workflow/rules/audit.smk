@@ -6,7 +6,6 @@ rule audit:
     input:
         targets.ledger(settings)["ledger"],
         targets.ledger(settings)["figures"],
-        targets.adversaries(settings)["tables"],
 
 
 # params.gammas says which noise function a budget has: names of budgets are no names of inputs. The
@@ -41,31 +40,3 @@ rule audit_mechanisms:
         mem_mb=growing(900),
     script:
         "../scripts/audit_mechanisms.py"
-
-
-# Adversaries on our own terms: one record of one teacher is replaced, and the teacher is trained
-# again. What is attacked is a part of the configuration, and null if it is left out.
-rule attack_ensembles:
-    message:
-        "Attacking the teachers of this run by natural and poisoned records"
-    input:
-        **files.attacked(settings),
-    output:
-        table=shown("results/audit/tables/adversaries.csv", "adversaries", "Audit"),
-        png=shown("results/audit/figures/adversaries.png", "adversaries", "Audit"),
-        pdf="results/audit/figures/adversaries.pdf",
-    params:
-        **((settings.audit.attacked() if settings.audit else None) or {}),
-        code=fingerprint("attack_ensembles.py"),
-        seed=config["seed"],
-        device=config["device"],
-    log:
-        "logs/attack_ensembles/adversaries.log",
-    benchmark:
-        "results/benchmarks/attack_ensembles/adversaries.tsv"
-    priority: 1
-    resources:
-        mem_mb=growing(6000 if GPUS else 1800),
-        gpu=GPUS,
-    script:
-        "../scripts/attack_ensembles.py"

@@ -45,7 +45,6 @@ rule build_index:
         tables=[
             targets.table_files(settings),
             targets.ledger(settings)["totals"],
-            targets.adversaries(settings)["tables"],
             rules.plan_mechanisms.output.table,
             rules.plan_mechanisms.output.labels,
             rules.plan_mechanisms.output.audit,
@@ -53,7 +52,6 @@ rule build_index:
         figures=[
             targets.figure_files(settings),
             targets.ledger(settings)["figures"],
-            targets.adversaries(settings)["figures"],
             rules.plan_mechanisms.output.png,
         ],
         teachers=targets.teachers_cost(settings),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.pate.tables import authors_labels, sanitized_privacy, students
+from private_ensembles.papers.pate.tables import sanitized_privacy, students
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
 TASKS = {
@@ -144,27 +144,3 @@ def test_a_row_without_a_known_mark_is_refused(make):
     make(PRIVACY.assign(release=FREE))
     with pytest.raises(ValueError, match="release = 'public': must be one of not for release, "):
         make(PRIVACY.assign(release="public"))
-
-
-def test_published_labels_are_counted_and_their_students_averaged():
-    labels, queries = np.array([1, 0, 2, 2]), np.array([3, 0])
-    truth = np.array([1, 1, 2, 0, 2, 2])
-    trained = pd.DataFrame(
-        {
-            "task": ["mnist", "mnist", "other"],
-            "student_seed": [0, 1, 0],
-            "labels": 2,
-            "accuracy": [0.96, 0.98, 0.1],
-            "correct": [96, 98, 10],
-            "evaluated": 100,
-        }
-    )
-    table = authors_labels({"mnist": (labels, queries)}, {"mnist": truth}, trained)
-    (row,) = table.to_dict("records")
-    assert (row["task"], row["aggregator"]) == ("mnist", "lnmax-2")
-    assert (row["labels"], row["right"]) == (2, 1)
-    assert (row["pool_labels"], row["pool_right"]) == (4, 2)
-    assert row["student_accuracy"] == pytest.approx(0.97)
-    assert row["student_accuracy_sd"] == pytest.approx(0.02 / 2**0.5)
-    assert (row["student_correct"], row["student_evaluated"], row["student_seeds"]) == (97, 100, 2)
-    assert not row["stand_in"]

@@ -13,12 +13,12 @@ from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.streams import generator
 from private_ensembles.papers import adversaries
-from private_ensembles.papers.adversaries import Attacks, Setting, Target, study
 from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import Randomness
 from private_ensembles.teachers.voting import cast_votes
 from private_ensembles.votes.cache import Votes
+from studies.adversaries.attacks import Attacks, Setting, Target, study
 
 K, SEED = 5, 3
 PLAIN = {

@@ -5,7 +5,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from private_ensembles.figures.adversaries import draw
+from studies.adversaries.figure import draw
 
 
 @pytest.fixture

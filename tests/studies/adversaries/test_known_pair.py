@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit.divergence import exact_epsilon
-from private_ensembles.audit.known_pair import attack, pair_epsilon
+from studies.adversaries.known_pair import attack, pair_epsilon
 
 
 def rows(generator, queries, spread):

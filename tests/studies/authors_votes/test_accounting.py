@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from private_ensembles.papers.pate.authors_votes import authors_votes
 from private_ensembles.pate.rdp import gnmax_rdp
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.declarations import paper
 from private_ensembles.published.printed import FOLDER, KEY, read_published
 from private_ensembles.votes.foreign import read_own_votes
+from studies.authors_votes.accounting import authors_votes
 
 ORDERS = {"order_max": 30, "order_step": 0.5}
 PRINTED = {"answers": 286, "order": 14, "beta": 0.0329, "sigma_ss": 6.23}

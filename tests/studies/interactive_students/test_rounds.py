@@ -13,7 +13,11 @@ from scipy.stats import binom
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.papers.pate.interactive_students import (
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.rounds import certain_epsilon, confident_round
+from private_ensembles.votes.marks import NOT_FOR_RELEASE
+from studies.interactive_students.rounds import (
     Repetition,
     first_queries,
     interactive_gnmax,
@@ -21,10 +25,6 @@ from private_ensembles.papers.pate.interactive_students import (
     second_round,
     summary,
 )
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.rounds import certain_epsilon, confident_round
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
 from ...mechanisms.frequencies import CHANCE, follows
 

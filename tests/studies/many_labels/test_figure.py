@@ -8,7 +8,7 @@ from studies.many_labels.figure import draw_many_labels
 def test_votes_have_a_panel_of_their_own_beside_the_study_of_many_labels(drawn, published):
     study = published("studies/many_labels")
     draw_many_labels(study, None)
-    draw_many_labels(study, published("pate/equal_budget"))
+    draw_many_labels(study, published("studies/equal_budget"))
     panels = [[axis.get_visible() for axis in figure.axes] for figure in drawn]
     assert panels == [[True, True, False, True], [True] * 4]
 

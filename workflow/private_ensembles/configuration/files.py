@@ -58,23 +58,6 @@ def audited_gammas(settings: Configuration) -> dict[str, str]:
     return dict(zip(names, gammas(settings, settings.gammas()), strict=True))
 
 
-def attacked(settings: Configuration) -> dict[str, str]:
-    """What the adversaries read: two data sets, two ensembles' votes and a noise function."""
-    told = settings.audit.attacked() if settings.audit else None
-    if told is None:
-        return {}
-    task, private = told["plain"]["name"], told["private"]
-    name = instance(kind="private", K=private["K"], seed=private["training_seed"])
-    point = {key: private[key] for key in ("K", "m", "epsilon", "Delta")}
-    return {
-        "plain_dataset": dataset(settings.pate.tasks[task].dataset),
-        "plain_votes": pate_votes(settings, task),
-        "private_dataset": dataset(private["name"]),
-        "private_votes": f"results/votes/{private['name']}/{name}.npz",
-        "gamma": gamma(settings, **point),
-    }
-
-
 def sigma(settings: Configuration, dataset: str, m: int) -> str:
     """GNMax's sigma for (m epsilon, m Delta) on one data set, DaRRM appendix D.2.1."""
     cost = settings.darrm.query_cost(dataset, m)
@@ -176,27 +159,6 @@ def baselines(settings: Configuration, task: str) -> list[str]:
     """Summaries of the non-private baselines of one of PATE's tasks."""
     names = (instance(task=task, seed=seed) for seed in settings.pate.seeds(task))
     return [f"results/pate/baselines/{name}.csv" for name in names]
-
-
-def authors_students(settings: Configuration) -> list[str]:
-    """Summaries of students of labels that PATE's authors released, of all tasks run."""
-    return [
-        f"results/pate/authors/{instance(task=task, seed=seed)}.csv"
-        for task in settings.pate.authors_labels()
-        for seed in settings.pate.seeds(task)
-    ]
-
-
-def interactive_students(settings: Configuration) -> dict[str, dict[str, str]]:
-    """What PATE's two rounds with a student in between read, by task and name."""
-    return {
-        task: {
-            "dataset": dataset(settings.pate.tasks[task].dataset),
-            "votes": pate_votes(settings, task),
-            "labels": f"results/pate/labels/task={task}.npz",
-        }
-        for task in settings.pate.interactive_tasks()
-    }
 
 
 def nzc_votes(settings: Configuration, task: str) -> dict[int, str]:

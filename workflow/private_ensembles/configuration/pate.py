@@ -1,7 +1,6 @@
 """The section `pate`: the experiments of the PATE paper, and the slices that its rules need."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import model_validator
@@ -63,24 +62,6 @@ class TwoRounds(types.Section):
     printed: PrintedRounds
 
 
-class InteractiveStudents(types.Section):
-    """A student of a first round whose scores drive a second one: Interactive-GNMax, with images.
-
-    The queries, the noise and the cap on answers of both rounds together are those of `confident`,
-    so that both cost the same whatever the votes.
-    """
-
-    first_share: types.number(gt=0, lt=1) = about(
-        "Share of the queries of `confident` that the first round asks."
-    )
-    threshold: types.number() = about(
-        "Votes by which the teachers must differ from the student in the second round."
-    )
-    confidence: types.Share = about("Score above which the student's own label is reinforced.")
-    seeds: types.Seeds = about("Training seeds; each has its own second round.")
-    student_parameters: NetworkStudent = about("Instead of the task's.")
-
-
 class Recipe(types.Section):
     """Another way to make a task's teachers."""
 
@@ -103,15 +84,6 @@ class Task(types.Section):
     student: types.Maybe[Literal["vat", "forest"]] = about("How the student learns.")
     draws: types.Repetitions = about("Instead of `pate.draws`.", LEFT_OUT)
     two_rounds: TwoRounds = LEFT_OUT
-    authors_labels: types.Maybe[str] = about(
-        "Data set of labels that the authors' ensemble released, to train a student on; left out "
-        "if its files are not there or the pool lacks its queries.",
-        LEFT_OUT,
-    )
-    interactive_students: types.Maybe[InteractiveStudents] = about(
-        "Two rounds with a student in between, if the task has one; null leaves them out.",
-        LEFT_OUT,
-    )
     student_seeds: types.Seeds = about("Instead of `pate.student_seeds`.", LEFT_OUT)
     teachers: PlainTeachers = LEFT_OUT
     recipe: types.Maybe[str] = about(
@@ -143,8 +115,6 @@ class Task(types.Section):
             if first + second > self.pool:
                 allowed = f"at most {{here}}.pool = {self.pool} together with the first round's"
                 yield "two_rounds.second.queries", second, f"{allowed} {first}"
-        if self.interactive_students and self.confident.queries < 2:
-            yield "confident.queries", self.confident.queries, "at least 2, for two rounds"
 
 
 class Students(types.Section):
@@ -169,12 +139,6 @@ class Baselines(types.Section):
         for name, parameters in self:
             if parameters.method is None:
                 yield f"{name}.method", None, "given"
-
-
-class EqualBudget(types.Section):
-    """Mechanisms at the same total epsilon."""
-
-    epsilon: types.Distinct[types.TotalEpsilon] = about("Total privacy losses epsilon.")
 
 
 class NoiseFigure(types.Section):
@@ -244,16 +208,6 @@ class Tasks(types.MainSection):
         return self.tasks[task].student_seeds or self.student_seeds
 
 
-class AuthorsVotes(types.Section):
-    """The votes of the paper's own ensembles, if their files are at hand."""
-
-    folder: str = about("Where the files are, relative to where the workflow runs.")
-    files: types.Named[str] = about(
-        "By task, a NumPy file of counts: a row for each query, a column for each class. What is "
-        "not there is left out."
-    )
-
-
 class Pate(Tasks):
     """The experiments of the PATE paper."""
 
@@ -266,10 +220,8 @@ class Pate(Tasks):
     students: Students
     baselines: Baselines
     answer_cap: types.Maybe[types.Count] = about("Answers after which Confident-GNMax stops.")
-    authors_votes: types.Maybe[AuthorsVotes]
     draws: types.Repetitions = about("Random draws of the queries.")
     orders: types.Orders
-    equal_budget: types.Maybe[EqualBudget]
     figure1: types.Maybe[types.Distinct[str]] = about(
         "The first of these tasks that is run is shown; null leaves the figure out."
     )
@@ -290,10 +242,6 @@ class Pate(Tasks):
             yield "orders.order_max", self.orders.order_max, f"above 1 + order_step = {least:g}"
 
     def conflicts(self) -> Iterator[types.Mistake]:
-        for name in self.authors_votes.files if self.authors_votes else ():
-            if name not in self.tasks:
-                allowed = f"one of the tasks: {', '.join(self.tasks)}"
-                yield f"pate.authors_votes.files.{name}", name, allowed
         for name, task in self.chosen().items():
             path = f"pate.tasks.{name}"
             yield from self._source(path, task)
@@ -336,14 +284,10 @@ class Pate(Tasks):
             fit = next(name for name, needs in _STUDIES.items() if needs == holds)
             if method != fit:
                 yield f"{path}.student", method, f"null or {fit} for {task.dataset}"
-        for key in ("student_parameters", "baseline_parameters", "interactive_students"):
+        for key in ("student_parameters", "baseline_parameters"):
             # They are those of networks; a forest's are the same for all tasks.
             if method == "forest" and (parameters := getattr(task, key)):
                 yield f"{path}.{key}", parameters.plain(), "left out if student is forest"
-        known = self._settings.datasets.of("labels", stand_in=False)
-        if task.authors_labels not in (None, *known):
-            allowed = f"one of the data sets that hold labels: {', '.join(known) or 'none'}"
-            yield f"{path}.authors_labels", task.authors_labels, allowed
 
     def _sizes(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """Teachers and the pool fit into the data set of a task that is run."""
@@ -419,61 +363,6 @@ class Pate(Tasks):
         parameters |= settings.plain().get("student_parameters", {})
         return {"method": settings.student, "pool": settings.pool, "parameters": parameters}
 
-    def authors_labels(self) -> dict[str, str]:
-        """Return, by task that is run, the data set of its authors' labels, if that is at hand.
-
-        Labels of other queries than the pool's, or of other classes, are left out.
-        """
-        datasets, labels = self._settings.datasets, {}
-        for task in self.running():
-            settings = self.tasks[task]
-            name = settings.authors_labels if settings.student else None
-            if name is None or not self._settings.available(name):
-                continue
-            same_classes = datasets[name].n_classes == datasets[settings.dataset].n_classes
-            if same_classes and datasets[name].n_test <= settings.pool:
-                labels[task] = name
-        return labels
-
-    def authors_ensembles(self) -> dict[str, str]:
-        """Return, by task, the files of the authors' own votes that are at hand."""
-        if self.authors_votes is None or self._settings.data != "paper":
-            return {}
-        folder = Path(self.authors_votes.folder)
-        paths = {name: folder / file for name, file in self.authors_votes.files.items()}
-        tasks = self.chosen()
-        return {name: str(path) for name, path in paths.items() if name in tasks and path.is_file()}
-
-    def authors_accounting(self) -> dict[str, dict]:
-        """Return, by task, what the accounting for the authors' own votes depends on."""
-        return {
-            name: {
-                **self.tasks[name].pick("K", "delta", "confident", "printed"),
-                **self.pick("orders"),
-                "n_classes": self._settings.classes(self.tasks[name].dataset),
-            }
-            for name in self.authors_ensembles()
-        }
-
-    def interactive_tasks(self) -> list[str]:
-        """Return the tasks that are run with a student between two rounds."""
-        students = [task for task in self.running() if self.tasks[task].student]
-        return [task for task in students if self.tasks[task].interactive_students]
-
-    def interactive_students(self, task: str) -> dict:
-        """Return what a task's two rounds and their students depend on."""
-        settings = self.tasks[task]
-        own = settings.interactive_students.plain()
-        student = self.student(task)
-        student["parameters"] |= own.pop("student_parameters")
-        return {
-            **settings.pick("pool", "delta", "confident"),
-            "answer_cap": self.answer_cap,
-            **self.pick("orders"),
-            **own,
-            "student": student,
-        }
-
     def aggregators(self, task: str) -> list[str]:
         """Return the names of what labels a task's students: `lnmax-Q` for each Q, `confident`."""
         return [*(f"lnmax-{q}" for q in self.tasks[task].lnmax.queries), "confident"]
@@ -505,20 +394,6 @@ class Pate(Tasks):
         """Return, by task, the parameters that Table 1 prints, and those of two rounds if any."""
         keys = ("K", "delta", "confident", "lnmax", "two_rounds")
         return {name: self.tasks[name].pick(*keys) for name in names}
-
-    def budgets(self, names: list[str]) -> dict[str, dict]:
-        """Return, by task, what the comparison at equal budgets depends on."""
-        budgets = {}
-        for name, facts in self.descriptions(names).items():
-            task = self.tasks[name]
-            budgets[name] = {
-                **task.pick("pool", "delta"),
-                "queries": task.lnmax.queries,
-                **self.equal_budget.plain(),
-                "stand_in": facts["stand_in"],
-                "synthetic": facts["synthetic"],
-            }
-        return budgets
 
     def with_orders(self, figure: str) -> dict:
         """Return a figure's settings and the grid of orders."""

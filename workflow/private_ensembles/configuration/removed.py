@@ -7,10 +7,15 @@ This table goes with the version after this one.
 # Name of an option, a subcommand or a key (its last part), with underscores: advice.
 REMOVED = {
     "active_learning": "examples/active_learning.py does it for your own session",
+    "adversaries": "give it in studies/config.yaml (studies/README.md)",
+    "authors_labels": "give it in studies/config.yaml (studies/README.md)",
+    "authors_votes": "give it in studies/config.yaml (studies/README.md)",
+    "best_label": "give it in studies/config.yaml (studies/README.md)",
+    "equal_budget": "give it in studies/config.yaml (studies/README.md)",
     "findings": "ask k yes/no findings as k queries of two classes (examples/many_findings.py)",
+    "interactive_students": "give it in studies/config.yaml (studies/README.md)",
     "level": "a session has noise of one scale",
     "levels": "a session has noise of one scale",
-    "best_label": "give it in studies/config.yaml (studies/README.md)",
     "many_labels": "give it in studies/config.yaml (studies/README.md)",
     "most_ones": "a session would have to remember each teacher's ones: plan and release take it",
     "page": "the plan itself is printed, or written by --json",

@@ -42,16 +42,8 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
     pate_items = ["printed_arithmetic", "small_print"]
     if settings.pate.running():
         pate_items = ["table1", "table2", *pate_items]
-        if settings.pate.equal_budget:
-            pate_items.append("equal_budget")
-        if settings.pate.authors_labels():
-            pate_items.append("authors_labels")
-        if settings.pate.interactive_tasks():
-            pate_items.append("interactive_students")
     if settings.pate.figure5:
         pate_items.append("equal_answers")
-    if settings.pate.authors_ensembles():
-        pate_items.append("authors_votes")
     bagged = settings.dpbag.run_tables("students") + settings.dpbag.run_tables("labels")
     bagged += [f"{item}_by_split" for item in bagged]
     return {
@@ -128,29 +120,12 @@ def ledger(settings: Configuration) -> dict[str, list[str]]:
     }
 
 
-def adversaries(settings: Configuration) -> dict[str, list[str]]:
-    """The attacks on the teachers of this run; nothing if they are left out."""
-    made = bool(files.attacked(settings))
-    return {
-        "tables": ["results/audit/tables/adversaries.csv"] * made,
-        "figures": ["results/audit/figures/adversaries.png"] * made,
-    }
-
-
-def equal_budget(settings: Configuration) -> list[str]:
-    """PATE's comparison at equal totals, if the run covers the paper and makes it."""
-    made = "equal_budget" in tables(settings)["pate"] and "pate" in settings.papers
-    return ["results/pate/tables/equal_budget.csv"] if made else []
-
-
 def published(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
     audit = ledger(settings)
     tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"]]
     tables += [f"results/planner/tables/{name}.csv" for name in ("planner", "fewer_labels")]
     figures = [*audit["figures"], "results/planner/figures/correct_labels.png"]
-    tables += adversaries(settings)["tables"]
-    figures += adversaries(settings)["figures"]
     figures += figure_files(settings)
     return {"tables": [*tables, *table_files(settings)], "figures": figures}
 
@@ -168,12 +143,10 @@ def everything(settings: Configuration) -> list[str]:
         return [page(settings)]
     papers = [file for paper in settings.papers for file in paper_files(settings, paper)]
     audit = ledger(settings)
-    attacks = adversaries(settings)["tables"]
     return [
         *papers,
         *audit["ledger"],
         *audit["figures"],
-        *attacks,
         "results/fidelity.csv",
         page(settings),
     ]

@@ -21,8 +21,6 @@ _WORK = {
     "release_pate_labels": ("ask for", "set of PATE's labels", "sets of PATE's labels"),
     "release_nzc_labels": ("ask for", "set of NZC's labels", "sets of NZC's labels"),
     "train_student": ("train", "student", "students"),
-    "train_on_authors_labels": ("train", "student of PATE's labels", "students of PATE's labels"),
-    "train_interactive_students": ("train", "student in two rounds", "students in two rounds"),
     "train_baseline": ("train", "model without privacy", "models without privacy"),
     "train_bagged_students": ("train", "set of bagged students", "sets of bagged students"),
     "train_nzc_students": ("train", "set of NZC's students", "sets of NZC's students"),

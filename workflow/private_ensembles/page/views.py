@@ -146,22 +146,6 @@ def _without(table: pd.DataFrame) -> Markup:
     return _VIEWS.without(reasons, len(rows))
 
 
-def equal_budget(
-    tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
-) -> Markup:
-    """Return the accuracy of answers, mechanism by task, queries and total ε."""
-    (table,) = tables.values()
-    table = table[table["accuracy"].notna()]
-    headings = [
-        f"{names.dataset(row['task'])}{' (synthetic)' if row['synthetic'] else ''}"
-        f"{' (stand-in)' if row['stand_in'] else ''}, "
-        f"Q = {row['queries']:g}, ε = {row['epsilon']:g}"
-        for row in table.to_dict("records")
-    ]
-    wide = by_mechanism(table, [*_KEPT, "release"], headings, "accuracy")
-    return html_table(wide, "Accuracy at equal totals", decimals=4)
-
-
 def leads(
     tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
 ) -> Markup:
@@ -333,7 +317,6 @@ VIEWS = {
     "accuracy": accuracy,
     "privacy": privacy,
     "planner": planner,
-    "equal_budget": equal_budget,
     "leads": leads,
     "table2": table2,
 }

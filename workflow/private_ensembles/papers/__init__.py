@@ -1,6 +1,5 @@
 """What the sections of the papers do with votes, one package for each paper: as tables.
 
-Nothing here draws, and only `inputs` and `students` read files. `adversaries` attacks the teachers
-of two papers. May import every floor up to `release`; of the papers, NZC asks its queries as PATE
-does.
+Nothing here draws, and only `inputs` and `students` read files. May import every floor up to
+`release`; of the papers, NZC asks its queries as PATE does.
 """

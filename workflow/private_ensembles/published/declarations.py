@@ -136,8 +136,7 @@ class Number(Entry):
     number is one more. Without error and runs the deviation is known, not estimated. unit: of the
     printed number. compared: whether fidelity.csv holds the number against the printed one. shown:
     whether the page shows the printed one beside it, under `title` (by default "printed" and the
-    first word of the printed column). instead: whether it takes the place of what an earlier table
-    says there, and is compared if that is not.
+    first word of the printed column).
     """
 
     value: str
@@ -150,7 +149,6 @@ class Number(Entry):
     unit: Literal["one", "percent", "thousands"] = "one"
     compared: bool = True
     shown: bool = True
-    instead: bool = False
     title: str = ""
 
     def of(self, row: Mapping[str, Any]) -> Reproduced:

@@ -73,13 +73,13 @@ def reproduced_numbers(
 
     tables: by name, those that were made. settings: the run's, by the names of the paper's
     parameters. If two tables give the same number, the later one's counts, and it is not
-    comparable if either is not, except for one that is declared to replace the other.
+    comparable if either is not.
     """
     numbers: dict[Key, Reproduced] = {}
     for name, place in _comparable(paper, tables, settings):
         if place.beside.explains is None:
             note = _note(paper, place, name, settings)
-            if not note and not place.number.instead and place.key in numbers:
+            if not note and place.key in numbers:
                 note = numbers[place.key].note
             numbers[place.key] = place.ours._replace(note=note)
     return numbers

@@ -1,0 +1,25 @@
+"""Which of the authors' votes are at hand, and what accounting for them depends on."""
+
+from pathlib import Path
+
+from private_ensembles.configuration.root import Configuration
+from studies.configuration import AuthorsVotes
+
+
+def at_hand(settings: Configuration, asked: AuthorsVotes | None) -> dict[str, str]:
+    """Return, by task, the files that are there; none unless the run is on the papers' data."""
+    if asked is None or settings.data != "paper":
+        return {}
+    paths = {task: Path(asked.folder) / file for task, file in asked.files.items()}
+    tasks = settings.pate.chosen()
+    return {task: str(path) for task, path in paths.items() if task in tasks and path.is_file()}
+
+
+def accounting(settings: Configuration, task: str) -> dict:
+    """Return what the accounting for a task's votes depends on."""
+    chosen = settings.pate.tasks[task]
+    return {
+        **chosen.pick("K", "delta", "confident", "printed"),
+        **settings.pate.pick("orders"),
+        "n_classes": settings.classes(chosen.dataset),
+    }

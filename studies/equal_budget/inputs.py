@@ -1,0 +1,20 @@
+"""What the comparison at equal budgets takes from PATE's settings."""
+
+from private_ensembles.configuration.pate import Pate
+from studies.configuration import EqualBudget
+
+
+def budgets(pate: Pate, asked: EqualBudget | None) -> dict[str, dict]:
+    """Return, by task that is run, pool, delta, numbers of queries and total epsilons."""
+    if asked is None:
+        return {}
+    return {
+        name: {
+            **pate.tasks[name].pick("pool", "delta"),
+            "queries": pate.tasks[name].lnmax.queries,
+            "epsilon": asked.epsilon,
+            "stand_in": facts["stand_in"],
+            "synthetic": facts["synthetic"],
+        }
+        for name, facts in pate.descriptions(pate.running()).items()
+    }

@@ -1,0 +1,14 @@
+"""What the study of the intercept takes from DPBag's settings."""
+
+from private_ensembles.configuration.dpbag import Dpbag
+
+
+def penalised_teachers(dpbag: Dpbag) -> dict:
+    """Return n (the most shards), k, seeds and C of logistic teachers on DPBag's own data.
+
+    Empty for a stand-in, of which nothing is printed, and without such teachers.
+    """
+    if dpbag.used is not dpbag or dpbag.logistic is None:
+        return {}
+    grid = dpbag.grid("logistic")
+    return grid | {"n": max(grid["n"]), "C": dpbag.training("logistic")["C"]}
