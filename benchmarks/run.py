@@ -38,7 +38,6 @@ BENCHMARKS = (
     "dpbag",
     "teachers",
     "arithmetic",
-    "students",
     "embedded",
     "auditors",
     "libraries",

@@ -69,6 +69,23 @@ class InteractiveStudents(types.Section):
     student_parameters: NetworkStudent = about("Instead of the task's.")
 
 
+class Epochs(types.Section):
+    """Epochs of each kind of student."""
+
+    vat: types.Count = about("Of virtual adversarial training.")
+    gan: types.Count = about("Of the GAN.")
+
+
+class GanStudent(types.Section):
+    """PATE's kind of student beside the workflow's, on labels that the authors released."""
+
+    task: str = about("One of `authors_labels`; left out if these are not at hand.")
+    labels: types.Counts = about("Numbers of labels.")
+    epochs: Epochs
+    widths: list[types.Count] = about("Hidden layers of the GAN's discriminator.")
+    generator_widths: list[types.Count] = about("Hidden layers of its generator.")
+
+
 class AuthorsVotes(types.Section):
     """The votes of PATE's own ensembles, if their files are at hand."""
 
@@ -106,6 +123,7 @@ class Studies(types.Section):
     authors_labels: types.Maybe[types.Named[str]] = about(
         "By task of PATE, the data set of labels that the authors' ensemble released."
     )
+    gan_student: types.Maybe[GanStudent]
     authors_votes: types.Maybe[AuthorsVotes]
     adversaries: types.Maybe[Adversaries]
 

@@ -4,14 +4,14 @@ from benchmarks import run
 
 
 def test_a_run_writes_its_numbers_and_a_page_of_all_that_are_there(tmp_path, capsys):
-    (tmp_path / "students.csv").write_text((run.DOCS / "students.csv").read_text("utf-8"), "utf-8")
+    (tmp_path / "embedded.csv").write_text((run.DOCS / "embedded.csv").read_text("utf-8"), "utf-8")
     run.main(["right_labels", "--quick", "--output", str(tmp_path)])
     page = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert (tmp_path / "right_labels.csv").is_file()
     assert capsys.readouterr().out.strip() in page
     assert [line for line in page.splitlines() if line.startswith("## ")] == [
         "## Right labels for a budget",
-        "## Students of MNIST on few labels",
+        "## The run on embedded data",
     ]
 
 

@@ -83,6 +83,6 @@ def test_the_gan_that_nzc_could_not_make_as_good_is_pate_s_and_has_a_row(root):
     table = compare(NZC, {}, {"nzc": {"mnist": {}}}, data="paper").set_index(KEY)
     found = table.loc["nzc", "section5.2", "mnist", "GAN student of 100 labels", "student_accuracy"]
     assert (found["published"], found["status"]) == (wanted, "not_run")
-    students = pd.read_csv(root / "docs" / "benchmarks" / "students.csv")
+    students = pd.read_csv(root / "docs" / "studies" / "gan_student.csv")
     few = students[(students["student"] == "gan") & (students["labels"] == 100)]
     assert f"{100 * few.sort_values('epoch')['accuracy'].iloc[-1]:.1f} %" in found["note"]

@@ -1,22 +1,27 @@
-"""The benchmark of students, at toy sizes: same labels for both, and the section."""
+"""The comparison of students at toy sizes: the same labels for both."""
 
 import numpy as np
 import pytest
 
-from benchmarks import students
+from studies.gan_student.comparison import Pool, compare
+
+SETTINGS = {"labels": [100, 200], "epochs": {"vat": 1, "gan": 3}}
+SETTINGS |= {"widths": [8], "generator_widths": [8]}
 
 
-@pytest.fixture
-def measured(monkeypatch):
+@pytest.fixture(scope="module")
+def measured():
     source = np.random.default_rng(0)
     truth = source.integers(0, 10, 300)
     images = source.integers(0, 256, (300, 8, 8)).astype(np.uint8)
     released = np.where(source.random(270) < 0.9, truth[:270], (truth[:270] + 1) % 10)
-    monkeypatch.setattr(students, "read", lambda: (images, truth, released, np.arange(100)))
-    monkeypatch.setattr(students, "LABELS", (100, 200))
-    monkeypatch.setattr(students, "EPOCHS", {"vat": 1, "gan": 3})
-    monkeypatch.setattr(students, "WIDTHS", {"widths": (8,), "generator_widths": (8,)})
-    return students.measure()
+    pool = Pool(images, truth, released, np.arange(100), 10, 255)
+    said = []
+    table = compare(pool, SETTINGS, lambda *words: said.append(words))
+    assert len(said) == 4
+    wrong = int((released[:100] != truth[:100]).sum())
+    assert set(table.loc[table["labels"] == 100, "wrong_labels"]) == {wrong}
+    return table
 
 
 def test_both_students_have_the_same_labels_and_every_epoch_has_its_time(measured):
@@ -25,16 +30,3 @@ def test_both_students_have_the_same_labels_and_every_epoch_has_its_time(measure
         assert rows["epoch"].tolist() == ([1] if student == "vat" else [1, 2, 3])
         assert rows["seconds"].is_monotonic_increasing
         assert rows["accuracy"].between(0, 1).all()
-
-
-def test_section_shows_where_each_training_ended(measured):
-    section = students.section(measured)
-    for row in measured.groupby(["labels", "student"]).tail(1).to_dict("records"):
-        shown = f"| {row['student']} | {row['epoch']} | {row['accuracy']:.1%} |"
-        assert shown in section
-
-
-def test_without_the_files_it_says_where_they_must_be(monkeypatch):
-    monkeypatch.setattr(students, "FOLDERS", ("no_such_folder",))
-    with pytest.raises(ValueError, match="mnist/ and pate-2017/ must be in one of no_such_folder"):
-        students.read()

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks.gan import FeatureMatching, Normalised, train_gan
 from private_ensembles.student.images import network_scores
 from private_ensembles.student.training import Conditions
-
-from ..student.digits import digits
+from studies.gan_student.gan import FeatureMatching, Normalised, train_gan
+from tests.student.digits import digits
 
 POOL, TRUTH, UNSEEN, UNSEEN_LABELS = digits()
 SMALL = {"batch_size": 50, "widths": (64, 32), "generator_widths": (32,), "codes": 10}
@@ -63,8 +62,8 @@ def test_it_sees_the_labels_that_it_is_given_and_the_whole_pool():
 
 
 def test_on_the_same_labels_the_gan_is_behind_and_slower(root):
-    """What was measured (docs/benchmarks/README.md), where the workflow's student is VAT."""
-    table = pd.read_csv(root / "docs" / "benchmarks" / "students.csv")
+    """What was measured (docs/students.md), where the workflow's student is VAT."""
+    table = pd.read_csv(root / "docs" / "studies" / "gan_student.csv")
     ends = table.groupby(["labels", "student"]).tail(1).set_index(["labels", "student"])
     for labels in (100, 1000):
         gan, vat = ends.loc[(labels, "gan")], ends.loc[(labels, "vat")]

@@ -1,0 +1,21 @@
+"""Train PATE's kind of student beside the workflow's, on labels that PATE's authors released."""
+
+import numpy as np
+
+from private_ensembles.datasets.images import read_dataset
+from private_ensembles.datasets.released import read_released_labels
+from private_ensembles.jobs import io
+from studies.gan_student.comparison import Pool, compare
+
+with io.job(snakemake) as job:
+    images = read_dataset(job.input.dataset)
+    released = read_released_labels(job.input.labels)
+    pool = Pool(
+        images.test_images,
+        images.test_labels,
+        released.test_labels.astype(np.int64),
+        released.train_queries,
+        released.n_classes,
+        images.pixel_max,
+    )
+    io.write_csv(job.output[0], compare(pool, job.params.settings, job.progress))
