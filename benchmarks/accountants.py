@@ -20,9 +20,9 @@ import pandas as pd
 
 from benchmarks.measuring import describe, with_machine
 from benchmarks.writing import chapter, table
-from private_ensembles import label_epsilon, label_loss_distribution, to_dp_event
+from private_ensembles import label_epsilon, label_loss_distribution
 
-DELTA, LABELS, RESERVE = 1e-5, 100, 1e-12
+DELTA, LABELS = 1e-5, 100
 # Law, scale, teachers, classes.
 LAPLACE = ("lnmax", 20.0, 250, 10)
 NORMAL = ("gnmax", 43.0, 250, 10)
@@ -38,11 +38,8 @@ def rows() -> Iterator[tuple[tuple, str, str, Callable[[], float]]]:
     yield SELECTION, "autodp", "ExponentialMechanism, composed", _autodp_exponential
     yield SELECTION, "dp-accounting", "pure DP, as a black box", _black_box
     for case in (LAPLACE, NORMAL, SELECTION):
-        reserve = RESERVE if case is NORMAL else 0.0
         yield case, HERE, "label_epsilon", lambda case=case: _ours(case)
         yield case, HERE, "label_loss_distribution", lambda case=case: _distribution(case)
-        words = f"to_dp_event, reserve = {reserve:g}"
-        yield case, HERE, words, lambda case=case, reserve=reserve: _event(case, reserve)
 
 
 def _perform_analysis() -> float:
@@ -100,13 +97,6 @@ def _ours(case: tuple) -> float:
 
 def _distribution(case: tuple) -> float:
     return label_loss_distribution(*case[:2], **_sizes(case)).get_epsilon_for_delta(DELTA)
-
-
-def _event(case: tuple, reserve: float) -> float:
-    import dp_accounting
-
-    event = to_dp_event(*case[:2], **_sizes(case), reserve=reserve)
-    return dp_accounting.pld.PLDAccountant().compose(event).get_epsilon(DELTA - reserve)
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:

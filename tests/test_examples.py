@@ -77,8 +77,7 @@ def test_findings_are_asked_one_by_one_and_put_together_again(root):
     assert right > 115
 
 
-def test_one_ledger_holds_training_and_labels_for_less_than_two_black_boxes(root):
+def test_training_and_labels_cost_less_together_than_as_two_black_boxes(root):
     printed = output_of(root, "ledger")
-    assert "PoissonSampledDpEvent" in printed
-    total, whole, boxes = (float(number) for number in re.findall(r"(\d+\.\d{3})\b", printed)[-3:])
-    assert 1 < whole < total < 0.8 * boxes
+    total, boxes = (float(number) for number in re.findall(r"(\d+\.\d{3})\b", printed))
+    assert 1 < total < 0.8 * boxes

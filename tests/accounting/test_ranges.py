@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.accounting import composition, discrete_gaussian, export, zero_concentrated
+from private_ensembles.accounting import composition, discrete_gaussian, zero_concentrated
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts, joint_epsilon
 from private_ensembles.accounting.adaptive.families import Pairs, bounded_range_pairs, pure_pair
@@ -111,7 +111,6 @@ RANGES = {
         (LITTLE, 0.0, math.nan, 2.0**56, math.inf),
         (2.0**-20, 2.0**55),
     ),
-    "gaussian_event": (export.gaussian_event, (-1e-9, math.nan), (0.0, math.inf)),
     "gaussian_delta": (lambda x: gaussian_delta(x, 1.0), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, scale": (lambda x: GaussianMaximum(x, 3, 2), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, teachers": (lambda x: GaussianMaximum(1.0, x, 2), (0, -1), (1,)),

@@ -102,22 +102,9 @@ ONE_PAIR = (
 )
 ADAPTIVE = "tests/accounting/adaptive/"
 BETWEEN_NODES = "test_a_curve_between_nodes_lies_below_the_mixture_of_those_around_it"
-NORMAL = f"{ADAPTIVE}test_dominating_gaussian.py::"
 ELSEWHERE = {
     "audit.known_pair:pair_epsilon": (
         "tests/audit/test_known_pair.py::test_the_exact_epsilon_is_that_of_all_outcomes_listed"
-    ),
-    "accounting.adaptive.dominating_gaussian:largest_normal_loss": (
-        f"{NORMAL}test_no_label_loses_more_than_the_largest_normal_loss"
-    ),
-    "accounting.adaptive.dominating_gaussian:mu_of_pure": (
-        f"{NORMAL}test_the_mu_of_pure_privacy_is_that_of_randomised_response"
-    ),
-    "accounting.adaptive.dominating_gaussian:dominating_mu": (
-        f"{NORMAL}test_no_adversary_against_few_labels_is_above_it_at_any_epsilon"
-    ),
-    "accounting.adaptive.dominating_gaussian:log_delta_below": (
-        f"{NORMAL}test_normal_deltas_are_below_the_truth_and_close"
     ),
     "accounting.adaptive.whole_curve:WholeCurve": (
         f"{ADAPTIVE}test_whole_curve.py::test_it_is_above_every_adversary_and_close"

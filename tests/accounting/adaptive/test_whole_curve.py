@@ -1,7 +1,5 @@
 """The whole curve of many labels: exact adversaries at every epsilon, and tests that exist."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -33,28 +31,3 @@ def test_it_reads_as_the_curve_does_and_gives_the_epsilon_of_the_account():
     bounds = adaptive_epsilon(FAMILY, 30, 1e-6)
     assert whole.curve.epsilon(1e-6) == pytest.approx(bounds.upper, rel=2e-3)
     assert whole.delta(whole.end) < 1e-12
-
-
-def test_no_test_of_two_labels_misses_less_often():
-    """All rejection regions of an adversary who asks one pair twice, in fractions."""
-    whole = whole_curve(FAMILY, 2)
-    first, second = (rows.tolist() for rows in (FAMILY.first, FAMILY.second))
-    for p, q in zip(first + second, second + first, strict=True):
-        outcomes = [
-            (Fraction(p[a]) * Fraction(p[b]), Fraction(q[a]) * Fraction(q[b]))
-            for a in range(2)
-            for b in range(2)
-        ]
-        for region in range(16):
-            inside = [outcome for i, outcome in enumerate(outcomes) if region >> i & 1]
-            wrong = float(sum(x for x, _ in inside))
-            missed = float(1 - sum(y for _, y in inside))
-            assert whole.misses(wrong)[0] <= missed + 1e-15
-
-
-def test_levels_are_chances():
-    whole = whole_curve(FAMILY, 2)
-    assert whole.misses([0.0, 1.0])[1] == 0
-    assert (np.diff(whole.misses(np.linspace(0, 1, 30))) <= 0).all()
-    with pytest.raises(ValueError, match="levels"):
-        whole.misses(1.5)

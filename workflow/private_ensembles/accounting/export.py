@@ -1,4 +1,4 @@
-"""Labels for somebody else's accountant: as dp_accounting's loss distributions and events.
+"""Labels for somebody else's accountant: as dp_accounting's loss distributions.
 
 So labels compose with DP-SGD or anything else that dp_accounting knows. What is exported dominates
 the labels; what dp_accounting then computes of it is its own arithmetic, in floating point. The
@@ -9,15 +9,11 @@ for moved votes compose with DP-SGD's ADD_OR_REMOVE_ONE.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from decimal import Decimal
 
 from numpy.typing import NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.loss_distribution import dominating_masses, mirrored_deltas
-from private_ensembles.accounting.rounding import round_down, sixty_digits
 
 
 def to_pld(
@@ -43,25 +39,3 @@ def to_pld(
     losses = {i - reach: float(mass) for i, mass in enumerate(masses) if mass > 0}
     pmf = pld_pmf.create_pmf(losses, interval, leak, pessimistic_estimate=True)
     return privacy_loss_distribution.PrivacyLossDistribution(pmf)
-
-
-def gaussian_event(mu: float):
-    """Return the GaussianDpEvent that costs at least what a mu-GDP mechanism does.
-
-    Its noise multiplier is 1 / mu, rounded towards less noise: a sensitivity of 1, as in
-    dp_accounting's ADD_OR_REMOVE_ONE and REPLACE_SPECIAL (REPLACE_ONE doubles it, and charges more
-    than it should). mu: `FiniteMechanism.mu`; NonPrivateDpEvent if it is infinite, NoOpDpEvent
-    if it is 0. Raises ValueError for mu < 0.
-
-    >>> round(gaussian_event(0.5).noise_multiplier, 12)
-    2.0
-    """
-    import dp_accounting  # late: slow to import
-
-    checks.number(mu=mu, at_least=0)
-    if mu == 0:
-        return dp_accounting.NoOpDpEvent()
-    if math.isinf(mu):
-        return dp_accounting.NonPrivateDpEvent()
-    with sixty_digits():
-        return dp_accounting.GaussianDpEvent(round_down(1 / Decimal(mu)))

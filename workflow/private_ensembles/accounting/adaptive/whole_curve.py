@@ -1,4 +1,4 @@
-"""What many labels cost at every epsilon at once: delta, and how often a neighbour is missed.
+"""What many labels cost at every epsilon at once.
 
 One pass of the backward induction gives the curve (docs/many-labels.md, theorem 1). Accountants of
 privacy losses take it whole.
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.adaptive.account import FINE, Curve, check_labels, curve
 from private_ensembles.accounting.adaptive.families import Family, largest_spread
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
@@ -57,22 +56,6 @@ class WholeCurve:
         share = np.maximum(0.0, share - _ROUNDING * (1 + size / gap))
         chord = (1 - share) * above[place] + share * above[place + 1]
         return np.minimum(1.0, np.where(last, above[-1], chord * (1 + _ROUNDING)))
-
-    def misses(self, levels: ArrayLike) -> NDArray[np.float64]:
-        """Lower bounds on Pr[missing the neighbour] of tests that accuse wrongly so often.
-
-        levels: in [0, 1]. For every epsilon, misses >= 1 - delta - e^epsilon level and >=
-        e^-epsilon (1 - delta - level) (Wasserman and Zhou 2010); the largest of all counts.
-        """
-        levels = np.atleast_1d(np.asarray(levels, dtype=np.float64))
-        checks.probabilities(levels=levels)
-        held = self.curve.logs >= 0
-        epsilons = self.curve.logs[held, None] * (1 + _ROUNDING)
-        kept = 1 - self.curve.above[held, None]
-        steep = kept - np.exp(epsilons) * levels * (1 + _ROUNDING)
-        flat = np.exp(-epsilons) * (kept - levels)
-        bounds = np.maximum(steep, flat).max(axis=0) - _ROUNDING
-        return np.clip(bounds, 0.0, 1.0)
 
 
 def whole_curve(family: Family, labels: int, *, fineness: float = FINE) -> WholeCurve:
