@@ -63,10 +63,6 @@ PRIVATE = {
     "noise/secure.py coins": SECURE,
     "noise/secure.py fair_bits": SECURE,
     "noise/secure.py largest": SECURE,
-    "noise/secure.py weighted": (
-        "tests.mechanisms.laws.test_optimal:"
-        "test_secure_labels_of_many_classes_keep_to_the_audit_and_a_twin_does_not"
-    ),
     "noise/secure.py _gaussian": SECURE_THRESHOLDS,
     "noise/secure.py uniform": DPSGD,
     "noise/sources.py Seeded.bits": SCORES,
