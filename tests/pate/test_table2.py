@@ -2,7 +2,9 @@
 
 import pytest
 
-from private_ensembles.pate.table2 import ROWS, printed_arithmetic
+from private_ensembles.pate.table2 import printed_arithmetic
+
+from .printed_rows import ROWS
 
 PRINTED = {  # sanitized fixed part and standard deviation, sigma_SS of the last GNSS
     "MNIST": (2.52, 0.385, 6.23),

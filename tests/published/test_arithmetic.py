@@ -4,9 +4,10 @@ import math
 
 import pytest
 
-from private_ensembles.pate.table2 import ROWS
 from private_ensembles.published.arithmetic import arithmetic, printed_rows
 from private_ensembles.published.printed import FOLDER, read_published
+
+from ..pate.printed_rows import ROWS
 
 
 @pytest.fixture(scope="module")

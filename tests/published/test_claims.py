@@ -9,10 +9,11 @@ import pytest
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.darrm.error import error_at
-from private_ensembles.pate.table2 import ROWS
 from private_ensembles.published.arithmetic import arithmetic, claims, printed_rows
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.printed import FOLDER, read_published
+
+from ..pate.printed_rows import ROWS
 
 PRINTED = read_published(FOLDER.glob("pate_*.csv"))
 CLAIMS = {

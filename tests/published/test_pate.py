@@ -11,7 +11,6 @@ import pytest
 
 from private_ensembles.papers.standard_errors import multiple
 from private_ensembles.pate.sanitize import gnss_rdp, tuned_sigma
-from private_ensembles.pate.table2 import ROWS
 from private_ensembles.published.arithmetic import arithmetic
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.declarations import first_that_fits, paper
@@ -25,6 +24,7 @@ from private_ensembles.published.printed import (
 )
 from private_ensembles.published.reproduced import reproduced_numbers
 
+from ..pate.printed_rows import ROWS
 from .in_docs import tables_in_docs
 
 PATE = paper("pate")

@@ -43,19 +43,6 @@ def bisect_integers(holds: Callable[[int], bool], fails_at: int, holds_at: int) 
     return holds_at
 
 
-def least(holds: Callable[[float], bool], high: float, *, relative: float = 1e-10) -> float:
-    """Return the least x at which a claim holds that holds from there on, and at ``high`` for sure.
-
-    From ``high`` downwards by halves, and then by :func:`bisect`; about 1e-12 at least.
-    """
-    low = high
-    while holds(low):
-        high, low = low, low / 2
-        if low < _SMALLEST:
-            return high
-    return bisect(holds, low, high, relative=relative)
-
-
 def largest(holds: Callable[[float], bool], start: float, *, relative: float = 1e-10) -> float:
     """Return the largest x > 0 at which a claim holds that holds up to there.
 

@@ -225,7 +225,7 @@ def values_of_family(
     at_once = _THRESHOLDS if listed else last - first
     for start in range(first, last, at_once):
         some = slice(start, min(start + at_once, last))
-        # Further out floats end. Excesses fall away from 1, so those at the ends bound what follows.
+        # Further out floats end. Excesses fall away from 1: those at the ends bound what follows.
         t = np.exp(np.clip(logs[some], -_FURTHEST, _FURTHEST))
         most = family.excesses(t).max(axis=0) if listed else family.largest(t)
         most -= np.expm1(np.minimum(logs[some], 0.0))
