@@ -51,6 +51,15 @@ def test_coins_come_at_their_rate_and_never_or_always_at_the_ends():
     assert agrees(tossed[:, 3].sum(), 5000, 0.9)
 
 
+def test_one_place_of_those_wanted_is_as_likely_as_another(stand_in):
+    wanted = np.array([[False, True, False, True, True]])
+    drawn = []
+    for outcome in range(3):
+        stand_in(secure, "secrets", randbelow=lambda number, k=outcome: k % number)
+        drawn += secure.one_of(wanted).tolist()
+    assert drawn == [1, 3, 4]
+
+
 def test_fair_bits_are_fair_and_of_the_shape_asked_for():
     bits = secure.fair_bits((100, 101))
     assert bits.shape == (100, 101)
@@ -129,6 +138,9 @@ def test_no_seed_has_any_influence():
     draws = {
         "coins": lambda: secure.coins(np.full(300, 0.5)),
         "bits": lambda: secure.fair_bits(300),
+        "exponential coins": lambda: secure.exponential_coins(np.full(300, -0.7)),
+        "classes": lambda: secure.softmax_classes(np.zeros((300, 3))),
+        "one of": lambda: secure.one_of(np.ones((300, 3), bool)),
         "discrete": lambda: secure.add_discrete_gaussian(np.zeros(300, int), 5.0),
         "fine": lambda: secure.add_fine_gaussian(np.zeros(30, int), 5.0),
         "uniform": lambda: secure.uniform(10),

@@ -139,3 +139,106 @@ def test_too_many_classes_for_the_line_are_refused(monkeypatch):
     monkeypatch.setattr(softmax, "BITS", 4)
     with pytest.raises(ValueError, match="scores: 40 classes are too many"):
         parts(np.zeros(40))
+
+
+@pytest.mark.parametrize("kind", ["near", "logits", "far", "huge", "large", "tied"])
+def test_lines_of_many_rows_are_those_of_each(kind):
+    rng = np.random.default_rng(1)
+    rows = np.array([scores_of(rng, 30, kind) for _ in range(5)])
+    lines = softmax._lines(rows)
+    for row in range(5):
+        line, alone = softmax._line(lines, row), parts(rows[row])
+        assert line.factor == alone.factor
+        np.testing.assert_array_equal(line.ends, alone.ends)
+        np.testing.assert_array_equal(line.sure, alone.sure)
+
+
+class Words:
+    """The given words of 64 bits for a first pass, and zeros for what is drawn after it."""
+
+    def __init__(self, words):
+        self.first = b"".join(int(word).to_bytes(8, "little") for word in words)
+        self.after = 0
+
+    def __call__(self, number):
+        if self.first:
+            drawn, self.first = self.first, b""
+            assert number == 8 * len(drawn)
+            return int.from_bytes(drawn, "little")
+        self.after += 1
+        return 0
+
+
+def test_every_point_of_a_row_is_its_class_or_is_decided_by_more_digits():
+    """The ends of all true parts and of all places, and points beside them."""
+    scores = np.array([0.0, -0.3, -37.0, -60.0, -np.inf])
+    line = parts(scores)
+    starts = line.ends - np.diff(line.ends, prepend=0)
+    points = sorted(
+        {
+            int(p) + d
+            for p in (*starts, *(starts + line.sure), *line.ends)
+            for d in (-1, 0, 1)
+            if 0 <= int(p) + d < 2**BITS
+        }
+    )
+    for point in points:
+        bits = Words([point << 2])
+        (drawn,) = softmax.draw_each(scores[None], bits)
+        place = int(np.searchsorted(line.ends, point, side="right"))
+        if place < 5 and point - starts[place] < line.sure[place]:
+            assert (drawn, bits.after) == (place, 0)
+            continue
+        # By the size itself, by more digits, or by another point, all 0.
+        inside = point - int(starts[place]) if place < 5 else 0
+        below = place < 5 and accepted(line, place, inside, lambda number: 0)
+        assert drawn == (place if below else 0)
+
+
+def test_rows_are_drawn_as_if_each_were_alone():
+    scores = np.log(np.array([[1.0, 2.0, 3.0, 10.0], [5.0, 1e-3, 5.0, 1e-9]]))
+    drawn = softmax.draw_each(np.repeat(scores, 20_000, axis=0), Secure().bits)
+    for row, labels in zip(scores, drawn.reshape(2, -1), strict=True):
+        weights = np.exp(row)
+        wanted = 20_000 * weights / weights.sum()
+        seen = np.bincount(labels, minlength=4)
+        likely = wanted > 1
+        assert chisquare(seen[likely], wanted[likely], sum_check=False).pvalue > 1e-6
+        assert seen[~likely].sum() <= 3
+
+
+EXPONENTS = [0.0, -1e-300, -1e-9, -0.25, -1.0, -40.0, -43.5, -700.0, -800.0, -1e6, -1e300]
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+def test_a_coin_s_point_is_sure_or_decided_by_more_digits(exponent):
+    """Sure points are below the true size 2^62 e^x, those that are refused above it."""
+    with mpmath.workdps(400):
+        true = mpf(2) ** BITS * mpmath.exp(mpf(exponent))
+        whole = int(mpmath.floor(true))
+        points = [0, *range(max(0, whole - 2), whole + 3), *(int(true * f) for f in (0.5, 0.999))]
+        # Of all bits 0, a million would tell that e^-1e6 is more.
+        for point in (p for p in points if p < 2**BITS and (p or exponent > -1e3)):
+            bits = Words([point << 2])
+            (tossed,) = softmax.coins(np.array([exponent]), bits)
+            assert tossed == (point < true)  # further digits are 0
+            if bits.after:
+                assert abs(point - true) <= 2
+
+
+def test_coins_have_any_shape_and_their_chances():
+    exponents = np.array([[0.0, -0.5], [-3.0, -1e9]])
+    tossed = softmax.coins(np.repeat(exponents[None], 20_000, axis=0), Secure().bits)
+    assert tossed.shape == (20_000, 2, 2)
+    assert tossed[:, 0, 0].all()
+    assert not tossed[:, 1, 1].any()
+    for place, exponent in (((0, 1), -0.5), ((1, 0), -3.0)):
+        chance = math.exp(exponent)
+        seen = np.bincount(tossed[:, *place], minlength=2)
+        assert chisquare(seen, [20_000 * (1 - chance), 20_000 * chance]).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("exponents", [[1e-9], [np.nan], [0.0, np.inf]])
+def test_exponents_above_0_are_no_coins(exponents):
+    with pytest.raises(ValueError, match="exponents: must be numbers that are at most 0"):
+        softmax.coins(np.array(exponents), Secure().bits)

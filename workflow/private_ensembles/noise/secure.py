@@ -1,8 +1,9 @@
 """Noise for releases of real data: the operating system's entropy, and no floating-point samplers.
 
 Whoever knows the seed of a reproducible run can compute its noise, and low bits of a noisy float
-can tell what the noise was added to (Mironov 2012). Here coins are exact rational ones, counts get
-discrete Gaussian noise from OpenDP, and DP-SGD gets sums of Gaussians from the system's entropy.
+can tell what the noise was added to (Mironov 2012). Here coins are exact, of a rational number or
+of e^x, classes come in exact proportion to e^score, counts get discrete Gaussian noise from OpenDP,
+and DP-SGD gets sums of Gaussians from the system's entropy.
 """
 
 import math
@@ -13,6 +14,7 @@ from functools import cache
 import numpy as np
 
 from private_ensembles import checks
+from private_ensembles.noise import softmax
 
 MODES = ("reproducible", "secure")
 # Units of the fine lattice in one vote, at most, and the bits that sigma has in units, at most.
@@ -37,6 +39,32 @@ def coins(probabilities: np.ndarray) -> np.ndarray:
     ratios = (float(value).as_integer_ratio() for value in values.flat)
     tossed = [secrets.randbelow(below) < above for above, below in ratios]
     return np.array(tossed, dtype=bool).reshape(values.shape)
+
+
+def exponential_coins(exponents: np.ndarray) -> np.ndarray:
+    """Toss one coin per exponent <= 0, any shape: bool, True with exactly e^exponent.
+
+    Raises ValueError for other exponents.
+    """
+    return softmax.coins(exponents, secrets.randbits)
+
+
+def softmax_classes(scores: np.ndarray) -> np.ndarray:
+    """Return a class of each row, int64 (Q,), with exactly e^score over the sum of its row.
+
+    scores: floats (Q, C). Raises ValueError for scores that are not finite.
+    """
+    return softmax.draw_each(scores, secrets.randbits)
+
+
+def one_of(wanted: np.ndarray) -> np.ndarray:
+    """Return a place of each row that is True, int64 (Q,), every one with the same probability.
+
+    wanted: bool (Q, C), at least one True in a row.
+    """
+    numbers = wanted.sum(axis=1).tolist()
+    drawn = np.array([secrets.randbelow(number) for number in numbers], dtype=np.int64)
+    return (wanted.cumsum(axis=1) <= drawn[:, None]).sum(axis=1)
 
 
 def fair_bits(shape: int | tuple[int, ...]) -> np.ndarray:

@@ -1,9 +1,10 @@
-"""A class with a probability in exact proportion to e^score, for the floats that are given.
+"""Classes in exact proportion to e^score and coins of exactly e^x, for the floats that are given.
 
-Floating-point samplers of this law (a sum of exponentials, or the largest of scores with Gumbel
-noise) have probabilities that differ from it in low bits and lose rare classes altogether, which no
-account of the real law covers. Here floats only say where to look; what is drawn is decided by
-whole numbers, and where these are not enough, by more digits. Theorem: docs/tokens.md.
+Floating-point samplers of such laws (a sum of exponentials, or the largest of scores with Gumbel
+noise) have probabilities that differ from them in low bits and lose rare classes altogether, which
+no account of the real law covers. Here floats only say where to look; what is drawn is decided by
+whole numbers, and where these are not enough, by more digits. Theorems: docs/tokens.md,
+docs/discrete-noise.md.
 """
 
 from __future__ import annotations
@@ -56,20 +57,37 @@ def parts(scores: ArrayLike) -> Parts:
     Raises ValueError for scores that are not finite or -inf, or all -inf.
     """
     scores = np.asarray(scores, dtype=np.float64)
-    largest = float(scores.max(initial=-math.inf))
-    if scores.ndim != 1 or not math.isfinite(largest):  # NaN and +inf are the largest
+    if scores.ndim != 1:
+        raise ValueError("scores: must be finite, or -inf for a class that is never drawn")
+    return _line(_lines(scores[None]), 0)
+
+
+def _lines(scores: NDArray[np.float64]) -> tuple[NDArray, ...]:
+    """The fields of `Parts` for each row of scores, (queries, classes)."""
+    largest = scores.max(axis=1, initial=-math.inf)
+    if not np.isfinite(largest).all():  # NaN and +inf are the largest
         raise ValueError("scores: must be finite, or -inf for a class that is never drawn")
     with np.errstate(over="ignore", under="ignore"):
-        sizes = np.exp(scores - largest)
-        factor = 2.0**BITS * (1 - _LEFT) / float(sizes.sum())
-        sizes *= factor
-        sure = (sizes * (1 - _ERROR)).astype(np.int64)
-        places = (sizes * (1 + _ERROR)).astype(np.int64) + 1
+        sizes = np.exp(scores - largest[:, None])
+        factors = 2.0**BITS * (1 - _LEFT) / sizes.sum(axis=1)
+        sizes *= factors[:, None]
+        sure, places = _around(sizes)
     places[np.isneginf(scores)] = 0
-    ends = np.cumsum(places)
-    if ends[-1] > 1 << BITS:  # of more than 2^30 classes
-        raise ValueError(f"scores: {scores.size:,} classes are too many")
-    return Parts(scores, largest, factor, ends, sure)
+    ends = np.cumsum(places, axis=1)
+    if (ends[:, -1] > 1 << BITS).any():  # of more than 2^30 classes
+        raise ValueError(f"scores: {scores.shape[1]:,} classes are too many")
+    return scores, largest, factors, ends, sure
+
+
+def _line(lines: tuple[NDArray, ...], row: int) -> Parts:
+    scores, largest, factors, ends, sure = lines
+    return Parts(scores[row], float(largest[row]), float(factors[row]), ends[row], sure[row])
+
+
+def _around(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Whole numbers below and above true sizes, of which the given ones are rounded."""
+    sure = (sizes * (1 - _ERROR)).astype(np.int64)
+    return sure, (sizes * (1 + _ERROR)).astype(np.int64) + 1
 
 
 def draw(scores: ArrayLike, bits: Callable[[int], int]) -> int:
@@ -96,6 +114,57 @@ def draw(scores: ArrayLike, bits: Callable[[int], int]) -> int:
             return place
 
 
+def draw_each(scores: ArrayLike, bits: Callable[[int], int]) -> NDArray[np.int64]:
+    """Do what `draw` does for each row of scores (queries, classes), in one pass over them.
+
+    >>> import secrets
+    >>> draw_each([[-np.inf, 3.0], [0.0, -np.inf]], secrets.randbits)
+    array([1, 0])
+    """
+    lines = _lines(np.asarray(scores, dtype=np.float64))
+    scores, *_, ends, sure = lines
+    rows, points = np.arange(len(scores)), _points(len(scores), bits)
+    chosen = (ends <= points[:, None]).sum(axis=1)
+    place = np.minimum(chosen, scores.shape[1] - 1)
+    inside = points - np.where(place > 0, ends[rows, place - 1], 0)
+    unsure = (chosen > place) | (inside >= sure[rows, place])
+    for row in np.flatnonzero(unsure).tolist():  # one in a million
+        here = int(place[row])
+        free = chosen[row] > here
+        if free or not accepted(_line(lines, row), here, int(inside[row]), bits):
+            chosen[row] = draw(scores[row], bits)
+    return chosen
+
+
+def coins(exponents: ArrayLike, bits: Callable[[int], int]) -> NDArray[np.bool_]:
+    """Toss one coin per exponent, any shape: True with a probability of exactly e^exponent.
+
+    >>> import secrets
+    >>> coins([0.0, -1e6], secrets.randbits)
+    array([ True, False])
+
+    exponents: floats <= 0. A point is drawn among 2^BITS; it is below 2^BITS e^exponent or not,
+    and if 62 bits do not tell, more are drawn. Raises ValueError for others.
+    """
+    exponents = np.asarray(exponents, dtype=np.float64)
+    if not (exponents <= 0).all():
+        raise ValueError("exponents: must be numbers that are at most 0")
+    with np.errstate(under="ignore"):
+        sure, most = _around(2.0**BITS * np.exp(exponents))
+    points = _points(exponents.size, bits).reshape(exponents.shape)
+    tossed = (points < sure) | (exponents == 0)
+    for place in zip(*np.nonzero(~tossed & (points < most)), strict=True):
+        exponent, point = Fraction(float(exponents[place])), int(points[place])
+        tossed[place] = _is_below(Fraction(1 << BITS), exponent, point, bits)
+    return tossed
+
+
+def _points(number: int, bits: Callable[[int], int]) -> NDArray[np.int64]:
+    """So many uniform whole numbers below 2^BITS."""
+    drawn = bits(64 * number).to_bytes(8 * number, "little")
+    return (np.frombuffer(drawn, dtype="<u8") >> np.uint64(64 - BITS)).astype(np.int64)
+
+
 def accepted(line: Parts, place: int, inside: int, bits: Callable[[int], int]) -> bool:
     """Return whether a point that is uniform in [inside, inside + 1) is below a class' true size.
 
@@ -103,9 +172,16 @@ def accepted(line: Parts, place: int, inside: int, bits: Callable[[int], int]) -
     """
     if inside < line.sure[place]:
         return True
-    exponent, known = line.exponent(place), BITS
+    return _is_below(Fraction(line.factor), line.exponent(place), inside, bits)
+
+
+def _is_below(
+    factor: Fraction, exponent: Fraction, inside: int, bits: Callable[[int], int]
+) -> bool:
+    """Whether a point that is uniform in [inside, inside + 1) is below factor e^exponent."""
+    known = BITS
     while True:
-        below, above = bounds(Fraction(line.factor), exponent, known - BITS)
+        below, above = bounds(factor, exponent, known - BITS)
         if inside + 1 <= below:
             return True
         if inside >= above:
