@@ -4,8 +4,7 @@ GNMax's sigma for Q labels by three accounts: that of the labels themselves, whi
 two that were there before it. One charges for the noisy counts, by Balle and Wang's exact
 condition. The other charges for labels, too, by the worst Rényi divergence of one of them (Chadha
 and co-authors 2024). So it can be said how much of the noise that is saved comes from charging
-labels at all, and how much from the account. Other noise is found by its mechanism, beside the
-noise that its labels need by another proof.
+labels at all, and how much from the account.
 """
 
 from __future__ import annotations
@@ -16,9 +15,6 @@ from benchmarks.label_renyi import renyi_sigma
 from benchmarks.measuring import describe, in_a_process, least, peak, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles import label_epsilon, noise_scale
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.mechanisms.accounts.label import label_curve, least_share
-from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 
 EPSILON, DELTA = 2.0, 1e-5
@@ -30,10 +26,6 @@ CLASSES = [(EPSILON, c, 250, 100) for c in (3, 100)]
 LABELS = [(EPSILON, c, 250, q) for q in (10, 100, 1000, 10_000) for c in (2, 10)]
 CASES = DOCUMENTED + TEACHERS + CLASSES + LABELS
 QUICK = [(1.0, 2, 51, 20), (EPSILON, 10, 51, 10)]
-# Other laws of noise, in ten classes.
-LAWS = ("exponential", "permute_and_flip")
-OTHERS = [(law, 250, q) for law in LAWS for q in (10, 100, 1000, 10_000)]
-QUICK_OTHERS = [(law, 51, 10) for law in LAWS]
 # The project's own targets: seconds, MiB, and sigma as a share of what the counts need.
 TARGETS = {
     (EPSILON, 2, 250, 1000): (5, 1024, 0.84),
@@ -55,24 +47,6 @@ def measure_calibration(epsilon: float, classes: int, teachers: int, labels: int
     return timing | {"peak_mib": memory, "scale": scale} | before | ends
 
 
-def measure_share(law: str, teachers: int, labels: int) -> dict:
-    """Seconds and memory of finding a law's noise in ten classes, as a share of another proof's."""
-    mechanism = load(law)
-    task = Task(EPSILON, DELTA, labels, labels, teachers, 10)
-    start = mechanism.account.start.find(mechanism.law, task, labels)
-
-    def calibrate() -> float:
-        label_curve.cache_clear()
-        return least_share.__wrapped__(mechanism.account, mechanism.law, task, start)
-
-    timing, share = least(calibrate)
-    memory = peak()
-    found = mechanism.law.pairs(task, mechanism.law.less_noise(start, share))
-    bounds = adaptive_epsilon(found, labels, DELTA)
-    ends = {"lower": bounds.lower, "upper": bounds.upper}
-    return timing | {"peak_mib": memory, "ratio": share} | ends
-
-
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """All measurements as a tidy frame, a calibration a row. quick: a few small ones."""
     facts = describe("numpy", "scipy")
@@ -80,11 +54,7 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
     for case in QUICK if quick else CASES:
         arguments = dict(zip(("epsilon", "classes", "teachers", "labels"), case, strict=True))
         found = in_a_process(measure_calibration, **arguments)
-        rows.append({"law": "gnmax_exact", **arguments, **found, **shares_saved(found)})
-    for case in QUICK_OTHERS if quick else OTHERS:
-        arguments = dict(zip(("law", "teachers", "labels"), case, strict=True))
-        found = in_a_process(measure_share, **arguments)
-        rows.append({"epsilon": EPSILON, "classes": 10, **arguments, **found})
+        rows.append({**arguments, **found, **shares_saved(found)})
     return with_machine(rows, facts)
 
 
@@ -106,8 +76,6 @@ def shares_saved(found: dict) -> dict:
 
 def section(data: pd.DataFrame) -> str:
     """The results in Markdown."""
-    gaussian = data[data["law"] == "gnmax_exact"]
-    others = data[data["law"] != "gnmax_exact"]
     size = {"teachers": "{teachers:,}", "labels": "{labels:,}"}
     cost = {
         "ε between": "{lower:.3f} and {upper:.3f}",
@@ -122,28 +90,20 @@ def section(data: pd.DataFrame) -> str:
     }
     targets = []
     for (epsilon, classes, teachers, labels), (seconds, memory, ratio) in TARGETS.items():
-        place = (gaussian["classes"] == classes) & (gaussian["teachers"] == teachers)
-        place &= (gaussian["labels"] == labels) & (gaussian["epsilon"] == epsilon)
-        for row in gaussian[place].itertuples():
+        place = (data["classes"] == classes) & (data["teachers"] == teachers)
+        place &= (data["labels"] == labels) & (data["epsilon"] == epsilon)
+        for row in data[place].itertuples():
             kept = row.seconds <= seconds and row.peak_mib < memory and row.ratio <= ratio
             targets.append(
                 f"- {classes} classes, {teachers} teachers, {labels:,} labels: {seconds} s, "
                 f"{memory} MiB, ratio {ratio}: {'kept' if kept else 'MISSED'}"
             )
     percent = {
-        "less": 100 * (1 - gaussian["ratio"]),
-        "share": 100 * gaussian["charging"],
-        "rest": 100 * gaussian["account"],
+        "less": 100 * (1 - data["ratio"]),
+        "share": 100 * data["charging"],
+        "rest": 100 * data["account"],
     }
-    blocks = [table(case | saved, gaussian.assign(**percent)), table(case | cost, gaussian)]
-    if len(others):
-        blocks += [
-            "Other laws, ten classes. The ratio is that of the noise to what the labels need by "
-            "the best of the other proofs: composition of bounded range for the exponential "
-            "mechanism, of pure labels for permute-and-flip. If it is above 1, that other proof is "
-            "the better one.",
-            table({"mechanism": "{law}"} | size | {"ratio": "{ratio:.3f}"} | cost, others, words=1),
-        ]
+    blocks = [table(case | saved, data.assign(**percent)), table(case | cost, data)]
     return chapter(
         "What many labels cost",
         "many_labels",

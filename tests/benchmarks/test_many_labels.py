@@ -1,6 +1,5 @@
 """The benchmark of many labels calibrates, and its section says what was found and aimed at."""
 
-import pandas as pd
 import pytest
 
 from benchmarks import many_labels
@@ -13,18 +12,12 @@ def data(toy):
 
 
 def test_small_calibrations_are_shown(data):
-    gaussian = data["law"] == "gnmax_exact"
-    assert (data.loc[gaussian, "ratio"] < 0.9).all()
-    assert set(data.loc[~gaussian, "law"]) == set(many_labels.LAWS)
-    # Composition of pure labels is as good for a few labels of permute-and-flip.
-    ratios = data[~gaussian].set_index("law")["ratio"]
-    assert (ratios < pd.Series({"exponential": 0.95, "permute_and_flip": 1.02})).all()
+    assert (data["ratio"] < 0.9).all()
     assert (data["upper"] <= data["epsilon"] * 1.001).all()
     assert (data["lower"] <= data["upper"]).all()
     section = many_labels.section(data)
     assert "| 1 | 2 | 51 | 20 | 23.59 → 20.68 → 19.48 | 17.4 % (71 % of it) | 5.8 % |" in section
     assert "| 2 | 10 | 51 | 10 |" in section
-    assert "| exponential | 51 | 10 |" in section
 
 
 def test_targets_are_among_the_cases_and_a_missed_one_is_named(data, monkeypatch):
