@@ -46,6 +46,10 @@ SECURE = (
     "tests.mechanisms.test_claims:test_secure_labels_are_as_private_as_audited_and_a_twin_is_not"
 )
 SECURE_THRESHOLDS = f"{HERE}test_thresholds_with_secure_noise"
+SELECTIONS = (
+    "tests.mechanisms.laws.test_secure_selection:"
+    "test_secure_labels_keep_to_the_audit_and_a_twin_does_not"
+)
 SCORES = "tests.noise.test_softmax:test_secure_draws_keep_to_the_range_and_a_twin_does_not"
 DPSGD = f"{HERE}test_a_step_of_dp_sgd"
 BATCHES = f"{HERE}test_batches_hold_a_record_at_its_rate"
@@ -63,6 +67,7 @@ PRIVATE = {
     "noise/secure.py coins": SECURE,
     "noise/secure.py fair_bits": SECURE,
     "noise/secure.py largest": SECURE,
+    "noise/secure.py one_of": SELECTIONS,
     "noise/secure.py _gaussian": SECURE_THRESHOLDS,
     "noise/secure.py uniform": DPSGD,
     "noise/sources.py Seeded.bits": SCORES,

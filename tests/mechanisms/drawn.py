@@ -16,7 +16,15 @@ from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure
 
 _DIGITS = 60
-_EXACT = ("coins", "fair_bits", "weighted", "subsets", "largest")
+_EXACT = (
+    "coins",
+    "exponential_coins",
+    "softmax_classes",
+    "one_of",
+    "fair_bits",
+    "subsets",
+    "largest",
+)
 _GAUSSIAN = ("add_discrete_gaussian", "add_fine_gaussian")
 
 
@@ -68,6 +76,19 @@ class Followed:
         (p,) = (Fraction(float(p)) for p in np.ravel(probabilities))
         return np.array([self.next([True, False], [p, 1 - p])])
 
+    def exponential_coins(self, exponents):
+        (row,) = map(_powers, np.asarray(exponents).tolist())
+        return np.array([[self.next([True, False], [p, 1 - p]) for p in row]])
+
+    def softmax_classes(self, scores):
+        (row,) = map(_powers, np.asarray(scores).tolist())
+        return np.array([self.next(range(len(row)), [p / sum(row) for p in row])])
+
+    def one_of(self, wanted):
+        (places,) = map(np.flatnonzero, np.asarray(wanted))
+        chances = [Fraction(1, len(places))] * len(places)
+        return np.array([self.next(places.tolist(), chances)])
+
     def fair_bits(self, shape):
         assert np.prod(shape) == 1
         return np.full(shape, self.next([0, 1], [Fraction(1, 2)] * 2), np.uint8)
@@ -91,6 +112,13 @@ class Followed:
     def add_fine_gaussian(self, counts, sigma):
         self.gaussian.append(("fine", sigma, np.asarray(counts)))
         return np.asarray(counts)
+
+
+def _powers(exponents):
+    """e^x of each exponent, exactly that of 0 and of others to fifty digits."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return [Fraction(Decimal(x).exp()) if x else Fraction(1) for x in exponents]
 
 
 def adaptive_delta(pairs, epsilon, queries, answers):

@@ -3,7 +3,9 @@
 One label is what the catalogue, DaRRM's table and the ledger said of two classes; many labels are
 what the planner said. Where these disagreed, one label of a budget is DaRRM's everywhere now. Noise
 that is found for many labels together is within `scales.SLACK` of theirs: where the search for it
-ends depends on the last digits of `exp` and `log`, which differ between processors.
+ends depends on the last digits of `exp` and `log`, which differ between processors. The exponential
+mechanism and permute-and-flip of more than two classes are charged otherwise since, and have rows
+of their own.
 """
 
 import json

@@ -31,6 +31,10 @@ RELEASES = {
     "lnmax_pure": ("lnmax_pure", 41, 2, 1, {}),
     "exponential": ("exponential", 41, 2, 12, {}),
     "permute_and_flip": ("permute_and_flip", 41, 2, 12, {}),
+    "exponential, many classes": ("exponential", 41, 3, 12, {}),
+    "exponential, one label": ("exponential", 41, 3, 1, {}),
+    "permute_and_flip, many classes": ("permute_and_flip", 41, 10, 400, {}),
+    "permute_and_flip, one label": ("permute_and_flip", 41, 10, 1, {}),
     "ladder": ("ladder", 21, 2, 5, {}),
     "darrm_sub": ("darrm_sub", 11, 2, 1, SHARED),
     "darrm_opt": ("darrm_opt", 11, 2, 1, SHARED),
@@ -135,6 +139,20 @@ FORGED = {
 def test_forged_files_fail(tmp_path, capsys, forgery):
     plan = _plan(*RELEASES["gnmax_exact"])
     assert verify.main([_file(tmp_path, plan, **FORGED[forgery])]) == 1
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", ["exponential, many classes", "permute_and_flip, many classes"])
+def test_losses_of_other_noise_and_other_mechanisms_fail(tmp_path, capsys, name):
+    plan = _plan(*RELEASES[name])
+    record = json.loads(_file(tmp_path, plan).read_text())
+    law = record["certificates"][0]["law"]
+    key = "range" if law["name"] == "bounded_range" else "epsilon"
+    less = {f"certificates__0__law__{key}": exactly(float.fromhex(law[key]) * 0.999)}
+    assert verify.main([_file(tmp_path, plan, **less)]) == 1
+    noise = replace(plan.parameters, label_epsilon=1.05 * plan.parameters.label_epsilon)
+    for other in (replace(plan, parameters=noise), replace(plan, name="gnmax_exact")):
+        assert verify.main([_file(tmp_path, plan, release__terms=other.text())]) == 1
     capsys.readouterr()
 
 

@@ -43,6 +43,7 @@ class FixedCoins:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.randbelow, self.choice = self.random.randrange, self.random.choice
+        self.randbits = self.random.getrandbits
         self.SystemRandom = lambda: self.random
         self.token_bytes = self.urandom = self.random.randbytes
 

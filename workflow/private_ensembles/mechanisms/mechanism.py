@@ -168,11 +168,12 @@ def unproven(entry: Entry, labels: int, n_classes: int) -> str | None:
 
     The registry's column `secure` is the table that it reads.
     """
-    of_two, _ = entry.secure
-    if labels <= entry.secure[n_classes > 2]:
+    of_two, of_more = entry.secure
+    if labels <= (of_two if n_classes == 2 else of_more):
         return None
-    beyond = "one label of two classes" if of_two == 1 else f"two classes and {of_two:,} labels"
-    return f"has no sampler for noise: secure beyond {beyond}"
+    if of_two == 1:
+        return "has no sampler for noise: secure beyond one label of two classes"
+    return f"has no sampler for noise: secure beyond {of_two:,} labels of two classes"
 
 
 @cache

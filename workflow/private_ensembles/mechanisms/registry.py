@@ -11,10 +11,11 @@ ADJACENCIES = frozenset({"add_remove", "replace_one"})
 # Of one family, from the loosest analysis to the tightest.
 ANALYSES = ("paper", "analytic", "label")
 # How many labels of two classes, and of more, are proven if noise is secure: all that the law's own
-# exact sampler draws; one coin, audited as it is; coins of the table that the account is of; those,
-# and a lattice so fine that the account grants its distance from continuous noise; none.
-ALL, ONE_COIN, COINS = (10**9, 10**9), (1, 0), (10_000, 0)
-COINS_OR_FINE, NONE = (10_000, 10_000), (0, 0)
+# exact sampler draws; one coin, audited as it is; coins of the table that the account is of, and
+# for more classes the law's own exact sampler, or a lattice so fine that the account grants its
+# distance from continuous noise; none.
+ALL, ONE_COIN, NONE = (10**9, 10**9), (1, 0), (0, 0)
+COINS_OR_EXACT, COINS_OR_FINE = (10_000, 10**9), (10_000, 10_000)
 
 
 @dataclass(frozen=True)
@@ -103,11 +104,11 @@ ENTRIES = (
           source="PATE 2017 (LNMax); one moved vote changes two counts by one",
           proof="method.md#laplace-noise-on-the-counts", **_LAPLACE),
     Entry("exponential", "Exponential mechanism", ("orange", "p", "--"), "gumbel.LAW",
-          "label.gumbel", COINS, scale_of="exponential",
+          "label.gumbel", COINS_OR_EXACT, scale_of="exponential",
           source="McSherry and Talwar 2007, Theorem 6",
           proof="method.md#choosing-a-class-by-its-count", **_TIGHT),
     Entry("permute_and_flip", "Permute-and-flip", ("vermilion", "h", "-"), "exponential.LAW",
-          "label.exponential", COINS, scale_of="permute_and_flip",
+          "label.exponential", COINS_OR_EXACT, scale_of="permute_and_flip",
           source="McKenna and Sheldon 2020, Algorithm 1",
           proof="method.md#choosing-a-class-by-its-count", **_TIGHT),
     Entry("ladder", "Optimal ladder", ("black", "P", "-"), "ladder.LAW", "label.ladder", ALL,

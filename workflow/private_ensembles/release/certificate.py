@@ -13,7 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from private_ensembles.accounting.adaptive.families import largest_spread
+from private_ensembles.accounting.adaptive.families import (
+    Dominating,
+    largest_spread,
+    pure_pair,
+)
 from private_ensembles.accounting.adaptive.hockey_sticks import excesses
 from private_ensembles.accounting.discrete_gaussian import Moves, fine_distance
 from private_ensembles.accounting.discrete_gaussian import delta as discrete_delta
@@ -26,9 +30,9 @@ from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.accounts.thresholds import CheckedLabels
 from private_ensembles.mechanisms.laws.committee import Members
 from private_ensembles.mechanisms.laws.gamma import NoisyMajority
-from private_ensembles.mechanisms.laws.gaussian import Gaussian
 from private_ensembles.mechanisms.laws.ladder import LeakyLabel
 from private_ensembles.mechanisms.laws.majority import Answers
+from private_ensembles.mechanisms.laws.selection import SelectionRate
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.release import label_certificate
 from private_ensembles.release.label_certificate import Noise, OnCells, panel_error
@@ -196,19 +200,23 @@ def _of_labels(plan: ReleasePlan) -> Proof:
     task, parameters = plan.task, plan.parameters
     if task.n_classes == 2 and plan.labels == 1:
         return Proof(_of_one_label(plan))
-    if task.n_classes > 2 and not isinstance(plan.mechanism.law, Gaussian):
-        raise NoCertificate("its labels of more than two classes have no certificate that is short")
+    selects = task.n_classes > 2 and isinstance(parameters, SelectionRate)
+    if selects and (plan.labels == 1 or plan.mechanism.law.dominating is pure_pair):
+        return Proof(_composed(plan, 2 * parameters.used_rate, 0.0))
     noise = _noise(plan, parameters)
     body, epsilon, curve = label_certificate.adaptive(noise, plan.labels, task.delta, task.epsilon)
     if isinstance(parameters, LeakyLabel) and not epsilon <= task.epsilon:
-        # Composition of labels of which no more is known than what each costs.
-        each, leak = parameters.label_epsilon, parameters.label_delta
-        law = {"name": "response", "epsilon": exactly(each), "delta": exactly(leak)}
-        claim = {"epsilon": exactly(task.epsilon), "delta": exactly(task.delta)}
-        return Proof(_of_costs(law, plan.labels, claim))
+        return Proof(_composed(plan, parameters.label_epsilon, parameters.label_delta))
     if not body:
         raise NoCertificate("the verifier's grid proves nothing at this delta")
     return Proof(body, tuple(curve))
+
+
+def _composed(plan: ReleasePlan, each: float, leak: float) -> dict:
+    """Composition of labels of which no more is known than what each costs."""
+    law = {"name": "response", "epsilon": exactly(each), "delta": exactly(leak)}
+    claim = {"epsilon": exactly(plan.task.epsilon), "delta": exactly(plan.task.delta)}
+    return _of_costs(law, plan.labels, claim)
 
 
 def _of_thresholds_and_labels(plan: ReleasePlan) -> Proof:
@@ -227,10 +235,18 @@ def _of_thresholds_and_labels(plan: ReleasePlan) -> Proof:
 
 
 def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
-    """Noise as the verifier has it: GNMax's cells, or the coins of two classes."""
+    """Noise as the verifier has it: GNMax's cells, a range of losses, or coins of two classes."""
     task = plan.task
     law = plan.mechanism.law if law is None else law
-    spread = largest_spread(law.pairs(task, noise))
+    family = law.pairs(task, noise)
+    spread = largest_spread(family)
+    if isinstance(family, Dominating):
+        range_ = exactly(2 * noise.used_rate)
+        stated_law = {"name": "bounded_range", "range": range_, "cells": len(family.first)}
+        first = np.concatenate([family.first, family.second])
+        second = np.concatenate([family.second, family.first])
+        curves = partial(excesses, first, second)
+        return Noise(stated_law, curves, spread, (2, len(family.first)))
     if task.n_classes > 2 or not law.coins:
         return _cells(plan, float(noise.sigma), spread)
     coins = _coins(plan, noise, law)
@@ -243,7 +259,6 @@ def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
     table = np.stack([zeros, ones], axis=1)
     fewer, more = table[:-1], table[1:]
     first, second = np.concatenate([fewer, more]), np.concatenate([more, fewer])
-
     curves = partial(excesses, first, second)
     return Noise(coins, curves, spread, (2, len(fewer)))
 

@@ -523,7 +523,7 @@ def rows_and_pairs(law):
     are neighbours; and all that these depend on."""
     need(type(law) is dict, "a law is an object")
     name = words(law.get("name"))
-    known = {"response": dominating_response, "coins": coins}
+    known = {"response": dominating_response, "coins": coins, "bounded_range": bounded_range}
     within(name in known, f"no law {name!r} is known here")
     rows, pairs, about = known[name](law)
     rows = [[(floor(low * GUARD), ceil(high * GUARD)) for low, high in row] for row in rows]
@@ -552,6 +552,26 @@ def dominating_response(law):
     rows = [[true, false, leak, never], [false, true, never, leak]]
     about = f"any mechanism whose label is ({near(epsilon)}, {near(delta)})-DP"
     return rows, [(0, 1)], about
+
+
+def bounded_range(law):
+    """Labels whose likelihood ratios span a factor of e^range at most: 1/N is the largest, N in
+    [e^-range, 1]. Of all N in a cell the law on both ends, with a mean of 1, loses most. [Dong,
+    Durfee and Rogers 2020]"""
+    _, spread, cells = fields(law, {"name": anything, "range": number, "cells": count})
+    need(spread > 0 and cells >= 1, "range and cells must be positive")
+    steps.take(1000 * cells)
+    rows = []
+    for cell in range(cells):
+        (a, b), (c, d) = exp(spread * (cell + 1) / cells), exp(spread * (cell - cells) / cells)
+        (rise, most), (fall, further) = (a - 1, b - 1), (1 - d, 1 - c)
+        rare = fall / (fall + most), further / (further + rise)  # the ratio is the larger one
+        often = 1 - rare[1], 1 - rare[0]
+        rows.append([often, rare])
+        rows.append([(often[0] * c, often[1] * d), (rare[0] * a, rare[1] * b)])
+    pairs = [(2 * cell, 2 * cell + 1) for cell in range(cells)]
+    about = f"any mechanism whose losses have a range of {near(spread)}, in {cells} cells"
+    return rows, pairs, about
 
 
 def coins(law):
@@ -1427,7 +1447,7 @@ def of_the_plan(body, plan, task):
         of_teachers(number(body["epsilon"]), number(body["Delta"]), task)
     elif of_response and body["theorem"] != "adaptive_labels":
         if "label_epsilon" in noise:  # labels of which only the cost is known
-            costs = real(noise["label_epsilon"]), real(noise["label_delta"])
+            costs = loss_of(noise), real(noise["label_delta"]) if "label_delta" in noise else 0
             need(body["labels"] == labels, "the certificate is of another number of labels")
             each = number(law["epsilon"]), number(law["delta"])
             need(each == costs, "the certificate is of other labels")
@@ -1469,15 +1489,17 @@ def of_noise(law, name, noise, K, C):
         same = law["teachers"] == K and law["classes"] == C and number(law["scale"]) == real(scale)
         need(same and law["lattice"] == "fine", "the certificate is of other noise")
         return
+    if law["name"] == "bounded_range":
+        same = name == "exponential" and number(law["range"]) == loss_of(noise)
+        need(same, "the certificate is of other labels")
+        return
     need(law["name"] == "coins" and len(law["rows"]) == K + 1 and C == 2, "the coins are of others")
     known = {"sigma": "gaussian", "scale": "laplace", "own_scale": "laplace"}
     form = [(known[key], real(noise[key])) for key in known if noise.get(key) is not None]
     if "own_scale" in noise and not form:
         form = [("laplace", 2 / real(noise["label_epsilon"]))]
     if name in ("exponential", "permute_and_flip"):
-        rate = noise.get("rate")
-        rate = real(noise["label_epsilon"]) / 2 if rate is None else real(rate)
-        form = [(name, 1 / rate)]
+        form = [(name, 2 / loss_of(noise))]
     steps.take(300 * K * len(form))
     for kind, scale in form[:1]:
         for ones, (label, p) in enumerate(law["rows"]):
@@ -1485,6 +1507,12 @@ def of_noise(law, name, noise, K, C):
             near_enough = abs(number(p) - low) <= (high + Fraction(1, 10**30)) / 10**9
             right = near_enough and (2 * ones == K or label == (2 * ones < K))
             need(right, "a coin is not that of the plan's noise")
+
+
+def loss_of(noise):
+    """What one label may lose at most by its noise alone: of a stated rate, twice that."""
+    rate = noise.get("rate")
+    return real(noise["label_epsilon"]) if rate is None else 2 * real(rate)
 
 
 def parsed(text):

@@ -94,11 +94,12 @@ class GaussianStart(Start):
 class SelectionStart(Start):
     """One label of two classes: the largest rate that the exact audit allows.
 
-    It spends the whole of delta as well (`leak`). Else rate label_epsilon / 2, and labels compose
-    by their epsilon. bounded_range: moving a vote changes every exponent by at most rate, so the
-    loss of class j is rate times a number in [-1, 1] minus the same constant for all j: the law is
-    epsilon-bounded-range and costs rho = epsilon^2 / 8 (Cesar and Rogers 2021; Hoeffding's lemma),
-    four times less than what pure DP alone promises; pure composition, if better, is used instead.
+    It spends the whole of delta as well (`leak`). Else rate label_epsilon / 2: one label of more
+    classes costs label_epsilon and no delta, and labels compose by it. bounded_range: moving a vote
+    changes every exponent by at most rate, so the loss of class j is rate times a number in [-1, 1]
+    minus the same constant for all j: the law is epsilon-bounded-range and costs rho = epsilon^2 /
+    8 (Cesar and Rogers 2021; Hoeffding's lemma), four times less than what pure DP alone promises;
+    pure composition, if better, is used instead.
     """
 
     bounded_range: bool = False
@@ -111,6 +112,8 @@ class SelectionStart(Start):
         if labels == 1 and task.n_classes == 2:
             rate = selection_rate(task.epsilon, task.delta, law.weigh, task.n_teachers)
             return SelectionRate(task.epsilon, 1, rate, task.delta)
+        if labels == 1:
+            return SelectionRate(task.epsilon, 1)
         each = label_epsilon(task.epsilon, labels, task.delta)
         if self.bounded_range:
             rho = rho_within(task.epsilon, task.delta, "improved") / labels
@@ -124,6 +127,8 @@ class SelectionStart(Start):
             if labels == 1 and parameters.leak <= task.delta:
                 return Cost(each, each)
             each = 2 * parameters.used_rate  # what holds without the delta that the audit spends
+        if labels == 1 and task.n_classes > 2:
+            return Cost(each, each)
         together = composed(each, labels, task.delta)
         if self.bounded_range:
             rho = labels * each**2 / 8 * (1 + 1e-15)
@@ -324,7 +329,39 @@ def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -
     )
 
 
+class SelectionAccount(LabelAccount):
+    """Of more than two classes: charged for the largest loss of a label, 2 rate for a moved vote.
+
+    Secure labels have the very law that this is proven of. If several votes move, a loss is as many
+    times as large, so that as many times the noise costs the same (docs/many-labels.md, "Groups").
+    """
+
+    def find(self, law, task, labels, **free):
+        if task.n_classes == 2:
+            return super().find(law, task, labels, **free)
+        one = task.of_one_vote()
+        noise = self.start.find(law, one, labels)
+        if self.together(law, one, labels):
+            share = least_share(self, law, one, noise)
+            if share < 1:
+                noise = law.less_noise(noise, share)
+        return law.less_noise(noise, groups.more_noise(task.moved))
+
+    def guess(self, law, task, labels, **free):
+        if task.n_classes == 2:
+            return super().guess(law, task, labels, **free)
+        one = super().guess(law, task.of_one_vote(), labels, **free)
+        return law.less_noise(one, groups.more_noise(task.moved))
+
+    def cost(self, law, task, parameters):
+        """Return the least that is proven."""
+        if task.n_classes == 2:
+            return super().cost(law, task, parameters)
+        one = law.less_noise(parameters, groups.less_noise(task.moved))
+        return super().cost(law, task.of_one_vote(), one)
+
+
 gaussian = LabelAccount(GaussianStart(), refuses=True)
-gumbel = LabelAccount(SelectionStart(bounded_range=True), composes=True)
-exponential = LabelAccount(SelectionStart(), composes=True)
+gumbel = SelectionAccount(SelectionStart(bounded_range=True), composes=True)
+exponential = SelectionAccount(SelectionStart(), composes=True)
 ladder = LabelAccount(LadderStart())

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.adaptive.families import pure_pair
 from private_ensembles.mechanisms.laws.selection import Selection, preferences
+from private_ensembles.noise import secure
 from private_ensembles.pate.histograms import Merged
 from private_ensembles.pate.products import integrals_of_others, nodes_and_weights
 
@@ -53,4 +54,15 @@ def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> ND
     return np.argmin(np.where(accepted, arrival, np.inf), axis=1)
 
 
-LAW = Selection("permute_and_flip", weigh, choose, weigh_merged, pure_pair)
+def draw_exactly(exponents: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Toss every class' coin and take one of those that say yes, (queries,).
+
+    That is Algorithm 1: its order is independent of the coins, so that the first to say yes is any
+    of them with the same probability.
+    """
+    return secure.one_of(secure.exponential_coins(exponents))
+
+
+LAW = Selection(
+    "permute_and_flip", weigh, choose, weigh_merged, pure_pair, draw_exactly=draw_exactly
+)

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.adaptive.families import bounded_range_pairs
 from private_ensembles.mechanisms.laws.selection import Selection, checked, preferences
+from private_ensembles.noise import secure
 from private_ensembles.pate.histograms import Merged
 
 
@@ -38,4 +39,11 @@ def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> ND
     return np.argmax(scores + generator.gumbel(size=scores.shape), axis=1)
 
 
-LAW = Selection("exponential", weigh, choose, weigh_merged, bounded_range_pairs)
+def draw_exactly(exponents: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Choose by the law itself, for the very floats, (queries,)."""
+    return secure.softmax_classes(exponents)
+
+
+LAW = Selection(
+    "exponential", weigh, choose, weigh_merged, bounded_range_pairs, draw_exactly=draw_exactly
+)

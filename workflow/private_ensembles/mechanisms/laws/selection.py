@@ -22,6 +22,11 @@ from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.pate.histograms import Merged, merge
 from private_ensembles.pate.products import MANY_CLASSES
 
+# A rate's bits, in more than two classes.
+_BITS = 30
+# Numbers that are drawn at a time.
+_AT_ONCE = 1 << 20
+
 
 @dataclass(frozen=True)
 class SelectionRate(Parameters):
@@ -58,6 +63,18 @@ def preferences(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     return np.exp(rate * (counts - counts.max(axis=1, keepdims=True)))
 
 
+def exact_rate(rate: float) -> float:
+    """Return the rate rounded down to so few bits that its product with any count is exact.
+
+    >>> exact_rate(0.25), 0 < 0.1 - exact_rate(0.1) < 1e-10
+    (0.25, True)
+
+    Counts have 22 bits at most, and floats 53.
+    """
+    mantissa, exponent = math.frexp(rate)
+    return math.ldexp(math.floor(math.ldexp(mantissa, _BITS)), exponent - _BITS)
+
+
 @dataclass(frozen=True)
 class Selection(TableLaw):
     """name: as certificates call it. weigh: Pr[label] of counts at a rate, (queries, classes).
@@ -65,6 +82,9 @@ class Selection(TableLaw):
     choose: a label per query, of counts, a generator and a rate. weigh_merged: the same of the
     pairs of merged counts that are wanted, at a rate, (pairs,). dominating: pairs that dominate a
     label's in any number of classes, by its largest loss: twice the rate for each vote that moves.
+    draw_exactly: a label per query, of exponents rate (n_j - max), by exact samplers.
+
+    In more than two classes the rate is `exact_rate`, so that secure labels have this very law.
     """
 
     name: str
@@ -72,13 +92,22 @@ class Selection(TableLaw):
     choose: Callable[[ArrayLike, np.random.Generator, float], NDArray[np.int64]]
     weigh_merged: Callable[[Merged, NDArray[np.bool_], float], NDArray[np.float64]]
     dominating: Callable[[float], Dominating]
+    draw_exactly: Callable[[NDArray[np.float64]], NDArray[np.int64]]
     pairs_of_many = True
 
-    def chances(self, counts, parameters):
-        return self.weigh(counts, parameters.used_rate)
+    def rate(self, n_classes: int, parameters: SelectionRate) -> float:
+        """Return the rate at which labels of so many classes are chosen."""
+        used = parameters.used_rate
+        return used if n_classes == 2 else exact_rate(used)
 
-    def merged_chances(self, merged, wanted, parameters):
-        return self.weigh_merged(merged, wanted, parameters.used_rate)
+    def chances(self, counts, parameters):
+        return self.weigh(counts, self.rate(np.shape(counts)[1], parameters))
+
+    def merged_chances(
+        self, merged: Merged, wanted: NDArray[np.bool_], parameters: SelectionRate
+    ) -> NDArray[np.float64]:
+        """Return Pr[label] of the pairs of merged counts that are wanted, (pairs,)."""
+        return self.weigh_merged(merged, wanted, self.rate(merged.n_classes, parameters))
 
     def right(self, counts, labels, parameters, secure=False):
         """Return entries of `distribution`, of very many classes within 1e-12 of them."""
@@ -102,19 +131,34 @@ class Selection(TableLaw):
         """Return the error of exponents, as far as floats hold them."""
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
+    def draw(self, counts, parameters, source):
+        """Draw secure labels of more than two classes exactly, whatever the counts."""
+        counts = np.asarray(counts)
+        queries, n_classes = counts.shape
+        if not source.secure or n_classes == 2:
+            return super().draw(counts, parameters, source)
+        rate, labels = self.rate(n_classes, parameters), np.empty(queries, dtype=np.int64)
+        at_once = max(1, _AT_ONCE // n_classes)
+        for start in range(0, queries, at_once):
+            some = counts[start : start + at_once]
+            gaps = some - some.max(axis=1, keepdims=True)
+            labels[start : start + at_once] = self.draw_exactly(rate * gaps)
+        return labels
+
     def draw_seeded(self, counts, parameters, generator):
-        return self.choose(counts, generator, parameters.used_rate)
+        return self.choose(counts, generator, self.rate(np.shape(counts)[1], parameters))
 
     def less_noise(self, parameters, factor):
         if parameters.rate is None:
             return replace(parameters, label_epsilon=parameters.label_epsilon / factor)
-        return replace(parameters, rate=parameters.rate / factor)
+        rate = parameters.rate / factor  # of which an audit says nothing
+        return replace(parameters, label_epsilon=2 * rate, rate=rate, leak=None)
 
     def pairs(self, task, parameters):
         """Return the table of two classes; for more, what dominates a label of this loss."""
         if task.n_classes == 2:
             return super().pairs(task, parameters)
-        loss = 2 * parameters.used_rate
+        loss = 2 * self.rate(task.n_classes, parameters)
         return self.dominating(loss if task.moved == 1 else above(task.moved * loss))
 
     def scale(self, parameters):

@@ -1,0 +1,231 @@
+"""Secure labels of more than two classes by permute-and-flip and the exponential mechanism."""
+
+import itertools
+import math
+import time
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
+from private_ensembles.audit import epsilon_lower_bound
+from private_ensembles.mechanisms.laws.selection import SelectionRate, exact_rate
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise import secure
+from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.noise.streams import generator
+from private_ensembles.planner import ranking, study
+from private_ensembles.planner.defaults import PROFILE
+from private_ensembles.votes.synthetic import ConsensusProfile
+
+from ..drawn import Followed, adaptive_delta
+
+NAMES = ["exponential", "permute_and_flip"]
+
+
+def powers(row, rate):
+    """e^(rate (n_j - max)) to sixty digits, and 1 for the largest."""
+    with localcontext() as context:
+        context.prec = 60
+        exponents = [Fraction(rate) * (n - max(row)) for n in row]
+        return [Fraction((Decimal(float(x))).exp()) if x else Fraction(1) for x in exponents]
+
+
+def exponential_law(row, rate):
+    weights = powers(row, rate)
+    return [weight / sum(weights) for weight in weights]
+
+
+def permute_and_flip_law(row, rate):
+    """McKenna and Sheldon 2020, Algorithm 1, over all permutations."""
+    coins, chances = powers(row, rate), [Fraction(0)] * len(row)
+    orders = list(itertools.permutations(range(len(row))))
+    for order in orders:
+        left = Fraction(1, len(orders))
+        for place in order:
+            chances[place] += left * coins[place]
+            left *= 1 - coins[place]
+    return chances
+
+
+LAWS = {"exponential": exponential_law, "permute_and_flip": permute_and_flip_law}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("row", [(3, 1, 1), (2, 2, 1), (0, 5, 0), (2, 1, 1, 0), (1, 1, 1, 1)])
+def test_what_is_drawn_is_the_law_exactly(name, row, monkeypatch):
+    """Every coin, die and class is followed to its end, in fractions."""
+    law, noise = load(name).law, SelectionRate(0.7, 3)
+    found = Followed(monkeypatch).law(law, noise, row)
+    rate = exact_rate(0.35)
+    assert found == [0, *LAWS[name](row, rate)]
+    table = law.distribution(np.array([row]), noise)[0]
+    assert [float(p) for p in found[1:]] == pytest.approx(table, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("K", "C", "Q"), [(3, 3, 1), (4, 3, 2), (2, 4, 2)])
+def test_no_adversary_exceeds_the_budget_and_less_noise_is_caught(name, K, C, Q, monkeypatch):
+    """Of the exponential mechanism with many teachers alone is nearly all of the budget needed."""
+    mechanism = load(name)
+    task = Task(1.5, 1e-3, Q, Q, K, C, secure=True)
+    parameters = mechanism.calibrate(task)
+    assert mechanism.cost(task, parameters).proven <= task.epsilon
+    rows = [row for row in itertools.product(range(K + 1), repeat=C) if sum(row) == K]
+    near = [
+        pair for pair in itertools.permutations(rows, 2) if np.abs(np.subtract(*pair)).sum() == 2
+    ]
+
+    def delta(noise, epsilon):
+        laws = {row: [0, *LAWS[name](row, law.rate(C, noise))] for row in rows}
+        return adaptive_delta([(laws[a], laws[b]) for a, b in near], epsilon, Q, Q)
+
+    law = mechanism.law
+    assert delta(parameters, task.epsilon) <= Decimal(task.delta)
+    if name == "permute_and_flip" and Q == 1:
+        # Only delta = 0 tells that a label has 5 % less noise: its pure epsilon is exact.
+        twin = law.less_noise(parameters, 0.95)
+        ratios = [
+            p / q
+            for here, there in near
+            for p, q in zip(
+                *(permute_and_flip_law(row, law.rate(C, twin)) for row in (here, there)),
+                strict=True,
+            )
+        ]
+        assert math.log(max(ratios)) > 0.7 * task.epsilon
+
+
+def test_a_label_of_permute_and_flip_uses_its_epsilon_up_and_a_twin_exceeds_it():
+    """At a large lead in many votes: e^(-lead) loses 2 rate as the vote moves."""
+    mechanism = load("permute_and_flip")
+    task = Task(1.5, 1e-3, 1, 1, 60, 3, secure=True)
+    parameters = mechanism.calibrate(task)
+    assert parameters.label_epsilon == task.epsilon
+    assert mechanism.cost(task, parameters).proven == task.epsilon
+
+    def loss(noise):
+        rate = mechanism.law.rate(3, noise)
+        there, here = (permute_and_flip_law((60 - n, n, 0), rate)[1] for n in (1, 2))
+        return math.log(here / there)
+
+    assert 0.999 * task.epsilon < loss(parameters) <= task.epsilon
+    assert loss(mechanism.law.less_noise(parameters, 0.95)) > 1.04 * task.epsilon
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("rate", [1e-9, 0.1, 1 / 3, 50.0, 300.0])
+def test_exponents_are_exact_for_all_counts(name, rate):
+    used = exact_rate(rate)
+    assert 0 <= rate - used < rate * 2.0**-29
+    for count in (1, 3, MOST_TEACHERS - 1, MOST_TEACHERS, 2**22 - 1):
+        assert Fraction(used * count) == Fraction(used) * count
+    law, noise = load(name).law, SelectionRate(2 * rate, 1)
+    assert law.rate(3, noise) == used
+    assert law.rate(2, noise) == rate
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_real_draws_fit_the_law_and_not_that_of_a_doctored_twin(name):
+    law, noise = load(name).law, SelectionRate(0.9, 1)
+    counts = np.array([[6, 4, 4, 1, 0]])
+    runs = 40_000
+    drawn = law.draw(np.repeat(counts, runs, axis=0), noise, Secure())
+    seen = np.bincount(drawn, minlength=5)
+    assert chisquare(seen, runs * law.distribution(counts, noise)[0]).pvalue > 1e-6
+    twin = law.distribution(counts, law.less_noise(noise, 0.95))[0]
+    assert chisquare(seen, runs * twin).pvalue < 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_secure_labels_keep_to_the_audit_and_a_twin_does_not(name):
+    law = load(name).law
+    pair = np.array([[[2, 1, 0]], [[1, 2, 0]]])
+
+    def lower(noise):
+        def sample(counts, runs, _):
+            return law.draw(np.repeat(counts, int(runs), axis=0), noise, Secure())
+
+        return epsilon_lower_bound(
+            sample,
+            *pair,
+            0.0,
+            labels=(0, 1, 2),
+            runs=6000,
+            generator=generator(0, "audit", name),
+            confidence=1 - 1e-6,
+        ).value
+
+    assert 0 < lower(SelectionRate(1.0, 1)) <= 1.0
+    assert lower(SelectionRate(2.5, 1)) > 1.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [(2, 3), (MOST_TEACHERS, 3), (2, MOST_CLASSES)], ids=str)
+def test_what_is_asked_for_is_the_same_whatever_the_votes(name, size, monkeypatch):
+    """How many random bits, and no error: neither depends on the counts."""
+    teachers, classes = size
+    asked = []
+    true = secure.secrets.randbits
+    monkeypatch.setattr(
+        secure.secrets, "randbits", lambda number: asked.append(number) or true(number)
+    )
+    law, noise = load(name).law, SelectionRate(0.5, 1)
+    for first in {teachers, teachers - 1, teachers // 2, 1}:
+        row = np.zeros((1, classes), dtype=np.int64)
+        row[0, 0], row[0, -1] = first, teachers - first
+        (label,) = law.draw(row, noise, Secure())
+        assert 0 <= label < classes
+    assert len(set(asked)) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ten_thousand_labels_and_the_largest_ensembles_take_seconds(name):
+    mechanism = load(name)
+    for K, C, Q in ((250, 10, 10_000), (MOST_TEACHERS, MOST_CLASSES, 5), (2, MOST_CLASSES, 5)):
+        task = Task(1.0, 1e-5, Q, Q, K, C, secure=True)
+        assert mechanism.refusal(task) is None
+        parameters = SelectionRate(0.02, Q, n_teachers=K, n_classes=C)
+        counts = np.zeros((Q, C), dtype=np.int64)
+        counts[:, 0], counts[:, 1] = K - K // 3, K // 3
+        start = time.process_time()
+        labels = release(mechanism, counts, parameters, Secure())
+        assert time.process_time() - start < 3
+        assert labels.shape == (Q,)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("labels", [1, 7, 400, 20_000])
+def test_noise_of_a_group_is_as_many_times_that_of_one_vote(name, labels):
+    mechanism = load(name)
+    one = Task(1.0, 1e-5, labels, labels, 50, 10, secure=True)
+    three = Task(1.0, 1e-5, labels, labels, 50, 10, secure=True, reach=3)
+    rates = [mechanism.calibrate(task).used_rate for task in (one, three)]
+    assert rates[1] == pytest.approx(rates[0] / 3, rel=1e-12)
+    assert 0.99 < mechanism.cost(three, mechanism.calibrate(three)).proven <= 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_noise_that_was_found_for_a_rehearsal_serves_a_release(name):
+    """The proof is of the law that both draw."""
+    mechanism = load(name)
+    task = Task(1.0, 1e-5, 4, 4, 9, 3)
+    parameters = mechanism.calibrate(task)
+    assert not parameters.continuous
+    counts = np.array([[5, 3, 1]] * 4)
+    for source in (Secure(), Seeded(np.random.default_rng(0))):
+        assert release(mechanism, counts, parameters, source).shape == (4,)
+
+
+def test_permute_and_flip_is_right_as_often_as_is_printed():
+    """25 teachers of the usual profile, ten classes, one label at epsilon = 0.5."""
+    profile = ConsensusProfile(10, **PROFILE)
+    task = Task(0.5, 1e-5, 500, 1, 25, 10, secure=True, profile=profile)
+    (plan,) = ranking.plan(task, *study.profile_votes(task, 0), ["permute_and_flip"])
+    assert plan.correct == pytest.approx(0.857, abs=2e-3)
+    assert plan.epsilon == 0.5
