@@ -86,13 +86,14 @@ def test_parameters_are_words_of_four_digits():
 
 
 def test_secure_noise_is_planned_and_audited_as_it_is_drawn():
-    names = {"mechanisms": ["gnmax_analytic", "confident_gnmax", "permute_and_flip"]}
+    sure = ["gnmax_analytic", "confident_gnmax", "permute_and_flip"]
+    names = {"mechanisms": [*sure, "lnmax_pure"]}
     table = study.table_of(study.plans(SETTINGS | names, [2.0], seed=1, noise="secure"))
     refused = table["not_applicable"] != ""
-    assert table.loc[refused, "mechanism"].tolist() == ["permute_and_flip"]
+    assert table.loc[refused, "mechanism"].tolist() == ["lnmax_pure"]
     assert (table.loc[~refused, "epsilon"] <= 2.0).all()
     audit = study.audit_table(SETTINGS | names, noise="secure")
     verdicts = audit.set_index(["mechanism", "classes"])["verdict"].to_dict()
-    assert verdicts["permute_and_flip", 2] == "holds"
-    assert "noise: secure" in verdicts["permute_and_flip", 3]
-    assert {verdicts[name, C] for name in names["mechanisms"][:2] for C in (2, 3)} == {"holds"}
+    assert verdicts["lnmax_pure", 2] == "holds"
+    assert "noise: secure" in verdicts["lnmax_pure", 3]
+    assert {verdicts[name, C] for name in sure for C in (2, 3)} == {"holds"}
