@@ -105,6 +105,7 @@ OWN = {"votes": "votes.csv", "n_classes": 3, "shards": "disjoint"}
         ({"anyway": "oui"}, "^anyway = 'oui': must be true or false"),
         ({"absent": "oui"}, "^absent = 'oui': must be true or false"),
         ({"n_teachers": 1}, "^n_teachers = 1: must be an integer >= 2"),
+        ({"n_classes": 3, "most_ones": 7}, "^most_ones = 7: must be null, but for votes of two"),
         ({"session": "votes.csv", "batch": "a"}, "^shards = 'disjoint': must be null, as the"),
     ],
 )
@@ -125,9 +126,10 @@ def test_a_rehearsal_and_a_session_need_not_state_them(tmp_path):
     [
         ({"absent": True}, "^absent = True: must be no, as the session states its own"),
         ({"n_teachers": 7}, "^n_teachers = 7: must be null, as the session states its own"),
+        ({"most_ones": 7}, "^most_ones = 7: must be null, as a session would have to remember"),
     ],
 )
-def test_a_session_states_by_itself_whether_ballots_may_be_absent(tmp_path, given, says):
+def test_a_session_states_by_itself_what_ballots_are(tmp_path, given, says):
     (tmp_path / "votes.csv").touch()
     config = DEFAULT | {"votes": "votes.csv", "session": "votes.csv", "batch": "a"}
     with pytest.raises(ConfigError, match=says):

@@ -217,10 +217,11 @@ class Configuration(types.Section):
         if share and not (self.votes is not None and self.absent):
             allowed = "0, unless ballots of your own votes may be absent (absent=yes)"
             yield "planner.profile.absent_share", share, allowed
-        if self.most_ones is not None and (self.session or self.n_classes != 2 or self.absent):
+        if self.most_ones is not None and self.session is not None:
             allowed = "null, as a session would have to remember each teacher's ones"
-            if self.session is None:
-                allowed = "null, but for votes of two classes without absent ballots"
+            yield "most_ones", self.most_ones, allowed
+        elif self.most_ones is not None and self.votes and (self.n_classes != 2 or self.absent):
+            allowed = "null, but for votes of two classes without absent ballots"
             yield "most_ones", self.most_ones, allowed
         if self.shards == "shared" and self.reach > 1:
             yield "reach", self.reach, "1, as shards = shared may have a record in all of them"
