@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.api.releasing import release_labels
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import study
@@ -236,3 +237,10 @@ def test_every_kind_of_mechanism_has_an_expectation(name):
     found = of(task, name, Facts("shared" if shared else "disjoint"))
     assert 0 <= found.usefulness <= 1.05
     assert len(found.lines()) <= 4
+
+
+def test_a_million_teachers_are_not_told_what_one_more_would_give():
+    """It raised, as more are not planned for, and nothing was released."""
+    task = replace(HOSPITAL, n_teachers=MOST_TEACHERS, labels=1)
+    found = of(task, "permute_and_flip", Facts("disjoint"))
+    assert "one more teacher as good as these" not in {advice.what for advice in found.advice}

@@ -60,7 +60,7 @@ def neighbours(tmp_path_factory):
         if (teachers, classes) not in known:
             known[teachers, classes] = folder = tmp_path_factory.mktemp("votes")
             generator = np.random.default_rng(0)
-            votes = (generator.random((QUERIES, teachers)) < 0.6).astype(np.uint16)
+            votes = (generator.random((QUERIES, teachers)) < 0.6).astype(np.uint32)
             if (teachers, classes) != USUAL:  # all votes, a tie, one vote, and a power of two
                 first = [teachers, teachers // 2 + 1, 1, min(teachers, 1 << 16)]
                 votes[:4] = np.arange(teachers) >= np.array(first)[:, None]

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.configuration.naming import at_least, at_most
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
@@ -343,7 +344,8 @@ def _one_more(known: Scaled, seed: int) -> Advice | None:
     """One more teacher as good as these, with the same noise, if it is noise on the counts."""
     task, plan = known.task, known.plan
     mechanism = load(plan.mechanism)
-    if not (mechanism.entry.hides_votes and "cap" in mechanism.account.free):
+    scales = mechanism.entry.hides_votes and "cap" in mechanism.account.free
+    if not scales or task.n_teachers >= MOST_TEACHERS:
         return None
     more = replace(task, n_teachers=task.n_teachers + 1)
     votes, truth = study.profile_votes(more, seed)
