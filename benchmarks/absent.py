@@ -16,7 +16,7 @@ from benchmarks.measuring import describe, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.votes.ballots import dealt
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_queries
@@ -49,7 +49,9 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
         for labels in QUICK[1] if quick else LABELS:
             for name in QUICK[2] if quick else MECHANISMS:
                 mechanism = load(name)
-                task = Task(EPSILON, DELTA, labels, labels, teachers, CLASSES, absent=True)
+                task = Task(
+                    Ensemble(teachers, CLASSES, absent=True), Budget(EPSILON, DELTA), Wanted(labels)
+                )
                 noise = mechanism.calibrate(task)
                 right = {
                     kind: by_total(mechanism.law.right, counts, noise, truth).mean()
@@ -75,7 +77,7 @@ def by_total(of: Callable, counts: np.ndarray, noise: Parameters, *columns: np.n
 def _confident(teachers: int, kinds: dict, truth: np.ndarray) -> dict:
     """Confident-GNMax with one threshold for all: shares of queries answered, and right of them."""
     mechanism = load("confident_gnmax")
-    task = Task(EPSILON, DELTA, 1, 1, teachers, CLASSES, absent=True)
+    task = Task(Ensemble(teachers, CLASSES, absent=True), Budget(EPSILON, DELTA), Wanted(1))
     sizes = {"threshold": THRESHOLD * teachers, "sigma1": SIGMA * teachers}
     noise = replace(mechanism.calibrate(task), **sizes, sigma2=SIGMA * teachers)
     row = {"teachers": teachers, "labels": 0, "mechanism": "confident_gnmax"}

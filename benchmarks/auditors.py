@@ -29,7 +29,7 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.mechanism import every
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.streams import generator
 from private_ensembles.papers.darrm.one_label import terms
 from private_ensembles.papers.pate.given_noise import at_noise
@@ -40,8 +40,11 @@ NOISE = {"lnmax": {"scale": 4}, "confident": {"threshold": 8, "sigma1": 4, "sigm
 NOISE["student_score"] = 0.7
 # Mechanisms that a budget says nothing of: DPBag's, and NZC's own constants.
 OWN = {
-    "dpbag": (Task(1.0, 1e-3, 1, 1, 28, 2), BaggingNoise(n_shards=7, k=4, rate=0.4)),
-    "nzc": (Task(1.0, 1e-3, 1, 1, 11, 2), ImmutableNoise()),
+    "dpbag": (
+        Task(Ensemble(28, 2), Budget(1.0, 1e-3), Wanted(1)),
+        BaggingNoise(n_shards=7, k=4, rate=0.4),
+    ),
+    "nzc": (Task(Ensemble(11, 2), Budget(1.0, 1e-3), Wanted(1)), ImmutableNoise()),
 }
 # Above every leak, so that no epsilon is infinite.
 DELTA = 1e-3
@@ -152,7 +155,7 @@ def subjects(classes: tuple[int, ...] = CLASSES) -> Iterator[Subject]:
     cost = BUDGET["m"] * BUDGET["epsilon"], DELTA
     for mechanism in every().values():
         for n_classes in classes:
-            task = Task(*cost, 1, 1, BUDGET["K"], n_classes)
+            task = Task(Ensemble(BUDGET["K"], n_classes), Budget(*cost), Wanted(1))
             if n_classes == 2 and mechanism.name in given.parameters:
                 task, parameters = (
                     terms(mechanism.entry, given.budget),

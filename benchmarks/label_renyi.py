@@ -40,16 +40,16 @@ _TOLERANCE = 2e-4
 
 def renyi_sigma(task: Task) -> float:
     """Return GNMax's sigma, near the least with which this account proves the task's budget."""
-    law, labels = load("gnmax_exact").law, task.labels
+    law, labels = load("gnmax_exact").law, task.wanted.labels
     known = load("gnmax_exact").account.start.find(law, task, labels)
 
     def spent(less: float) -> float:
         noise = law.less_noise(known, 1 / less)
-        return renyi_epsilon(law.pairs(task, noise), labels, task.delta)
+        return renyi_epsilon(law.pairs(task, noise), labels, task.budget.delta)
 
     # Where 1 / less is the share of the noise that is known.
     first = 1 / share_of_labels(labels)
-    less = largest_within(spent, task.epsilon, first, relative=_TOLERANCE)
+    less = largest_within(spent, task.budget.epsilon, first, relative=_TOLERANCE)
     return law.less_noise(known, 1 / less).sigma
 
 

@@ -15,7 +15,7 @@ from benchmarks.label_renyi import renyi_sigma
 from benchmarks.measuring import describe, in_a_process, least, peak, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles import label_epsilon, noise_scale
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 EPSILON, DELTA = 2.0, 1e-5
 # Epsilon, classes, teachers and labels. 2 classes are an own, exact family. The first three stand
@@ -40,7 +40,9 @@ def measure_calibration(epsilon: float, classes: int, teachers: int, labels: int
     memory = peak()
     before = {
         "analytic": noise_scale("gnmax", epsilon=epsilon, **size, analysis="analytic"),
-        "label_rdp": renyi_sigma(Task(epsilon, DELTA, labels, labels, teachers, classes)),
+        "label_rdp": renyi_sigma(
+            Task(Ensemble(teachers, classes), Budget(epsilon, DELTA), Wanted(labels))
+        ),
     }
     found = label_epsilon("gnmax", scale, **size)
     ends = {"lower": found.lower, "upper": found.upper}

@@ -59,7 +59,7 @@ def compare_records(releases: int, labels: int, epsilon: float, delta: float) ->
     """What the record says of releases with the same noise: by addition, and jointly."""
     task, plan = planned(labels, epsilon, delta)
     terms = release_plan.of(task, plan, None, Facts("disjoint")).text()
-    model = (task.privacy_model, task.adjacency)
+    model = (task.protection.privacy_model, task.protection.adjacency)
     one = record.Release("", MECHANISM, plan.epsilon, delta, *model, "", terms, labels, "")
     totals = {"apart": record.together([one] * releases), "joint": record.jointly([one] * releases)}
     about = {"labels": releases * labels, "batches": releases, "budget": epsilon}

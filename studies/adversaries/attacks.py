@@ -23,7 +23,7 @@ from private_ensembles.mechanisms.laws.gamma import NoisyMajority
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Seeded
 from private_ensembles.noise.streams import generator
 from private_ensembles.teachers.accounting import epsilon_group
@@ -232,7 +232,9 @@ def pate_settings(settings: Mapping, queries: int, n_classes: int) -> list[Setti
         ("confident_gnmax", checked),
     ):
         exact = load(f"{name}_exact")
-        task = Task(1.0, settings["delta"], queries, queries, settings["K"], n_classes)
+        task = Task(
+            Ensemble(settings["K"], n_classes), Budget(1.0, settings["delta"]), Wanted(queries)
+        )
         proven = exact.cost(task, parameters).proven
         found.append(Setting(name, exact.law, parameters, settings["delta"], proven))
     return found

@@ -53,17 +53,19 @@ def compare(
     weights = {accuracy: right_weights(histograms, accuracy) for accuracy in accuracies}
     rows = []
     for epsilon, labels in (*single, *several):
-        task = Task(epsilon, delta, labels, labels, **size)
+        task = Task.read(
+            {"epsilon": epsilon, "delta": delta, "queries": labels, "labels": labels, **size}
+        )
         drawn = [*_of_mechanisms(mechanisms, task), *_of_the_best(accuracies, task)]
         for facts, chances in drawn:
             rows += [
                 {
                     "mechanism": facts["mechanism"],
                     "name": facts["name"],
-                    "teachers": task.n_teachers,
-                    "n_classes": task.n_classes,
+                    "teachers": task.ensemble.teachers,
+                    "n_classes": task.ensemble.classes,
                     "epsilon": epsilon,
-                    "delta": task.delta,
+                    "delta": task.budget.delta,
                     "labels": labels,
                     "stated": facts["stated"],
                     "accuracy": accuracy,
@@ -81,7 +83,7 @@ def _of_mechanisms(
     mechanisms: Iterable[str], task: Task
 ) -> Iterator[tuple[dict, NDArray[np.float64]]]:
     """Facts of mechanisms, and Pr[each class of a tie group] of their labels."""
-    histograms = tie_groups(task.n_teachers, task.n_classes)
+    histograms = tie_groups(task.ensemble.teachers, task.ensemble.classes)
     for name in mechanisms:
         mechanism = load(name)
         entry = mechanism.entry
@@ -101,7 +103,7 @@ def _of_the_best(
     for stated in accuracies:
         label = within(task, stated)
         each = f"label_epsilon = {label.epsilon:.4g}, label_delta = {label.delta:.4g}"
-        said = f"{each}, labels = {task.labels}, accuracy = {stated:.4g}"
+        said = f"{each}, labels = {task.wanted.labels}, accuracy = {stated:.4g}"
         facts = {"mechanism": NAME, "name": LABEL, "stated": stated}
         yield facts | {"parameters": said}, label.probabilities
 
@@ -113,26 +115,28 @@ def within(task: Task, accuracy: float) -> BestLabel:
     for all that a moved vote does to them (docs/many-labels.md): the epsilon of each is the largest
     that keeps the total.
     """
-    size = task.n_teachers, task.n_classes
-    if task.labels == 1:
-        return best_label(*size, task.epsilon, task.delta, accuracy=accuracy)
-    each = label_epsilon(task.epsilon, task.labels, task.delta)
+    size = task.ensemble.teachers, task.ensemble.classes
+    if task.wanted.labels == 1:
+        return best_label(*size, task.budget.epsilon, task.budget.delta, accuracy=accuracy)
+    each = label_epsilon(task.budget.epsilon, task.wanted.labels, task.budget.delta)
 
     def label(share: float) -> BestLabel:
         return best_label(*size, each / share, accuracy=accuracy)
 
     def curve_of(share: float, fineness: float) -> Curve:
-        wanted = task.labels, task.epsilon, task.delta
+        wanted = task.wanted.labels, task.budget.epsilon, task.budget.delta
         return curve(pairs(label(share)), *wanted, fineness=fineness, lower=False)
 
-    start = share_of_scale(pairs(label(1)), task.labels, task.epsilon, task.delta)
+    start = share_of_scale(
+        pairs(label(1)), task.wanted.labels, task.budget.epsilon, task.budget.delta
+    )
     share = least_scale_of_curves(
         curve_of,
-        task.labels,
-        task.epsilon,
-        task.delta,
+        task.wanted.labels,
+        task.budget.epsilon,
+        task.budget.delta,
         min(max(start, _LEAST_SHARE), 1.0),
-        fineness=grid_fineness(task.n_classes, task.labels),
+        fineness=grid_fineness(task.ensemble.classes, task.wanted.labels),
     )
     return label(min(share, 1.0))
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.mechanisms.mechanism import every
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.papers.pate.experiment import draw_queries
 from private_ensembles.planner.study import words
@@ -41,12 +41,9 @@ def compare(
         asked = draw_queries(settings["pool"], queries, seed, task, 0)
         for epsilon in settings["epsilon"]:
             wanted = Task(
-                epsilon=epsilon,
-                delta=settings["delta"],
-                queries=queries,
-                labels=queries,
-                n_teachers=int(counts[0].sum()),
-                n_classes=counts.shape[1],
+                Ensemble(int(counts[0].sum()), counts.shape[1]),
+                Budget(epsilon, settings["delta"]),
+                Wanted(queries),
                 secure=check_mode(noise) == "secure",
             )
             for name, mechanism in every().items():
@@ -61,11 +58,11 @@ def compare(
                         "task": task,
                         "queries": queries,
                         "epsilon": epsilon,
-                        "delta": wanted.delta,
+                        "delta": wanted.budget.delta,
                         "mechanism": name,
                         "parameters": words(parameters),
-                        "privacy_model": wanted.privacy_model,
-                        "adjacency": wanted.adjacency,
+                        "privacy_model": wanted.protection.privacy_model,
+                        "adjacency": wanted.protection.adjacency,
                         "answers": answers,
                         "accuracy": correct / answers if answers else np.nan,
                         "release": NOT_FOR_RELEASE,

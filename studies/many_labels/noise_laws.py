@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.planner.study import words
 
@@ -40,12 +40,9 @@ def many_labels(
     rows = []
     for labels in settings["labels"]:
         wanted = Task(
-            epsilon=settings["epsilon"],
-            delta=delta,
-            queries=labels,
-            labels=labels,
-            n_teachers=teachers,
-            n_classes=2,
+            Ensemble(teachers, 2),
+            Budget(settings["epsilon"], delta),
+            Wanted(labels),
             secure=check_mode(noise) == "secure",
         )
         for name in mechanisms:
@@ -62,8 +59,8 @@ def many_labels(
                     "name": mechanism.entry.label,
                     "analysis": mechanism.entry.analysis,
                     "labels": labels,
-                    "epsilon": wanted.epsilon,
-                    "delta": wanted.delta,
+                    "epsilon": wanted.budget.epsilon,
+                    "delta": wanted.budget.delta,
                     "teachers": teachers,
                     "lead": lead,
                     "parameters": words(parameters),

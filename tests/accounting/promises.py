@@ -717,7 +717,14 @@ def group_of(rng):
 
     reach = int(rng.integers(2, 30))
     sizes = {"queries": 5, "labels": 5, "n_teachers": 40, "n_classes": 2}
-    return Task(log_uniform(rng, -2, 1.5), log_uniform(rng, -9, -2), **sizes, reach=reach)
+    return Task.read(
+        {
+            "epsilon": log_uniform(rng, -2, 1.5),
+            "delta": log_uniform(rng, -9, -2),
+            **sizes,
+            "reach": reach,
+        }
+    )
 
 
 def growth(epsilon, reach):
@@ -728,9 +735,12 @@ def growth(epsilon, reach):
 def delta_of_one(rng, function):
     task = group_of(rng)
     epsilon = log_uniform(rng, -4, 1.2)
-    while task.reach * epsilon > 600:
+    while task.protection.reach * epsilon > 600:
         epsilon /= 2
-    yield mpf(task.delta), mpf(function(epsilon, task)) * growth(epsilon, task.reach)
+    yield (
+        mpf(task.budget.delta),
+        mpf(function(epsilon, task)) * growth(epsilon, task.protection.reach),
+    )
 
 
 def cost_of_all(rng, function):
@@ -748,10 +758,14 @@ def cost_of_all(rng, function):
         return spent
 
     found = mpf(function(cost_of_one, task))
-    yield found, task.reach * mpf(spent), False
+    yield found, task.protection.reach * mpf(spent), False
     if mpmath.isfinite(found):
         last = asked[-1]
-        yield mpf(task.delta), mpf(last.delta) * growth(max(spent, last.epsilon), task.reach), False
+        yield (
+            mpf(task.budget.delta),
+            mpf(last.delta) * growth(max(spent, last.epsilon), task.protection.reach),
+            False,
+        )
 
 
 def more_noise(rng, function):

@@ -9,7 +9,7 @@ from private_ensembles.api.noise import label_epsilon, noise_scale
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import two_class_matrix, two_class_pairs
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.pate.gnmax import label_probability
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-4, "labels": 5, "teachers": 9}
@@ -57,7 +57,7 @@ def test_laplace_noise_is_charged_as_published():
 
 
 def test_the_scale_is_the_mechanism_s():
-    task = Task(1.0, 1e-4, 5, 5, 9, 2)
+    task = Task(Ensemble(9, 2), Budget(1.0, 1e-4), Wanted(5))
     assert noise_scale("gnmax", **BUDGET) == load("gnmax_exact").calibrate(task).sigma
 
 

@@ -5,7 +5,7 @@ import pytest
 from private_ensembles.api.planning import plan
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise import streams
 from private_ensembles.planner import ranking
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
@@ -20,7 +20,7 @@ def test_the_ranking_is_the_planner_s():
     profile = ConsensusProfile(3, 0.5, (5, 1), (2, 2), 1.0)
     generator = streams.generator(5, "planner", "profile")
     votes = synthetic_counts(profile, 40, 500, generator)
-    task = Task(3, 1e-5, 30, 10, 40, 3, profile=profile)
+    task = Task(Ensemble(40, 3), Budget(3, 1e-5), Wanted(10, 30), profile=profile)
     assert found == ranking.plan(task, *votes, NAMES)
     assert found[-1].mechanism == "ladder"
     assert found[-1].refusal == "for two classes only"

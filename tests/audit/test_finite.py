@@ -13,7 +13,7 @@ from private_ensembles.audit.labels import OnCounts, OnTeachers
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 from ..mechanisms.listed import AUDIT_DELTA, one_label_each
 from . import oracle
@@ -39,9 +39,9 @@ def as_anybody_s(mechanism, task, parameters):
         return mechanism.law.outcomes(counts, parameters)
 
     if isinstance(audited, OnTeachers):
-        return audited, audit_shared_data(chances, task.n_teachers, *audited.teacher)
+        return audited, audit_shared_data(chances, task.ensemble.teachers, *audited.teacher)
     if isinstance(audited, OnCounts) and one_vote_moves(audited):
-        return audited, audit_function(chances, task.n_teachers, 2, **audited.errors)
+        return audited, audit_function(chances, task.ensemble.teachers, 2, **audited.errors)
     return audited, FiniteMechanism(audited.inputs, audited.matrix, audited.pairs, **audited.errors)
 
 
@@ -71,13 +71,13 @@ OFFERED = [name for name in registry.offered() if registry.entry(name).hides_vot
 def test_what_is_offered_keeps_its_budget_on_three_classes_and_its_twin_does_not(name):
     """The claim is the planner's own; for two classes only, two."""
     mechanism = load(name)
-    task = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=5, n_classes=mechanism.law.n_classes or 3)
+    task = Task(Ensemble(5, mechanism.law.n_classes or 3), Budget(1.0, AUDIT_DELTA), Wanted(1))
     parameters = mechanism.calibrate(task)
 
     def audited(given):
-        errors = mechanism.law.error(5, task.n_classes, given)
+        errors = mechanism.law.error(5, task.ensemble.classes, given)
         return audit_function(
-            lambda counts: mechanism.law.outcomes(counts, given), 5, task.n_classes, **errors
+            lambda counts: mechanism.law.outcomes(counts, given), 5, task.ensemble.classes, **errors
         )
 
     found = audited(parameters)

@@ -9,7 +9,7 @@ from private_ensembles.audit.labels import OnCounts
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 NOISE = GaussianNoise(3.0)
 
@@ -38,7 +38,7 @@ def test_draws_are_of_the_input_given():
 
 
 def test_of_teachers_no_epsilon_is_proven_from_below():
-    task = Task(1.0, 1e-5, 1, 1, n_teachers=5, n_classes=2, teacher_epsilon=0.3)
+    task = Task(Ensemble(5, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(1))
     darrm = load("darrm_sub")
     audited = darrm.law.audited(task, darrm.calibrate(task))
     assert audited.at_least(1e-5) == 0.0 < audited.worst(1e-5).epsilon

@@ -5,7 +5,7 @@ import pandas as pd
 
 from benchmarks import absent
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Seeded
 
 
@@ -15,7 +15,7 @@ def test_a_small_case_is_what_drawn_labels_say():
     there, full, truth = absent.ballots(11, 200)
     assert (there <= full).all()
     assert (full.sum(axis=1) == 11).all()
-    task = Task(absent.EPSILON, absent.DELTA, 1, 1, 11, absent.CLASSES)
+    task = Task(Ensemble(11, absent.CLASSES), Budget(absent.EPSILON, absent.DELTA), Wanted(1))
     law, noise = load("gnmax_exact").law, load("gnmax_exact").calibrate(task)
     counts = absent.dealt(there, 11)
     drawn = [

@@ -18,7 +18,7 @@ from private_ensembles.accounting.adaptive.families import (
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 from ..accounting.adversaries import both_orders, exact_value, power, random_rows
 from ..mechanisms.accounts.test_groups import exact_delta
@@ -47,7 +47,7 @@ def by_definition(pairs, labels, delta):
 )
 def test_it_is_the_worst_divergence_composed_and_converted(K, labels, scale, near):
     law = load("gnmax_exact").law
-    task = Task(1.0, 1e-5, labels, labels, K, 2)
+    task = Task(Ensemble(K, 2), Budget(1.0, 1e-5), Wanted(labels))
     family = law.pairs(task, law.at(scale, labels))
     exact = by_definition(both_orders(family.first, family.second), labels, 1e-5)
     claimed = renyi_epsilon(family, labels, 1e-5)
@@ -83,7 +83,7 @@ def test_labels_charged_together_cost_less(family, labels):
 
 def test_more_classes_cost_at_least_what_two_do():
     two = load("gnmax_exact").law.pairs(
-        Task(1, 1e-5, 20, 20, 51, 2), load("gnmax_exact").law.at(20.0)
+        Task(Ensemble(51, 2), Budget(1, 1e-5), Wanted(20)), load("gnmax_exact").law.at(20.0)
     )
     many = GaussianMaximum(20.0, 51, 10)
     assert renyi_epsilon(two, 20, 1e-5) < renyi_epsilon(many, 20, 1e-5)
@@ -108,7 +108,7 @@ def test_bad_numbers_are_refused(labels, delta):
 def test_documented_scales_are_found(epsilon, teachers, labels, printed):
     """docs/many-labels.md prints the least; what the grid proves is 0.05 % above it at most."""
     task = {"epsilon": epsilon, "delta": 1e-5, "labels": labels, "teachers": teachers}
-    scale = renyi_sigma(Task(epsilon, 1e-5, labels, labels, teachers, 2))
+    scale = renyi_sigma(Task(Ensemble(teachers, 2), Budget(epsilon, 1e-5), Wanted(labels)))
     assert printed - 0.005 <= scale <= printed * 1.0006
     ours, counts = noise_scale("gnmax", **task), noise_scale("gnmax", **task, analysis="analytic")
     assert 0.93 < ours / scale < 0.95
@@ -117,14 +117,14 @@ def test_documented_scales_are_found(epsilon, teachers, labels, printed):
 
 @pytest.mark.parametrize(("C", "K", "Q"), [(2, 4, 2), (2, 5, 3), (3, 3, 2), (4, 4, 1)])
 def test_no_adversary_reaches_delta(C, K, Q):
-    task = Task(1.0, 1e-3, Q, Q, K, C)
+    task = Task(Ensemble(K, C), Budget(1.0, 1e-3), Wanted(Q))
     noise = GaussianNoise(renyi_sigma(task), Q)
-    assert exact_delta(load("gnmax_exact").law, noise, task) <= task.delta
+    assert exact_delta(load("gnmax_exact").law, noise, task) <= task.budget.delta
 
 
 @pytest.mark.parametrize("classes", [2, 10])
 def test_less_noise_costs_more_and_the_account_of_labels_less(classes):
-    law, task = load("gnmax_exact").law, Task(2.0, 1e-5, 50, 50, 40, classes)
+    law, task = load("gnmax_exact").law, Task(Ensemble(40, classes), Budget(2.0, 1e-5), Wanted(50))
     sigma = renyi_sigma(task)
     spent = [
         renyi_epsilon(law.pairs(task, GaussianNoise(share * sigma, 50)), 50, 1e-5)

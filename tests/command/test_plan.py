@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.command.main import main
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise import streams
 from private_ensembles.planner import ranking
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
@@ -21,7 +21,7 @@ MECHANISMS = [word for name in NAMES for word in ("--mechanism", name)]
 def test_the_ranking_is_the_planner_s(capsys):
     assert main([*WORDS, *MECHANISMS, "--noise", "reproducible", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    task = Task(3.0, 1e-5, 30, 10, 40, 3)
+    task = Task(Ensemble(40, 3), Budget(3.0, 1e-5), Wanted(10, 30))
     profile = ConsensusProfile(3, 0.7, (20, 2), (2, 2), 1.0)
     counts, truth = synthetic_counts(profile, 40, 500, streams.generator(5, "planner", "profile"))
     plans = ranking.plan(task, counts, truth, NAMES)

@@ -7,7 +7,7 @@ from private_ensembles.ledger.ledger import setting
 from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.mechanism import Mechanism, every
 from private_ensembles.mechanisms.parameters import Cost, Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.darrm.one_label import terms
 from private_ensembles.papers.pate.given_noise import at_noise
 
@@ -19,8 +19,8 @@ __all__ = ["AUDIT_DELTA", "NOISE", "K", "one_label_each", "stated_cost"]
 def one_label_each(immutable: ImmutableNoise) -> dict[str, tuple]:
     """Mechanism, task and parameters, by name. immutable: NZC's noise."""
     ledger = setting(BUDGET, optimize_gamma(K, M, EPSILON, DELTA).gamma)
-    own = {"dpbag": (Task(1.0, M * DELTA, 1, 1, 28, 2), BAGGING)}
-    own["nzc"] = Task(M * EPSILON, M * DELTA, 1, 1, K, 2), immutable
+    own = {"dpbag": (Task(Ensemble(28, 2), Budget(1.0, M * DELTA), Wanted(1)), BAGGING)}
+    own["nzc"] = Task(Ensemble(K, 2), Budget(M * EPSILON, M * DELTA), Wanted(1)), immutable
     listed = {}
     for name, mechanism in every().items():
         if name in own:
@@ -28,7 +28,7 @@ def one_label_each(immutable: ImmutableNoise) -> dict[str, tuple]:
         elif name in ledger.parameters:
             task, parameters = terms(mechanism.entry, ledger.budget), ledger.parameters[name]
         else:
-            task = Task(M * EPSILON, M * DELTA, 1, 1, K, 2)
+            task = Task(Ensemble(K, 2), Budget(M * EPSILON, M * DELTA), Wanted(1))
             parameters = at_noise(mechanism, NOISE, 2)
             if parameters is None:
                 parameters = mechanism.calibrate(task)

@@ -19,7 +19,7 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.mechanism import every, load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
 from private_ensembles.papers.darrm.one_label import terms
@@ -43,7 +43,7 @@ def listed():
 def claimed(mechanism, task, parameters):
     """A budget is its own claim; given noise has the paper's."""
     if mechanism.entry.keeps_budget and not mechanism.entry.data_dependent:
-        return task.epsilon
+        return task.budget.epsilon
     return stated_cost(mechanism, task, parameters).claimed
 
 
@@ -51,13 +51,13 @@ def claimed(mechanism, task, parameters):
 def test_claim_is_an_upper_bound_of_the_exact_value_unless_it_is_false(listed, name):
     mechanism, task, parameters = listed[name]
     claim = claimed(mechanism, task, parameters)
-    exact = mechanism.law.audited(task, parameters).worst(task.delta * NEXT).epsilon
+    exact = mechanism.law.audited(task, parameters).worst(task.budget.delta * NEXT).epsilon
     row = ledger_row(
         name,
         f"K={K}",
-        delta=task.delta,
-        privacy_model=task.privacy_model,
-        adjacency=task.adjacency,
+        delta=task.budget.delta,
+        privacy_model=task.protection.privacy_model,
+        adjacency=task.protection.adjacency,
         claimed_epsilon=claim,
         exact_epsilon=exact,
     )
@@ -135,9 +135,9 @@ def test_sampler_of_nzc_refutes_its_claim(listed):
 def test_offered_mechanisms_on_three_classes(name):
     """What the planner and own votes release, at the worst pair of all histograms."""
     mechanism = load(name)
-    wanted = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=5, n_classes=mechanism.law.n_classes or 3)
+    wanted = Task(Ensemble(5, mechanism.law.n_classes or 3), Budget(1.0, AUDIT_DELTA), Wanted(1))
     if mechanism.refusal(wanted):
-        wanted = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=4, n_classes=wanted.n_classes)
+        wanted = Task(Ensemble(4, wanted.ensemble.classes), Budget(1.0, AUDIT_DELTA), Wanted(1))
     assert mechanism.refusal(wanted) is None
     parameters = mechanism.calibrate(wanted)
     audited = mechanism.law.audited(wanted, parameters)
@@ -154,14 +154,23 @@ def test_offered_mechanisms_on_three_classes(name):
     [
         name
         for name in TRUE
-        if load(name).refusal(Task(0.5, AUDIT_DELTA, 1, 1, 5, 2, teacher_epsilon=0.1, secure=True))
+        if load(name).refusal(
+            Task(
+                Ensemble(5, 2, private=Budget(0.1, 0.0)),
+                Budget(0.5, AUDIT_DELTA),
+                Wanted(1),
+                secure=True,
+            )
+        )
         is None
     ],
 )
 def test_secure_labels_of_two_classes(name):
     """Coins, dice and discrete Gaussians from the system's entropy keep to their distribution."""
     mechanism = load(name)
-    task = Task(0.5, AUDIT_DELTA, 1, 1, 5, 2, teacher_epsilon=0.1, secure=True)
+    task = Task(
+        Ensemble(5, 2, private=Budget(0.1, 0.0)), Budget(0.5, AUDIT_DELTA), Wanted(1), secure=True
+    )
     parameters = mechanism.calibrate(task)
     runs = 4000
     chances = mechanism.law.distribution(both_counts(5), parameters, secure=True)
@@ -187,7 +196,9 @@ def test_secure_labels_of_two_classes(name):
 )
 def test_secure_labels_are_as_private_as_audited_and_a_twin_is_not(listed, name, factor):
     mechanism = load(name)
-    task = Task(0.5, AUDIT_DELTA, 1, 1, 5, 2, teacher_epsilon=0.1, secure=True)
+    task = Task(
+        Ensemble(5, 2, private=Budget(0.1, 0.0)), Budget(0.5, AUDIT_DELTA), Wanted(1), secure=True
+    )
     parameters = mechanism.calibrate(task)
     if name == "darrm_opt":
         parameters = replace(parameters, gamma=gamma_constant(5, 1, 0.5))
@@ -224,7 +235,7 @@ def test_secure_labels_are_as_private_as_audited_and_a_twin_is_not(listed, name,
 def test_bagged_votes_cost_what_the_worst_move_of_a_records_teachers_does(share):
     """All moves of at most k m votes, in both directions: the largest one is the worst."""
     mechanism, parameters = load("dpbag"), BaggingNoise(7, 4, 0.4, share)
-    task = Task(1.0, AUDIT_DELTA, 1, 1, 28, 2)
+    task = Task(Ensemble(28, 2), Budget(1.0, AUDIT_DELTA), Wanted(1))
     ones, moved = np.arange(29), int(4 * share)
     pairs = [(a, a + j) for a in ones for j in range(1, moved + 1) if a + j <= 28]
     gap = 2 * ones / 4 - 7
@@ -251,9 +262,12 @@ def test_mechanisms_of_another_size_are_audited_too():
         task = terms(mechanism.entry, ledger.budget)
         parameters = ledger.parameters.get(mechanism.name)
         if parameters is None:
-            task, parameters = Task(1.0, 1e-5, 1, 1, 250, 2), at_noise(mechanism, NOISE, 2)
+            task, parameters = (
+                Task(Ensemble(250, 2), Budget(1.0, 1e-5), Wanted(1)),
+                at_noise(mechanism, NOISE, 2),
+            )
         if parameters is not None:
-            exact = mechanism.law.audited(task, parameters).worst(task.delta * NEXT).epsilon
+            exact = mechanism.law.audited(task, parameters).worst(task.budget.delta * NEXT).epsilon
             assert exact <= claimed(mechanism, task, parameters) * (1 + 1e-9)
 
 
@@ -286,5 +300,5 @@ def test_documented_flips_and_exact_epsilons_are_the_computed_ones(listed, root)
     for name, printed in exact.items():
         mechanism, task, parameters = listed[name]
         assert f"| {printed} |" in text
-        epsilon = mechanism.law.audited(task, parameters).worst(task.delta * NEXT).epsilon
+        epsilon = mechanism.law.audited(task, parameters).worst(task.budget.delta * NEXT).epsilon
         assert f"{epsilon:.4f}" == printed

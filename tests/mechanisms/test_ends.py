@@ -12,7 +12,7 @@ from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release, release_votes
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure
 from private_ensembles.votes.cache import Votes
@@ -49,15 +49,12 @@ def votes_of(counts):
 def test_no_votes_stop_a_release(name, size, monkeypatch):
     mechanism = load(name)
     private = mechanism.entry.teachers == "private"
+    model = sorted(mechanism.entry.privacy_models)[-1 if name == "committee" else 0]
     task = Task(
-        2.0,
-        1e-5,
-        1,
-        1,
-        *size,
-        privacy_model=sorted(mechanism.entry.privacy_models)[-1 if name == "committee" else 0],
-        adjacency="add_remove" if private else "replace_one",
-        teacher_epsilon=0.3 if private else None,
+        Ensemble(*size, private=Budget(0.3, 0.0) if private else None),
+        Budget(2.0, 1e-5),
+        Wanted(1),
+        Protection(model, "add_remove" if private else "replace_one"),
         secure=True,
     )
     if mechanism.refusal(task) is not None:

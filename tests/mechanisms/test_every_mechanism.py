@@ -8,21 +8,19 @@ import pytest
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release_votes
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import study
 from private_ensembles.votes.cache import Votes
 
-BASE = Task(
-    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
-)
+BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 NAMES = registry.offered()
 
 
 def base(name, **change):
     """The task, in a privacy model that the mechanism is for."""
     model = sorted(load(name).entry.privacy_models)[0]
-    return replace(BASE, privacy_model=model, **change)
+    return Task.read(BASE.stated() | {"privacy_model": model, **change})
 
 
 DARRM = {"darrm_opt", "darrm_sub"}
@@ -31,8 +29,8 @@ TWO_CLASSES = {"ladder"} | DARRM
 
 def counts(task, seed=0):
     generator = np.random.default_rng(seed)
-    p = generator.dirichlet(np.full(task.n_classes, 0.7), task.queries)
-    return generator.multinomial(task.n_teachers, p)
+    p = generator.dirichlet(np.full(task.ensemble.classes, 0.7), task.wanted.queries)
+    return generator.multinomial(task.ensemble.teachers, p)
 
 
 def votes(histogram, seed=0):
@@ -72,7 +70,7 @@ def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilo
         assert 1 <= parameters.labels <= labels
         assert 0 < mechanism.cost(task, parameters).claimed <= epsilon
         rows = mechanism.law.distribution(counts(task), parameters)
-        assert rows.shape == (task.queries, n_classes)
+        assert rows.shape == (task.wanted.queries, n_classes)
         assert (rows >= 0).all()
         assert (rows.sum(axis=1) <= 1 + 1e-9).all()
 
@@ -141,7 +139,7 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
 )
 def test_what_does_not_apply_is_refused_with_the_reason(name, change, reason):
     assert load(name).refusal(base(name, labels=1)) is None
-    assert reason in load(name).refusal(replace(base(name), **change))
+    assert reason in load(name).refusal(base(name, **change))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -154,7 +152,7 @@ def test_secure_noise_serves_all_that_do_not_refuse_it(name, labels):
     released = release_votes(mechanism, votes(counts(task)), mechanism.calibrate(task), Secure())
     assert set(released) <= {-1, 0, 1}
     if name in ("gnmax_analytic", "confident_gnmax", "ladder"):
-        assert mechanism.refusal(replace(task, labels=40)) is None
+        assert mechanism.refusal(replace(task, wanted=replace(task.wanted, labels=40))) is None
 
 
 @pytest.mark.parametrize("name", NAMES)

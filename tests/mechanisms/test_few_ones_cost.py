@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 from ..accounting.adversaries import power
 from .accounts.test_groups import OF_TEACHERS, OF_TWO, ON_COUNTS
@@ -19,7 +19,7 @@ SIZES = [(2, 1, 3), (3, 1, 2), (3, 1, 3), (4, 1, 2), (4, 2, 2), (5, 2, 2)]
 
 def task_of(Q, most, K, **others):
     size = {"queries": Q, "labels": Q, "n_teachers": K, "n_classes": 2}
-    return Task(1.0, 1e-3, most_ones=most, **size, **others)
+    return Task.read({"epsilon": 1.0, "delta": 1e-3, "most_ones": most, **size, **others})
 
 
 def exact_delta(law, parameters, task):
@@ -28,10 +28,10 @@ def exact_delta(law, parameters, task):
     After each label it chooses, for the next query, what the others vote and what up to `reach`
     teachers vote before and after, who may vote 1 so often in all.
     """
-    K = task.n_teachers
+    K = task.ensemble.teachers
     counts = np.stack([K - np.arange(K + 1), np.arange(K + 1)], axis=1)
     named = [[Fraction(float(p)) for p in row] for row in law.outcomes(counts, parameters)]
-    growth, moved = power(task.epsilon)[1], range(task.reach + 1)
+    growth, moved = power(task.budget.epsilon)[1], range(task.protection.reach + 1)
 
     @functools.cache
     def best(queries, before, after, ratio):
@@ -40,7 +40,7 @@ def exact_delta(law, parameters, task):
         if queries == 0:
             return value
         for here, there in ((b, a) for b in moved for a in moved if b <= before and a <= after):
-            for others in range(K - task.reach + 1):
+            for others in range(K - task.protection.reach + 1):
                 pair = zip(named[others + here], named[others + there], strict=True)
                 later = queries - 1, before - here, after - there
                 gain = sum(p * best(*later, ratio * q / p) for p, q in pair if p)
@@ -49,8 +49,8 @@ def exact_delta(law, parameters, task):
                     break
         return value
 
-    ones = task.reach * task.most_ones
-    return best(task.labels, ones, ones, Fraction(1))
+    ones = task.protection.reach * task.wanted.most_ones
+    return best(task.wanted.labels, ones, ones, Fraction(1))
 
 
 @pytest.mark.parametrize(("Q", "most", "K"), SIZES)
@@ -60,20 +60,20 @@ def test_no_adversary_who_moves_a_teacher_reaches_delta(name, Q, most, K):
     mechanism, task = load(name), task_of(Q, most, K)
     assert mechanism.refusal(task) is None
     parameters = mechanism.calibrate(task)
-    assert parameters.labels == task.labels
+    assert parameters.labels == task.wanted.labels
     cost = mechanism.cost(task, parameters)
-    assert cost.proven <= cost.claimed <= task.epsilon
-    assert exact_delta(mechanism.law, parameters, task) <= task.delta
-    at_cost = replace(task, epsilon=cost.proven)
-    assert exact_delta(mechanism.law, parameters, at_cost) <= task.delta * (1 + 1e-9)
+    assert cost.proven <= cost.claimed <= task.budget.epsilon
+    assert exact_delta(mechanism.law, parameters, task) <= task.budget.delta
+    at_cost = replace(task, budget=replace(task.budget, epsilon=cost.proven))
+    assert exact_delta(mechanism.law, parameters, at_cost) <= task.budget.delta * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", OF_TWO)
 def test_several_teachers_move_as_many_queries(name):
     mechanism, task = load(name), task_of(3, 1, 3, reach=2)
-    assert mechanism.charged(task).labels == 3
+    assert mechanism.charged(task).wanted.labels == 3
     parameters = mechanism.calibrate(task)
-    assert exact_delta(mechanism.law, parameters, task) <= task.delta
+    assert exact_delta(mechanism.law, parameters, task) <= task.budget.delta
 
 
 # One moved teacher brings one query from a tie to the other side, and another one back.
@@ -82,16 +82,16 @@ def test_several_teachers_move_as_many_queries(name):
 def test_five_per_cent_less_noise_is_caught(name, Q, most, K):
     mechanism, task = load(name), task_of(Q, most, K)
     twin = mechanism.law.less_noise(mechanism.calibrate(task), 0.95)
-    assert exact_delta(mechanism.law, twin, task) > task.delta
-    assert mechanism.cost(task, twin).proven > task.epsilon
+    assert exact_delta(mechanism.law, twin, task) > task.budget.delta
+    assert mechanism.cost(task, twin).proven > task.budget.epsilon
 
 
 @pytest.mark.parametrize("name", OF_TWO)
 def test_a_teacher_that_moves_its_one_changes_two_labels(name):
     """Were it charged for one of them, an adversary would gain more than delta."""
     mechanism, task = load(name), task_of(3, 1, 5)
-    one = replace(mechanism.calibrate(Task(1.0, 1e-3, 1, 1, 5, 2)), labels=3)
-    assert exact_delta(mechanism.law, one, task) > task.delta
+    one = replace(mechanism.calibrate(Task(Ensemble(5, 2), Budget(1.0, 1e-3), Wanted(1))), labels=3)
+    assert exact_delta(mechanism.law, one, task) > task.budget.delta
 
 
 @pytest.mark.parametrize("name", ON_COUNTS)
@@ -99,31 +99,42 @@ def test_few_ones_cost_what_as_many_labels_as_may_change_do(name):
     """And if they are no fewer than the labels, what all of these do."""
     mechanism = load(name)
     size = {"n_teachers": 30, "n_classes": 2}
-    task = Task(1.0, 1e-5, 56, 56, most_ones=12, **size)
-    parameters, changed = mechanism.calibrate(task), Task(1.0, 1e-5, 24, 24, **size)
+    task = Task.read(
+        {"epsilon": 1.0, "delta": 1e-5, "queries": 56, "labels": 56, "most_ones": 12, **size}
+    )
+    parameters, changed = (
+        mechanism.calibrate(task),
+        Task.read({"epsilon": 1.0, "delta": 1e-5, "queries": 24, "labels": 24, **size}),
+    )
     drawn = {"labels": 56} | ({"queries": 56} if mechanism.law.silent else {})
     assert parameters == replace(mechanism.calibrate(changed), **drawn)
     alone = replace(parameters, labels=24, **({"queries": 24} if mechanism.law.silent else {}))
     assert mechanism.cost(task, parameters) == mechanism.cost(changed, alone)
-    plain = Task(1.0, 1e-5, 56, 56, **size)
+    plain = Task.read({"epsilon": 1.0, "delta": 1e-5, "queries": 56, "labels": 56, **size})
     for many in (28, 56):
-        assert mechanism.calibrate(replace(task, most_ones=many)) == mechanism.calibrate(plain)
+        assert mechanism.calibrate(
+            replace(task, wanted=replace(task.wanted, most_ones=many))
+        ) == mechanism.calibrate(plain)
 
 
 @pytest.mark.parametrize("name", ["confident_gnmax_exact", "gnmax"])
 def test_any_label_that_is_wanted_may_be_one_that_changes(name):
     """After a threshold nobody knows beforehand which are answered; without one, the first are."""
-    charged = load(name).charged(Task(1.0, 1e-5, 140, 28, 30, 2, most_ones=10))
-    assert (charged.queries, charged.labels) == (20, 20)
-    charged = load(name).charged(Task(1.0, 1e-5, 140, 12, 30, 2, most_ones=10))
-    assert (charged.queries, charged.labels) == (20, 12)
+    charged = load(name).charged(
+        Task(Ensemble(30, 2), Budget(1.0, 1e-5), Wanted(28, 140, most_ones=10))
+    )
+    assert (charged.wanted.queries, charged.wanted.labels) == (20, 20)
+    charged = load(name).charged(
+        Task(Ensemble(30, 2), Budget(1.0, 1e-5), Wanted(12, 140, most_ones=10))
+    )
+    assert (charged.wanted.queries, charged.wanted.labels) == (20, 12)
 
 
 @pytest.mark.parametrize("name", OF_TEACHERS)
 def test_the_teachers_own_privacy_charges_for_all_labels(name):
     facts = {"teacher_epsilon": 0.1, "adjacency": "add_remove"}
     mechanism, task = load(name), task_of(3, 1, 3, **facts)
-    assert mechanism.charged(task).labels == task.labels == 3
+    assert mechanism.charged(task).wanted.labels == task.wanted.labels == 3
 
 
 @pytest.mark.parametrize(
@@ -137,4 +148,4 @@ def test_the_teachers_own_privacy_charges_for_all_labels(name):
 def test_what_cannot_be_is_refused(others, words):
     size = {"queries": 6, "labels": 6, "n_teachers": 5, "n_classes": 2, "most_ones": 2}
     with pytest.raises(ValueError, match=words):
-        Task(1.0, 1e-5, **size | others)
+        Task.read({"epsilon": 1.0, "delta": 1e-5, **size | others})

@@ -22,9 +22,9 @@ from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Seeded
-from private_ensembles.papers.darrm.one_label import Budget, for_budget, terms
+from private_ensembles.papers.darrm.one_label import LabelBudget, for_budget, terms
 from private_ensembles.papers.pate.given_noise import at_noise
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text(encoding="utf-8"))
@@ -45,16 +45,16 @@ def test_one_label_of_a_budget_is_what_it_was(place, name):
     case, mechanism = GOLDEN["one_label"][place], load(name)
     row, setting = case["mechanisms"][name], case["budget"]
     K, m, epsilon, Delta = (setting[key] for key in ("K", "m", "epsilon", "Delta"))
-    budget = Budget(K, m, epsilon, Delta, m * epsilon, m * Delta, 1 - (1 - Delta) ** m)
+    budget = LabelBudget(K, m, epsilon, Delta, m * epsilon, m * Delta, 1 - (1 - Delta) ** m)
     task = terms(mechanism.entry, budget)
     parameters = for_budget(mechanism, budget, {"gamma": case["gamma"]})
     for scale in ("sigma", "scale", "rate"):
         if scale in row["parameters"]:
             assert getattr(parameters, scale) == pytest.approx(row["parameters"][scale], rel=1e-13)
-    assert task.epsilon == pytest.approx(row["claimed"], rel=1e-14)
-    assert task.delta == pytest.approx(row["delta"], rel=1e-12)
-    assert [task.privacy_model, task.adjacency] == row["model"]
-    proven = min(mechanism.cost(task, parameters).proven, task.epsilon)
+    assert task.budget.epsilon == pytest.approx(row["claimed"], rel=1e-14)
+    assert task.budget.delta == pytest.approx(row["delta"], rel=1e-12)
+    assert [task.protection.privacy_model, task.protection.adjacency] == row["model"]
+    proven = min(mechanism.cost(task, parameters).proven, task.budget.epsilon)
     assert proven == pytest.approx(row["proven"], rel=1e-9)
     probability = mechanism.law.distribution(both_counts(K), parameters)[:, 1]
     assert probability.tolist() == pytest.approx(row["probability"], rel=1e-13)
@@ -63,7 +63,7 @@ def test_one_label_of_a_budget_is_what_it_was(place, name):
     drawn = mechanism.law.draw(np.stack([K - ones, ones], axis=1), parameters, noise)
     assert "".join(map(str, drawn)) == row["sample"]
     audited = mechanism.law.audited(task, parameters)
-    assert audited.worst(task.delta * NEXT).epsilon == pytest.approx(row["exact"], rel=1e-12)
+    assert audited.worst(task.budget.delta * NEXT).epsilon == pytest.approx(row["exact"], rel=1e-12)
     assert audited.curve(CURVE).tolist() == pytest.approx(row["curve"], rel=1e-12)
     if "secure_probability" in row and mechanism.entry.analysis != "label":
         secure = mechanism.law.distribution(both_counts(K), parameters, secure=True)[:, 1]
@@ -82,7 +82,7 @@ def test_aggregators_at_given_noise_are_what_they_were(place):
         if parameters is None:
             parameters = BaggingNoise(**case["bagging"])
             size = parameters.n_shards * parameters.k
-        task = Task(1.0, delta, 1, 1, size, 2)
+        task = Task(Ensemble(size, 2), Budget(1.0, delta), Wanted(1))
         audited = mechanism.law.audited(task, parameters)
         assert audited.worst(delta * NEXT).epsilon == pytest.approx(row["exact"], rel=1e-12)
         assert audited.curve(CURVE).tolist() == pytest.approx(row["curve"], rel=1e-12)
@@ -104,14 +104,14 @@ def many_labels():
 
 @pytest.mark.parametrize(("task", "name", "rows"), list(many_labels()))
 def test_many_labels_within_a_budget_are_what_they_were(task, name, rows):
-    task, mechanism = Task(**task), load(name)
+    task, mechanism = Task.read({**task}), load(name)
     if "refusal" in rows:
         assert mechanism.refusal(task) == rows["refusal"]
         return
     assert mechanism.refusal(task) is None
     generator = np.random.default_rng(0)
-    p = generator.dirichlet(np.full(task.n_classes, 0.7), 60)
-    counts = generator.multinomial(task.n_teachers, p)
+    p = generator.dirichlet(np.full(task.ensemble.classes, 0.7), 60)
+    counts = generator.multinomial(task.ensemble.teachers, p)
     middle = {key: (low + high) / 2 for key, (low, high) in mechanism.account.free.items()}
     for row, free in zip(rows, ({}, middle), strict=False):
         parameters = mechanism.calibrate(task, **free)

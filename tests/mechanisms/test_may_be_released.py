@@ -21,7 +21,7 @@ from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import refusal, release
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Secure
 
 from .drawn import Followed, adaptive_delta
@@ -51,7 +51,8 @@ def task_of(name, classes, labels, budget, *, secure):
             more["privacy_model"] = "shared_data"
     teachers = 6 if name == "dpbag" else 4 if entry.hides_votes else 3
     size = {"queries": labels, "labels": labels, "n_teachers": teachers, "n_classes": classes}
-    return Task(*budget, **size, **more, secure=secure)
+    epsilon, delta = budget
+    return Task.read({"epsilon": epsilon, "delta": delta, **size, **more, "secure": secure})
 
 
 def settings_of(name, classes, labels, budget):
@@ -68,7 +69,12 @@ def settings_of(name, classes, labels, budget):
             yield secure, parameters
         else:
             cost = mechanism.cost(secure, parameters)
-            yield replace(secure, epsilon=min(cost.claimed, cost.proven)), parameters
+            yield (
+                replace(
+                    secure, budget=replace(secure.budget, epsilon=min(cost.claimed, cost.proven))
+                ),
+                parameters,
+            )
         return
     for task in (secure, seeded):
         if mechanism.refusal(task) is None:
@@ -96,30 +102,30 @@ def delta_drawn(mechanism, task, parameters, followed):
     if not mechanism.entry.hides_votes:
         return Decimal(of_private_teachers(mechanism, task, parameters, followed))
     moved = getattr(parameters, "k", 1)
-    rows = rows_of(task.n_teachers, task.n_classes)
+    rows = rows_of(task.ensemble.teachers, task.ensemble.classes)
     laws = {row: followed.law(law, parameters, row) for row in rows}
     pairs = [(laws[here], laws[there]) for here, there in moves_of(rows, moved)]
     queries = getattr(parameters, "queries", sure)
-    delta = adaptive_delta(pairs, task.epsilon, queries, sure)
+    delta = adaptive_delta(pairs, task.budget.epsilon, queries, sure)
     if any(sampler == "fine" for sampler, *_ in followed.gaussian):
         sigma = followed.gaussian[-1][1]  # docs/discrete-noise.md, theorem 5
-        apart = sure * fine_distance(sigma, task.n_classes)
-        delta += Decimal((1 + math.exp(task.epsilon)) * apart)
+        apart = sure * fine_distance(sigma, task.ensemble.classes)
+        delta += Decimal((1 + math.exp(task.budget.epsilon)) * apart)
     return delta
 
 
 def of_private_teachers(mechanism, task, parameters, followed):
     """Return it of teachers that are private themselves: nothing but their votes is drawn from."""
-    K, teacher = task.n_teachers, task.teacher_cost()
+    K, teacher = task.ensemble.teachers, task.teacher_cost()
     corners = teacher_corners(teacher.epsilon, teacher.delta)
-    if task.privacy_model == "disjoint_shards":
-        return votes_delta(1, corners, task.epsilon)
+    if task.protection.privacy_model == "disjoint_shards":
+        return votes_delta(1, corners, task.budget.epsilon)
     if mechanism.name == "committee":
-        return votes_delta(parameters.members, corners, task.epsilon)
+        return votes_delta(parameters.members, corners, task.budget.epsilon)
     if parameters.labels > 1:  # at most all votes themselves
-        return votes_delta(K, corners, task.epsilon)
+        return votes_delta(K, corners, task.budget.epsilon)
     laws = [followed.law(mechanism.law, parameters, (K - ones, ones)) for ones in range(K + 1)]
-    return teachers_delta(np.array([float(law[2]) for law in laws]), corners, task.epsilon)
+    return teachers_delta(np.array([float(law[2]) for law in laws]), corners, task.budget.epsilon)
 
 
 def why_not(mechanism, task, parameters, monkeypatch):
@@ -128,8 +134,8 @@ def why_not(mechanism, task, parameters, monkeypatch):
         return "false"
     if parameters.continuous:
         return "continuous"
-    counts = np.zeros((1, task.n_classes), np.int64)
-    counts[0, 0] = task.n_teachers
+    counts = np.zeros((1, task.ensemble.classes), np.int64)
+    counts[0, 0] = task.ensemble.teachers
     try:
         mechanism.law.draw(counts, parameters, Secure())
     except ValueError as error:
@@ -158,7 +164,7 @@ def test_what_may_be_released_costs_at_most_delta_and_what_may_not_has_a_reason(
                 assert labels <= mechanism.entry.secure[classes > 2]
                 with monkeypatch.context() as patched:
                     spent = delta_drawn(mechanism, task, parameters, Followed(patched))
-                assert 0 <= spent <= Decimal(task.delta) + ROUNDING
+                assert 0 <= spent <= Decimal(task.budget.delta) + ROUNDING
                 met[classes, labels] = None
             else:
                 met.setdefault((classes, labels), why_not(mechanism, task, parameters, monkeypatch))
@@ -176,8 +182,8 @@ def test_the_test_can_tell(name, labels, monkeypatch):
     mechanism, task = load(name), task_of(name, 2, labels, (1.5, 1e-3), secure=True)
     parameters = mechanism.calibrate(task)
     weaker, followed = mechanism.law.less_noise(parameters, 0.95), Followed(monkeypatch)
-    assert delta_drawn(mechanism, task, parameters, followed) <= task.delta
-    assert delta_drawn(mechanism, task, weaker, followed) > task.delta
+    assert delta_drawn(mechanism, task, parameters, followed) <= task.budget.delta
+    assert delta_drawn(mechanism, task, weaker, followed) > task.budget.delta
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if registry.entry(name).keeps_budget])
@@ -194,9 +200,12 @@ def test_noise_for_one_number_of_classes_is_not_released_for_another(name):
 def test_noise_of_two_classes_would_cost_more_in_three():
     """Which is why the door asks for the number of classes."""
     mechanism = load("gnmax_exact")
-    task = Task(1.0, 1e-5, 1, 1, 20, 2, secure=True)
+    task = Task(Ensemble(20, 2), Budget(1.0, 1e-5), Wanted(1), secure=True)
     parameters = mechanism.calibrate(task)
-    assert mechanism.cost(replace(task, n_classes=3), parameters).proven > 1.04
+    assert (
+        mechanism.cost(replace(task, ensemble=replace(task.ensemble, classes=3)), parameters).proven
+        > 1.04
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

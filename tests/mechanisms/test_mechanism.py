@@ -7,14 +7,12 @@ import pytest
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 NAMES = registry.offered()
 
 
-BASE = Task(
-    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
-)
+BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,7 +49,7 @@ def test_a_cap_is_a_share_of_the_labels_wanted_and_at_least_one():
     assert [gnmax.calibrate(BASE, cap=cap).labels for cap in (1.0, 0.5, 0.001)] == [40, 20, 1]
 
 
-TASK = Task(0.5, 1e-3, 1, 1, n_teachers=5, n_classes=2)
+TASK = Task(Ensemble(5, 2), Budget(0.5, 1e-3), Wanted(1))
 
 
 def test_coins_that_cost_more_than_delta_are_refused(monkeypatch):

@@ -9,21 +9,19 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release, release_votes
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Seeded
 from private_ensembles.votes.cache import Votes
 
 NAMES = registry.offered()
 
 
-BASE = Task(
-    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
-)
+BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 
 
 def test_no_label_is_released_beyond_those_paid_for():
     gnmax = load("gnmax")
-    parameters = gnmax.calibrate(replace(BASE, labels=3))
+    parameters = gnmax.calibrate(replace(BASE, wanted=replace(BASE.wanted, labels=3)))
     counts = np.tile([9, 0], (5, 1))
     released = release(gnmax, counts, parameters, Seeded(np.random.default_rng(0)))
     assert released[3:].tolist() == [-1, -1]
@@ -37,9 +35,12 @@ def test_counts_of_other_teachers_than_it_was_calibrated_for_are_refused(name):
     private = mechanism.entry.teachers == "private"
     task = replace(
         BASE,
-        labels=1,
-        privacy_model=sorted(mechanism.entry.privacy_models)[-1 if name == "committee" else 0],
-        adjacency="add_remove" if private else "replace_one",
+        wanted=replace(BASE.wanted, labels=1),
+        protection=replace(
+            BASE.protection,
+            privacy_model=sorted(mechanism.entry.privacy_models)[-1 if name == "committee" else 0],
+            adjacency="add_remove" if private else "replace_one",
+        ),
     )
     parameters = mechanism.calibrate(task)
     noise = Seeded(np.random.default_rng(0))

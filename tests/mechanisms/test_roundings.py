@@ -12,10 +12,10 @@ from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.gamma import NoisyMajority
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 LITTLE = Fraction(1, 10**11)
-TASK = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=4)
+TASK = Task(Ensemble(9, 4), Budget(1.0, 1e-5), Wanted(40, 60))
 
 
 def drawn(*ranges):

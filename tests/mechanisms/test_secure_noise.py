@@ -15,7 +15,7 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import refusal, release
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.papers.pate.given_noise import at_noise
 
@@ -144,7 +144,7 @@ def random_setting(mechanism, generator):
     if mechanism.name == "dpbag":
         noise = BaggingNoise(n_shards=3, k=3, rate=float(generator.uniform(0.05, 1.5)))
         one_label = {"n_teachers": 9, "n_classes": 2, "queries": 1, "labels": 1}
-        return Task(**{**size, **one_label}), noise, noise.k
+        return Task.read({**size, **one_label}), noise, noise.k
     if not mechanism.entry.keeps_budget:
         confident = {
             "threshold": float(generator.uniform(-2, size["n_teachers"] + 2)),
@@ -158,9 +158,9 @@ def random_setting(mechanism, generator):
         if parameters is None and mechanism.name == "gnmax":
             parameters = at_noise(mechanism, sections, 3)
         assert parameters is not None, f"{mechanism.name}: say here which parameters to test"
-        return Task(**size), parameters, 1
+        return Task.read({**size}), parameters, 1
     for change in ({}, {"n_classes": 2}, {"n_classes": 2, "queries": 1, "labels": 1}):
-        task = Task(**{**size, **change})
+        task = Task.read({**size, **change})
         if mechanism.refusal(task) is None:
             free = {
                 key: float(generator.uniform(max(low, 0.05), high))
@@ -186,8 +186,8 @@ def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monke
         task, parameters, moved = setting
         cost = mechanism.cost(task, parameters)
         epsilon = min(cost.claimed, cost.proven)
-        bound = task.delta + ROUNDING
-        assert refusal(mechanism, parameters, task.n_classes, secure=True) is None
+        bound = task.budget.delta + ROUNDING
+        assert refusal(mechanism, parameters, task.ensemble.classes, secure=True) is None
         checked += 1
         if not mechanism.entry.hides_votes:
             # Here 1 - p loses digits of a small probability, which e^epsilon magnifies.
@@ -195,7 +195,7 @@ def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monke
             assert private_teachers(mechanism, followed, task, parameters, epsilon) <= bound + lost
             continue
         laws, worst = {}, (0.0, None)
-        for pair in neighbours(task.n_teachers, task.n_classes, moved, generator):
+        for pair in neighbours(task.ensemble.teachers, task.ensemble.classes, moved, generator):
             for row in pair:
                 if row not in laws:
                     laws[row] = np.array(followed.law(mechanism.law, parameters, row), dtype=float)
@@ -220,11 +220,11 @@ def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monke
 
 def private_teachers(mechanism, followed, task, parameters, epsilon):
     """Of one teacher that changes on disjoint shards, of all of them where data are shared."""
-    K, teacher = task.n_teachers, task.teacher_cost()
+    K, teacher = task.ensemble.teachers, task.teacher_cost()
     corners = teacher_corners(teacher.epsilon, teacher.delta)
     if "shared_data" not in mechanism.entry.privacy_models:
         return votes_delta(1, corners, epsilon)
-    if task.labels > 1:
+    if task.wanted.labels > 1:
         return votes_delta(getattr(parameters, "members", K), corners, epsilon)
     laws = [followed.law(mechanism.law, parameters, (K - ones, ones)) for ones in range(K + 1)]
     return teachers_delta(np.array([float(law[2]) for law in laws]), corners, epsilon)
@@ -232,9 +232,9 @@ def private_teachers(mechanism, followed, task, parameters, epsilon):
 
 def test_continuous_accounts_would_fail_here():
     """The test can tell: GNMax's sigma for continuous noise exceeds delta on the lattice."""
-    task = Task(20.0, 1e-6, 1, 1, 5, 2)
+    task = Task(Ensemble(5, 2), Budget(20.0, 1e-6), Wanted(1))
     parameters = load("gnmax_analytic").calibrate(task)
-    assert all_noise_delta([(2, parameters.sigma)], 20.0) > 1.9 * task.delta
+    assert all_noise_delta([(2, parameters.sigma)], 20.0) > 1.9 * task.budget.delta
     with pytest.raises(ValueError, match="noise = secure: gnmax_analytic was calibrated for cont"):
         release(load("gnmax_analytic"), np.array([[3, 2]]), parameters, Secure())
 
@@ -243,9 +243,9 @@ def test_continuous_accounts_would_fail_here():
 def test_a_release_refuses_noise_of_which_its_parameters_prove_nothing(name):
     """Parameters for continuous noise either serve secure noise as they are, or are refused."""
     mechanism = load(name)
-    task = Task(3.0, 1e-3, 4, 4, 5, 2, teacher_epsilon=0.1)
+    task = Task(Ensemble(5, 2, private=Budget(0.1, 0.0)), Budget(3.0, 1e-3), Wanted(4))
     if mechanism.refusal(task):
-        task = Task(3.0, 1e-3, 1, 1, 5, 2, teacher_epsilon=0.1)
+        task = Task(Ensemble(5, 2, private=Budget(0.1, 0.0)), Budget(3.0, 1e-3), Wanted(1))
     parameters = mechanism.calibrate(task)
     counts = np.array([[3, 2]] * 4)
     release(mechanism, counts, parameters, Seeded(np.random.default_rng(0)))
@@ -255,7 +255,7 @@ def test_a_release_refuses_noise_of_which_its_parameters_prove_nothing(name):
         listed = getattr(parameters, "moves", ())
         if listed and mechanism.entry.analysis != "label":
             noise = [(move.counts, move.sigma) for move in listed]
-            assert all_noise_delta(noise, task.epsilon) <= task.delta
+            assert all_noise_delta(noise, task.budget.epsilon) <= task.budget.delta
         return
     with pytest.raises(ValueError, match=f"noise = secure: {name} "):
         release(mechanism, counts, parameters, Secure())

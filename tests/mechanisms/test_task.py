@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
-BASE = Task(
-    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
-)
+BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 
 
 @pytest.mark.parametrize(
@@ -28,31 +26,41 @@ BASE = Task(
 )
 def test_a_task_out_of_range_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        replace(BASE, **change)
+        Task.read(BASE.stated() | change)
 
 
 def test_a_teacher_that_costs_all_of_the_budget_is_not_too_much():
-    task = replace(BASE, teacher_epsilon=1.0, teacher_Delta=1e-5, adjacency="replace_one")
+    task = replace(
+        BASE,
+        ensemble=replace(BASE.ensemble, private=Budget(1.0, 1e-5)),
+        protection=replace(BASE.protection, adjacency="replace_one"),
+    )
     cost = task.teacher_cost()
-    exactly = replace(task, epsilon=cost.epsilon, delta=cost.delta)
+    exactly = replace(task, budget=Budget(cost.epsilon, cost.delta))
     assert exactly.teacher_refusal() is None
     for less in ({"epsilon": cost.epsilon * 0.99}, {"delta": cost.delta * 0.99}):
-        assert "more than the budget" in replace(exactly, **less).teacher_refusal()
+        assert "more than the budget" in Task.read(exactly.stated() | less).teacher_refusal()
 
 
 def test_which_votes_a_unit_moves():
-    """Those of all teachers that it reaches."""
-    assert BASE.moved == 1
-    two = replace(BASE, reach=2)
-    assert two.moved == 2
-    assert replace(BASE, reach=9).moved == 9  # there are no more
+    """Those of all teachers that it reaches, of whom there are no more than teachers."""
+    two = replace(BASE, protection=replace(BASE.protection, reach=2))
     assert two.of_one_vote() == BASE
+    with pytest.raises(ValueError, match="reach = 10: must be an integer >= 1 and <= 9"):
+        replace(BASE, protection=replace(BASE.protection, reach=10))
+
+
+def test_a_text_of_a_task_is_read_as_it_was():
+    more = {"reach": 2, "absent": True, "secure": True, "counts_only": True}
+    task = Task.read(BASE.stated() | more)
+    assert task.stated() == BASE.stated() | more
+    assert Task.read(task.stated()) == task
 
 
 def test_texts_leave_out_what_a_ballot_is_if_it_is_one_vote():
     of_ballots = {"absent", "most_ones"}
     assert not of_ballots & set(BASE.stated())
     others = {"absent": True}
-    stated = replace(BASE, **others).stated()
+    stated = Task.read(BASE.stated() | others).stated()
     assert {name: stated[name] for name in of_ballots & set(stated)} == others
-    assert Task(**stated) == replace(BASE, **others)
+    assert Task.read({**stated}) == Task.read(BASE.stated() | others)

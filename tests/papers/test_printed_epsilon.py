@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from scipy.special import expit, gammaln, ndtr, softmax
 
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 from ..mechanisms.drawn import continuous_label, noise_law, whole_label
 
@@ -123,7 +123,7 @@ TIGHT = {"gnmax_exact", "exponential", "permute_and_flip"}
 def test_no_adversary_known_exceeds_what_is_printed(name, classes, secure):
     mechanism = load(name)
     for epsilon in (0.5, 2.0, 6.0):
-        task = Task(epsilon, DELTA, QUERIES, QUERIES, K, classes, secure=secure)
+        task = Task(Ensemble(K, classes), Budget(epsilon, DELTA), Wanted(QUERIES), secure=secure)
         if mechanism.refusal(task):
             assert secure  # without secure noise all of them apply
             continue

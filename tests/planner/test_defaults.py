@@ -1,11 +1,9 @@
 """What a plan takes for granted: config.yaml's, a task's, and a profile that can be drawn from."""
 
-from dataclasses import fields
-
 import numpy as np
 import yaml
 
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.planner import defaults
 from private_ensembles.votes.synthetic import ConsensusProfile
 
@@ -22,7 +20,7 @@ def test_they_are_config_yaml_s(root):
 
 
 def test_they_are_a_task_s():
-    stated = {field.name: field.default for field in fields(Task)}
+    stated = Task(Ensemble(9, 2), Budget(1.0, 1e-5), Wanted(1)).stated()
     assert {key: stated[key] for key in defaults.PRIVACY} == defaults.PRIVACY
 
 

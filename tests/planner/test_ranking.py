@@ -11,7 +11,7 @@ import pytest
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.mechanism import Mechanism, load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Seeded
 from private_ensembles.planner import ranking
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
@@ -21,14 +21,14 @@ PROFILES = {
     "half hopeless": ConsensusProfile(3, 0.5, (30, 1), (1, 3), 0.5),
     "many classes": ConsensusProfile(12, 0.4, (15, 5), (2, 4), 3.0),
 }
-TASK = Task(epsilon=2.0, delta=1e-5, queries=120, labels=60, n_teachers=81, n_classes=2)
+TASK = Task(Ensemble(81, 2), Budget(2.0, 1e-5), Wanted(60, 120))
 
 
 def votes(name, task, seed=0):
     profile = PROFILES[name]
-    task = replace(task, n_classes=profile.n_classes)
+    task = replace(task, ensemble=replace(task.ensemble, classes=profile.n_classes))
     generator = np.random.default_rng(seed)
-    return task, *synthetic_counts(profile, task.n_teachers, task.queries, generator)
+    return task, *synthetic_counts(profile, task.ensemble.teachers, task.wanted.queries, generator)
 
 
 def grid(mechanism, number, least_cap):
@@ -58,7 +58,9 @@ TOGETHER = {25: (0.3, 2), 5: (0.3, 2), 4: (0.3, 2), 60: (0.02, 5), 9: (0.02, 3)}
 
 @pytest.mark.parametrize(("epsilon", "profile", "points"), GRIDS)
 def test_no_parameter_on_a_fine_grid_beats_the_plan_by_one_percent(epsilon, profile, points):
-    task, counts, labels = votes(profile, replace(TASK, epsilon=epsilon))
+    task, counts, labels = votes(
+        profile, replace(TASK, budget=replace(TASK.budget, epsilon=epsilon))
+    )
     plans = {plan.mechanism: plan for plan in ranking.plan(task, counts, labels)}
     best = max(plan.correct for plan in plans.values())
     for name, plan in plans.items():
@@ -67,7 +69,7 @@ def test_no_parameter_on_a_fine_grid_beats_the_plan_by_one_percent(epsilon, prof
         mechanism = load(name)
         number, least_cap = points[len(mechanism.account.free)], 0.0
         together = isinstance(mechanism.account, LabelAccount) or name == "confident_gnmax_exact"
-        if together and task.n_classes > 2:
+        if together and task.ensemble.classes > 2:
             least_cap, number = TOGETHER[number]
         for free in grid(mechanism, number, least_cap):
             parameters = mechanism.calibrate(task, **free)
@@ -93,8 +95,8 @@ def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason(ra
         *("majority_private", "committee", "darrm_opt", "darrm_sub"),  # no private teachers
     }
     for plan in usable:
-        assert plan.epsilon <= task.epsilon
-        assert plan.correct <= plan.answers <= task.labels + 1e-9
+        assert plan.epsilon <= task.budget.epsilon
+        assert plan.correct <= plan.answers <= task.wanted.labels + 1e-9
 
 
 def test_one_line_a_family_with_its_least_noise_beside_the_published(ranked):
@@ -113,7 +115,12 @@ def test_one_line_a_family_with_its_least_noise_beside_the_published(ranked):
 
 def test_with_steep_votes_of_many_classes_fewer_labels_may_be_right_more_often():
     # All 60 labels would drown in noise; a part of them does not.
-    task = replace(TASK, n_classes=500, epsilon=1.0, queries=60)
+    task = replace(
+        TASK,
+        ensemble=replace(TASK.ensemble, classes=500),
+        budget=replace(TASK.budget, epsilon=1.0),
+        wanted=replace(TASK.wanted, queries=60),
+    )
     counts = np.zeros((60, 500), int)
     counts[:, 0] = 81
     labels = np.zeros(60, int)
@@ -125,7 +132,9 @@ def test_with_steep_votes_of_many_classes_fewer_labels_may_be_right_more_often()
 
 
 def test_expected_labels_are_those_of_simulated_releases():
-    task, counts, labels = votes("mostly easy", replace(TASK, epsilon=8.0))
+    task, counts, labels = votes(
+        "mostly easy", replace(TASK, budget=replace(TASK.budget, epsilon=8.0))
+    )
     for plan in ranking.plan(task, counts, labels):
         if plan.refusal is not None:
             continue
@@ -133,7 +142,7 @@ def test_expected_labels_are_those_of_simulated_releases():
         generator = np.random.default_rng(5)
         right = []
         for _ in range(150):
-            order = generator.permutation(task.queries)  # queries come in random order
+            order = generator.permutation(task.wanted.queries)  # queries come in random order
             released = door.release(mechanism, counts[order], plan.parameters, Seeded(generator))
             right.append((released == labels[order]).sum())
         error = np.std(right) / np.sqrt(len(right))
@@ -165,7 +174,7 @@ def test_votes_that_do_not_fit_the_task_are_refused(change, message):
 )
 def test_more_than_can_be_planned_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        replace(TASK, **change)
+        Task.read(TASK.stated() | change)
 
 
 def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(monkeypatch):
@@ -177,7 +186,7 @@ def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(m
         return known(mechanism, *given)
 
     monkeypatch.setattr(ranking, "best_parameters", refuse)
-    task = replace(TASK, queries=20, labels=20, n_teachers=100, n_classes=3)
+    task = replace(TASK, ensemble=Ensemble(100, 3), wanted=Wanted(20))
     counts, labels = np.tile([[60, 30, 10]], (20, 1)), np.zeros(20, dtype=int)
     first, last = ranking.plan(task, counts, labels, ["gnmax", "lnmax_pure"])
     assert (first.mechanism, first.refusal) == ("lnmax_pure", None)
@@ -185,9 +194,14 @@ def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(m
 
 
 def test_time_is_estimated_by_what_takes_it():
-    task, about = replace(TASK, n_classes=10, secure=True), ranking.about_seconds
-    assert about(replace(task, n_classes=1000)) > about(task)
-    assert about(replace(TASK, n_teachers=1_000_000)) > 3 + about(TASK)
+    task, about = (
+        replace(TASK, ensemble=replace(TASK.ensemble, classes=10), secure=True),
+        ranking.about_seconds,
+    )
+    assert about(replace(task, ensemble=replace(task.ensemble, classes=1000))) > about(task)
+    assert about(replace(TASK, ensemble=replace(TASK.ensemble, teachers=1_000_000))) > 3 + about(
+        TASK
+    )
     drawn = about(task, release=True) - about(task)
     assert drawn == pytest.approx(15e-6 * 120 * 10)
     rehearsal = replace(task, secure=False)
@@ -203,7 +217,7 @@ def test_the_estimate_of_time_is_near_what_was_measured(root):
     for row in plans:
         sizes = {"n_teachers": int(row["teachers"]), "n_classes": int(row["classes"])}
         asked = {"queries": int(row["queries"]), "labels": int(row["labels"])}
-        seconds = ranking.about_seconds(replace(TASK, **sizes, **asked))
+        seconds = ranking.about_seconds(Task.read(TASK.stated() | {**sizes, **asked}))
         assert 1 / 3 < seconds / float(row["wall_seconds"]) < 3, row
 
 
@@ -245,7 +259,12 @@ def test_a_family_s_line_is_the_tightest_analysis_that_finds_noise(
 @pytest.mark.parametrize(("labels", "n_classes"), [(1, 10), (30, 2), (120, 3)])
 def test_tighter_analyses_need_no_more_noise(labels, n_classes, secure):
     """One label's may need a thousandth more: it is proven on a grid."""
-    task = replace(TASK, labels=labels, n_classes=n_classes, secure=secure)
+    task = replace(
+        TASK,
+        ensemble=replace(TASK.ensemble, classes=n_classes),
+        wanted=replace(TASK.wanted, labels=labels),
+        secure=secure,
+    )
     noise = [load(name).calibrate(task).sigma for name in FAMILY[:2]]
     exact = load("gnmax_exact").calibrate(task).sigma
     assert noise == sorted(noise, reverse=True)
@@ -269,7 +288,9 @@ def test_no_score_is_above_the_labels_that_are_paid_for(name, profile):
 @pytest.mark.parametrize(("wanted", "most"), [(1, 0), (4, 4)])
 def test_no_number_of_labels_is_asked_for_twice(wanted, most, monkeypatch):
     """Many caps pay for as many labels; of one label there is nothing to choose."""
-    task, counts, labels = votes("half hopeless", replace(TASK, labels=wanted))
+    task, counts, labels = votes(
+        "half hopeless", replace(TASK, wanted=replace(TASK.wanted, labels=wanted))
+    )
     asked = []
     guess = Mechanism.guess
     monkeypatch.setattr(

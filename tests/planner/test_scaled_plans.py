@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.planner import ranking, scaled_plans, study
 from private_ensembles.planner.scaled_plans import Scaled, scale
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 PROFILE = ConsensusProfile(3, 0.7, (20, 2), (2, 2), 1.0)
-TASK = Task(1.0, 1e-5, queries=60, labels=40, n_teachers=60, n_classes=3, profile=PROFILE)
+TASK = Task(Ensemble(60, 3), Budget(1.0, 1e-5), Wanted(40, 60), profile=PROFILE)
 CHANGES = [{"labels": 8}, {"epsilon": 0.5}, {"epsilon": 2.0}]
 QUICK = ["gnmax", "gnmax_analytic", "exponential", "permute_and_flip"]
 CASES = [(name, False, change) for name in QUICK for change in CHANGES] + [
@@ -34,13 +34,13 @@ def planned(name, task):
 def test_a_scaled_plan_keeps_its_budget_and_is_near_a_plan_of_its_own(name, secure, change):
     task = replace(TASK, secure=secure)
     known, votes = planned(name, task)
-    wanted = replace(task, **change)
+    wanted = Task.read(task.stated() | change)
     found = scale(known, wanted, *votes)
     mechanism, parameters = load(name), found.plan.parameters
     # Asked anew, of the parameters alone.
-    assert mechanism.cost(wanted, parameters).claimed <= wanted.epsilon
+    assert mechanism.cost(wanted, parameters).claimed <= wanted.budget.epsilon
     assert mechanism.cost(wanted, parameters).claimed <= found.plan.epsilon * (1 + 1e-9)
-    assert parameters.labels <= wanted.labels
+    assert parameters.labels <= wanted.wanted.labels
     answers, right = mechanism.law.expected(*votes, wanted, parameters)
     assert (answers, right) == (found.plan.answers, found.plan.correct)
     own = planned(name, wanted)[0].plan.correct
@@ -48,34 +48,40 @@ def test_a_scaled_plan_keeps_its_budget_and_is_near_a_plan_of_its_own(name, secu
 
 
 def test_a_mechanism_without_noise_to_scale_serves_fewer_labels_and_no_smaller_budget():
-    task = replace(TASK, teacher_epsilon=0.2, n_teachers=61)
+    task = replace(TASK, ensemble=replace(TASK.ensemble, teachers=61, private=Budget(0.2, 0.0)))
     known, votes = planned("majority_private", task)
-    fewer = scale(known, replace(task, labels=10), *votes)
+    fewer = scale(known, replace(task, wanted=replace(task.wanted, labels=10)), *votes)
     assert fewer.plan.parameters.labels == 10
     assert fewer.plan.epsilon == known.plan.epsilon
-    assert scale(known, replace(task, epsilon=0.5), *votes) is None
+    assert scale(known, replace(task, budget=replace(task.budget, epsilon=0.5)), *votes) is None
 
 
 def test_noise_that_costs_nothing_is_left_as_it_is(monkeypatch):
-    task = replace(TASK, epsilon=60.0)
+    task = replace(TASK, budget=replace(TASK.budget, epsilon=60.0))
     known, votes = planned("gnmax_analytic", task)
     monkeypatch.setattr(scaled_plans, "_within", lambda *_: pytest.fail("a proof"))
-    fewer = scale(known, replace(task, labels=8), *votes)
+    fewer = scale(known, replace(task, wanted=replace(task.wanted, labels=8)), *votes)
     assert fewer.plan.parameters.sigma == known.plan.parameters.sigma
     with pytest.raises(pytest.fail.Exception, match="a proof"):
-        scale(Scaled(task, known.plan), replace(task, epsilon=1.0), *votes)
+        scale(
+            Scaled(task, known.plan),
+            replace(task, budget=replace(task.budget, epsilon=1.0)),
+            *votes,
+        )
 
 
 def test_noise_of_which_nothing_is_proven_is_not_used(monkeypatch):
     known, votes = planned("gnmax_analytic", TASK)
     monkeypatch.setattr(scaled_plans, "_SPARE", (0.5,))
-    assert scale(known, replace(TASK, epsilon=0.5), *votes) is None
-    fewer = scale(known, replace(TASK, labels=8), *votes)
+    assert scale(known, replace(TASK, budget=replace(TASK.budget, epsilon=0.5)), *votes) is None
+    fewer = scale(known, replace(TASK, wanted=replace(TASK.wanted, labels=8)), *votes)
     assert fewer.plan.parameters.sigma == known.plan.parameters.sigma
 
 
 def test_more_budget_or_more_labels_never_give_fewer_right_ones():
-    tasks = [replace(TASK, epsilon=epsilon) for epsilon in (4.0, 1.0, 2.0)]
+    tasks = [
+        replace(TASK, budget=replace(TASK.budget, epsilon=epsilon)) for epsilon in (4.0, 1.0, 2.0)
+    ]
     votes = study.profile_votes(TASK, 0)
     names = ["gnmax_analytic", "permute_and_flip", "ladder"]
     plans = [(task, ranking.plan(task, *votes, names)) for task in tasks]
@@ -87,7 +93,7 @@ def test_more_budget_or_more_labels_never_give_fewer_right_ones():
     assert wide.notna().all(axis=None)
     assert (wide.diff(axis=1).iloc[:, 1:] >= 0).all(axis=None)
     assert (wide.groupby("mechanism").diff().dropna() >= 0).all(axis=None)
-    whole = {(t.epsilon, p.mechanism): p.correct for t, ranked in plans for p in ranked[:2]}
+    whole = {(t.budget.epsilon, p.mechanism): p.correct for t, ranked in plans for p in ranked[:2]}
     for (mechanism, epsilon), right in wide[40].items():
         assert right >= whole[epsilon, mechanism]
 
@@ -122,7 +128,9 @@ def test_at_another_budget_thresholds_are_searched_for_anew():
     (first,) = ranking.plan(TASK, *votes, ["confident_gnmax"])
     rows = scaled_plans.around([first], TASK, *votes)
     (row,) = [row for row in rows if row["budget_epsilon"] == 0.5]
-    (own,) = ranking.plan(replace(TASK, epsilon=0.5), *votes, ["confident_gnmax"])
+    (own,) = ranking.plan(
+        replace(TASK, budget=replace(TASK.budget, epsilon=0.5)), *votes, ["confident_gnmax"]
+    )
     assert row["correct"] == own.correct
 
 
@@ -130,12 +138,15 @@ def test_at_another_budget_thresholds_are_searched_for_anew():
 def test_an_estimate_is_close_to_what_a_plan_of_its_own_gives(name):
     known, votes = planned(name, TASK)
     for change in ({"labels": 5}, {"labels": 20}, {"epsilon": 2.0}, {"epsilon": 0.5}):
-        wanted = replace(TASK, **change)
+        wanted = Task.read(TASK.stated() | change)
         own = planned(name, wanted)[0].plan.correct
         assert scaled_plans.estimate(known, wanted, *votes) == pytest.approx(own, rel=0.02)
 
 
 def test_nothing_is_estimated_of_noise_that_does_not_scale():
-    task = replace(TASK, teacher_epsilon=0.1)
+    task = replace(TASK, ensemble=replace(TASK.ensemble, private=Budget(0.1, 0.0)))
     known, votes = planned("majority_private", task)
-    assert scaled_plans.estimate(known, replace(task, labels=5), *votes) is None
+    assert (
+        scaled_plans.estimate(known, replace(task, wanted=replace(task.wanted, labels=5)), *votes)
+        is None
+    )

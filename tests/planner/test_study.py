@@ -7,12 +7,10 @@ import pytest
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.laws.selection import SelectionRate
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.planner import study
 
-BASE = Task(
-    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
-)
+BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 SETTINGS = {
     "mechanisms": ["gnmax", "permute_and_flip", "ladder", "majority_private"],
     "privacy_model": "disjoint_shards",
@@ -31,12 +29,12 @@ SETTINGS = {
 def test_the_audit_catches_half_the_noise(monkeypatch):
     honest = SelectionRate.used_rate
     monkeypatch.setattr(SelectionRate, "used_rate", property(lambda noise: 2 * honest.fget(noise)))
-    task = replace(BASE, queries=1, labels=1)
+    task = replace(BASE, wanted=replace(BASE.wanted, labels=1, queries=1))
     assert study.audit_row("permute_and_flip", task)["verdict"] == "fails"
 
 
 def test_the_ladder_is_exactly_as_private_as_it_says():
-    row = study.audit_row("ladder", replace(BASE, queries=1, labels=1))
+    row = study.audit_row("ladder", replace(BASE, wanted=replace(BASE.wanted, labels=1, queries=1)))
     assert row["exact"] == pytest.approx(row["claimed"], rel=1e-3)
 
 

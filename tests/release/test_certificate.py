@@ -47,17 +47,10 @@ RELEASES = {
 
 
 def _plan(name, teachers, classes, labels, further):
-    further = {"queries": labels} | further
-    task = Task(
-        epsilon=2.0,
-        delta=DELTA,
-        labels=labels,
-        n_teachers=teachers,
-        n_classes=classes,
-        secure=True,
-        profile=ConsensusProfile(classes, **PROFILE),
-        **further,
-    )
+    sizes = {"labels": labels, "queries": labels, "n_teachers": teachers, "n_classes": classes}
+    budget = {"epsilon": 2.0, "delta": DELTA, "secure": True}
+    task = Task.read(budget | sizes | further)
+    task = replace(task, profile=ConsensusProfile(classes, **PROFILE))
     mechanism = load(name)
     assert mechanism.refusal(task) is None
     return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0", Facts("disjoint"))
@@ -70,7 +63,7 @@ def _file(folder, plan, labels="query,label\n0,1\n", **changes):
     proof = certificate.proof_or_reason(plan)
     time = "2026-11-26T15:00:00+00:00"
     text = certificate.of_release(
-        plan, proof, time=time, labels_sha256=sha256, epsilon=plan.task.epsilon
+        plan, proof, time=time, labels_sha256=sha256, epsilon=plan.task.budget.epsilon
     )
     record = json.loads(text)
     path = folder / "certificate.json"
@@ -167,7 +160,7 @@ def test_coins_of_other_noise_and_terms_of_another_plan_fail(tmp_path, capsys):
         terms = replace(plan, parameters=more).text()
         assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
     for other in ({"n_teachers": 42}, {"reach": 2}, {"secure": False}, {"n_classes": 3}):
-        terms = replace(plan, task=replace(plan.task, **other)).text()
+        terms = replace(plan, task=Task.read(plan.task.stated() | other)).text()
         assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
     capsys.readouterr()
 
@@ -195,12 +188,20 @@ def test_a_file_whose_labels_are_elsewhere_or_others(tmp_path, capsys):
 
 def test_a_plan_without_a_certificate_says_why(tmp_path, capsys):
     plan = _plan(*RELEASES["gnmax_exact, coins"])
-    many = replace(plan, task=replace(plan.task, n_teachers=certificate.MOST_COINS + 1))
+    many = replace(
+        plan,
+        task=replace(
+            plan.task, ensemble=replace(plan.task.ensemble, teachers=certificate.MOST_COINS + 1)
+        ),
+    )
     with pytest.raises(certificate.NoCertificate, match="of 5,001 votes"):
         certificate.prove(many)
     for task, why in (
         (replace(plan.task, secure=False), "can be computed from its seed"),
-        (replace(plan.task, reach=2), "from one class to one other only"),
+        (
+            replace(plan.task, protection=replace(plan.task.protection, reach=2)),
+            "from one class to one other only",
+        ),
     ):
         with pytest.raises(certificate.NoCertificate, match=why):
             certificate.prove(replace(plan, task=task))

@@ -11,7 +11,7 @@ import pytest
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.api.releasing import release_labels
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.release import expectation, own_votes
@@ -21,7 +21,13 @@ from private_ensembles.votes.synthetic import ConsensusProfile
 
 FACTS = Facts("disjoint", "patient")
 # Forty hospitals and seven diagnoses.
-HOSPITAL = Task(2.0, 1e-5, 300, 300, 40, 7, secure=True, profile=ConsensusProfile(7, **PROFILE))
+HOSPITAL = Task(
+    Ensemble(40, 7),
+    Budget(2.0, 1e-5),
+    Wanted(300),
+    secure=True,
+    profile=ConsensusProfile(7, **PROFILE),
+)
 
 
 def of(task, name="gnmax_exact", facts=FACTS):
@@ -31,7 +37,8 @@ def of(task, name="gnmax_exact", facts=FACTS):
 
 
 def labels(number, **more):
-    return replace(HOSPITAL, queries=number, labels=number, **more)
+    budget = Budget(more.pop("epsilon", HOSPITAL.budget.epsilon), HOSPITAL.budget.delta)
+    return replace(HOSPITAL, budget=budget, wanted=Wanted(number), **more)
 
 
 @pytest.mark.parametrize(
@@ -124,14 +131,16 @@ def test_advice_is_what_it_says_and_the_best_comes_first():
     cost = majority_cost(epsilon, delta, "replace_one")
     assert 1.9 < cost.epsilon <= 2
     assert cost.delta <= 1e-5
-    given = {"teacher_epsilon": epsilon, "teacher_Delta": delta}
-    assert of(labels(300, **given), "majority_private").right == pytest.approx(private.right)
+    trained = replace(HOSPITAL.ensemble, private=Budget(epsilon, delta))
+    assert of(labels(300, ensemble=trained), "majority_private").right == pytest.approx(
+        private.right
+    )
 
 
 def test_no_private_teachers_are_offered_to_who_has_them_or_could_not_use_them():
     for facts, more in (
         (Facts("disjoint", reach=2), {}),
-        (FACTS, {"teacher_epsilon": 0.5, "teacher_Delta": 1e-8}),
+        (FACTS, {"ensemble": replace(HOSPITAL.ensemble, private=Budget(0.5, 1e-8))}),
     ):
         found = of(labels(300, **more), facts=facts)
         assert [advice.what for advice in found.advice if "DP-SGD" in advice.what] == []
@@ -160,7 +169,7 @@ def test_it_takes_a_fraction_of_a_second():
     ],
 )
 def test_a_budget_that_promises_little_is_put_in_words(change, says):
-    found = expectation.budget_warnings(replace(HOSPITAL, **change), FACTS)
+    found = expectation.budget_warnings(Task.read(HOSPITAL.stated() | change), FACTS)
     assert len(found) == len(says)
     assert all(text in one for text, one in zip(says, found, strict=True))
 
@@ -192,7 +201,7 @@ def test_that_a_release_stops_says_nothing_about_the_votes(monkeypatch):
 def test_the_door_itself_is_closed_to_what_is_of_no_use():
     """Also for a caller that did not ask what to expect."""
     counts = np.tile([20, 20], (100, 1))
-    task = Task(0.1, 1e-5, 100, 100, 40, 2, secure=True, counts_only=True)
+    task = Task(Ensemble(40, 2), Budget(0.1, 1e-5), Wanted(100), secure=True, counts_only=True)
     task = replace(task, profile=ConsensusProfile(2, **PROFILE))
     application = own_votes.planned(task, ["gnmax_exact"], FACTS, 0)
     votes = own_votes.Votes(2, np.full(100, -1), counts=counts)
@@ -231,9 +240,18 @@ def test_a_report_holds_what_is_said():
 )
 def test_every_kind_of_mechanism_has_an_expectation(name):
     shared = name == "committee"
-    task = replace(HOSPITAL, n_classes=2, secure=False, profile=ConsensusProfile(2, **PROFILE))
+    task = replace(
+        HOSPITAL,
+        ensemble=replace(HOSPITAL.ensemble, classes=2),
+        secure=False,
+        profile=ConsensusProfile(2, **PROFILE),
+    )
     if shared:
-        task = replace(task, privacy_model="shared_data", teacher_epsilon=0.3)
+        task = replace(
+            task,
+            ensemble=replace(task.ensemble, private=Budget(0.3, 0.0)),
+            protection=replace(task.protection, privacy_model="shared_data"),
+        )
     found = of(task, name, Facts("shared" if shared else "disjoint"))
     assert 0 <= found.usefulness <= 1.05
     assert len(found.lines()) <= 4
@@ -241,6 +259,7 @@ def test_every_kind_of_mechanism_has_an_expectation(name):
 
 def test_a_million_teachers_are_not_told_what_one_more_would_give():
     """It raised, as more are not planned for, and nothing was released."""
-    task = replace(HOSPITAL, n_teachers=MOST_TEACHERS, labels=1)
+    crowd = replace(HOSPITAL.ensemble, teachers=MOST_TEACHERS)
+    task = replace(HOSPITAL, ensemble=crowd, wanted=Wanted(1))
     found = of(task, "permute_and_flip", Facts("disjoint"))
     assert "one more teacher as good as these" not in {advice.what for advice in found.advice}

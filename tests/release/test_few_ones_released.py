@@ -64,7 +64,7 @@ def test_the_command_releases_them_with_a_certificate(
     (record,) = rows("results/own/release/releases.csv")
     assert int(record["labels"]) == len(found)
     plan = read(record["terms"])
-    assert (plan.task.most_ones, plan.task.queries) == (MOST, QUERIES)
+    assert (plan.task.wanted.most_ones, plan.task.wanted.queries) == (MOST, QUERIES)
     assert main(["verify", report["files"]["certificate"]]) == 0
     capsys.readouterr()
     statement = Path(report["files"]["statement"]).read_text(encoding="utf-8")
@@ -78,7 +78,9 @@ def test_a_certificate_of_fewer_ones_than_the_plan_states_is_refused(tmp_path):
     size = {"queries": 30, "labels": 30, "n_teachers": 40, "n_classes": 2, "secure": True}
     plans = {}
     for most in (1, 2, None):
-        task = Task(4.0, 1e-5, most_ones=None if most is None else 6 * most, **size)
+        task = Task.read(
+            {"epsilon": 4.0, "delta": 1e-5, "most_ones": None if most is None else 6 * most, **size}
+        )
         mechanism = load("gnmax_exact")
         plans[most] = ReleasePlan(
             task, "gnmax_exact", mechanism.calibrate(task), 0.0, None, "0", Facts("disjoint")

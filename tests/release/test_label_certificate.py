@@ -14,7 +14,7 @@ DELTA = 1e-5
 
 def planned(name, teachers, classes, labels):
     sizes = {"queries": labels, "labels": labels, "n_teachers": teachers, "n_classes": classes}
-    task = Task(2.0, DELTA, **sizes, secure=True)
+    task = Task.read({"epsilon": 2.0, "delta": DELTA, **sizes, "secure": True})
     mechanism = load(name)
     return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0", Facts("disjoint"))
 

@@ -37,7 +37,12 @@ def test_the_plan_is_the_same_for_all_votes_of_one_size():
     assert tables[0].equals(tables[1])
     assert tables[0]["chosen"].tolist() == [True, False, False, False]
     task = plans[0].task
-    assert (task.queries, task.labels, task.n_teachers, task.n_classes) == (50, 30, 80, 3)
+    assert (
+        task.wanted.queries,
+        task.wanted.labels,
+        task.ensemble.teachers,
+        task.ensemble.classes,
+    ) == (50, 30, 80, 3)
 
 
 def test_curves_are_the_same_for_all_votes_and_of_the_two_best():
@@ -104,7 +109,12 @@ def test_a_budget_that_no_mechanism_serves_is_refused():
 def test_a_chosen_mechanism_that_does_not_apply_releases_nothing():
     given = votes(0)
     plan = own_votes.plan_for(given, SETTINGS, BUDGET, FACTS, seed=1)
-    wrong = replace(plan, task=replace(plan.task, privacy_model="shared_data"))
+    wrong = replace(
+        plan,
+        task=replace(
+            plan.task, protection=replace(plan.task.protection, privacy_model="shared_data")
+        ),
+    )
     with pytest.raises(ValueError, match="private for disjoint_shards only"):
         own_votes.release(wrong, given, seed=1)
 
@@ -144,7 +154,7 @@ def test_how_long_it_takes_is_told_before_the_plan(monkeypatch):
 
 def test_facts_stand_in_the_terms_and_among_what_may_be_published():
     plan = own_votes.plan_for(votes(0), SETTINGS, BUDGET, FACTS, seed=1)
-    assert plan.task.privacy_model == "disjoint_shards"
+    assert plan.task.protection.privacy_model == "disjoint_shards"
     terms = release_plan.read(own_votes.chosen_row(plan)["terms"])
     assert terms.facts == FACTS
     assert own_votes.public_facts(plan)["unit"] == "patient"

@@ -12,7 +12,7 @@ import pytest
 
 from private_ensembles.mechanisms.laws.gamma import NoisyMajority
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.release import record, release_plan
 from private_ensembles.release.facts import Facts
@@ -153,7 +153,7 @@ def test_a_release_names_its_file_by_its_hash(tmp_path):
 
 def of_labels(number, sigma=35.0, labels=100, delta=1e-6):
     sizes = {"queries": labels, "labels": labels, "n_teachers": 250, "n_classes": 2}
-    task = Task(1.0, delta, **sizes, secure=True)
+    task = Task.read({"epsilon": 1.0, "delta": delta, **sizes, "secure": True})
     chosen = Plan("gnmax_exact", None, GaussianNoise(sigma, labels), 1.0, labels, labels, 0.0)
     terms = release_plan.of(task, chosen, None, Facts("disjoint")).text()
     file = f"{number:04}/labels.csv"
@@ -186,7 +186,12 @@ def test_others_are_added_to_releases_of_the_same_noise(other):
 def test_teachers_whose_labels_have_no_noise_of_their_own_are_added_up():
     plan = release_plan.read(
         release_plan.of(
-            Task(3.0, 1e-5, 1, 1, 11, 2, "shared_data", "add_remove", 0.2, 0.0),
+            Task(
+                Ensemble(11, 2, private=Budget(0.2, 0.0)),
+                Budget(3.0, 1e-5),
+                Wanted(1),
+                protection=Protection(privacy_model="shared_data", adjacency="add_remove"),
+            ),
             Plan("darrm_sub", None, NoisyMajority(3.0, 1, 11, 1e-5, 0.2, 0.0), 0.6, 1, 1, 0.0),
             None,
             Facts("shared"),

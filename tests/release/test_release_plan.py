@@ -34,7 +34,7 @@ def test_a_plan_is_read_as_it_was_written(name):
     assert json.loads(plan.text())["name"] == name
     used = plan.labels
     assert again.epsilon(plan.queries, used, 1e-4) == plan.epsilon(plan.queries, used, 1e-4)
-    assert plan.epsilon(plan.queries, used, 1e-4) <= plan.task.epsilon * (1 + 1e-12)
+    assert plan.epsilon(plan.queries, used, 1e-4) <= plan.task.budget.epsilon * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"name": "gnmax"}', "[]"])
@@ -61,7 +61,7 @@ def test_a_label_that_was_found_for_one_delta_proves_nothing_at_a_smaller_one(na
     """But where the account of what it releases is known, which says what it costs there."""
     plan = made(name, labels=1, queries=1)
     smaller, planned, larger = (plan.epsilon(1, 1, delta) for delta in (1e-9, 1e-4, 1e-2))
-    assert larger <= planned <= plan.task.epsilon
+    assert larger <= planned <= plan.task.budget.epsilon
     table = name in ("ladder", "exponential")
     if table:
         law = plan.mechanism.law.audited(plan.task, plan.parameters)

@@ -125,8 +125,8 @@ def test_less_noise_than_planned_is_noticed(tmp_path):
     table = plan.mechanism.law.distribution(both_counts(5), twin)
     law = [tuple(Fraction(p) for p in row) for row in table.tolist()]
     law = [(p / (p + q), q / (p + q)) for p, q in law]
-    y = Fraction(math.exp(plan.task.epsilon))
-    assert exact_value(_pairs(law), plan.labels, y) > Fraction(plan.task.delta)
+    y = Fraction(math.exp(plan.task.budget.epsilon))
+    assert exact_value(_pairs(law), plan.labels, y) > Fraction(plan.task.budget.delta)
 
 
 def test_a_batch_is_drawn_once_and_its_labels_are_there_again(tmp_path):

@@ -12,12 +12,12 @@ from .test_release_plan import made
 def test_a_larger_cap_costs_more_and_stays_what_it_was_otherwise():
     plan = made("gnmax_exact")
     more = session_plan.larger(plan, 12)
-    assert more.task.epsilon > plan.task.epsilon
+    assert more.task.budget.epsilon > plan.task.budget.epsilon
     assert more.parameters == replace(plan.parameters, labels=12)
     with pytest.raises(ValueError, match="labels = 5"):
         session_plan.larger(plan, 5)
     checked = session_plan.larger(made("confident_gnmax"), 12)
-    assert checked.parameters.queries == 18 == checked.task.queries
+    assert checked.parameters.queries == 18 == checked.task.wanted.queries
 
 
 def test_caps_beside_the_one_that_was_chosen_have_other_noise():

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.record import Release, Total
 from private_ensembles.release.release_plan import ReleasePlan
@@ -64,7 +64,7 @@ def _release(terms):
 
 
 def test_a_release_has_its_statement_and_its_certificate_beside_it(tmp_path):
-    task = Task(1.0, 1e-5, 2, 2, 9, 3, secure=True)
+    task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(2), secure=True)
     plan = ReleasePlan(
         task, "gnmax", load("gnmax").calibrate(task), 1.0, None, "0", Facts("disjoint")
     )

@@ -12,7 +12,7 @@ import pytest
 from private_ensembles import release_labels, release_statement
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, Wanted
 from private_ensembles.release import certificate, release_plan, statement
 from private_ensembles.release.certificate import Proof
 from private_ensembles.release.facts import Facts
@@ -26,10 +26,10 @@ PRIVATE = {"teacher_epsilon": 0.3, "adjacency": "add_remove"}
 
 def _plan(name="gnmax", **further):
     sizes = {"queries": 20, "labels": 20, "n_teachers": 41, "n_classes": 2, "secure": True}
-    task = Task(EPSILON, DELTA, **sizes | further)
+    task = Task.read({"epsilon": EPSILON, "delta": DELTA, **sizes | further})
     mechanism = load(name)
     if mechanism.refusal(task) is not None:
-        task = replace(task, labels=1, queries=1)
+        task = replace(task, wanted=Wanted(1))
     assert mechanism.refusal(task) is None
     return ReleasePlan(
         task, name, mechanism.calibrate(task), 15.0, None, "1.2.3", Facts("disjoint")
@@ -37,7 +37,7 @@ def _plan(name="gnmax", **further):
 
 
 def _release(plan):
-    model = plan.task.privacy_model, plan.task.adjacency
+    model = plan.task.protection.privacy_model, plan.task.protection.adjacency
     digest = hashlib.sha256(b"labels").hexdigest()
     return Release(
         TIME, plan.name, EPSILON, DELTA, *model, digest, plan.text(), 17, "0001/labels.csv"

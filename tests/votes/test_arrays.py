@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.task import sizes_of
 from private_ensembles.votes.arrays import of_arrays
 
 COUNTS = np.array([[4, 1], [2, 3]])
@@ -17,8 +16,8 @@ WHOLE = {"n_teachers": 5, "absent": False}
     ],
 )
 def test_what_a_ballot_is_follows_from_what_is_given(given, facts):
-    found = sizes_of(of_arrays(**given))
-    assert {name: found[name] for name in facts} == facts
+    votes = of_arrays(**given)
+    assert {name: getattr(votes, name) for name in facts} == facts
 
 
 def test_votes_count_as_they_are_given():

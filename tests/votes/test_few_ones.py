@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.votes import ballots
 from private_ensembles.votes.cache import Votes, read_votes, write_votes
 
@@ -34,7 +34,7 @@ def test_a_teacher_whose_votes_become_others_changes_few_counts_by_one(most):
     """For every pair of its votes: what a task charges for is all that changes."""
     every = np.array(list(itertools.product((0, 1), repeat=4)))
     rest = np.random.default_rng(1).integers(2, size=(4, 6))
-    task = Task(1.0, 1e-5, 4, 4, 7, 2, most_ones=most)
+    task = Task(Ensemble(7, 2), Budget(1.0, 1e-5), Wanted(4, most_ones=most))
     changes = []
     for one, other in itertools.product(every, repeat=2):
         rows = [

@@ -10,8 +10,8 @@ with io.job(snakemake, confidential=True) as job:
     key = job.params.batch
     with Session.open(job.params.session) as session:
         task = session.plan.task
-        stated = {"n_classes": task.n_classes, "absent": task.absent}
-        stated["teachers"] = task.n_teachers if task.absent else None
+        stated = {"n_classes": task.ensemble.classes, "absent": task.ensemble.absent}
+        stated["teachers"] = task.ensemble.teachers if task.ensemble.absent else None
         votes = read_own_votes(job.input.votes, **stated, **job.params.file)
         job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
         session.release(votes.histogram(), key=key, again=bool(job.config["again"]))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.votes.ballots import counted, dealt
 
 from ...accounting.adversaries import exact_value, power
@@ -52,13 +52,15 @@ def test_no_ballot_that_vanishes_or_appears_reaches_delta(name, C, K, Q):
         assert C > mechanism.law.n_classes == 2, reason
         return
     parameters = mechanism.calibrate(task)
-    assert parameters == mechanism.calibrate(replace(task, absent=False))
+    assert parameters == mechanism.calibrate(
+        replace(task, ensemble=replace(task.ensemble, absent=False))
+    )
     cost = mechanism.cost(task, parameters)
-    assert cost.proven <= cost.claimed <= task.epsilon
+    assert cost.proven <= cost.claimed <= task.budget.epsilon
     every = neighbours(C, K)
-    assert exact_delta_of(mechanism.law, parameters, task, *every) <= task.delta
-    at_cost = replace(task, epsilon=cost.proven)
-    most = task.delta * (1 + 1e-9)
+    assert exact_delta_of(mechanism.law, parameters, task, *every) <= task.budget.delta
+    at_cost = replace(task, budget=replace(task.budget, epsilon=cost.proven))
+    most = task.budget.delta * (1 + 1e-9)
     assert exact_delta_of(mechanism.law, parameters, at_cost, *every) <= most
 
 
@@ -69,7 +71,7 @@ def test_nor_do_two_ballots_of_one_unit(name, C, K, Q):
     if mechanism.refusal(task) is None:
         parameters = mechanism.calibrate(task)
         every = neighbours(C, K, reach=2)
-        assert exact_delta_of(mechanism.law, parameters, task, *every) <= task.delta
+        assert exact_delta_of(mechanism.law, parameters, task, *every) <= task.budget.delta
 
 
 @pytest.mark.parametrize(("K", "Q"), [(4, 1), (4, 2), (3, 3)])
@@ -77,9 +79,9 @@ def test_nor_do_two_ballots_of_one_unit(name, C, K, Q):
 def test_five_per_cent_less_noise_is_caught(name, K, Q):
     mechanism, task = load(name), absent(2, K, Q)
     twin = mechanism.law.less_noise(mechanism.calibrate(task), 0.95)
-    assert exact_delta_of(mechanism.law, twin, task, *neighbours(2, K)) > task.delta
+    assert exact_delta_of(mechanism.law, twin, task, *neighbours(2, K)) > task.budget.delta
     if Q > 1:  # of one label some are asked for its budget, which the twin states wrongly
-        assert mechanism.cost(task, twin).proven > task.epsilon
+        assert mechanism.cost(task, twin).proven > task.budget.epsilon
 
 
 @pytest.mark.parametrize(("K", "Q"), [(4, 1), (4, 2)])
@@ -91,7 +93,7 @@ def test_who_vanishes_alone_gains_the_same(name, K, Q):
     vanishes = [pair for pair in near if ballots[pair[0]][2] != ballots[pair[1]][2]]
     assert 0 < len(vanishes) < len(near)
     twin = mechanism.law.less_noise(mechanism.calibrate(task), 0.95)
-    assert exact_delta_of(mechanism.law, twin, task, rows, vanishes) > task.delta
+    assert exact_delta_of(mechanism.law, twin, task, rows, vanishes) > task.budget.delta
 
 
 @pytest.mark.parametrize("name", ["ladder", "gnmax_exact", "permute_and_flip"])
@@ -111,7 +113,7 @@ def test_absent_ballots_that_are_not_dealt_out_would_be_caught(name):
         if np.abs(ballots[one] - ballots[other]).sum() <= 2
     ]
     parameters = mechanism.calibrate(task)
-    assert exact_delta_of(mechanism.law, parameters, task, rows, near) > task.delta
+    assert exact_delta_of(mechanism.law, parameters, task, rows, near) > task.budget.delta
 
 
 @pytest.mark.parametrize(("C", "K"), [(2, 4), (3, 3)])
@@ -122,13 +124,15 @@ def test_secure_noise_is_covered_likewise(name, C, K):
     if mechanism.refusal(task):
         return
     parameters = mechanism.calibrate(task)
-    assert parameters == mechanism.calibrate(replace(task, absent=False))
+    assert parameters == mechanism.calibrate(
+        replace(task, ensemble=replace(task.ensemble, absent=False))
+    )
     rows, near = neighbours(C, K)
     laws = mechanism.law.outcomes(rows, parameters, secure=True)
     named = [[Fraction(float(p)) for p in row] for row in laws]
     pairs = {tuple(sorted(zip(named[one], named[other], strict=True))) for one, other in near}
     listed = [tuple(zip(*pair, strict=True)) for pair in pairs]
-    assert exact_value(listed, 1, power(task.epsilon)[1]) <= task.delta
+    assert exact_value(listed, 1, power(task.budget.epsilon)[1]) <= task.budget.delta
 
 
 def test_private_teachers_are_asked_to_vote():
@@ -136,7 +140,7 @@ def test_private_teachers_are_asked_to_vote():
     private = {"teacher_epsilon": 0.1, "adjacency": "add_remove"}
     task = absent(2, 5, 1, **private)
     assert load("majority_private").refusal(task) is None
-    shared = replace(task, privacy_model="shared_data")
+    shared = replace(task, protection=replace(task.protection, privacy_model="shared_data"))
     for name in set(OF_TEACHERS) - {"majority_private"}:
         refusal = load(name).refusal(shared)
         assert refusal.startswith("proven for teachers whose votes are their own, not for absent")
@@ -158,5 +162,10 @@ def test_a_task_without_absent_ballots_has_none_on_its_profile():
         3, easy_share=0.7, easy=(20, 2), hard=(2, 2), confusion=1, absent_share=0.2
     )
     with pytest.raises(ValueError, match=r"absent_share = 0.2: must be 0, unless ballots may be"):
-        Task(1.0, 1e-5, 10, 10, 20, 3, profile=profile)
-    assert Task(1.0, 1e-5, 10, 10, 20, 3, profile=profile, absent=True).stated()["absent"] is True
+        Task(Ensemble(20, 3), Budget(1.0, 1e-5), Wanted(10), profile=profile)
+    assert (
+        Task(Ensemble(20, 3, absent=True), Budget(1.0, 1e-5), Wanted(10), profile=profile).stated()[
+            "absent"
+        ]
+        is True
+    )

@@ -4,9 +4,9 @@ import pytest
 
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
-TASK = Task(1.0, 1e-5, 60, 40, 9, 3, teacher_epsilon=0.3)
+TASK = Task(Ensemble(9, 3, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 
 
 @pytest.mark.parametrize("name", registry.offered())

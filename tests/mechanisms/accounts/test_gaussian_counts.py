@@ -11,14 +11,14 @@ from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Secure
 from private_ensembles.pate.data_independent import rho_cost
 from private_ensembles.pate.gnmax import gnmax_sigma
 
 
 def test_one_label_has_the_sigma_of_the_paper():
-    task, gnmax = Task(1.0, 1e-4, 1, 1, 11, 2), load("gnmax")
+    task, gnmax = Task(Ensemble(11, 2), Budget(1.0, 1e-4), Wanted(1)), load("gnmax")
     parameters = gnmax.calibrate(task)
     assert parameters.sigma == gnmax_sigma(1.0, 1e-4, method="rdp", n_teachers=1)
     cost = gnmax.cost(task, parameters)
@@ -29,7 +29,7 @@ def test_one_label_has_the_sigma_of_the_paper():
 @pytest.mark.parametrize("labels", [1, 7, 300])
 def test_the_analytic_sigma_keeps_the_budget_with_secure_noise(labels, n_classes):
     """Any number of labels and classes; refused before, but for one label of two classes."""
-    task = Task(1.0, 1e-5, 300, labels, 50, n_classes, secure=True)
+    task = Task(Ensemble(50, n_classes), Budget(1.0, 1e-5), Wanted(labels, 300), secure=True)
     analytic = load("gnmax_analytic")
     assert analytic.refusal(task) is None
     parameters = analytic.calibrate(task)
@@ -44,7 +44,7 @@ def test_the_analytic_sigma_keeps_the_budget_with_secure_noise(labels, n_classes
 @pytest.mark.parametrize("secure", [False, True])
 def test_any_noise_costs_what_its_own_rho_does(secure):
     """Noise that no calibration gave: each label of two counts takes 1 / sigma^2 of rho."""
-    task = Task(1.0, 1e-4, 30, 7, 5, 2, secure=secure)
+    task = Task(Ensemble(5, 2), Budget(1.0, 1e-4), Wanted(7, 30), secure=secure)
     for sigma in (3.0, 11.0):
         cost = load("gnmax").cost(task, GaussianNoise(sigma, 7))
         assert cost.claimed == pytest.approx(rho_cost(7 / sigma**2, 1e-4, "classic"), rel=1e-9)
@@ -56,7 +56,7 @@ def test_any_noise_costs_what_its_own_rho_does(secure):
 def test_the_least_budget_is_planned_in_little_memory(name, labels):
     """Grids of Renyi orders and lists of noise grew as 1 / epsilon, to gigabytes."""
     mechanism = load(name)
-    task = Task(1e-6, 1e-5, 20, labels, 250, 3, secure=True)
+    task = Task(Ensemble(250, 3), Budget(1e-6, 1e-5), Wanted(labels, 20), secure=True)
     tracemalloc.start()
     parameters = mechanism.calibrate(task)
     cost = mechanism.cost(task, parameters)

@@ -14,15 +14,15 @@ from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
-TASK = Task(1.0, 1e-5, 1, 1, 28, 2)
+TASK = Task(Ensemble(28, 2), Budget(1.0, 1e-5), Wanted(1))
 
 
 @pytest.mark.parametrize("name", ["gnmax", "gnmax_analytic"])
 def test_what_is_proven_of_given_noise_is_of_the_noise_that_is_drawn(name):
     """At sigma = 1 the continuous account of one label claims a delta too small by a quarter."""
-    task = Task(1.0, 1e-2, 1, 1, 5, 2)
+    task = Task(Ensemble(5, 2), Budget(1.0, 1e-2), Wanted(1))
     mechanism = load(name)
     account = mechanism.given or mechanism.account
     continuous, secure = (

@@ -12,7 +12,7 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts import groups
 from private_ensembles.mechanisms.accounts.account import Account
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
 
 from ...accounting.adversaries import exact_value, power
 from ...audit.oracle import all_histograms
@@ -28,7 +28,17 @@ SIZES = [
 
 
 def task_of(C, K, Q, **others):
-    return Task(1.0, 1e-3, queries=Q, labels=Q, n_teachers=K, n_classes=C, **others)
+    return Task.read(
+        {
+            "epsilon": 1.0,
+            "delta": 1e-3,
+            "queries": Q,
+            "labels": Q,
+            "n_teachers": K,
+            "n_classes": C,
+            **others,
+        }
+    )
 
 
 def exact_delta(law, parameters, task, moved=None):
@@ -37,8 +47,8 @@ def exact_delta(law, parameters, task, moved=None):
     Any votes move, up to `moved` of each query, from any classes to any: found by comparing all
     histograms with all. Classes that are renamed alike change nothing.
     """
-    moved = task.reach if moved is None else moved
-    rows = all_histograms(task.n_teachers, task.n_classes)
+    moved = task.protection.reach if moved is None else moved
+    rows = all_histograms(task.ensemble.teachers, task.ensemble.classes)
     near = [
         pair
         for pair in itertools.permutations(range(len(rows)), 2)
@@ -53,8 +63,8 @@ def exact_delta_of(law, parameters, task, rows, near):
     named = [[Fraction(float(p)) for p in row] for row in laws]
     pairs = {tuple(sorted(zip(named[one], named[other], strict=True))) for one, other in near}
     listed = [tuple(zip(*pair, strict=True)) for pair in pairs]
-    _, growth = power(task.epsilon)
-    return exact_value(listed, task.labels, growth)
+    _, growth = power(task.budget.epsilon)
+    return exact_value(listed, task.wanted.labels, growth)
 
 
 def mechanisms_for(task, names=ON_COUNTS):
@@ -71,12 +81,17 @@ def test_no_adversary_who_moves_two_votes_reaches_delta(name, C, K, Q):
         return
     parameters = mechanism.calibrate(task)
     cost = mechanism.cost(task, parameters)
-    assert cost.proven <= cost.claimed <= task.epsilon
-    assert exact_delta(mechanism.law, parameters, task) <= task.delta
-    at_cost = replace(task, epsilon=cost.proven)
-    assert exact_delta(mechanism.law, parameters, at_cost) <= task.delta * (1 + 1e-9)
+    assert cost.proven <= cost.claimed <= task.budget.epsilon
+    assert exact_delta(mechanism.law, parameters, task) <= task.budget.delta
+    at_cost = replace(task, budget=replace(task.budget, epsilon=cost.proven))
+    assert exact_delta(mechanism.law, parameters, at_cost) <= task.budget.delta * (1 + 1e-9)
     # What one vote may do was found too little by the same account.
-    assert mechanism.cost(task, mechanism.calibrate(replace(task, reach=1))).proven > task.epsilon
+    assert (
+        mechanism.cost(
+            task, mechanism.calibrate(replace(task, protection=replace(task.protection, reach=1)))
+        ).proven
+        > task.budget.epsilon
+    )
 
 
 @pytest.mark.parametrize(("K", "Q"), [(5, 1), (4, 2), (5, 3)])
@@ -85,14 +100,14 @@ def test_five_per_cent_less_noise_is_caught(name, K, Q):
     """Of two classes accounts are tight, so that an adversary who exists gains more than delta."""
     mechanism, task = load(name), task_of(2, K, Q, reach=2)
     twin = mechanism.law.less_noise(mechanism.calibrate(task), 0.95)
-    assert exact_delta(mechanism.law, twin, task) > task.delta
-    assert mechanism.cost(task, twin).proven > task.epsilon
+    assert exact_delta(mechanism.law, twin, task) > task.budget.delta
+    assert mechanism.cost(task, twin).proven > task.budget.epsilon
 
 
 @pytest.mark.parametrize("C", [2, 5])
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_every_account_notices_less_noise(name, C):
-    task = Task(1.0, 1e-5, 20, 20, 12, C, reach=3)
+    task = Task(Ensemble(12, C), Budget(1.0, 1e-5), Wanted(20), protection=Protection(reach=3))
     for mechanism in mechanisms_for(task, [name]):
         parameters = mechanism.calibrate(task)
         assert 0.98 < mechanism.cost(task, parameters).claimed <= 1
@@ -107,12 +122,12 @@ def test_every_account_notices_less_noise(name, C):
 def test_claims_lie_between_one_vote_and_group_privacy(name, epsilon, C):
     """At one noise: what g votes cost is more than one, no more than groups, and rises with g."""
     size = {"queries": 30, "labels": 30, "n_teachers": 20, "n_classes": C}
-    task = Task(epsilon, 1e-5, reach=4, **size)
+    task = Task.read({"epsilon": epsilon, "delta": 1e-5, "reach": 4, **size})
     for mechanism in mechanisms_for(task, [name]):
         parameters = mechanism.calibrate(task)
         last = 0.0
         for reach in (1, 2, 4):
-            of = replace(task, reach=reach)
+            of = replace(task, protection=replace(task.protection, reach=reach))
             claimed = mechanism.cost(of, parameters).proven
 
             def of_one(one, parameters=parameters, mechanism=mechanism):
@@ -127,21 +142,23 @@ def test_claims_lie_between_one_vote_and_group_privacy(name, epsilon, C):
 def test_the_budget_of_one_vote_is_that_of_group_privacy():
     task = task_of(2, 9, 4, reach=3)
     one = groups.of_one_vote(task)
-    assert one.reach == 1
-    assert one.epsilon == pytest.approx(1 / 3)
-    whole = one.delta * (1 + math.exp(one.epsilon) + math.exp(2 * one.epsilon))
-    assert whole == pytest.approx(task.delta)
-    assert whole <= task.delta
-    assert 3 * one.epsilon <= task.epsilon
+    assert one.protection.reach == 1
+    assert one.budget.epsilon == pytest.approx(1 / 3)
+    whole = one.budget.delta * (1 + math.exp(one.budget.epsilon) + math.exp(2 * one.budget.epsilon))
+    assert whole == pytest.approx(task.budget.delta)
+    assert whole <= task.budget.delta
+    assert 3 * one.budget.epsilon <= task.budget.epsilon
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(100.0, 1e-70), (2e-6, 1e-5)])
 def test_a_budget_too_little_to_be_shared_is_refused(epsilon, delta):
-    task = Task(epsilon, delta, 1, 1, 9, 2, reach=9)
+    task = Task(Ensemble(9, 2), Budget(epsilon, delta), Wanted(1), protection=Protection(reach=9))
     for name in ON_COUNTS:
         begins = "one of 9 votes has too little of the budget: ("
         assert load(name).refusal(task).startswith(begins)
-        assert begins not in (load(name).refusal(replace(task, reach=1)) or "")
+        assert begins not in (
+            load(name).refusal(replace(task, protection=replace(task.protection, reach=1))) or ""
+        )
     assert groups.cost_of_all(lambda one: 0.0, task) == math.inf
 
 
@@ -149,26 +166,26 @@ def test_a_budget_too_little_to_be_shared_is_refused(epsilon, delta):
 def test_group_privacy_of_randomised_response_is_what_it_is(epsilon):
     """(e, d) of one vote by a formula of its own, and of a chain of three by the definition."""
     ones = np.array([1 / (1 + math.exp(epsilon * (1.5 - n))) for n in range(4)])
-    task = replace(task_of(2, 3, 1, reach=3), delta=0.2)
+    task = replace(task_of(2, 3, 1, reach=3), budget=Budget(1.0, 0.2))
 
     def of_one(one):
         """The least epsilon of neighbours of the chain at this delta."""
         found = 0.0
         for p, q in itertools.chain(itertools.pairwise(ones), itertools.pairwise(ones[::-1])):
             for mine, theirs in ((p, q), (1 - p, 1 - q)):
-                if mine > one.delta:
-                    found = max(found, math.log((mine - one.delta) / theirs))
+                if mine > one.budget.delta:
+                    found = max(found, math.log((mine - one.budget.delta) / theirs))
         return found
 
     spent = groups.cost_of_all(of_one, task)
-    assert ones[3] - math.exp(spent) * ones[0] <= task.delta
-    assert ones[3] - math.exp(spent / 2) * ones[0] > task.delta or spent == 0
+    assert ones[3] - math.exp(spent) * ones[0] <= task.budget.delta
+    assert ones[3] - math.exp(spent / 2) * ones[0] > task.budget.delta or spent == 0
 
 
 def test_a_cost_that_no_share_of_delta_pays_for_is_infinite():
     task = task_of(2, 9, 4, reach=3)
     assert groups.cost_of_all(lambda one: math.inf, task) == math.inf
-    assert groups.cost_of_all(lambda one: one.epsilon + 300, task) == math.inf
+    assert groups.cost_of_all(lambda one: one.budget.epsilon + 300, task) == math.inf
     assert groups.cost_of_all(lambda one: 0.0, task) == 0
 
 
@@ -178,14 +195,18 @@ def test_an_account_of_one_vote_refuses_several():
 
     class OfOneVote(Account):
         def find(self, law, task, labels, **free):
-            return gnmax.account.find(law, replace(task, reach=1), labels)
+            return gnmax.account.find(
+                law, replace(task, protection=replace(task.protection, reach=1)), labels
+            )
 
         def cost(self, law, task, parameters):
-            return gnmax.account.cost(law, replace(task, reach=1), parameters)
+            return gnmax.account.cost(
+                law, replace(task, protection=replace(task.protection, reach=1)), parameters
+            )
 
     mechanism, task = replace(gnmax, account=OfOneVote()), task_of(3, 9, 4)
     assert mechanism.refusal(task) is None
-    refusal = mechanism.refusal(replace(task, reach=2))
+    refusal = mechanism.refusal(replace(task, protection=replace(task.protection, reach=2)))
     assert refusal == "charged for one vote that moves, not for several"
 
 
@@ -208,7 +229,13 @@ def test_noise_is_multiplied_up_and_divided_down():
 def test_secure_noise_of_several_votes_is_that_of_one_by_group_privacy(name):
     mechanism = load(name)
     for C in (2, 4):
-        task = Task(1.0, 1e-5, 20, 20, 12, C, secure=True, reach=2)
+        task = Task(
+            Ensemble(12, C),
+            Budget(1.0, 1e-5),
+            Wanted(20),
+            protection=Protection(reach=2),
+            secure=True,
+        )
         parameters = mechanism.calibrate(task)
         assert not parameters.continuous
         assert mechanism.cost(task, parameters).proven <= 1
@@ -220,11 +247,13 @@ def test_secure_noise_of_several_votes_is_that_of_one_by_group_privacy(name):
 @pytest.mark.parametrize("name", OF_TWO)
 def test_coins_of_one_label_are_audited_for_all_votes_that_move(name):
     mechanism = load(name)
-    task = Task(1.0, 1e-5, 1, 1, 12, 2, secure=True, reach=3)
+    task = Task(
+        Ensemble(12, 2), Budget(1.0, 1e-5), Wanted(1), protection=Protection(reach=3), secure=True
+    )
     parameters = mechanism.calibrate(task)
     mechanism.require_coins(task, parameters)
-    assert exact_delta(mechanism.law, parameters, task) <= task.delta
-    of_one = mechanism.calibrate(replace(task, reach=1))
+    assert exact_delta(mechanism.law, parameters, task) <= task.budget.delta
+    of_one = mechanism.calibrate(replace(task, protection=replace(task.protection, reach=1)))
     if mechanism.law.coins:
         with pytest.raises(ValueError, match="coins of"):
             mechanism.require_coins(task, of_one)
@@ -244,7 +273,10 @@ def test_what_private_teachers_cost_by_how_many_of_them_see_the_unit():
     # Teachers that share all data: the guarantee is for any of them, so for any number.
     for name in ("committee", "darrm_sub"):
         shared = task_of(2, 11, 1, privacy_model="shared_data", **facts)
-        mechanism, several = load(name), replace(shared, reach=4)
+        mechanism, several = (
+            load(name),
+            replace(shared, protection=replace(shared.protection, reach=4)),
+        )
         assert mechanism.calibrate(several) == mechanism.calibrate(shared)
         parameters = mechanism.calibrate(shared)
         assert mechanism.cost(several, parameters) == mechanism.cost(shared, parameters)

@@ -13,10 +13,10 @@ from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.accounts import label as label_account
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import refusal
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.pate.data_independent import rho_cost
 
-BASE = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2)
+BASE = Task(Ensemble(9, 2), Budget(1.0, 1e-5), Wanted(40, 60))
 
 
 def parts(mechanism, task, labels, **free):
@@ -32,15 +32,19 @@ TWO = ["gnmax_exact", "exponential", "permute_and_flip", "ladder"]
 @pytest.mark.parametrize("K", [1, 8, 81])
 def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K):
     mechanism = load(name)
-    task = replace(BASE, n_teachers=K, labels=labels, queries=labels)
+    task = replace(
+        BASE,
+        ensemble=replace(BASE.ensemble, teachers=K),
+        wanted=replace(BASE.wanted, labels=labels, queries=labels),
+    )
     parameters = mechanism.calibrate(task)
     cost = mechanism.cost(task, parameters)
-    assert cost.claimed == cost.proven <= task.epsilon
-    bounds = adaptive_epsilon(mechanism.law.pairs(task, parameters), labels, task.delta)
+    assert cost.claimed == cost.proven <= task.budget.epsilon
+    bounds = adaptive_epsilon(mechanism.law.pairs(task, parameters), labels, task.budget.delta)
     assert bounds.lower <= cost.proven <= bounds.upper * (1 + 1e-2)
-    assert cost.proven > 0.995 * task.epsilon
+    assert cost.proven > 0.995 * task.budget.epsilon
     twin = mechanism.law.less_noise(parameters, 0.5)
-    assert mechanism.cost(task, twin).proven > task.epsilon
+    assert mechanism.cost(task, twin).proven > task.budget.epsilon
 
 
 @pytest.mark.parametrize("name", ["exponential", "permute_and_flip"])
@@ -48,7 +52,11 @@ def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K
 def test_labels_of_many_classes_are_charged_together(name, labels, K):
     """Within the budget, no more noise than by parts, and half of it is caught."""
     mechanism = load(name)
-    task = replace(BASE, n_teachers=K, labels=labels, queries=labels, n_classes=10)
+    task = replace(
+        BASE,
+        ensemble=replace(BASE.ensemble, teachers=K, classes=10),
+        wanted=replace(BASE.wanted, labels=labels, queries=labels),
+    )
     start, parameters = (
         parts(mechanism, task, labels),
         mechanism.calibrate(task),
@@ -59,18 +67,27 @@ def test_labels_of_many_classes_are_charged_together(name, labels, K):
     if labels > 2 and name != "permute_and_flip":
         assert laws[1].max() > 1.005 * laws[0].max()
     cost = mechanism.cost(task, parameters)
-    assert 0.995 * task.epsilon < cost.proven <= task.epsilon
+    assert 0.995 * task.budget.epsilon < cost.proven <= task.budget.epsilon
     twin = mechanism.law.less_noise(parameters, 0.5)
-    assert mechanism.cost(task, twin).proven > task.epsilon
+    assert mechanism.cost(task, twin).proven > task.budget.epsilon
     if labels > 2:  # More classes cost little more than two.
-        two = mechanism.calibrate(replace(task, n_classes=2))
-        assert mechanism.cost(task, mechanism.law.less_noise(two, 1.02)).proven <= task.epsilon
+        two = mechanism.calibrate(replace(task, ensemble=replace(task.ensemble, classes=2)))
+        assert (
+            mechanism.cost(task, mechanism.law.less_noise(two, 1.02)).proven <= task.budget.epsilon
+        )
 
 
 @pytest.mark.parametrize("name", TWO)
 @pytest.mark.parametrize(("labels", "epsilon"), [(1, 1.0), (7, 0.05), (40, 1.0)])
 def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
-    mechanism, task = load(name), replace(BASE, labels=labels, epsilon=epsilon)
+    mechanism, task = (
+        load(name),
+        replace(
+            BASE,
+            budget=replace(BASE.budget, epsilon=epsilon),
+            wanted=replace(BASE.wanted, labels=labels),
+        ),
+    )
     start = parts(mechanism, task, labels)
     noise = mechanism.calibrate(task)
     assert mechanism.law.less_noise(noise, 1.0).labels == labels
@@ -84,30 +101,30 @@ def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_gnmax_of_many_classes_and_of_ties_keeps_its_budget(n_classes):
     exact, analytic = load("gnmax_exact"), load("gnmax_analytic")
-    task = replace(BASE, n_teachers=30, n_classes=n_classes)
+    task = replace(BASE, ensemble=replace(BASE.ensemble, teachers=30, classes=n_classes))
     parameters = exact.calibrate(task)
     assert parameters.sigma < 0.84 * analytic.calibrate(task).sigma
-    assert 0.99 * task.epsilon < exact.cost(task, parameters).proven <= task.epsilon
+    assert 0.99 * task.budget.epsilon < exact.cost(task, parameters).proven <= task.budget.epsilon
     assert parameters.continuous == (n_classes > 2)  # of two, coins of the table are as private
-    assert exact.cost(task, exact.law.less_noise(parameters, 0.5)).proven > task.epsilon
+    assert exact.cost(task, exact.law.less_noise(parameters, 0.5)).proven > task.budget.epsilon
 
 
 @pytest.mark.parametrize("name", ["gnmax_exact", "exponential"])
 @pytest.mark.parametrize("factor", [1.0, 1.08, 1.5, 4.0])
 def test_more_noise_than_the_budget_needs_costs_what_it_costs(name, factor):
     """Near the budget, and so far below that bounds near it say nothing."""
-    mechanism, task = load(name), replace(BASE, n_classes=10)
+    mechanism, task = load(name), replace(BASE, ensemble=replace(BASE.ensemble, classes=10))
     parameters = mechanism.law.less_noise(mechanism.calibrate(task), factor)
     family = mechanism.law.pairs(task, parameters)
-    bounds = adaptive_epsilon(family, 40, task.delta, fineness=grid_fineness(10, 40))
+    bounds = adaptive_epsilon(family, 40, task.budget.delta, fineness=grid_fineness(10, 40))
     cost = mechanism.cost(task, parameters).proven
-    assert bounds.lower <= cost <= task.epsilon
+    assert bounds.lower <= cost <= task.budget.epsilon
     # The grid of the one suits the budget, that of the other what is spent.
     assert cost == pytest.approx(bounds.upper, rel=1e-2)
 
 
 def test_a_calibration_is_done_once(monkeypatch):
-    exact, task = load("gnmax_exact"), replace(BASE, epsilon=1.234)
+    exact, task = load("gnmax_exact"), replace(BASE, budget=replace(BASE.budget, epsilon=1.234))
     parameters = exact.calibrate(task)
     monkeypatch.setattr(label_account, "least_scale_of_curves", None)
     assert exact.calibrate(task) == parameters
@@ -123,7 +140,7 @@ def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monk
         raise ValueError("no scale")
 
     monkeypatch.setattr(label_account, "least_scale_of_curves", nothing)
-    task = replace(BASE, epsilon=1.2345)
+    task = replace(BASE, budget=replace(BASE.budget, epsilon=1.2345))
     for name in ("gnmax_exact", "exponential"):
         mechanism = load(name)
         parameters = mechanism.calibrate(task)
@@ -139,15 +156,15 @@ def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monk
 def test_the_leaks_of_all_labels_are_part_of_their_cost():
     ladder = load("ladder")
     half = ladder.calibrate(BASE, leak=0.5)
-    assert 40 * half.label_delta == pytest.approx(0.5 * BASE.delta, rel=1e-6)
+    assert 40 * half.label_delta == pytest.approx(0.5 * BASE.budget.delta, rel=1e-6)
     assert half.label_epsilon > parts(ladder, BASE, 40, leak=0.5).label_epsilon
     # With all of delta leaked composition alone knows a finite epsilon.
-    assert ladder.cost(BASE, ladder.calibrate(BASE, leak=1.0)).proven <= BASE.epsilon
+    assert ladder.cost(BASE, ladder.calibrate(BASE, leak=1.0)).proven <= BASE.budget.epsilon
 
 
 def test_noise_costs_no_more_than_what_it_was_calibrated_for():
     """Where delta is half, the second grid found more than the first had proven."""
-    task = Task(0.001, 0.5, 2, 2, 9, 3)
+    task = Task(Ensemble(9, 3), Budget(0.001, 0.5), Wanted(2))
     mechanism = load("gnmax_exact")
     cost = mechanism.cost(task, mechanism.calibrate(task))
     assert cost.proven <= 0.001
@@ -159,7 +176,7 @@ def test_where_rounding_takes_all_of_delta_the_account_says_so_before_any_work(
     n_classes, monkeypatch
 ):
     """At (4, 1e-13) 1,000 labels gained nothing over their noisy counts, after minutes."""
-    task = Task(4.0, 1e-13, 1000, 1000, 250, n_classes)
+    task = Task(Ensemble(250, n_classes), Budget(4.0, 1e-13), Wanted(1000))
     monkeypatch.setattr(label_account, "least_share", lambda *_: pytest.fail("searched"))
     for name in ("gnmax_exact", "confident_gnmax_exact"):
         reason = load(name).refusal(task)
@@ -174,29 +191,31 @@ def test_where_rounding_takes_all_of_delta_the_account_says_so_before_any_work(
 def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, monkeypatch):
     """The grid's own rounding decides: where it takes delta, other proofs serve at once."""
     mechanism, labels = load(name), 10
-    task = Task(4.0, labels * each, labels, labels, 250, n_classes)
+    task = Task(Ensemble(250, n_classes), Budget(4.0, labels * each), Wanted(labels))
     start = parts(mechanism, task, labels)
     family = mechanism.law.pairs(task, start)
-    assert loses_all(family, labels, task.epsilon, task.delta, n_classes)
+    assert loses_all(family, labels, task.budget.epsilon, task.budget.delta, n_classes)
     monkeypatch.setattr(label_account, "least_scale_of_curves", lambda *_: pytest.fail("searched"))
     label_account.least_share.cache_clear()
     parameters = mechanism.calibrate(task)
     assert replace(parameters, continuous=False) == replace(start, continuous=False)
-    assert mechanism.account.start.cost(mechanism.law, task, parameters).proven <= task.epsilon
+    assert (
+        mechanism.account.start.cost(mechanism.law, task, parameters).proven <= task.budget.epsilon
+    )
 
 
 @pytest.mark.parametrize("name", ["exponential", "permute_and_flip"])
 @pytest.mark.parametrize("labels", [2, 40])
 def test_labels_of_more_classes_cost_no_more_than_they_compose_to(name, labels):
-    mechanism, task = load(name), Task(1.0, 1e-5, 60, labels, 9, 3)
+    mechanism, task = load(name), Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(labels, 60))
     parameters = mechanism.calibrate(task)
     claimed = mechanism.cost(task, parameters).claimed
-    assert claimed <= composed(parameters.label_epsilon, labels, task.delta)
-    assert 0.999 * task.epsilon < claimed <= task.epsilon
+    assert claimed <= composed(parameters.label_epsilon, labels, task.budget.delta)
+    assert 0.999 * task.budget.epsilon < claimed <= task.budget.epsilon
 
 
 def test_very_many_labels_of_two_classes_compose_as_well():
-    mechanism, task = load("exponential"), Task(1.0, 1e-5, 20_000, 20_000, 9, 2)
+    mechanism, task = load("exponential"), Task(Ensemble(9, 2), Budget(1.0, 1e-5), Wanted(20_000))
     assert mechanism.refusal(task) is None
     assert mechanism.calibrate(task) == parts(mechanism, task, 20_000)
     assert "has no sampler" in mechanism.refusal(replace(task, secure=True))
@@ -205,7 +224,7 @@ def test_very_many_labels_of_two_classes_compose_as_well():
 @pytest.mark.parametrize("labels", [400, 5000])
 def test_many_labels_of_the_exponential_mechanism_compose_by_their_bounded_range(labels):
     """epsilon^2 / 8 of rho each (Dong, Durfee and Rogers 2020), in both directions."""
-    task = Task(1.0, 1e-5, labels, labels, n_teachers=50, n_classes=3)
+    task = Task(Ensemble(50, 3), Budget(1.0, 1e-5), Wanted(labels))
     mechanism = load("exponential")
     parameters = parts(mechanism, task, labels)
     rho = Fraction(labels) * Fraction(parameters.label_epsilon) ** 2 / 8
@@ -216,31 +235,41 @@ def test_many_labels_of_the_exponential_mechanism_compose_by_their_bounded_range
 
 def test_exact_sigma_of_many_classes_is_the_same_with_secure_noise():
     """Noise on the fine lattice costs next to nothing more than continuous noise."""
-    exact, task = load("gnmax_exact"), Task(2.0, 1e-5, 100, 100, 50, 10)
+    exact, task = load("gnmax_exact"), Task(Ensemble(50, 10), Budget(2.0, 1e-5), Wanted(100))
     secure = replace(task, secure=True)
     assert exact.refusal(secure) is None
     parameters = exact.calibrate(secure)
     assert parameters.sigma == pytest.approx(exact.calibrate(task).sigma, rel=1e-3)
     cost = exact.cost(secure, parameters)
-    assert 0.99 * task.epsilon < cost.proven == cost.claimed <= task.epsilon
+    assert 0.99 * task.budget.epsilon < cost.proven == cost.claimed <= task.budget.epsilon
     twin = exact.law.less_noise(parameters, 0.5)
-    assert exact.cost(secure, twin).proven > 2 * task.epsilon
+    assert exact.cost(secure, twin).proven > 2 * task.budget.epsilon
 
 
 def test_one_secure_label_of_two_classes_costs_what_its_audit_says():
-    exact, task = load("gnmax_exact"), Task(2.0, 1e-5, 1, 1, 11, 2, secure=True)
+    exact, task = (
+        load("gnmax_exact"),
+        Task(Ensemble(11, 2), Budget(2.0, 1e-5), Wanted(1), secure=True),
+    )
     parameters = exact.calibrate(task)
     for secure in (True, False):
-        assert exact.cost(replace(task, secure=secure), parameters).proven == task.epsilon
+        assert exact.cost(replace(task, secure=secure), parameters).proven == task.budget.epsilon
 
 
 @pytest.mark.parametrize("name", ["ladder", "exponential", "permute_and_flip"])
 def test_a_label_found_for_one_delta_is_not_claimed_to_cost_the_same_at_a_smaller_one(name):
     """The start of the account alone, beside the exact audit of the label."""
     mechanism = load(name)
-    task = replace(BASE, labels=1, queries=1, n_teachers=7, n_classes=2, delta=1e-4)
+    task = replace(
+        BASE,
+        ensemble=replace(BASE.ensemble, teachers=7, classes=2),
+        budget=replace(BASE.budget, delta=1e-4),
+        wanted=replace(BASE.wanted, labels=1, queries=1),
+    )
     found = mechanism.calibrate(task)
     for delta in (1e-9, 1e-5, 1e-4, 1e-3):
         exact = mechanism.law.audited(task, found).worst(delta).epsilon
-        start = mechanism.account.start.cost(mechanism.law, replace(task, delta=delta), found)
+        start = mechanism.account.start.cost(
+            mechanism.law, replace(task, budget=replace(task.budget, delta=delta)), found
+        )
         assert start.proven >= exact * (1 - 1e-9)

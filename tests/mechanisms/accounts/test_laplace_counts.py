@@ -6,14 +6,14 @@ import pytest
 
 from private_ensembles.accounting.labels import composed, label_epsilon
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 PURE = load("lnmax_pure")
 
 
 @pytest.mark.parametrize("epsilon", [0.2676, 0.3, 1.0, 2.0, 7.0])
 def test_one_label_costs_the_budget_and_its_scale_is_rounded_up(epsilon):
-    task = Task(epsilon, 3e-4, 1, 1, 11, 10)
+    task = Task(Ensemble(11, 10), Budget(epsilon, 3e-4), Wanted(1))
     parameters = PURE.calibrate(task)
     exact = 2 / Fraction(epsilon)
     assert exact <= Fraction(parameters.scale) <= exact * (1 + Fraction(1, 2**50))
@@ -21,7 +21,7 @@ def test_one_label_costs_the_budget_and_its_scale_is_rounded_up(epsilon):
 
 
 def test_less_noise_than_the_budget_asks_for_costs_more():
-    task = Task(0.5, 1e-6, 1, 1, 11, 10)
+    task = Task(Ensemble(11, 10), Budget(0.5, 1e-6), Wanted(1))
     parameters = PURE.calibrate(task)
     twin = PURE.law.less_noise(parameters, 0.5)
     assert twin.scale == pytest.approx(parameters.scale / 2)
@@ -30,7 +30,7 @@ def test_less_noise_than_the_budget_asks_for_costs_more():
 
 @pytest.mark.parametrize("labels", [2, 3, 40, 200])
 def test_several_labels_compose_by_their_pure_guarantees(labels):
-    task = Task(1.0, 1e-5, labels, labels, 50, 10)
+    task = Task(Ensemble(50, 10), Budget(1.0, 1e-5), Wanted(labels))
     parameters = PURE.calibrate(task)
     assert parameters.label_epsilon == label_epsilon(1.0, labels, 1e-5)
     cost = PURE.cost(task, parameters)

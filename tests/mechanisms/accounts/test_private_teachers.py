@@ -15,21 +15,19 @@ from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.mechanisms.laws.gamma import NoisyMajority
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Seeded
 
 DARRM = ("darrm_opt", "darrm_sub")
-BASE = Task(
-    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
-)
-# All teachers together cost about 5 at BASE.delta; then DaRRM answers every query.
-RICH = replace(BASE, epsilon=8.0)
+BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
+# All teachers together cost about 5 at BASE.budget.delta; then DaRRM answers every query.
+RICH = replace(BASE, budget=replace(BASE.budget, epsilon=8.0))
 
 
 def counts(task):
     generator = np.random.default_rng(0)
-    p = generator.dirichlet(np.full(task.n_classes, 0.7), task.queries)
-    return generator.multinomial(task.n_teachers, p)
+    p = generator.dirichlet(np.full(task.ensemble.classes, 0.7), task.wanted.queries)
+    return generator.multinomial(task.ensemble.teachers, p)
 
 
 @pytest.mark.parametrize("name", DARRM)
@@ -38,7 +36,11 @@ def counts(task):
 def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacency):
     """Against the audit over all teachers that are as private as stated, at every corner."""
     task = replace(
-        BASE, labels=1, epsilon=1.0, teacher_Delta=1e-6, privacy_model=model, adjacency=adjacency
+        BASE,
+        ensemble=replace(BASE.ensemble, private=Budget(0.3, 1e-6)),
+        budget=replace(BASE.budget, epsilon=1.0),
+        wanted=replace(BASE.wanted, labels=1),
+        protection=replace(BASE.protection, privacy_model=model, adjacency=adjacency),
     )
     mechanism = load(name)
     assert mechanism.refusal(task) is None
@@ -49,13 +51,13 @@ def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacen
         teacher.delta,
     )
     probabilities = label_probability(mechanism.law.gamma(parameters))
-    worst = worst_teachers(probabilities, teacher.epsilon, teacher.delta, task.delta)
+    worst = worst_teachers(probabilities, teacher.epsilon, teacher.delta, task.budget.delta)
     claimed = mechanism.cost(task, parameters).claimed
     # The audit's value is an upper bound itself: what rounding may have hidden is in it.
-    assert 0 < worst.epsilon <= claimed * (1 + 1e-12) <= task.epsilon * (1 + 1e-12)
+    assert 0 < worst.epsilon <= claimed * (1 + 1e-12) <= task.budget.epsilon * (1 + 1e-12)
     # No more noise than that: one more teacher, or a larger m, would break the budget.
     if name == "darrm_opt":
-        assert worst.epsilon > 0.99 * task.epsilon
+        assert worst.epsilon > 0.99 * task.budget.epsilon
 
 
 @pytest.mark.parametrize("name", DARRM)
@@ -66,9 +68,11 @@ def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
     histograms = counts(RICH)
     released = release(mechanism, histograms, parameters, Seeded(np.random.default_rng(0)))
     np.testing.assert_array_equal(released[:40], histograms[:40].argmax(axis=1))  # no noise
-    everyone = optimal_homogeneous(0.6, 0.0, 9, RICH.delta).epsilon
-    assert mechanism.cost(RICH, parameters).claimed == everyone <= RICH.epsilon
-    assert "proven for one label" in mechanism.refusal(replace(RICH, epsilon=everyone * 0.999))
+    everyone = optimal_homogeneous(0.6, 0.0, 9, RICH.budget.delta).epsilon
+    assert mechanism.cost(RICH, parameters).claimed == everyone <= RICH.budget.epsilon
+    assert "proven for one label" in mechanism.refusal(
+        replace(RICH, budget=replace(RICH.budget, epsilon=everyone * 0.999))
+    )
 
 
 @pytest.mark.parametrize("n_teachers", [5, 11, 13])
@@ -98,7 +102,7 @@ def test_votes_themselves_are_not_hidden(name):
     """Teachers are private, votes get no noise of their own: two histograms can be told apart."""
     mechanism = load(name)
     assert not mechanism.entry.hides_votes
-    rich = mechanism.calibrate(replace(RICH, labels=1))
+    rich = mechanism.calibrate(replace(RICH, wanted=replace(RICH.wanted, labels=1)))
     chances = mechanism.law.distribution(np.array([[9, 0], [0, 9]]), rich)
     assert chances.tolist() == [[1, 0], [0, 1]]
 

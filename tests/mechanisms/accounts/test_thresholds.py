@@ -12,15 +12,15 @@ from private_ensembles.mechanisms.accounts import thresholds
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Secure, Seeded
 
 from ..strategies import dearest
 
 MECHANISM = load("confident_gnmax_exact")
 COUNTED = load("confident_gnmax")
-TASK = Task(epsilon=2.0, delta=1e-5, queries=400, labels=100, n_teachers=50, n_classes=10)
-TWO = replace(TASK, n_classes=2)
+TASK = Task(Ensemble(50, 10), Budget(2.0, 1e-5), Wanted(100, 400))
+TWO = replace(TASK, ensemble=replace(TASK.ensemble, classes=2))
 
 
 @cache
@@ -38,7 +38,7 @@ def test_labels_behind_a_threshold_need_a_fifth_less_noise(task, share, secure):
     # Thresholds take about their share: how nearly is a matter of time, and makes no labels wrong.
     assert parameters.sigma1 == pytest.approx(counted.sigma1, rel=0.06)
     cost = MECHANISM.cost(task, parameters)
-    assert 0.999 * task.epsilon < cost.proven == cost.claimed <= task.epsilon
+    assert 0.999 * task.budget.epsilon < cost.proven == cost.claimed <= task.budget.epsilon
     assert parameters.continuous == (not secure)
 
 
@@ -48,15 +48,17 @@ def test_less_noise_costs_more_than_the_budget(secure):
     parameters = calibrated(task)
     for factor in (0.99, 0.5):
         weaker = MECHANISM.law.less_noise(parameters, factor)
-        assert MECHANISM.cost(task, weaker).proven > task.epsilon / math.sqrt(factor)
+        assert MECHANISM.cost(task, weaker).proven > task.budget.epsilon / math.sqrt(factor)
     for name in ("sigma1", "sigma2"):
         less = replace(parameters, **{name: 0.9 * getattr(parameters, name)})
-        assert MECHANISM.cost(task, less).proven > task.epsilon
+        assert MECHANISM.cost(task, less).proven > task.budget.epsilon
 
 
 def test_continuous_noise_never_costs_more_than_its_counts():
     for labels, share in ((1, 0.05), (1, 0.8), (3, 0.3)):
-        task = replace(TWO, labels=labels, epsilon=0.5)
+        task = replace(
+            TWO, budget=replace(TWO.budget, epsilon=0.5), wanted=replace(TWO.wanted, labels=labels)
+        )
         parameters, counted = calibrated(task, share), COUNTED.calibrate(task, share=share)
         assert parameters.sigma2 <= counted.sigma2
         assert MECHANISM.cost(task, counted).proven <= COUNTED.cost(task, counted).proven
@@ -67,12 +69,12 @@ def test_continuous_noise_never_costs_more_than_its_counts():
 @pytest.mark.parametrize("secure", [False, True])
 def test_no_adaptive_choice_of_queries_costs_more_than_the_budget(queries, answers, share, secure):
     """Every strategy: the next pair of histograms depends on all that was released before."""
-    task = Task(1.0, 1e-3, queries, answers, 3, 2, secure=secure)
+    task = Task(Ensemble(3, 2), Budget(1.0, 1e-3), Wanted(answers, queries), secure=secure)
     parameters = MECHANISM.calibrate(task, share=share, threshold=0.8)
     rows = MECHANISM.law.outcomes(both_counts(3), parameters, secure)
     most = dearest(rows)
-    assert most(queries, answers, 1.0, task.epsilon) <= task.delta
-    assert most(queries, answers, 1.0, 0.1) > task.delta
+    assert most(queries, answers, 1.0, task.budget.epsilon) <= task.budget.delta
+    assert most(queries, answers, 1.0, 0.1) > task.budget.delta
 
 
 @pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
@@ -100,15 +102,15 @@ def test_a_search_guesses_about_what_is_found():
 
 
 def test_very_many_labels_are_refused():
-    many = replace(TASK, queries=20_000, labels=10_001)
+    many = replace(TASK, wanted=Wanted(10_001, 20_000))
     assert MECHANISM.refusal(many) == "for at most 10,000 labels"
-    assert MECHANISM.refusal(replace(many, labels=10_000)) is None
+    assert MECHANISM.refusal(replace(many, wanted=replace(many.wanted, labels=10_000))) is None
 
 
 def test_secure_noise_that_is_not_proven_is_refused(monkeypatch):
     """Where no sigma1 is found continuous noise falls back on the counts' own, a lattice cannot."""
     monkeypatch.setattr(thresholds, "_least_noise", lambda *_: (math.inf, math.inf))
-    task = replace(TWO, queries=30, labels=10)
+    task = replace(TWO, wanted=Wanted(10, 30))
     assert MECHANISM.calibrate(task).sigma2 == COUNTED.calibrate(task).sigma2
     with pytest.raises(ValueError, match="noise = secure: no noise of confident_gnmax_exact"):
         MECHANISM.calibrate(replace(task, secure=True))

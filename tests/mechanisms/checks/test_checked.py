@@ -12,7 +12,7 @@ from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.checks.checked import CheckedNoise, plurality, student
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Secure
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax_lattice import lattice_distribution
@@ -27,7 +27,7 @@ COUNTS = np.array([[6, 1], [3, 4], [0, 7]])
 def test_outcomes_are_no_answer_and_the_labels(name):
     mechanism = load(name)
     chances = mechanism.law.outcomes(COUNTS, NOISE)
-    audited = mechanism.law.audited(Task(1.0, 1e-5, 1, 1, 7, 2), NOISE)
+    audited = mechanism.law.audited(Task(Ensemble(7, 2), Budget(1.0, 1e-5), Wanted(1)), NOISE)
     assert audited.names == (-1, 0, 1)
     np.testing.assert_array_equal(chances[:, 1:], mechanism.law.distribution(COUNTS, NOISE))
     np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-12)
@@ -40,7 +40,7 @@ def test_a_query_is_answered_where_consensus_and_noise_reach_the_threshold():
 
 def test_the_cost_is_that_of_every_threshold_and_every_answer():
     assert NOISE.rho == pytest.approx(50 / (2 * 9) + 20 / 4)
-    task = Task(1.0, 1e-5, 50, 20, 7, 2)
+    task = Task(Ensemble(7, 2), Budget(1.0, 1e-5), Wanted(20, 50))
     confident = load("confident_gnmax")
     cost = confident.given.cost(confident.law, task, NOISE)
     assert cost.proven == exact_data_independent_epsilon(NOISE.rho, 1e-5) < cost.claimed
@@ -66,7 +66,7 @@ def test_secure_outcomes_are_those_of_the_lattice(name):
 
 
 def test_secure_noise_has_its_own_cost():
-    task = Task(1.0, 1e-5, 50, 20, 7, 2, secure=True)
+    task = Task(Ensemble(7, 2), Budget(1.0, 1e-5), Wanted(20, 50), secure=True)
     moves = [Moves(50, 3.0), Moves(40, 2.0)]
     for name in ("confident_gnmax", "interactive_gnmax"):
         mechanism = load(name)
@@ -77,7 +77,7 @@ def test_secure_noise_has_its_own_cost():
 def test_confident_keeps_the_budget_exactly_with_secure_noise():
     """Not by the looser Renyi conversion, as it did: sigma grows by next to nothing."""
     confident = load("confident_gnmax")
-    task = Task(1.0, 1e-5, 60, 40, 9, 3, secure=True)
+    task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(40, 60), secure=True)
     secure, continuous = (
         confident.calibrate(wanted) for wanted in (task, replace(task, secure=False))
     )
@@ -122,7 +122,7 @@ def test_a_students_score_is_of_two_classes():
 def test_no_more_answers_are_expected_than_the_cap_if_a_sample_stands_for_the_pool(labels):
     """A cap of 10 of 300 queries is 6.67 of 200, which a sample cannot have."""
     counts = np.tile([[40, 0, 0]], (200, 1))
-    task = Task(1.0, 1e-5, queries=300, labels=labels, n_teachers=40, n_classes=3)
+    task = Task(Ensemble(40, 3), Budget(1.0, 1e-5), Wanted(labels, 300))
     noise = CheckedNoise(threshold=10.0, sigma1=1.0, sigma2=1.0, queries=300, labels=labels)
     law = load("confident_gnmax").law
     answers, right = law.expected(counts, np.zeros(200, dtype=int), task, noise)

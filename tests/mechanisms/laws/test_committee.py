@@ -15,23 +15,17 @@ from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.mechanisms.laws.committee import Members
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import answer, release, release_votes
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking
 from private_ensembles.votes.cache import Votes
 
 COMMITTEE = load("committee")
 SHARED = Task(
-    1.0,
-    1e-3,
-    10_000,
-    1,
-    11,
-    2,
-    "shared_data",
-    "add_remove",
-    teacher_epsilon=0.2,
-    teacher_Delta=1e-5,
+    Ensemble(11, 2, private=Budget(0.2, 1e-5)),
+    Budget(1.0, 1e-3),
+    Wanted(1, 10_000),
+    protection=Protection(privacy_model="shared_data", adjacency="add_remove"),
 )
 
 
@@ -57,7 +51,11 @@ def test_many_teachers_and_classes_add_up_to_one_and_agree_with_drawn_committees
 def test_one_label_costs_what_ten_thousand_do(n_classes):
     costs = set()
     for labels in (1, 10_000):
-        task = replace(SHARED, labels=labels, n_classes=n_classes)
+        task = replace(
+            SHARED,
+            ensemble=replace(SHARED.ensemble, classes=n_classes),
+            wanted=replace(SHARED.wanted, labels=labels),
+        )
         parameters = COMMITTEE.calibrate(task)
         costs.add((COMMITTEE.cost(task, parameters), parameters.members))
     ((cost, members),) = costs
@@ -68,8 +66,14 @@ def test_one_label_costs_what_ten_thousand_do(n_classes):
 
 
 def test_all_teachers_sit_on_it_where_the_budget_pays_for_them():
-    assert COMMITTEE.calibrate(replace(SHARED, epsilon=2.2)).members == 11
-    assert COMMITTEE.calibrate(replace(SHARED, n_teachers=1)).members == 1
+    assert (
+        COMMITTEE.calibrate(replace(SHARED, budget=replace(SHARED.budget, epsilon=2.2))).members
+        == 11
+    )
+    assert (
+        COMMITTEE.calibrate(replace(SHARED, ensemble=replace(SHARED.ensemble, teachers=1))).members
+        == 1
+    )
 
 
 # What is hidden of one teacher, as the worst (epsilon, Delta)-DP pair has it: seen on the first
@@ -187,11 +191,15 @@ def test_ties_are_broken_by_lot(noise):
 
 def test_planner_has_it_where_teachers_share_data_for_any_number_of_queries_and_classes():
     counts = np.random.default_rng(0).multinomial(11, [0.7, 0.2, 0.1], size=50)
-    task = replace(SHARED, labels=10_000, n_classes=3)
+    task = replace(
+        SHARED,
+        ensemble=replace(SHARED.ensemble, classes=3),
+        wanted=replace(SHARED.wanted, labels=10_000),
+    )
     plans = ranking.plan(task, counts, counts.argmax(axis=1))
     assert [plan.mechanism for plan in plans if plan.refusal is None] == ["committee"]
     chances = plurality_chances(counts, plans[0].parameters.members)
     right = chances[np.arange(50), counts.argmax(axis=1)].mean()
     assert plans[0].correct == pytest.approx(10_000 * right)
     assert plans[0].answers == pytest.approx(10_000)
-    assert plans[0].epsilon <= task.epsilon
+    assert plans[0].epsilon <= task.budget.epsilon

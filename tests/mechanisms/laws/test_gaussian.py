@@ -12,7 +12,7 @@ from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws import gaussian
 from private_ensembles.mechanisms.laws.gaussian import COINS, FINE, WHOLE, GaussianNoise, gnmax
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Seeded
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
@@ -61,7 +61,7 @@ def test_gnmax_s_labels_do_not_depend_on_the_queries_that_follow():
 @pytest.mark.parametrize(("law", "n_classes"), [(FINE, 2), (FINE, 10), (COINS, 10)])
 def test_every_fine_label_is_charged_its_distance_from_continuous_noise(law, n_classes):
     task, noise, t = (
-        Task(2.0, 1e-5, 1, 1, 50, n_classes),
+        Task(Ensemble(50, n_classes), Budget(2.0, 1e-5), Wanted(1)),
         GaussianNoise(9.0),
         np.exp([-0.3, 0, 0.3]),
     )

@@ -8,7 +8,7 @@ import pytest
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -16,7 +16,7 @@ from private_ensembles.mechanisms.task import Task
 @pytest.mark.parametrize("name", ["gnmax", "gnmax_exact", "lnmax_pure", "exponential"])
 def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
     mechanism = load(name)
-    task = Task(2.0, 1e-5, 20, 20, 30, n_classes)
+    task = Task(Ensemble(30, n_classes), Budget(2.0, 1e-5), Wanted(20))
     parameters = mechanism.calibrate(task)
     drawn = np.random.default_rng(4)
     counts = drawn.multinomial(30, np.full(n_classes, 1 / n_classes), size=40)
@@ -38,6 +38,6 @@ def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
 )
 def test_neighbours_that_nobody_knows_are_not_made_up(name, parameters, message):
     """Of whole secure noise, and of a table on more than two classes."""
-    task = Task(1.0, 1e-5, 1, 1, 9, 3, secure=True)
+    task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(1), secure=True)
     with pytest.raises(ValueError, match=message):
         load(name).law.pairs(task, parameters)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from private_ensembles.mechanisms.laws.majority import LAW, Answers
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Secure, Seeded
 
 COUNTS = np.array([[3, 1, 1], [2, 2, 1], [1, 2, 2], [0, 5, 0]])
-TASK = Task(0.7, 1e-3, 1, 1, 5, 2, teacher_epsilon=0.7, teacher_Delta=1e-3)
+TASK = Task(Ensemble(5, 2, private=Budget(0.7, 1e-3)), Budget(0.7, 1e-3), Wanted(1))
 # A bit beyond delta a leak that uses it up, and is rounded up, does not read as infinite.
-NEXT = TASK.teacher_Delta * (1 + 1e-6)
+NEXT = TASK.ensemble.private.delta * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("source", [Seeded(np.random.default_rng(0)), Secure()])

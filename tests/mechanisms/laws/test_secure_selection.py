@@ -15,7 +15,7 @@ from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.mechanisms.laws.selection import SelectionRate, exact_rate
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
@@ -73,9 +73,9 @@ def test_what_is_drawn_is_the_law_exactly(name, row, monkeypatch):
 def test_no_adversary_exceeds_the_budget_and_less_noise_is_caught(name, K, C, Q, monkeypatch):
     """Of the exponential mechanism with many teachers alone is nearly all of the budget needed."""
     mechanism = load(name)
-    task = Task(1.5, 1e-3, Q, Q, K, C, secure=True)
+    task = Task(Ensemble(K, C), Budget(1.5, 1e-3), Wanted(Q), secure=True)
     parameters = mechanism.calibrate(task)
-    assert mechanism.cost(task, parameters).proven <= task.epsilon
+    assert mechanism.cost(task, parameters).proven <= task.budget.epsilon
     rows = [row for row in itertools.product(range(K + 1), repeat=C) if sum(row) == K]
     near = [
         pair for pair in itertools.permutations(rows, 2) if np.abs(np.subtract(*pair)).sum() == 2
@@ -86,7 +86,7 @@ def test_no_adversary_exceeds_the_budget_and_less_noise_is_caught(name, K, C, Q,
         return adaptive_delta([(laws[a], laws[b]) for a, b in near], epsilon, Q, Q)
 
     law = mechanism.law
-    assert delta(parameters, task.epsilon) <= Decimal(task.delta)
+    assert delta(parameters, task.budget.epsilon) <= Decimal(task.budget.delta)
     if name == "permute_and_flip" and Q == 1:
         # Only delta = 0 tells that a label has 5 % less noise: its pure epsilon is exact.
         twin = law.less_noise(parameters, 0.95)
@@ -98,24 +98,24 @@ def test_no_adversary_exceeds_the_budget_and_less_noise_is_caught(name, K, C, Q,
                 strict=True,
             )
         ]
-        assert math.log(max(ratios)) > 0.7 * task.epsilon
+        assert math.log(max(ratios)) > 0.7 * task.budget.epsilon
 
 
 def test_a_label_of_permute_and_flip_uses_its_epsilon_up_and_a_twin_exceeds_it():
     """At a large lead in many votes: e^(-lead) loses 2 rate as the vote moves."""
     mechanism = load("permute_and_flip")
-    task = Task(1.5, 1e-3, 1, 1, 60, 3, secure=True)
+    task = Task(Ensemble(60, 3), Budget(1.5, 1e-3), Wanted(1), secure=True)
     parameters = mechanism.calibrate(task)
-    assert parameters.label_epsilon == task.epsilon
-    assert mechanism.cost(task, parameters).proven == task.epsilon
+    assert parameters.label_epsilon == task.budget.epsilon
+    assert mechanism.cost(task, parameters).proven == task.budget.epsilon
 
     def loss(noise):
         rate = mechanism.law.rate(3, noise)
         there, here = (permute_and_flip_law((60 - n, n, 0), rate)[1] for n in (1, 2))
         return math.log(here / there)
 
-    assert 0.999 * task.epsilon < loss(parameters) <= task.epsilon
-    assert loss(mechanism.law.less_noise(parameters, 0.95)) > 1.04 * task.epsilon
+    assert 0.999 * task.budget.epsilon < loss(parameters) <= task.budget.epsilon
+    assert loss(mechanism.law.less_noise(parameters, 0.95)) > 1.04 * task.budget.epsilon
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -188,7 +188,7 @@ def test_what_is_asked_for_is_the_same_whatever_the_votes(name, size, monkeypatc
 def test_ten_thousand_labels_and_the_largest_ensembles_take_seconds(name):
     mechanism = load(name)
     for K, C, Q in ((250, 10, 10_000), (MOST_TEACHERS, MOST_CLASSES, 5), (2, MOST_CLASSES, 5)):
-        task = Task(1.0, 1e-5, Q, Q, K, C, secure=True)
+        task = Task(Ensemble(K, C), Budget(1.0, 1e-5), Wanted(Q), secure=True)
         assert mechanism.refusal(task) is None
         parameters = SelectionRate(0.02, Q, n_teachers=K, n_classes=C)
         counts = np.zeros((Q, C), dtype=np.int64)
@@ -203,8 +203,14 @@ def test_ten_thousand_labels_and_the_largest_ensembles_take_seconds(name):
 @pytest.mark.parametrize("labels", [1, 7, 400, 20_000])
 def test_noise_of_a_group_is_as_many_times_that_of_one_vote(name, labels):
     mechanism = load(name)
-    one = Task(1.0, 1e-5, labels, labels, 50, 10, secure=True)
-    three = Task(1.0, 1e-5, labels, labels, 50, 10, secure=True, reach=3)
+    one = Task(Ensemble(50, 10), Budget(1.0, 1e-5), Wanted(labels), secure=True)
+    three = Task(
+        Ensemble(50, 10),
+        Budget(1.0, 1e-5),
+        Wanted(labels),
+        protection=Protection(reach=3),
+        secure=True,
+    )
     rates = [mechanism.calibrate(task).used_rate for task in (one, three)]
     assert rates[1] == pytest.approx(rates[0] / 3, rel=1e-12)
     assert 0.99 < mechanism.cost(three, mechanism.calibrate(three)).proven <= 1
@@ -214,7 +220,7 @@ def test_noise_of_a_group_is_as_many_times_that_of_one_vote(name, labels):
 def test_noise_that_was_found_for_a_rehearsal_serves_a_release(name):
     """The proof is of the law that both draw."""
     mechanism = load(name)
-    task = Task(1.0, 1e-5, 4, 4, 9, 3)
+    task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(4))
     parameters = mechanism.calibrate(task)
     assert not parameters.continuous
     counts = np.array([[5, 3, 1]] * 4)
@@ -225,7 +231,7 @@ def test_noise_that_was_found_for_a_rehearsal_serves_a_release(name):
 def test_permute_and_flip_is_right_as_often_as_is_printed():
     """25 teachers of the usual profile, ten classes, one label at epsilon = 0.5."""
     profile = ConsensusProfile(10, **PROFILE)
-    task = Task(0.5, 1e-5, 500, 1, 25, 10, secure=True, profile=profile)
+    task = Task(Ensemble(25, 10), Budget(0.5, 1e-5), Wanted(1, 500), secure=True, profile=profile)
     (plan,) = ranking.plan(task, *study.profile_votes(task, 0), ["permute_and_flip"])
     assert plan.correct == pytest.approx(0.857, abs=2e-3)
     assert plan.epsilon == 0.5

@@ -9,11 +9,11 @@ from private_ensembles.accounting.adaptive.families import of_table
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws.table import draw_coins, two_class_pairs
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure
 
-TASK = Task(0.5, 1e-3, 1, 1, n_teachers=5, n_classes=2)
+TASK = Task(Ensemble(5, 2), Budget(0.5, 1e-3), Wanted(1))
 
 
 def test_coins_are_drawn_at_the_smaller_probability(monkeypatch):
@@ -33,7 +33,12 @@ def test_coins_are_drawn_at_the_smaller_probability(monkeypatch):
 )
 def test_rows_far_from_a_tie_change_nothing(name, scale, teachers, moved):
     """Curves and pairs are those of the whole table, of which few rows are worked out."""
-    task = replace(TASK, n_teachers=teachers, reach=moved, secure=True)
+    task = replace(
+        TASK,
+        ensemble=replace(TASK.ensemble, teachers=teachers),
+        protection=replace(TASK.protection, reach=moved),
+        secure=True,
+    )
     law = load(name).law
     noise = law.at(scale)
     asked = []
@@ -48,7 +53,7 @@ def test_rows_far_from_a_tie_change_nothing(name, scale, teachers, moved):
         1e-12,
         1e-300,
         negligible=1e-21,
-        moved=task.moved,
+        moved=task.protection.reach,
     )
     assert max(asked) < teachers
     t = np.exp(np.linspace(-2.0, 2.0, 33))
@@ -59,7 +64,7 @@ def test_rows_far_from_a_tie_change_nothing(name, scale, teachers, moved):
 def test_secure_labels_are_for_one_label_of_two_classes():
     laplace = load("lnmax_pure")
     assert laplace.refusal(replace(TASK, secure=True)) is None
-    many = replace(TASK, secure=True, queries=2, labels=2)
+    many = replace(TASK, wanted=Wanted(2), secure=True)
     assert "noise: secure beyond one label of two classes" in laplace.refusal(many)
     with pytest.raises(ValueError, match="noise = secure: drawn for two classes only, not 3"):
         laplace.law.draw(np.array([[3, 1, 1]]), laplace.calibrate(TASK), Secure())

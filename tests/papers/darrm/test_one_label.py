@@ -3,23 +3,26 @@
 import pytest
 
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.papers.darrm.one_label import Budget, for_budget, terms
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.papers.darrm.one_label import LabelBudget, for_budget, terms
 
 
 @pytest.mark.parametrize("name", ["darrm_opt", "darrm_sub"])
 def test_a_label_of_a_budget_is_darrm_s_own(name):
-    budget = Budget(5, 3, 0.1, 1e-4, 0.3, 3e-4, 1 - (1 - 1e-4) ** 3)
+    budget = LabelBudget(5, 3, 0.1, 1e-4, 0.3, 3e-4, 1 - (1 - 1e-4) ** 3)
     task = terms(load(name).entry, budget)
-    assert (task.epsilon, task.delta) == (0.3, budget.delta_gamma)
-    assert (task.privacy_model, task.adjacency) == ("shared_data", "add_remove")
-    assert (task.teacher_epsilon, task.teacher_Delta) == (0.1, 1e-4)
+    assert (task.budget.epsilon, task.budget.delta) == (0.3, budget.delta_gamma)
+    assert (task.protection.privacy_model, task.protection.adjacency) == (
+        "shared_data",
+        "add_remove",
+    )
+    assert (task.ensemble.private.epsilon, task.ensemble.private.delta) == (0.1, 1e-4)
 
 
 def test_a_sigma_from_another_job_is_proven_of_its_coins_too():
-    budget = Budget(5, 1, 0.5, 1e-3, 0.5, 1e-3, 1e-3, secure=True)
+    budget = LabelBudget(5, 1, 0.5, 1e-3, 0.5, 1e-3, 1e-3, secure=True)
     exact = load("gnmax_exact")
-    sigma = exact.calibrate(Task(0.5, 1e-3, 1, 1, 5, 2, secure=True)).sigma
+    sigma = exact.calibrate(Task(Ensemble(5, 2), Budget(0.5, 1e-3), Wanted(1), secure=True)).sigma
     assert for_budget(exact, budget, {"sigma_exact": sigma}).sigma == sigma
     with pytest.raises(ValueError, match="coins of gnmax_exact cost"):
         for_budget(exact, budget, {"sigma_exact": 0.9 * sigma})

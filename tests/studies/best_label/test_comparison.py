@@ -9,7 +9,7 @@ from private_ensembles.accounting.adaptive.account import adaptive_epsilon, curv
 from private_ensembles.accounting.labels import label_epsilon
 from private_ensembles.audit.labels import OnCounts
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from studies.best_label.best_label import best_label
 from studies.best_label.comparison import compare, pairs, within
 
@@ -91,17 +91,24 @@ class OfTable:
 
 def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts():
     """The account's pairs give what all pairs of the audit's histograms give."""
-    task = Task(0.7, 1e-5, 20, 20, 6, 3)
+    task = Task(Ensemble(6, 3), Budget(0.7, 1e-5), Wanted(20))
     label = within(task, 0.7)
-    assert label.epsilon > 1.1 * label_epsilon(task.epsilon, 20, task.delta)
+    assert label.epsilon > 1.1 * label_epsilon(task.budget.epsilon, 20, task.budget.delta)
     family = pairs(label)
     every = OnCounts(OfTable(), label, 6, 3).label_pairs()
     for labels in (1, 2, 20):
         ours, theirs = (adaptive_epsilon(each, labels, 1e-5) for each in (family, every))
         assert ours.upper == pytest.approx(theirs.upper, rel=1e-3)
-    spent = adaptive_epsilon(family, 20, task.delta)
-    assert 0.95 * task.epsilon < spent.lower <= spent.upper <= task.epsilon * (1 + 1e-3)
+    spent = adaptive_epsilon(family, 20, task.budget.delta)
+    assert (
+        0.95 * task.budget.epsilon < spent.lower <= spent.upper <= task.budget.epsilon * (1 + 1e-3)
+    )
     # Half the noise for several labels is caught.
     twin = pairs(best_label(6, 3, 2 * label.epsilon, accuracy=0.7))
-    assert least_delta(curve(twin, 20, task.epsilon, task.delta), task.epsilon) > task.delta
-    assert within(replace(task, labels=1), 0.7).delta == task.delta
+    assert (
+        least_delta(curve(twin, 20, task.budget.epsilon, task.budget.delta), task.budget.epsilon)
+        > task.budget.delta
+    )
+    assert (
+        within(replace(task, wanted=replace(task.wanted, labels=1)), 0.7).delta == task.budget.delta
+    )

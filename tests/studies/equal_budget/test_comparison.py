@@ -7,7 +7,7 @@ import pytest
 
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.pate.experiment import draw_queries
 from private_ensembles.pate.gnmax_lattice import lattice_distribution
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
@@ -38,7 +38,9 @@ def test_every_mechanism_with_noise_on_votes_has_a_row_within_the_budget(classes
     assert set(table["mechanism"]) == expected - ({"ladder"} if classes > 2 else set())
     assert len(table) == 4 * table["mechanism"].nunique()
     for row in table.to_dict("records"):
-        wanted = Task(row["epsilon"], row["delta"], row["queries"], row["queries"], 51, classes)
+        wanted = Task(
+            Ensemble(51, classes), Budget(row["epsilon"], row["delta"]), Wanted(row["queries"])
+        )
         mechanism = load(row["mechanism"])
         assert mechanism.cost(wanted, mechanism.calibrate(wanted)).claimed <= row["epsilon"]
         assert 0 <= row["accuracy"] <= 1
@@ -56,7 +58,7 @@ def test_accuracy_is_that_of_the_queries_students_ask():
     table = table_of(4)
     row = table[(table["mechanism"] == "gnmax") & (table["queries"] == 20)].iloc[0]
     asked = draw_queries(80, 20, 0, "here", 0)
-    wanted = Task(2.0, 1e-5, 20, 20, 51, 4)
+    wanted = Task(Ensemble(51, 4), Budget(2.0, 1e-5), Wanted(20))
     sigma = load("gnmax").calibrate(wanted).sigma
     exact = gnmax_distribution(counts[asked], sigma)[np.arange(20), labels[asked]].mean()
     assert row["accuracy"] == pytest.approx(exact, rel=1e-9)
@@ -71,11 +73,13 @@ def test_secure_noise_is_accounted_for_as_it_is_drawn():
         "gnmax",
         "gnmax_analytic",
         "gnmax_exact",
+        "exponential",
+        "permute_and_flip",
         "confident_gnmax",
         "confident_gnmax_exact",
     }
     row = table[table["mechanism"] == "gnmax_analytic"].iloc[0]
-    wanted = Task(2.0, 1e-5, 20, 20, 51, 3, secure=True)
+    wanted = Task(Ensemble(51, 3), Budget(2.0, 1e-5), Wanted(20), secure=True)
     parameters = load("gnmax_analytic").calibrate(wanted)
     asked = draw_queries(80, 20, 0, "here", 0)
     chances = lattice_distribution(counts[asked], parameters.sigma)

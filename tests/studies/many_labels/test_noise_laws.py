@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from studies.many_labels.noise_laws import LIMIT, many_labels
 
 MANY = {
@@ -31,7 +31,7 @@ def test_every_mechanism_that_answers_has_a_row_for_every_number_of_labels(many)
 
 def test_rows_are_what_the_mechanism_gives(many):
     row = many[(many["mechanism"] == "gnmax_exact") & (many["labels"] == 20)].iloc[0]
-    wanted = Task(1.0, 1e-5, 20, 20, 51, 2)
+    wanted = Task(Ensemble(51, 2), Budget(1.0, 1e-5), Wanted(20))
     mechanism = load("gnmax_exact")
     parameters = mechanism.calibrate(wanted)
     assert row["sigma"] == parameters.sigma <= 19.55

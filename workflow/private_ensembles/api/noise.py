@@ -16,7 +16,7 @@ from private_ensembles.accounting.adaptive.scales import grid_fineness
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
 
 
 def noise_scale(
@@ -52,7 +52,12 @@ def noise_scale(
     checks.one_of(by_law, mechanism=mechanism)
     checks.one_of(by_law[mechanism], analysis=analysis)
     analysed = load(by_law[mechanism][analysis])
-    task = Task(epsilon, delta, labels, labels, teachers, classes, reach=reach)
+    task = Task(
+        Ensemble(teachers, classes),
+        Budget(epsilon, delta),
+        Wanted(labels),
+        protection=Protection(reach=reach),
+    )
     if refusal := analysed.refusal(task):
         raise ValueError(f"mechanism = {mechanism!r}: {refusal}")
     exact = Fraction(analysed.law.scale(analysed.calibrate(task)))
@@ -108,6 +113,11 @@ def charged_for_labels(
     checks.one_of(by_law, mechanism=mechanism)
     checks.finite(scale=scale, above=0)
     checks.integer(labels=labels, at_least=1)
-    task = Task(1.0, delta, labels, labels, teachers, classes, reach=reach)
+    task = Task(
+        Ensemble(teachers, classes),
+        Budget(1.0, delta),
+        Wanted(labels),
+        protection=Protection(reach=reach),
+    )
     charged = load(list(by_law[mechanism].values())[-1])
     return charged, task, charged.law.at(scale, labels)

@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+    private_teachers,
+)
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PRIVACY
@@ -61,20 +68,12 @@ def plan(
     names = registry.offered() if mechanisms is None else list(mechanisms)
     for name in names:
         checks.one_of(registry.offered(), mechanism=name)
+    private = private_teachers(teacher_epsilon, teacher_delta)
     wanted = Task(
-        epsilon,
-        delta,
-        queries,
-        queries if labels is None else labels,
-        teachers,
-        classes,
-        privacy_model,
-        adjacency,
-        teacher_epsilon,
-        teacher_delta,
+        Ensemble(teachers, classes, absent, private),
+        Budget(epsilon, delta),
+        Wanted(queries if labels is None else labels, queries, most_ones),
+        Protection(privacy_model, adjacency, reach),
         secure=check_mode(noise) == "secure",
-        reach=reach,
-        absent=absent,
-        most_ones=most_ones,
     )
     return study.ranked(study.on_profile(wanted, profile), names, seed)

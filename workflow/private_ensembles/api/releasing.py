@@ -12,7 +12,14 @@ from private_ensembles import checks
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws import gamma as gamma_law
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task, sizes_of
+from private_ensembles.mechanisms.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+    private_teachers,
+)
 from private_ensembles.noise.secure import seed_of
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import study
@@ -111,19 +118,14 @@ def release_labels(
     facts = stated(shards, unit, reach, secure=secure)
     asked = pool_of(votes, answer, seed=seed)
     wanted = asked.votes.n_queries if labels is None else labels
+    private = private_teachers(teacher_epsilon, teacher_delta)
     task = Task(
-        epsilon,
-        delta,
-        asked.votes.n_queries,
-        wanted,
-        **sizes_of(votes),
-        privacy_model=facts.privacy_model,
-        adjacency=adjacency,
-        teacher_epsilon=teacher_epsilon,
-        teacher_Delta=teacher_delta,
+        Ensemble(votes.n_teachers, votes.n_classes, votes.absent, private),
+        Budget(epsilon, delta),
+        Wanted(wanted, asked.votes.n_queries, votes.most_ones),
+        Protection(facts.privacy_model, adjacency, facts.reach),
         secure=secure,
         counts_only=True,
-        reach=facts.reach,
     )
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(study.on_profile(task, profile), names, facts, 0)
@@ -136,8 +138,8 @@ def release_labels(
         best.parameters,
         best.epsilon,
         delta,
-        task.privacy_model,
-        task.adjacency,
+        task.protection.privacy_model,
+        task.protection.adjacency,
         secure,
         facts,
         application.expectation,

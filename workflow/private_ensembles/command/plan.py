@@ -54,8 +54,8 @@ def run(options: argparse.Namespace) -> int:
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
     said = {"absent": True} if options.absent else {}
-    if wanted.most_ones is not None:
-        said["most_ones"] = wanted.most_ones
+    if wanted.wanted.most_ones is not None:
+        said["most_ones"] = wanted.wanted.most_ones
     report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
     report |= {"expectation": expected}
     emit(report, text, as_json=options.json)

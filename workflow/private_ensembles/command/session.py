@@ -167,9 +167,9 @@ def release(options: argparse.Namespace) -> int:
     out = default if options.out is None else options.out
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
-        teachers = task.n_teachers if task.absent else None
-        stated = {"absent": task.absent, "teachers": teachers}
-        votes = votes_options.read(options, options.votes, task.n_classes, **stated)
+        teachers = task.ensemble.teachers if task.ensemble.absent else None
+        stated = {"absent": task.ensemble.absent, "teachers": teachers}
+        votes = votes_options.read(options, options.votes, task.ensemble.classes, **stated)
         text = pool_of(votes, class_names=options.class_names).text
         before, counts = session.state.batches, votes.histogram()
         session.release(counts, key=options.key, again=options.again)

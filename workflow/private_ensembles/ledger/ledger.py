@@ -23,9 +23,9 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.nzc.truth import claimed_readings, lead_one_epsilon, proven_epsilon
-from private_ensembles.papers.darrm.one_label import Budget, audited_bound, for_budget, terms
+from private_ensembles.papers.darrm.one_label import LabelBudget, audited_bound, for_budget, terms
 from private_ensembles.papers.pate import given_noise
 
 # With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
@@ -68,7 +68,7 @@ def ledger(
 class Calibration:
     """A budget, and every mechanism's parameters of one label within it."""
 
-    budget: Budget
+    budget: LabelBudget
     parameters: Mapping[str, Parameters]
 
 
@@ -78,7 +78,7 @@ def setting(budget: Mapping, gamma: np.ndarray) -> Calibration:
     gamma: (K + 1,), the optimised one; ValueError if it is not private.
     """
     m, epsilon, Delta = budget["m"], budget["epsilon"], budget["Delta"]
-    label_budget = Budget(
+    label_budget = LabelBudget(
         budget["K"],
         m,
         epsilon,
@@ -101,17 +101,17 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[dict]:
     for mechanism in map(load, registry.of_one_label()):
         task = terms(mechanism.entry, calibration.budget)
         parameters = calibration.parameters[mechanism.name]
-        trained = _as_trained(mechanism, task, budget, task.adjacency)
+        trained = _as_trained(mechanism, task, budget, task.protection.adjacency)
         proven = mechanism.cost(trained, parameters).proven
         yield ledger_row(
             mechanism.name,
             where,
-            delta=task.delta,
-            privacy_model=task.privacy_model,
-            adjacency=task.adjacency,
-            claimed_epsilon=task.epsilon,
+            delta=task.budget.delta,
+            privacy_model=task.protection.privacy_model,
+            adjacency=task.protection.adjacency,
+            claimed_epsilon=task.budget.epsilon,
             proven_epsilon=proven,
-            **_audit(mechanism.law.audited(trained, parameters), task.delta),
+            **_audit(mechanism.law.audited(trained, parameters), task.budget.delta),
         )
     yield from _replaced(where, budget, calibration)
 
@@ -181,9 +181,9 @@ def _of_replaced(
     return ledger_row(
         mechanism.name,
         words,
-        delta=task.delta,
-        privacy_model=task.privacy_model,
-        claimed_epsilon=task.epsilon,
+        delta=task.budget.delta,
+        privacy_model=task.protection.privacy_model,
+        claimed_epsilon=task.budget.epsilon,
         proven_epsilon=proven,
         proof=_REPLACED,
     )
@@ -197,7 +197,9 @@ def _as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: st
     if not (mechanism.entry.costs_once and budget.get("teachers")):
         return task
     way = "add_remove" if adjacency == "add_remove" else "group"
-    return replace(task, teacher_epsilon=_trained(budget, way, task.teacher_Delta))
+    private = task.ensemble.private
+    private = replace(private, epsilon=_trained(budget, way, private.delta))
+    return replace(task, ensemble=replace(task.ensemble, private=private))
 
 
 def _trained(budget: Mapping, way: str, Delta: float) -> float:
@@ -228,7 +230,7 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
     data-dependent are the totals.
     """
     # What it may cost is not limited, so that any epsilon serves.
-    query = Task(1.0, noise["delta"], 1, 1, noise["K"], n_classes)
+    query = Task(Ensemble(noise["K"], n_classes), Budget(1.0, noise["delta"]), Wanted(1))
     words = "two classes" if n_classes == 2 else f"{n_classes} classes"
     for mechanism in map(load, registry.aggregators()):
         parameters = given_noise.at_noise(mechanism, noise, n_classes)
@@ -236,22 +238,22 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
             continue
         cost = mechanism.given.cost(mechanism.law, query, parameters)
         if n_classes == 2:
-            audit = _audit(mechanism.law.audited(query, parameters), query.delta)
+            audit = _audit(mechanism.law.audited(query, parameters), query.budget.delta)
         else:
             bounds = epsilon_bounds(
                 functools.partial(mechanism.law.outcomes, parameters=parameters),
-                query.n_teachers,
+                query.ensemble.teachers,
                 n_classes,
-                query.delta,
+                query.budget.delta,
                 upper=cost.proven,
-                **mechanism.law.error(query.n_teachers, n_classes, parameters),
+                **mechanism.law.error(query.ensemble.teachers, n_classes, parameters),
             )
             kind = "exact_epsilon" if bounds.exact else "lower_epsilon"
             audit = {kind: bounds.upper if bounds.exact else bounds.lower}
         row = ledger_row(
             mechanism.name,
-            f"{name}: one query, {words}, K = {query.n_teachers}",
-            delta=query.delta,
+            f"{name}: one query, {words}, K = {query.ensemble.teachers}",
+            delta=query.budget.delta,
             claimed_epsilon=cost.claimed,
             proven_epsilon=cost.proven,
             **audit,
@@ -301,7 +303,7 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
     bagged = load("dpbag")
     for partitions, share, who in ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2")):
         noise = BaggingNoise(n, partitions, rate, share)
-        task = Task(1.0, delta, 1, 1, partitions * n, 2)
+        task = Task(Ensemble(partitions * n, 2), Budget(1.0, delta), Wanted(1))
         cost = bagged.cost(task, noise)
         row = ledger_row(
             "dpbag",

@@ -58,7 +58,7 @@ def totals(
             for Q in queries:
                 rows.append(
                     {"budget": name, "mechanism": mechanism.name, "queries": Q}
-                    | {"epsilon": task.epsilon, "delta": task.delta}
+                    | {"epsilon": task.budget.epsilon, "delta": task.budget.delta}
                     | _together(task, curve, pairs, Q, delta_prime, mechanism.entry.costs_once)
                 )
     return pd.DataFrame(rows)
@@ -68,31 +68,34 @@ def _together(
     task: Task, curve: Curve, pairs: Pairs | None, Q: int, delta_prime: float, costs_once: bool
 ) -> dict[str, object]:
     """What Q labels cost together, and what that supposes; costs_once: whatever their number."""
-    total = general(task.epsilon, task.delta, Q, delta_prime)
+    total = general(task.budget.epsilon, task.budget.delta, Q, delta_prime)
     delta, once, holds = total.delta, np.nan, FRESH
     epsilons = dict.fromkeys(("general", "optimal", "pld", "label"), np.nan)
     if costs_once:
-        delta, once, holds = task.delta, task.epsilon, ONCE
+        delta, once, holds = task.budget.delta, task.budget.epsilon, ONCE
     elif delta == 1:  # which everything keeps
         epsilons = dict.fromkeys(epsilons, 0.0)
     else:
-        epsilons |= total_budgets(task.epsilon, task.delta, Q, delta)
+        epsilons |= total_budgets(task.budget.epsilon, task.budget.delta, Q, delta)
         epsilons |= {"general": total.epsilon, "pld": _pld(task, curve, Q, delta)}
         if pairs is not None:
             epsilons["label"] = min(epsilons["pld"], adaptive_epsilon(pairs, Q, delta).upper)
-    if task.privacy_model == "shared_data" and not costs_once:
+    if task.protection.privacy_model == "shared_data" and not costs_once:
         holds = RETRAINED
         once = 0.0
         if delta != 1:
             once = optimal_homogeneous(
-                task.teacher_epsilon, task.teacher_Delta, task.n_teachers, delta
+                task.ensemble.private.epsilon,
+                task.ensemble.private.delta,
+                task.ensemble.teachers,
+                delta,
             ).epsilon
     return {
         "delta_total": delta,
         **epsilons,
         "teachers_once": once,
-        "privacy_model": task.privacy_model,
-        "adjacency": task.adjacency,
+        "privacy_model": task.protection.privacy_model,
+        "adjacency": task.protection.adjacency,
         "holds_for": holds,
     }
 
@@ -105,7 +108,7 @@ def _remembered(curve: Curve) -> Curve:
 
 def _pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
     # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
-    ends = {largest_loss(curve), 4 * task.epsilon}
+    ends = {largest_loss(curve), 4 * task.budget.epsilon}
     return min(
         pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / POINTS) for end in ends
     )

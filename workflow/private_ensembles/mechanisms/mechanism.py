@@ -15,7 +15,7 @@ from private_ensembles.mechanisms.checks.checked import Checked
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Cost, Parameters
 from private_ensembles.mechanisms.registry import Entry
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, Wanted
 
 
 @dataclass(frozen=True)
@@ -46,22 +46,22 @@ class Mechanism:
             return "its privacy claim is false, so its labels are not released"
         if not entry.keeps_budget:
             return "its noise is given in the configuration, not found for a budget"
-        if task.privacy_model not in entry.privacy_models:
+        if task.protection.privacy_model not in entry.privacy_models:
             covered = f"private for {', '.join(sorted(entry.privacy_models))} only"
             return entry.elsewhere or covered
-        if task.adjacency not in entry.adjacencies:
+        if task.protection.adjacency not in entry.adjacencies:
             return f"private for {', '.join(sorted(entry.adjacencies))} only"
-        if entry.teachers == "private" and task.teacher_epsilon is None:
+        if entry.teachers == "private" and task.ensemble.private is None:
             return "needs teachers that are private themselves (teacher_epsilon)"
-        if self.law.n_classes == 2 and task.n_classes != 2:
+        if self.law.n_classes == 2 and task.ensemble.classes != 2:
             return "for two classes only"
-        if task.moved > 1 and not self.account.groups:
+        if task.protection.reach > 1 and not self.account.groups:
             return "charged for one vote that moves, not for several"
         if entry.hides_votes and (reason := groups.refusal(task)):
             return reason
         if reason := self.account.refusal(self.law, self.charged(task)):
             return reason
-        return unproven(entry, task.labels, task.n_classes) if task.secure else None
+        return unproven(entry, task.wanted.labels, task.ensemble.classes) if task.secure else None
 
     def calibrate(self, task: Task, **free: float) -> Parameters:
         """Return parameters with which all labels together cost at most the budget.
@@ -72,20 +72,24 @@ class Mechanism:
         labels, others = self._arguments(task, free)
         charged = self.charged(task)
         try:
-            parameters = self.account.find(self.law, charged, min(labels, charged.labels), **others)
+            parameters = self.account.find(
+                self.law, charged, min(labels, charged.wanted.labels), **others
+            )
         except NothingProven:
             reason = f"no noise of {self.name} is proven for the budget"
             raise ValueError(f"noise = secure: {reason}") from None
         parameters = self._drawn(parameters, task, labels)
         self.require_coins(task, parameters)
-        size = {"n_teachers": int(task.n_teachers), "n_classes": int(task.n_classes)}
+        size = {"n_teachers": int(task.ensemble.teachers), "n_classes": int(task.ensemble.classes)}
         return replace(parameters, **size)
 
     def guess(self, task: Task, **free: float) -> Parameters:
         """Return about what `calibrate` does, for a search that asks often."""
         labels, others = self._arguments(task, free)
         charged = self.charged(task)
-        parameters = self.account.guess(self.law, charged, min(labels, charged.labels), **others)
+        parameters = self.account.guess(
+            self.law, charged, min(labels, charged.wanted.labels), **others
+        )
         return self._drawn(parameters, task, labels)
 
     def paid_for(self, task: Task, **free: float) -> int:
@@ -110,24 +114,24 @@ class Mechanism:
         if not self._few(task):
             return task
         most = task.changed
-        return replace(task, queries=most, labels=min(task.labels, most), most_ones=None)
+        return replace(task, wanted=Wanted(min(task.wanted.labels, most), most))
 
     def as_charged(self, task: Task, parameters: Parameters) -> tuple[Task, Parameters]:
         """Return the task and the noise, both for as many labels as are charged (`charged`)."""
         if not self._few(task):
             return task, parameters
         labels = int(parameters.labels)
-        queries = max(labels, int(getattr(parameters, "queries", task.queries)))
-        charged = self.charged(replace(task, queries=queries, labels=labels))
-        return charged, _capped(parameters, charged.queries, charged.labels)
+        queries = max(labels, int(getattr(parameters, "queries", task.wanted.queries)))
+        charged = self.charged(replace(task, wanted=Wanted(labels, queries, task.wanted.most_ones)))
+        return charged, _capped(parameters, charged.wanted.queries, charged.wanted.labels)
 
     def _few(self, task: Task) -> bool:
         """Whether fewer labels are charged than drawn."""
-        return task.most_ones is not None and self.entry.hides_votes
+        return task.wanted.most_ones is not None and self.entry.hides_votes
 
     def _drawn(self, parameters: Parameters, task: Task, labels: int) -> Parameters:
         """Return noise that was found for the labels charged, for so many that are drawn."""
-        return _capped(parameters, task.queries, labels) if self._few(task) else parameters
+        return _capped(parameters, task.wanted.queries, labels) if self._few(task) else parameters
 
     def require_coins(self, task: Task, parameters: Parameters) -> None:
         """Prove one secure label of two classes of the very coins that are drawn, where they are.
@@ -135,11 +139,13 @@ class Mechanism:
         Raises ValueError if they cost more than delta: for parameters that another job found, or if
         rounding takes more than delta leaves.
         """
-        if self.law.coins and task.secure and parameters.labels == 1 and task.n_classes == 2:
-            table = self.law.distribution(both_counts(task.n_teachers), parameters)
-            spent = coins_delta(table, task.epsilon, task.moved)
-            if spent > Decimal(task.delta):
-                raise ValueError(f"delta = {task.delta}: coins of {self.name} cost {spent:.17g}")
+        if self.law.coins and task.secure and parameters.labels == 1 and task.ensemble.classes == 2:
+            table = self.law.distribution(both_counts(task.ensemble.teachers), parameters)
+            spent = coins_delta(table, task.budget.epsilon, task.protection.reach)
+            if spent > Decimal(task.budget.delta):
+                raise ValueError(
+                    f"delta = {task.budget.delta}: coins of {self.name} cost {spent:.17g}"
+                )
 
     def _arguments(self, task: Task, free: Mapping[str, float]) -> tuple[int, dict[str, float]]:
         """Return how many labels the cap leaves, and all other arguments; raises as `calibrate`."""
@@ -154,7 +160,7 @@ class Mechanism:
                 raise ValueError(f"{self.name}: {key} = {value}: must be in [0, {high}]")
         others = {key: value for key, value in free.items() if key != "cap"}
         cap = free.get("cap", 1.0)
-        return max(1, min(task.labels, round(cap * task.labels))), others
+        return max(1, min(task.wanted.labels, round(cap * task.wanted.labels))), others
 
 
 def _capped(parameters: Parameters, queries: int, labels: int) -> Parameters:

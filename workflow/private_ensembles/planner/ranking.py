@@ -100,15 +100,15 @@ def about_seconds(task: Task, *, release: bool = False) -> float:
 
     Measured (docs/benchmarks/waiting.csv); within a factor of 3 or so.
     """
-    queries = sample_size(task.queries, task.n_classes)
+    queries = sample_size(task.wanted.queries, task.ensemble.classes)
     # Hardly more classes have votes than there are teachers.
-    some = min(task.n_classes, task.n_teachers)
-    seconds = 2 + queries * (1e-5 * some + 1.5e-7 * task.n_classes)
-    seconds += min(task.labels, 10_000) / 3000
-    if task.n_classes == 2:  # tables of all teachers
-        seconds += 4e-6 * task.n_teachers
+    some = min(task.ensemble.classes, task.ensemble.teachers)
+    seconds = 2 + queries * (1e-5 * some + 1.5e-7 * task.ensemble.classes)
+    seconds += min(task.wanted.labels, 10_000) / 3000
+    if task.ensemble.classes == 2:  # tables of all teachers
+        seconds += 4e-6 * task.ensemble.teachers
     if release and task.secure:
-        seconds += 1.5e-5 * task.queries * task.n_classes
+        seconds += 1.5e-5 * task.wanted.queries * task.ensemble.classes
     return seconds
 
 
@@ -161,13 +161,17 @@ def _of_family(family: Sequence[Mechanism], task: Task, counts: NDArray, labels:
 
 def _check(task: Task, counts: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
     counts, labels = np.asarray(counts), np.asarray(labels)
-    if counts.ndim != 2 or counts.shape[1] != task.n_classes or not len(counts):
+    if counts.ndim != 2 or counts.shape[1] != task.ensemble.classes or not len(counts):
         raise ValueError(
-            f"counts: shape {counts.shape}, must be queries x {task.n_classes} classes"
+            f"counts: shape {counts.shape}, must be queries x {task.ensemble.classes} classes"
         )
-    if (counts.sum(axis=1) != task.n_teachers).any():
-        raise ValueError(f"counts: every row must add up to {task.n_teachers} votes")
-    if labels.shape != counts.shape[:1] or (labels < 0).any() or (labels >= task.n_classes).any():
+    if (counts.sum(axis=1) != task.ensemble.teachers).any():
+        raise ValueError(f"counts: every row must add up to {task.ensemble.teachers} votes")
+    if (
+        labels.shape != counts.shape[:1]
+        or (labels < 0).any()
+        or (labels >= task.ensemble.classes).any()
+    ):
         raise ValueError("labels: must be known for every query")
     size = sample_size(*counts.shape)
     return counts[:size], labels[:size]
@@ -181,7 +185,7 @@ def best_parameters(
         name
         for name in mechanism.account.free
         # Of one label no cap leaves fewer.
-        if name != "cap" or mechanism.paid_for(task, cap=CAP["cap"][0]) < task.labels
+        if name != "cap" or mechanism.paid_for(task, cap=CAP["cap"][0]) < task.wanted.labels
     ]
     if not names:
         return mechanism.calibrate(task)

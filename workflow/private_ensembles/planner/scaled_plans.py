@@ -65,8 +65,8 @@ def scale(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scal
     mechanism = load(known.plan.mechanism)
     before = known.plan.parameters
     # As large a part of the labels asked for, rounded up.
-    part = -(-before.labels * wanted.labels // known.task.labels)
-    same = before.for_labels(min(wanted.labels, part))
+    part = -(-before.labels * wanted.wanted.labels // known.task.wanted.labels)
+    same = before.for_labels(min(wanted.wanted.labels, part))
     scales = "cap" in mechanism.account.free
 
     def planned(parameters: Parameters, epsilon: float) -> Plan:
@@ -74,7 +74,8 @@ def scale(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scal
         return Plan(mechanism.name, None, parameters, epsilon, answers, correct, math.nan)
 
     unscaled = None
-    if wanted.epsilon >= known.task.epsilon:  # fewer labels with the same noise cost no more
+    # Fewer labels with the same noise cost no more.
+    if wanted.budget.epsilon >= known.task.budget.epsilon:
         unscaled = planned(same, known.plan.epsilon)
         half = planned(mechanism.law.less_noise(same, 0.5), math.nan) if scales else unscaled
         if half.correct < (1 + _WORTH) * unscaled.correct:
@@ -99,15 +100,15 @@ def estimate(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> f
     if "cap" not in mechanism.account.free:
         return None
     before = known.plan.parameters
-    same = before.for_labels(int(min(wanted.labels, before.labels)))
+    same = before.for_labels(int(min(wanted.wanted.labels, before.labels)))
     parameters = mechanism.law.less_noise(same, _factor(same, known, wanted))
     return mechanism.law.expected(counts, labels, wanted, parameters)[1]
 
 
 def _factor(same: Parameters, known: Scaled, wanted: Task) -> float:
     """Return how many times the known noise composition asks for."""
-    more = rho_within(known.task.epsilon, known.task.delta, "exact")
-    more /= rho_within(wanted.epsilon, wanted.delta, "exact")
+    more = rho_within(known.task.budget.epsilon, known.task.budget.delta, "exact")
+    more /= rho_within(wanted.budget.epsilon, wanted.budget.delta, "exact")
     factor = math.sqrt(more * same.labels / known.plan.parameters.labels)
     return factor * share_of_labels(same.labels) / share_of_labels(known.plan.parameters.labels)
 
@@ -120,7 +121,7 @@ def _within(
     for spare in _SPARE:
         parameters = mechanism.law.less_noise(same, factor * spare)
         spent = mechanism.cost(wanted, parameters).claimed
-        if spent <= wanted.epsilon:
+        if spent <= wanted.budget.epsilon:
             return parameters, spent
     return None
 
@@ -138,13 +139,13 @@ def fewer_labels(
     import pandas as pd
 
     rows, best = [], {}
-    for task, ranked in sorted(plans, key=lambda pair: pair[0].epsilon):
+    for task, ranked in sorted(plans, key=lambda pair: pair[0].budget.epsilon):
         for first in ranked:
             if first.refusal is not None:
                 continue
             family = registry.entry(first.mechanism).family or first.mechanism
             for one in _chain(Scaled(task, first), counts, labels):
-                place = family, one.task.labels
+                place = family, one.task.wanted.labels
                 if place not in best or one.plan.correct >= best[place].correct:
                     best[place] = one.plan
                 rows += plan_rows(one.task, [best[place]])
@@ -161,8 +162,11 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
     rows = []
     for chosen in plans:
         known = Scaled(task, chosen)
-        shares = BUDGETS if task.labels <= MOST else ()
-        budgets = [replace(task, epsilon=share * task.epsilon) for share in shares]
+        shares = BUDGETS if task.wanted.labels <= MOST else ()
+        budgets = [
+            replace(task, budget=replace(task.budget, epsilon=share * task.budget.epsilon))
+            for share in shares
+        ]
         others = [_at_budget(known, wanted, counts, labels) for wanted in budgets]
         curves = {"labels": _chain(known, counts, labels), "epsilon": [known, *others]}
         for over, curve in curves.items():
@@ -186,8 +190,8 @@ def _at_budget(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) ->
 def _chain(known: Scaled, counts: NDArray, labels: NDArray) -> list[Scaled]:
     """The plan and, one from the other, what it becomes with fewer labels, down to one."""
     chain = [known]
-    for few in _fewer(known.task.labels):
-        fewer = replace(known.task, labels=few)
+    for few in _fewer(known.task.wanted.labels):
+        fewer = replace(known.task, wanted=replace(known.task.wanted, labels=few))
         chain.append(scale(chain[-1], fewer, counts, labels) or chain[-1])
     return chain
 

@@ -34,7 +34,7 @@ _AUDITED_TEACHERS, _AUDITED_CLASSES = 7, (2, 3)
 
 
 def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
-    """Return the task that the section describes; more: of `Task`, in place of what it says."""
+    """Return the task that the section describes; more: as `Task.stated` has it, in its place."""
     arguments = {
         "queries": settings["queries"],
         "labels": settings["labels"],
@@ -43,8 +43,8 @@ def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
     }
     common = ("privacy_model", "adjacency", "teacher_epsilon", "teacher_Delta")
     arguments |= {name: settings[name] for name in common} | more
-    profile = ConsensusProfile(n_classes=arguments["n_classes"], **settings["profile"])
-    return Task(epsilon=epsilon, delta=delta, profile=profile, **arguments)
+    profile = {"n_classes": arguments["n_classes"], **settings["profile"]}
+    return Task.read(arguments | {"epsilon": epsilon, "delta": delta, "profile": profile})
 
 
 def on_profile(task: Task, profile: Mapping | None) -> Task:
@@ -55,14 +55,14 @@ def on_profile(task: Task, profile: Mapping | None) -> Task:
     stated = {} if profile is None else dict(profile)
     if unknown := sorted(set(stated) - set(PROFILE)):
         raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
-    return replace(task, profile=ConsensusProfile(task.n_classes, **(PROFILE | stated)))
+    return replace(task, profile=ConsensusProfile(task.ensemble.classes, **(PROFILE | stated)))
 
 
 def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     """Votes of the stated profile, for the task's sizes: counts (queries, classes), labels."""
-    queries = ranking.sample_size(max(wanted.queries, _FEWEST), wanted.n_classes)
+    queries = ranking.sample_size(max(wanted.wanted.queries, _FEWEST), wanted.ensemble.classes)
     generator = randomness.generator(seed, "planner", "profile")
-    size = wanted.n_teachers, queries
+    size = wanted.ensemble.teachers, queries
     return synthetic_counts(wanted.profile, *size, generator)
 
 
@@ -106,16 +106,16 @@ def plan_rows(wanted: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
         {
             "mechanism": plan.mechanism,
             "name": registry.entry(plan.mechanism).label,
-            "budget_epsilon": wanted.epsilon,
-            "delta": wanted.delta,
+            "budget_epsilon": wanted.budget.epsilon,
+            "delta": wanted.budget.delta,
             "epsilon": plan.epsilon,
-            "wanted": wanted.labels,
+            "wanted": wanted.wanted.labels,
             "answers": plan.answers,
             "correct": plan.correct,
             "published": plan.published,
             "parameters": words(plan.parameters),
-            "privacy_model": wanted.privacy_model,
-            "adjacency": wanted.adjacency,
+            "privacy_model": wanted.protection.privacy_model,
+            "adjacency": wanted.protection.adjacency,
             "not_applicable": plan.refusal or "",
         }
         for plan in plans
@@ -176,9 +176,9 @@ def audit_row(name: str, wanted: Task) -> dict:
     """Audit one mechanism on all histograms of the task; see `audit_table`."""
     row = {
         "mechanism": name,
-        "teachers": wanted.n_teachers,
-        "classes": wanted.n_classes,
-        "delta": wanted.delta,
+        "teachers": wanted.ensemble.teachers,
+        "classes": wanted.ensemble.classes,
+        "delta": wanted.budget.delta,
         "claimed": math.nan,
         "exact": math.nan,
     }
@@ -189,6 +189,6 @@ def audit_row(name: str, wanted: Task) -> dict:
     row["claimed"] = mechanism.cost(wanted, parameters).claimed
     if not mechanism.entry.hides_votes:
         return row | {"verdict": "rests on the teachers' own privacy"}
-    row["exact"] = mechanism.law.audited(wanted, parameters).worst(wanted.delta).epsilon
+    row["exact"] = mechanism.law.audited(wanted, parameters).worst(wanted.budget.delta).epsilon
     holds = row["exact"] <= row["claimed"] * (1 + 1e-9)
     return row | {"verdict": "holds" if holds else "fails"}

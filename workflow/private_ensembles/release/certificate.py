@@ -69,11 +69,13 @@ def prove(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
     and ``delta`` are what is proven: the plan's, or an epsilon that is a little larger, since the
     verifier's grid is coarse. Raises NoCertificate, which says why, if there is none.
     """
-    if epsilon is not None and epsilon < plan.task.epsilon:
-        plan = replace(plan, task=replace(plan.task, epsilon=epsilon))
+    if epsilon is not None and epsilon < plan.task.budget.epsilon:
+        plan = replace(
+            plan, task=replace(plan.task, budget=replace(plan.task.budget, epsilon=epsilon))
+        )
     proof = _prove(plan)
     found = proven(proof.body)[0]
-    if not found <= _NEARLY * plan.task.epsilon:
+    if not found <= _NEARLY * plan.task.budget.epsilon:
         raise NoCertificate(f"the verifier's grid proves no less than epsilon = {at_most(found)}")
     return proof
 
@@ -84,7 +86,7 @@ def _prove(plan: ReleasePlan) -> Proof:
         raise NoCertificate("the noise of a rehearsal can be computed from its seed")
     task, parameters = plan.mechanism.as_charged(task, parameters)
     plan = replace(plan, task=task, parameters=parameters)  # of the labels that can change
-    if task.moved > 1:
+    if task.protection.reach > 1:
         raise NoCertificate("the verifier knows votes that go from one class to one other only")
     account = plan.mechanism.account
     if isinstance(parameters, Members):
@@ -97,9 +99,9 @@ def _prove(plan: ReleasePlan) -> Proof:
         return _of_labels(plan)
     if isinstance(account, CheckedLabels):
         return _of_thresholds_and_labels(plan)
-    if plan.mechanism.law.coins and task.n_classes == 2 and plan.labels == 1:
+    if plan.mechanism.law.coins and task.ensemble.classes == 2 and plan.labels == 1:
         return Proof(_of_one_label(plan))
-    return _of_counts(plan.parameters.moves, task.epsilon, task.delta)
+    return _of_counts(plan.parameters.moves, task.budget.epsilon, task.budget.delta)
 
 
 def proven(body: dict) -> tuple[float, float]:
@@ -134,7 +136,7 @@ def of_release(
         "labels_sha256": labels_sha256,
         "mechanism": plan.name,
         "epsilon": exactly(epsilon),
-        "delta": exactly(plan.task.delta),
+        "delta": exactly(plan.task.budget.delta),
         "terms": plan.text(),
     }
     return json.dumps({"release": facts, "certificates": [proof.body]}) + "\n"
@@ -148,7 +150,7 @@ def _of_responses(plan: ReleasePlan, members: int) -> dict:
         # At its very epsilon no rounding can tell whether a teacher costs more than delta.
         claim = {"epsilon": exactly(above(cost.epsilon, 64)), "delta": exactly(cost.delta)}
         return stated("label", "hockey_stick", law=law, **claim)
-    claim = {"epsilon": exactly(task.epsilon), "delta": exactly(task.delta)}
+    claim = {"epsilon": exactly(task.budget.epsilon), "delta": exactly(task.budget.delta)}
     return _of_costs(law, members, claim)
 
 
@@ -161,10 +163,12 @@ def _of_costs(law: dict, labels: int, claim: dict) -> dict:
 def _of_gamma(plan: ReleasePlan) -> dict:
     """DaRRM: all teachers together if there is no noise, else the certificate of gamma."""
     task, parameters = plan.task, plan.parameters
-    if parameters.m == task.n_teachers and parameters.gamma is None:
-        return _of_responses(plan, task.n_teachers)
+    if parameters.m == task.ensemble.teachers and parameters.gamma is None:
+        return _of_responses(plan, task.ensemble.teachers)
     cost = task.teacher_cost()
-    problem = PrivacyProblem(task.n_teachers, parameters.m, cost.epsilon, cost.delta, task.delta)
+    problem = PrivacyProblem(
+        task.ensemble.teachers, parameters.m, cost.epsilon, cost.delta, task.budget.delta
+    )
     return privacy(problem, plan.mechanism.law.gamma(parameters))
 
 
@@ -191,21 +195,23 @@ def _deltas(move: Moves) -> Callable:
 
 def _of_one_label(plan: ReleasePlan) -> dict:
     """One label of two classes that is a coin."""
-    claim = {"epsilon": exactly(plan.task.epsilon), "delta": exactly(plan.task.delta)}
+    claim = {"epsilon": exactly(plan.task.budget.epsilon), "delta": exactly(plan.task.budget.delta)}
     return stated("label", "hockey_stick", law=_coins(plan, plan.parameters), **claim)
 
 
 def _of_labels(plan: ReleasePlan) -> Proof:
     """Labels that are charged together for what they release."""
     task, parameters = plan.task, plan.parameters
-    if task.n_classes == 2 and plan.labels == 1:
+    if task.ensemble.classes == 2 and plan.labels == 1:
         return Proof(_of_one_label(plan))
-    selects = task.n_classes > 2 and isinstance(parameters, SelectionRate)
+    selects = task.ensemble.classes > 2 and isinstance(parameters, SelectionRate)
     if selects and (plan.labels == 1 or plan.mechanism.law.dominating is pure_pair):
         return Proof(_composed(plan, 2 * parameters.used_rate, 0.0))
     noise = _noise(plan, parameters)
-    body, epsilon, curve = label_certificate.adaptive(noise, plan.labels, task.delta, task.epsilon)
-    if isinstance(parameters, LeakyLabel) and not epsilon <= task.epsilon:
+    body, epsilon, curve = label_certificate.adaptive(
+        noise, plan.labels, task.budget.delta, task.budget.epsilon
+    )
+    if isinstance(parameters, LeakyLabel) and not epsilon <= task.budget.epsilon:
         return Proof(_composed(plan, parameters.label_epsilon, parameters.label_delta))
     if not body:
         raise NoCertificate("the verifier's grid proves nothing at this delta")
@@ -215,7 +221,7 @@ def _of_labels(plan: ReleasePlan) -> Proof:
 def _composed(plan: ReleasePlan, each: float, leak: float) -> dict:
     """Composition of labels of which no more is known than what each costs."""
     law = {"name": "response", "epsilon": exactly(each), "delta": exactly(leak)}
-    claim = {"epsilon": exactly(plan.task.epsilon), "delta": exactly(plan.task.delta)}
+    claim = {"epsilon": exactly(plan.task.budget.epsilon), "delta": exactly(plan.task.budget.delta)}
     return _of_costs(law, plan.labels, claim)
 
 
@@ -227,7 +233,7 @@ def _of_thresholds_and_labels(plan: ReleasePlan) -> Proof:
     counts = [(noise.queries, noise.sigma1, _deltas(Moves(noise.queries, noise.sigma1)))]
     of_label = _noise(plan, noise.of_label, plan.mechanism.law.law)
     body, _, curve = label_certificate.adaptive(
-        of_label, plan.labels, task.delta, task.epsilon, counts
+        of_label, plan.labels, task.budget.delta, task.budget.epsilon, counts
     )
     if not body:
         raise NoCertificate("the verifier's grid proves nothing at this delta")
@@ -247,7 +253,7 @@ def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
         second = np.concatenate([family.second, family.first])
         curves = partial(excesses, first, second)
         return Noise(stated_law, curves, spread, (2, len(family.first)))
-    if task.n_classes > 2 or not law.coins:
+    if task.ensemble.classes > 2 or not law.coins:
         return _cells(plan, float(noise.sigma), spread)
     coins = _coins(plan, noise, law)
     ones = np.array(
@@ -266,29 +272,31 @@ def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
 def _cells(plan: ReleasePlan, sigma: float, spread: float) -> Noise:
     """The largest of counts with Gaussian noise on the fine lattice."""
     task = plan.task
-    family = OnCells(sigma, task.n_teachers, task.n_classes)
+    family = OnCells(sigma, task.ensemble.teachers, task.ensemble.classes)
     leads, middles, _ = family._nodes()
     panels = 2
-    while panel_error(panels, middles.size) > 1e-3 * task.delta / plan.labels and panels < 16:
+    while (
+        panel_error(panels, middles.size) > 1e-3 * task.budget.delta / plan.labels and panels < 16
+    ):
         panels *= 2
     law = {
         "name": "gaussian_maximum",
         "scale": exactly(sigma),
-        "teachers": task.n_teachers,
-        "classes": task.n_classes,
+        "teachers": task.ensemble.teachers,
+        "classes": task.ensemble.classes,
         "cells": 10,
         "panels": panels,
         "lattice": "fine",
     }
     error = 4 * panel_error(panels, middles.size) + 1e-15
-    apart = fine_distance(sigma, task.n_classes) * 1.3 + 1e-30
+    apart = fine_distance(sigma, task.ensemble.classes) * 1.3 + 1e-30
     shape = (leads.size, middles.size)
     return Noise(law, family.excesses, spread, shape, apart, error)
 
 
 def _coins(plan: ReleasePlan, noise: Parameters, law=None) -> dict:
     """The very coins that are flipped: for each number of votes, the less likely label's float."""
-    K = plan.task.n_teachers
+    K = plan.task.ensemble.teachers
     if K > MOST_COINS:
         raise NoCertificate(f"it would list a coin for each number of votes, of {K:,} votes")
     law = plan.mechanism.law if law is None else law

@@ -191,11 +191,11 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
     plurality = float((votes.argmax(axis=1) == truth).mean())
     good = _most_good(known, votes, truth)
     return Expectation(
-        wanted=task.labels,
+        wanted=task.wanted.labels,
         answers=answers,
         right=plan.correct,
         guessing=float(task.profile.frequencies.max()),
-        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.n_teachers),
+        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.ensemble.teachers),
         plurality=plurality,
         stated=task.profile.commonest is not None,
         good=good,
@@ -245,7 +245,7 @@ def right_at_most(epsilon: float, delta: float) -> float:
 
 def budget_warnings(task: Task, facts: Facts) -> list[str]:
     """Return what a large epsilon or delta means, a text each."""
-    epsilon, delta, unit, texts = task.epsilon, task.delta, facts.unit, []
+    epsilon, delta, unit, texts = task.budget.epsilon, task.budget.delta, facts.unit, []
     if epsilon > _LARGE_EPSILON:
         odds = float(at_most(math.exp(min(epsilon, 700.0))))
         shown = f"{odds:,.0f}" if odds < 1e15 else f"{odds:g}"
@@ -254,10 +254,10 @@ def budget_warnings(task: Task, facts: Facts) -> list[str]:
             f"epsilon = {epsilon:g}: whoever suspects something of one {unit} 50:50 may be right "
             f"more than {sure:.2f} % of the time after seeing the labels (odds of {shown} : 1)"
         )
-    if delta > 1 / task.n_teachers:
+    if delta > 1 / (teachers := task.ensemble.teachers):
         texts.append(
-            f"delta = {delta:g}: is above 1/{task.n_teachers}: publishing all data of one of the "
-            f"{task.n_teachers} teachers, drawn by lot, would keep it"
+            f"delta = {delta:g}: is above 1/{teachers}: publishing all data of one of the "
+            f"{teachers} teachers, drawn by lot, would keep it"
         )
     elif delta > _LARGE_DELTA:
         texts.append(
@@ -269,7 +269,7 @@ def budget_warnings(task: Task, facts: Facts) -> list[str]:
 
 def _profile_warnings(task: Task) -> list[str]:
     """Return that the profile has every teacher vote, where a ballot may be absent."""
-    if not task.absent or task.profile.absent_share:
+    if not task.ensemble.absent or task.profile.absent_share:
         return []
     return [
         "absent_share = 0: of ballots that may be absent the profile has all, so that fewer labels "
@@ -284,16 +284,21 @@ def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
     """
     plan = known.plan
     if plan.answers and plan.correct >= _GOOD * plan.answers:
-        return known.task.labels
+        return known.task.wanted.labels
 
     def enough(labels: int) -> bool | None:
-        right = scaled_plans.estimate(known, replace(known.task, labels=labels), votes, truth)
+        right = scaled_plans.estimate(
+            known,
+            replace(known.task, wanted=replace(known.task.wanted, labels=labels)),
+            votes,
+            truth,
+        )
         return None if right is None else right >= _GOOD * labels
 
     least = enough(1)
     if not least:
         return None if least is None else 0
-    low, high = 1, known.task.labels
+    low, high = 1, known.task.wanted.labels
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if enough(middle) else (low, middle)
@@ -317,26 +322,30 @@ def _advice(
 
 def _private_teachers(task: Task, plurality: float, facts: Facts) -> Advice | None:
     """Teachers that are private themselves: their plurality needs no noise (majority_private)."""
-    if task.teacher_epsilon is not None or facts.shards != "disjoint" or facts.reach > 1:
+    if task.ensemble.private is not None or facts.shards != "disjoint" or facts.reach > 1:
         return None
-    epsilon, delta = task.epsilon, task.delta
-    if task.adjacency == "replace_one":  # which costs twice what a record that comes or goes does
+    epsilon, delta = task.budget.epsilon, task.budget.delta
+    if (
+        task.protection.adjacency == "replace_one"
+    ):  # which costs twice what a record that comes or goes does
         epsilon = epsilon / 2
         delta = delta / (1 + math.exp(min(epsilon, 700.0)))
     epsilon, delta = (float(at_least(value, 3)) for value in (epsilon, delta))
-    cost = majority_cost(epsilon, delta, task.adjacency)
-    if cost.epsilon > task.epsilon or cost.delta > task.delta:
+    cost = majority_cost(epsilon, delta, task.protection.adjacency)
+    if cost.epsilon > task.budget.epsilon or cost.delta > task.budget.delta:
         return None
     return Advice(
         f"teachers trained with DP-SGD at epsilon = {epsilon:g}, delta = {delta:g} for adding or "
         f"removing one {facts.unit}, if they are as good as these",
-        plurality * task.labels,
+        plurality * task.wanted.labels,
     )
 
 
 def _twice(known: Scaled, votes: NDArray, truth: NDArray) -> Advice | None:
-    epsilon = 2 * known.task.epsilon
-    right = scaled_plans.estimate(known, replace(known.task, epsilon=epsilon), votes, truth)
+    epsilon = 2 * known.task.budget.epsilon
+    right = scaled_plans.estimate(
+        known, replace(known.task, budget=replace(known.task.budget, epsilon=epsilon)), votes, truth
+    )
     return None if right is None else Advice(f"twice the budget, epsilon = {epsilon:g}", right)
 
 
@@ -345,9 +354,9 @@ def _one_more(known: Scaled, seed: int) -> Advice | None:
     task, plan = known.task, known.plan
     mechanism = load(plan.mechanism)
     scales = mechanism.entry.hides_votes and "cap" in mechanism.account.free
-    if not scales or task.n_teachers >= MOST_TEACHERS:
+    if not scales or task.ensemble.teachers >= MOST_TEACHERS:
         return None
-    more = replace(task, n_teachers=task.n_teachers + 1)
+    more = replace(task, ensemble=replace(task.ensemble, teachers=task.ensemble.teachers + 1))
     votes, truth = study.profile_votes(more, seed)
     _, right = mechanism.law.expected(votes, truth, more, plan.parameters)
     return Advice("one more teacher as good as these", right)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task, sizes_of
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study
@@ -84,7 +84,10 @@ def plan_for(
         counts_only=votes.votes is None,
         privacy_model=facts.privacy_model,
         reach=facts.reach,
-        **sizes_of(votes),
+        n_teachers=votes.n_teachers,
+        n_classes=votes.n_classes,
+        absent=votes.absent,
+        most_ones=votes.most_ones,
     )
     return planned(task, settings["mechanisms"], facts, seed, meter, expect)
 
@@ -103,7 +106,7 @@ def planned(
     counts mechanisms. expect: told, before the work starts, about how many seconds it takes to plan
     and to draw. Raises ValueError if no mechanism applies.
     """
-    if facts.shards == "shared" and task.teacher_epsilon is None:
+    if facts.shards == "shared" and task.ensemble.private is None:
         raise ValueError(
             "shards = shared: no mechanism applies to teachers that share data and are not private "
             "themselves: noise on votes hides one teacher's, and a record may move them all; train "
@@ -158,16 +161,16 @@ def curves_table(application: Application, seed: int) -> pd.DataFrame:
 def public_facts(application: Application) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
     task = application.task
-    stated: dict[str, object] = {"absent": True} if task.absent else {}
-    if task.most_ones is not None:
-        stated["most_ones"] = task.most_ones
+    stated: dict[str, object] = {"absent": True} if task.ensemble.absent else {}
+    if task.wanted.most_ones is not None:
+        stated["most_ones"] = task.wanted.most_ones
     return {
-        "queries": task.queries,
-        "teachers": task.n_teachers,
-        "classes": task.n_classes,
-        "wanted": task.labels,
-        "epsilon": task.epsilon,
-        "delta": task.delta,
+        "queries": task.wanted.queries,
+        "teachers": task.ensemble.teachers,
+        "classes": task.ensemble.classes,
+        "wanted": task.wanted.labels,
+        "epsilon": task.budget.epsilon,
+        "delta": task.budget.delta,
         "noise": "secure" if task.secure else "reproducible",
         **asdict(application.facts),
         **stated,

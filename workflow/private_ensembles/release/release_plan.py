@@ -19,7 +19,7 @@ from private_ensembles.mechanisms.accounts.label import MOST_LABELS, LabelAccoun
 from private_ensembles.mechanisms.laws.selection import SelectionRate
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Task, Wanted
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.release.facts import Facts
 from private_ensembles.votes.synthetic import ConsensusProfile
@@ -70,20 +70,20 @@ class ReleasePlan:
         Not if a teacher votes 1 on few queries of a release: on how many of all is not said.
         """
         entry, law = self.mechanism.entry, self.mechanism.law
-        return entry.hides_votes and law.of_counts and self.task.most_ones is None
+        return entry.hides_votes and law.of_counts and self.task.wanted.most_ones is None
 
     @property
     def family(self) -> tuple:
         """Return what plans have in common whose labels are charged together: noise and sizes."""
         task = self.task
         sizes = (
-            task.n_teachers,
-            task.n_classes,
-            task.privacy_model,
-            task.adjacency,
+            task.ensemble.teachers,
+            task.ensemble.classes,
+            task.protection.privacy_model,
+            task.protection.adjacency,
             task.secure,
-            task.reach,
-            task.absent,
+            task.protection.reach,
+            task.ensemble.absent,
         )
         return self.name, self.noise(1, 1), *sizes
 
@@ -100,17 +100,17 @@ class ReleasePlan:
         charged as there might have been, up to the cap. delta: None: the task's. 0 if nothing was
         asked, infinite if nothing is proven at this delta.
         """
-        at = self.task.delta if delta is None else delta
+        at = self.task.budget.delta if delta is None else delta
         checks.probability(delta=at, zero=False, one=False)
         if queries == 0:
             return 0.0
-        if at > self.task.delta and not self._any_delta:
-            at = self.task.delta  # what holds there holds here
+        if at > self.task.budget.delta and not self._any_delta:
+            at = self.task.budget.delta  # what holds there holds here
         if self.silent:  # how many labels there are is an outcome: there might have been so many
             labels = max(labels, min(queries, self.labels))
-        task = replace(self.task, queries=queries, labels=labels, delta=at)
+        task = self._task(queries, labels, at)
         known = math.inf
-        if at == self.task.delta or self._any_delta:
+        if at == self.task.budget.delta or self._any_delta:
             known = self.mechanism.cost(task, self.noise(queries, labels)).proven
         if labels == 1 or not math.isfinite(known):  # of one label, accounts tell the budget
             known = min(known, self._labels_alone(queries, labels, at).upper)
@@ -138,18 +138,24 @@ class ReleasePlan:
         pure = isinstance(noise, SelectionRate) and noise.leak is None
         return pure or bool(noise.noisy_counts)
 
+    def _task(self, queries: int, labels: int, delta: float) -> Task:
+        """The task with other caps, at another delta."""
+        budget = replace(self.task.budget, delta=delta)
+        wanted = Wanted(labels, queries, self.task.wanted.most_ones)
+        return replace(self.task, budget=budget, wanted=wanted)
+
     def _labels_alone(self, queries: int, labels: int, delta: float) -> Bounds:
         """Bounds by the account of what labels release; (0, infinity) where it does not apply."""
         mechanism = self.mechanism
         account, law = mechanism.account, mechanism.law
-        task = replace(self.task, queries=queries, labels=labels, delta=delta)
+        task = self._task(queries, labels, delta)
         covered = isinstance(account, LabelAccount) and labels <= MOST_LABELS
         if not covered or not law.pairs_known(task):
             return Bounds(0.0, math.inf)
         charged, noise = mechanism.as_charged(task, self.noise(queries, labels))
         family = law.pairs(charged, noise)
-        fineness = grid_fineness(task.n_classes, charged.labels)
-        return adaptive_epsilon(family, charged.labels, delta, fineness=fineness)
+        fineness = grid_fineness(task.ensemble.classes, charged.wanted.labels)
+        return adaptive_epsilon(family, charged.wanted.labels, delta, fineness=fineness)
 
     def text(self) -> str:
         """Return the plan as JSON, from which `read` makes it again, float for float."""
@@ -162,10 +168,8 @@ def read(text: str) -> ReleasePlan:
     try:
         stated = json.loads(text)
         mechanism = load(stated["name"])  # defines its parameters
-        task = dict(stated["task"])
-        profile = task.pop("profile")
         return ReleasePlan(
-            task=Task(**task, profile=None if profile is None else ConsensusProfile(**profile)),
+            task=Task.read(stated["task"]),
             name=mechanism.name,
             parameters=_parameters(stated["parameters"]),
             correct=float(stated["correct"]),

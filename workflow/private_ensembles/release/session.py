@@ -199,7 +199,7 @@ class Session:
         decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md).
         """
         state = self.state
-        delta = self.plan.task.delta
+        delta = self.plan.task.budget.delta
         return Spent(self.plan.epsilon(state.queries, state.labels, delta), delta)
 
     @property
@@ -211,7 +211,7 @@ class Session:
         with self._file.reading():
             self._read_plan()
         task = self.plan.task
-        return Spent(task.epsilon, task.delta)
+        return Spent(task.budget.epsilon, task.budget.delta)
 
     def release(
         self, counts: ArrayLike, *, key: str | None = None, again: bool = False
@@ -239,12 +239,12 @@ class Session:
         plan = self.plan
         sized = plan.noise(plan.queries, plan.labels)
         counts = np.asarray(counts)
-        if plan.task.absent:
-            counts = dealt(require_table(counts), plan.task.n_teachers)
+        if plan.task.ensemble.absent:
+            counts = dealt(require_table(counts), plan.task.ensemble.teachers)
         counts = require_counts(counts, sized)
-        if counts.shape[1] != plan.task.n_classes:
+        if counts.shape[1] != plan.task.ensemble.classes:
             raise ValueError(
-                f"counts of {counts.shape[1]} classes: must be of {plan.task.n_classes}"
+                f"counts of {counts.shape[1]} classes: must be of {plan.task.ensemble.classes}"
             )
         with alone(lock_of(self.path)):
             known = None if key is None else self._file.find(key)
@@ -299,7 +299,7 @@ class Session:
         looked at before `extend`. Raises ValueError as `extend` does.
         """
         task = session_plan.larger(self.plan, labels, queries).task
-        return Spent(task.epsilon, task.delta)
+        return Spent(task.budget.epsilon, task.budget.delta)
 
     def extend(self, labels: int, *, epsilon: float, queries: int | None = None) -> None:
         """Allow more labels at the same noise; from now on the session costs what the new cap does.
@@ -315,10 +315,10 @@ class Session:
         with alone(lock_of(self.path)):
             self._read_plan()
             plan = session_plan.larger(self.plan, labels, queries)
-            if plan.task.epsilon > epsilon:
+            if plan.task.budget.epsilon > epsilon:
                 raise ValueError(
-                    f"epsilon = {epsilon}: must be at least {at_most(plan.task.epsilon)}, what "
-                    f"{labels} labels cost at delta = {plan.task.delta}"
+                    f"epsilon = {epsilon}: must be at least {at_most(plan.task.budget.epsilon)}, "
+                    f"what {labels} labels cost at delta = {plan.task.budget.delta}"
                 )
             self._file.extend(plan.text())
             self._read_plan()
@@ -348,8 +348,8 @@ class Session:
         """Draw for a made-up query, once: what is missing must fail before the first charge."""
         if not self._tried:
             task = self.plan.task
-            nobody = np.zeros((1, task.n_classes), dtype=np.int64)
-            nobody[0, 0] = task.n_teachers
+            nobody = np.zeros((1, task.ensemble.classes), dtype=np.int64)
+            nobody[0, 0] = task.ensemble.teachers
             self._draw(nobody, State(0, 0, 0, ""))
             self._tried = True
 

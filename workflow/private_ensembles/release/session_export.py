@@ -34,7 +34,7 @@ def status(session: Session, *, curve: bool = False) -> dict:
     """
     state, batches = session.snapshot()
     plan = session.plan
-    delta = plan.task.delta
+    delta = plan.task.budget.delta
 
     def cost(queries: int, labels: int, at: float) -> dict:
         bounds = plan.bounds(queries, labels, at)
@@ -49,7 +49,7 @@ def status(session: Session, *, curve: bool = False) -> dict:
         "remaining": session.remaining,
         "remaining_queries": session.remaining_queries,
         "spent": cost(state.queries, state.labels, delta),
-        "total": {"epsilon": plan.task.epsilon, "delta": delta},
+        "total": {"epsilon": plan.task.budget.epsilon, "delta": delta},
         "head": state.head,
     }
     if curve:
@@ -113,9 +113,11 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
 def _documents(session: Session, labels: Path, number: int, spent: float) -> dict[str, str]:
     """The certificate of a session and the statement on it, as of its last batch."""
     plan, last = session.plan, session.batches()[-1]
-    epsilon, proof = plan.task.epsilon, certificate.proof_or_reason(plan)
+    epsilon, proof = plan.task.budget.epsilon, certificate.proof_or_reason(plan)
     times = {"time": _time(last), "labels_sha256": provenance.sha256_of(labels)}
-    charged = statement.Charged(epsilon, plan.task.delta, **times, labels=number, spent=spent)
+    charged = statement.Charged(
+        epsilon, plan.task.budget.delta, **times, labels=number, spent=spent
+    )
     said = statement.statement(plan, proof, charged)
     checked = certificate.of_release(plan, proof, **times, epsilon=epsilon)
     return {statement.CERTIFICATE: checked, statement.STATEMENT: said}

@@ -9,7 +9,14 @@ from dataclasses import asdict, replace
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+    private_teachers,
+)
 from private_ensembles.noise.secure import seed_of
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.defaults import PRIVACY
@@ -47,21 +54,14 @@ def made(
     names = offered() if mechanisms is None else list(mechanisms)
     for name in names:
         checks.one_of(offered(), mechanism=name)
+    private = private_teachers(teacher_epsilon, teacher_delta)
     task = Task(
-        epsilon,
-        delta,
-        labels if queries is None else queries,
-        labels,
-        teachers,
-        classes,
-        facts.privacy_model,
-        adjacency,
-        teacher_epsilon,
-        teacher_delta,
+        Ensemble(teachers, classes, absent, private),
+        Budget(epsilon, delta),
+        Wanted(labels, queries),
+        Protection(facts.privacy_model, adjacency, facts.reach),
         secure=seed is None,
         counts_only=True,
-        reach=facts.reach,
-        absent=absent,
     )
     task = study.on_profile(task, profile)
     return release_plan.of(task, own_votes.planned(task, names, facts, 0).chosen, seed, facts)
@@ -72,7 +72,9 @@ def expected(plan: ReleasePlan) -> Expectation:
     task, parameters = plan.task, plan.parameters
     votes = study.profile_votes(task, 0)
     answers, correct = plan.mechanism.law.expected(*votes, task, parameters)
-    chosen = ranking.Plan(plan.name, None, parameters, task.epsilon, answers, correct, math.nan)
+    chosen = ranking.Plan(
+        plan.name, None, parameters, task.budget.epsilon, answers, correct, math.nan
+    )
     return expectation.of(task, chosen, 0, plan.facts)
 
 
@@ -98,17 +100,19 @@ def larger(plan: ReleasePlan, labels: int, queries: int | None = None) -> Releas
     if queries is None or not plan.silent:
         queries = max(labels, math.ceil(plan.queries * labels / plan.labels))
     checks.integer(at_least=max(plan.queries, labels), queries=queries)
-    wanted = replace(plan.task, labels=labels, queries=queries)
+    wanted = replace(plan.task, wanted=Wanted(labels, queries))
     if refusal := plan.mechanism.refusal(wanted):
         raise ValueError(f"labels = {labels}: {plan.name}: {refusal}")
     more = replace(plan, task=wanted, parameters=plan.noise(queries, labels))
-    epsilon = more.epsilon(queries, labels, wanted.delta)
+    epsilon = more.epsilon(queries, labels, wanted.budget.delta)
     if not math.isfinite(epsilon):
         raise ValueError(
-            f"labels = {labels}: no finite epsilon is proven at delta = {wanted.delta}"
+            f"labels = {labels}: no finite epsilon is proven at delta = {wanted.budget.delta}"
         )
     correct = plan.correct * labels / plan.labels
-    return replace(more, task=replace(wanted, epsilon=epsilon), correct=correct)
+    return replace(
+        more, task=replace(wanted, budget=replace(wanted.budget, epsilon=epsilon)), correct=correct
+    )
 
 
 def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> list[dict]:
@@ -122,9 +126,9 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
     votes, truth = study.profile_votes(task, 0)
     rows = []
     for share in shares:
-        labels = max(1, round(share * task.labels))
-        queries = max(labels, round(share * task.queries))
-        wanted = replace(task, labels=labels, queries=queries)
+        labels = max(1, round(share * task.wanted.labels))
+        queries = max(labels, round(share * task.wanted.queries))
+        wanted = replace(task, wanted=Wanted(labels, queries))
         parameters = plan.parameters
         if share != 1:
             try:

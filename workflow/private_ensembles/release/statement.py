@@ -121,11 +121,14 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
     if plan.silent:
         how += ". A noisy threshold decides first whether a query is answered at all"
     number = "not on record" if charged.labels is None else f"{charged.labels:,}"
-    labels = f"{number}, of {task.n_classes} classes, for {task.queries:,} queries"
+    labels = f"{number}, of {task.ensemble.classes} classes, for {task.wanted.queries:,} queries"
     rows = [
         ("Labels", labels),
         ("Paid for", f"{plan.labels:,} labels{_few(plan)}"),
-        ("Teachers", f"{task.n_teachers:,} models that voted; their votes were not released"),
+        (
+            "Teachers",
+            f"{task.ensemble.teachers:,} models that voted; their votes were not released",
+        ),
         ("Mechanism", how),
         ("When", escape(charged.time or "not on record")),
         ("Program", f"private-ensembles {escape(plan.version)}"),
@@ -138,7 +141,7 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
 def _few(plan: ReleasePlan) -> str:
     """Say how many of the labels one unit can change at most, if teachers vote 1 on few."""
     task = plan.task
-    if task.most_ones is None:
+    if task.wanted.most_ones is None:
         return ""
     changed = plan.mechanism.as_charged(task, plan.parameters)[1].labels
     known = ""
@@ -146,14 +149,14 @@ def _few(plan: ReleasePlan) -> str:
         known = ". Of counts of votes, that is as stated by whoever released the labels"
     return (
         f", of which one unit can change {changed:,} at most, as a teacher votes 1 on "
-        f"{task.most_ones:,} queries at most: only these are charged{known}"
+        f"{task.wanted.most_ones:,} queries at most: only these are charged{known}"
     )
 
 
 def _protected(plan: ReleasePlan) -> str:
     task, unit = plan.task, plan.facts.unit
-    reach = task.reach
-    if task.privacy_model == "shared_data":
+    reach = task.protection.reach
+    if task.protection.privacy_model == "shared_data":
         shards = f"Several teachers, or all, may have learned from the same {unit}."
     elif reach == 1:
         shards = f"No {unit} is in the data of two teachers (disjoint shards)."
@@ -164,8 +167,8 @@ def _protected(plan: ReleasePlan) -> str:
         ("Protected", escape(protected)),
         (
             "Compared are",
-            f"the data and {escape(_ADJACENCIES[task.adjacency].format(unit=unit))} "
-            f"({task.adjacency})",
+            f"the data and {escape(_ADJACENCIES[task.protection.adjacency].format(unit=unit))} "
+            f"({task.protection.adjacency})",
         ),
         (
             "On whose word",
@@ -173,7 +176,7 @@ def _protected(plan: ReleasePlan) -> str:
             "the votes.",
         ),
     ]
-    if task.absent:
+    if task.ensemble.absent:
         rows.append(
             (
                 "Absent ballots",
@@ -183,12 +186,12 @@ def _protected(plan: ReleasePlan) -> str:
             )
         )
     if plan.mechanism.entry.teachers == "private":
+        private = task.ensemble.private
         rows.append(
             (
                 "Teachers",
-                f"Each was trained to be ({_number(task.teacher_epsilon)}, "
-                f"{_number(task.teacher_Delta)})-differentially private by itself, as stated by "
-                "whoever released the labels",
+                f"Each was trained to be ({_number(private.epsilon)}, {_number(private.delta)})-"
+                "differentially private by itself, as stated by whoever released the labels",
             )
         )
     return _table(rows)
@@ -236,7 +239,7 @@ def _drawn(plan: ReleasePlan) -> str:
     law = getattr(law, "law", law)
     if not plan.task.secure or not plan.mechanism.entry.hides_votes:
         return ""
-    if law.coins and plan.task.n_classes == 2:
+    if law.coins and plan.task.ensemble.classes == 2:
         return (
             "Labels were drawn by exact coins from the system's entropy, whose probabilities "
             "are those that the account is of."

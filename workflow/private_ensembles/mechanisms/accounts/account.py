@@ -20,7 +20,7 @@ class Account(ABC):
 
     quantity: under which `search_gnmax_sigma` writes the sigma of one label; "" if it does not.
     groups: `find` and `cost` cover as many votes of every query as the task's unit may move
-    (`Task.moved`), from any classes to any; else one vote, and a task of more is refused.
+    (`Protection.reach`), from any classes to any; else one vote, and a task of more is refused.
     """
 
     free: Mapping[str, tuple[float, float]] = {}

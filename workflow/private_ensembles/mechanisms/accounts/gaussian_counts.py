@@ -27,7 +27,9 @@ from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
 
 def sigma_of_many(task: Task, labels: int, analysis: str) -> float:
     """The sigma of so many labels' noisy counts by an analysis of `rho_within`."""
-    return math.sqrt(labels / rho_within(task.epsilon, task.delta, analysis)) * (1 + 1e-12)
+    return math.sqrt(labels / rho_within(task.budget.epsilon, task.budget.delta, analysis)) * (
+        1 + 1e-12
+    )
 
 
 def share_of_labels(labels: int) -> float:
@@ -57,15 +59,15 @@ class GaussianCounts(Account):
         return f"sigma_{self.method}"
 
     def find(self, law, task, labels, **free):
-        if task.moved > 1:
+        if task.protection.reach > 1:
             if task.secure and self.conversion == "exact":
                 return self.find(law, groups.of_one_vote(task), labels)
             noise = self.find(law, task.of_one_vote(), labels)
-            return law.less_noise(noise, groups.more_noise(task.moved))
+            return law.less_noise(noise, groups.more_noise(task.protection.reach))
         if labels > 1:
             sigma = sigma_of_many(task, labels, self.conversion)
         else:
-            sigma = sigma_of_one(task.epsilon, task.delta, self.method, 1)
+            sigma = sigma_of_one(task.budget.epsilon, task.budget.delta, self.method, 1)
         return self.proven(GaussianNoise(sigma, labels), task)
 
     def proven(self, noise, task):
@@ -74,29 +76,31 @@ class GaussianCounts(Account):
             return noise
         if not task.secure:
             return replace(noise, continuous=True)
-        factor = discrete_gaussian.sufficient_factor(noise.moves, task.epsilon, task.delta)
+        factor = discrete_gaussian.sufficient_factor(
+            noise.moves, task.budget.epsilon, task.budget.delta
+        )
         return replace(noise, sigma=noise.sigma * factor)
 
     def cost(self, law, task, parameters):
         """Return the cost by the analysis, and exactly for the noise, by which labels compose."""
-        if task.moved > 1:
+        if task.protection.reach > 1:
             return self._cost_of_groups(law, task, parameters)
         if task.secure:
-            exact = discrete_cost(parameters.moves, task.epsilon, task.delta)
+            exact = discrete_cost(parameters.moves, task.budget.epsilon, task.budget.delta)
             if self.conversion == "exact":
                 return Cost(exact, exact)
         else:
-            exact = analytic_epsilon(parameters.sigma, task.delta, labels=parameters.labels)
+            exact = analytic_epsilon(parameters.sigma, task.budget.delta, labels=parameters.labels)
         rho = parameters.labels / parameters.sigma**2 * (1 + 1e-14)
-        claimed = rho_cost(rho, task.delta, self.conversion)
+        claimed = rho_cost(rho, task.budget.delta, self.conversion)
         if parameters.labels == 1:
-            least = sigma_of_one(task.epsilon, task.delta, self.method, 1)
-            claimed = min(claimed, task.epsilon) if parameters.sigma >= least else claimed
+            least = sigma_of_one(task.budget.epsilon, task.budget.delta, self.method, 1)
+            claimed = min(claimed, task.budget.epsilon) if parameters.sigma >= least else claimed
         return Cost(claimed, min(claimed, exact))
 
     def _cost_of_groups(self, law: Law, task: Task, parameters: GaussianNoise) -> Cost:
         """Return the cost of several votes that move: at a share of the noise, or as a group."""
-        divided = law.less_noise(parameters, groups.less_noise(task.moved))
+        divided = law.less_noise(parameters, groups.less_noise(task.protection.reach))
         share = self.cost(law, replace(task.of_one_vote(), secure=False), divided)
         if not task.secure:
             return share

@@ -23,11 +23,11 @@ class GivenGaussian(Given):
     """GNMax: one label by the paper's conversion, and exactly for the noise at hand."""
 
     def cost(self, law, task, parameters):
-        claimed = paper_epsilon(1 / parameters.sigma**2, task.delta)
+        claimed = paper_epsilon(1 / parameters.sigma**2, task.budget.delta)
         if task.secure:
             one = parameters.for_labels(1)
-            return Cost(claimed, discrete_cost(one.moves, task.epsilon, task.delta))
-        return Cost(claimed, analytic_epsilon(parameters.sigma, task.delta))
+            return Cost(claimed, discrete_cost(one.moves, task.budget.epsilon, task.budget.delta))
+        return Cost(claimed, analytic_epsilon(parameters.sigma, task.budget.delta))
 
 
 class GivenLaplace(Given):
@@ -44,7 +44,7 @@ class GivenImmutable(Given):
 
     def cost(self, law, task, parameters):
         """Return the claim, and what is true of it."""
-        claimed = claimed_readings(parameters.gamma, 1, task.delta)["scale"]
+        claimed = claimed_readings(parameters.gamma, 1, task.budget.delta)["scale"]
         return Cost(claimed, proven_epsilon(parameters.constant, parameters.gamma))
 
 
@@ -56,7 +56,7 @@ class GivenBagging(Given):
         claimed = 2 * parameters.rate * parameters.share
         if parameters.share < 1 or claimed >= _LARGEST_EPSILON:
             return Cost(claimed, claimed)
-        return Cost(claimed, min(claimed, plain_epsilon(1, parameters.rate, task.delta)))
+        return Cost(claimed, min(claimed, plain_epsilon(1, parameters.rate, task.budget.delta)))
 
 
 gaussian = GivenGaussian()

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from private_ensembles.accounting.limits import LEAST_DELTA, LEAST_EPSILON, MOST_EPSILON
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Task
 
 # Of exponentials and a few products.
 _ROUNDING = 64 * UNIT_ROUNDOFF
@@ -24,31 +24,32 @@ def of_one_vote(task: Task) -> Task:
 
     >>> task = Task(1.0, 1e-5, queries=10, labels=10, n_teachers=50, n_classes=2, reach=2)
     >>> one = of_one_vote(task)
-    >>> one.reach, round(one.epsilon, 6), f"{one.delta:.3g}"
+    >>> one.protection.reach, round(one.budget.epsilon, 6), f"{one.budget.delta:.3g}"
     (1, 0.5, '3.78e-06')
 
     Raises ValueError if that is too little for a budget (`refusal`).
     """
-    epsilon = task.epsilon / task.moved * (1 - _ROUNDING)
+    epsilon = task.budget.epsilon / task.protection.reach * (1 - _ROUNDING)
     one = task.of_one_vote()
-    return replace(one, epsilon=epsilon, delta=delta_of_one(epsilon, task))
+    return replace(one, budget=Budget(epsilon, delta_of_one(epsilon, task)))
 
 
 def refusal(task: Task) -> str | None:
     """Return that one vote's share of the budget is below what is accounted for, or None."""
-    epsilon = task.epsilon / task.moved * (1 - _ROUNDING)
+    epsilon = task.budget.epsilon / task.protection.reach * (1 - _ROUNDING)
     delta = delta_of_one(epsilon, task)
-    if task.moved == 1 or (epsilon >= LEAST_EPSILON and delta >= LEAST_DELTA):
+    if task.protection.reach == 1 or (epsilon >= LEAST_EPSILON and delta >= LEAST_DELTA):
         return None
-    return f"one of {task.moved} votes has too little of the budget: ({epsilon:.3g}, {delta:.3g})"
+    votes, share = task.protection.reach, f"({epsilon:.3g}, {delta:.3g})"
+    return f"one of {votes} votes has too little of the budget: {share}"
 
 
 def delta_of_one(epsilon: float, task: Task) -> float:
     """Return the delta of one vote at its `epsilon` with which all votes keep the task's delta."""
-    if task.moved * epsilon > _FURTHEST:
+    if task.protection.reach * epsilon > _FURTHEST:
         return 0.0  # the exponential would overflow
-    growth = math.expm1(task.moved * epsilon) / math.expm1(epsilon)
-    return task.delta / growth * (1 - _ROUNDING * (1 + task.moved * epsilon))
+    growth = math.expm1(task.protection.reach * epsilon) / math.expm1(epsilon)
+    return task.budget.delta / growth * (1 - _ROUNDING * (1 + task.protection.reach * epsilon))
 
 
 def cost_of_all(cost_of_one: Callable[[Task], float], task: Task) -> float:
@@ -62,14 +63,14 @@ def cost_of_all(cost_of_one: Callable[[Task], float], task: Task) -> float:
     at = of_one_vote(task)
     for _ in range(_TRIES):
         spent = cost_of_one(at)
-        if spent <= at.epsilon:
-            return task.moved * spent * (1 + _ROUNDING)
+        if spent <= at.budget.epsilon:
+            return task.protection.reach * spent * (1 + _ROUNDING)
         # A larger epsilon of one vote leaves less delta for it, so that it costs a little more.
         spent *= 1 + 1e-3
         delta = delta_of_one(spent, task) if spent <= MOST_EPSILON else 0.0
         if delta < LEAST_DELTA:
             return math.inf
-        at = replace(at, epsilon=spent, delta=delta)
+        at = replace(at, budget=Budget(spent, delta))
     return math.inf
 
 

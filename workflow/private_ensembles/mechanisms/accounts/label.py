@@ -65,29 +65,33 @@ class GaussianStart(Start):
     quantity = "sigma_exact"
 
     def settles(self, task, labels):
-        return labels == 1 and task.n_classes == 2 and task.n_teachers % 2 == 1
+        return labels == 1 and task.ensemble.classes == 2 and task.ensemble.teachers % 2 == 1
 
     def find(self, law, task, labels, **free):
         if self.settles(task, labels):
-            sigma = sigma_of_one(task.epsilon, task.delta, "exact", task.n_teachers)
+            sigma = sigma_of_one(
+                task.budget.epsilon, task.budget.delta, "exact", task.ensemble.teachers
+            )
             return GaussianNoise(sigma)
         if labels == 1:
-            return GaussianNoise(sigma_of_one(task.epsilon, task.delta, "analytic", 1))
+            return GaussianNoise(
+                sigma_of_one(task.budget.epsilon, task.budget.delta, "analytic", 1)
+            )
         return GaussianNoise(sigma_of_many(task, labels, "exact"), labels)
 
     def cost(self, law, task, parameters):
         """Return what is proven of sigma, for continuous noise and for coins."""
-        if task.secure and task.n_classes > 2:
+        if task.secure and task.ensemble.classes > 2:
             return Cost(math.inf, math.inf)
         labels, sigma = parameters.labels, parameters.sigma
-        proven = task.epsilon
+        proven = task.budget.epsilon
         if not self.settles(task, labels) or sigma < self.find(law, task, 1).sigma:
-            proven = analytic_epsilon(sigma, task.delta, labels=labels)
+            proven = analytic_epsilon(sigma, task.budget.delta, labels=labels)
         return Cost(proven, proven)
 
     def likely_share(self, task):
         """Return, of more than two classes, that of very many labels: such a search is dear."""
-        return share_of_labels(task.labels) if task.n_classes > 2 else LIKELY_SHARE
+        return share_of_labels(task.wanted.labels) if task.ensemble.classes > 2 else LIKELY_SHARE
 
 
 @dataclass(frozen=True)
@@ -109,14 +113,16 @@ class SelectionStart(Start):
         return SelectionRate(2 * noise.used_rate, noise.labels)
 
     def find(self, law, task, labels, **free):
-        if labels == 1 and task.n_classes == 2:
-            rate = selection_rate(task.epsilon, task.delta, law.weigh, task.n_teachers)
-            return SelectionRate(task.epsilon, 1, rate, task.delta)
+        if labels == 1 and task.ensemble.classes == 2:
+            rate = selection_rate(
+                task.budget.epsilon, task.budget.delta, law.weigh, task.ensemble.teachers
+            )
+            return SelectionRate(task.budget.epsilon, 1, rate, task.budget.delta)
         if labels == 1:
-            return SelectionRate(task.epsilon, 1)
-        each = label_epsilon(task.epsilon, labels, task.delta)
+            return SelectionRate(task.budget.epsilon, 1)
+        each = label_epsilon(task.budget.epsilon, labels, task.budget.delta)
         if self.bounded_range:
-            rho = rho_within(task.epsilon, task.delta, "improved") / labels
+            rho = rho_within(task.budget.epsilon, task.budget.delta, "improved") / labels
             each = max(math.sqrt(8 * rho) * (1 - 1e-12), each)
         return SelectionRate(each, labels)
 
@@ -124,15 +130,15 @@ class SelectionStart(Start):
         """Return the audited label's own epsilon, or the composition."""
         each, labels = parameters.label_epsilon, parameters.labels
         if parameters.leak is not None:
-            if labels == 1 and parameters.leak <= task.delta:
+            if labels == 1 and parameters.leak <= task.budget.delta:
                 return Cost(each, each)
             each = 2 * parameters.used_rate  # what holds without the delta that the audit spends
-        if labels == 1 and task.n_classes > 2:
+        if labels == 1 and task.ensemble.classes > 2:
             return Cost(each, each)
-        together = composed(each, labels, task.delta)
+        together = composed(each, labels, task.budget.delta)
         if self.bounded_range:
             rho = labels * each**2 / 8 * (1 + 1e-15)
-            together = min(rho_cost(rho, task.delta, "improved"), together)
+            together = min(rho_cost(rho, task.budget.delta, "improved"), together)
         return Cost(together, together)
 
 
@@ -148,14 +154,16 @@ class LadderStart(Start):
 
     def find(self, law, task, labels, leak=0.5):
         if labels == 1:
-            return LeakyLabel(task.epsilon, task.delta, labels)
-        each = leak * task.delta / labels * (1 - 1e-9)
-        return LeakyLabel(label_epsilon(task.epsilon, labels, task.delta, each), each, labels)
+            return LeakyLabel(task.budget.epsilon, task.budget.delta, labels)
+        each = leak * task.budget.delta / labels * (1 - 1e-9)
+        return LeakyLabel(
+            label_epsilon(task.budget.epsilon, labels, task.budget.delta, each), each, labels
+        )
 
     def cost(self, law, task, parameters):
         each, delta = parameters.label_epsilon, parameters.label_delta
-        if parameters.labels > 1 or delta != task.delta:
-            each = composed(each, parameters.labels, task.delta, delta)
+        if parameters.labels > 1 or delta != task.budget.delta:
+            each = composed(each, parameters.labels, task.budget.delta, delta)
         return Cost(each, each)
 
 
@@ -168,9 +176,9 @@ class LabelAccount(Account):
     to the start. refuses: a task for which the account proves nothing is refused, not left to the
     start.
 
-    If the unit that is protected may move several votes (`Task.moved`), the start is what this very
-    account finds for one of them, by group privacy, and it shrinks to what all labels together need
-    if all of these votes move: so claims are never above group privacy.
+    If the unit that is protected may move several votes (`Protection.reach`), the start is what
+    this very account finds for one of them, by group privacy, and it shrinks to what all labels
+    together need if all of these votes move: so claims are never above group privacy.
     """
 
     start: Start
@@ -190,28 +198,28 @@ class LabelAccount(Account):
 
     def together(self, law: Law, task: Task, labels: int) -> bool:
         """Return whether that many labels are charged together; else the start is all there is."""
-        settled = task.moved == 1 and self.start.settles(task, labels)
+        settled = task.protection.reach == 1 and self.start.settles(task, labels)
         if settled or (self.composes and labels > MOST_LABELS):
             return False
         return law.pairs_known(task)
 
     def refusal(self, law, task):
         """Refuse very many labels, which take too long, and what rounding leaves nothing of."""
-        if not self.composes and task.labels > MOST_LABELS:
+        if not self.composes and task.wanted.labels > MOST_LABELS:
             return f"for at most {MOST_LABELS:,} labels"
-        if self.refuses and self.together(law, task.of_one_vote(), task.labels):
-            return nothing_left(task.n_classes, task.labels, task.delta)
+        if self.refuses and self.together(law, task.of_one_vote(), task.wanted.labels):
+            return nothing_left(task.ensemble.classes, task.wanted.labels, task.budget.delta)
         return None
 
     def find(self, law, task, labels, **free):
-        if task.moved > 1:
+        if task.protection.reach > 1:
             return self._of_groups(law, task, labels, **free)
         start = self.start.find(law, task, labels, **free)
         if not self.together(law, task, labels):
             return start
         share = least_share(self, law, task, start)
         if share < 1 or (task.secure and math.isfinite(share)):
-            continuous = task.n_classes > 2 and not task.secure
+            continuous = task.ensemble.classes > 2 and not task.secure
             return replace(law.less_noise(start, share), continuous=continuous)
         if self.start.of_coins:
             return start
@@ -230,7 +238,7 @@ class LabelAccount(Account):
             start = self.start.plain(known)
             share = least_share(self, law, task, start)
             if share < 1 or (proven is None and math.isfinite(share)):
-                continuous = task.n_classes > 2 and not task.secure
+                continuous = task.ensemble.classes > 2 and not task.secure
                 return replace(law.less_noise(start, share), continuous=continuous)
         if proven is None:
             raise NothingProven
@@ -241,18 +249,18 @@ class LabelAccount(Account):
 
         Of many labels by about that share.
         """
-        if task.moved > 1:  # by group privacy, which is near
+        if task.protection.reach > 1:  # by group privacy, which is near
             return self.guess(law, groups.of_one_vote(task), labels, **free)
         start = self.start.find(law, task, labels, **free)
         if not self.together(law, task, labels):
             return start
-        share_of = _about_share if task.labels >= _SEVERAL else least_share
-        share = share_of(self, law, task, self.start.find(law, task, task.labels))
+        share_of = _about_share if task.wanted.labels >= _SEVERAL else least_share
+        share = share_of(self, law, task, self.start.find(law, task, task.wanted.labels))
         return law.less_noise(start, share) if math.isfinite(share) else start
 
     def cost(self, law, task, parameters):
         """Return the least that is proven."""
-        if task.moved > 1:
+        if task.protection.reach > 1:
             proven = self._cost_of_groups(law, task, parameters)
             return Cost(proven, proven)
         proven = self.start.cost(law, task, parameters).proven
@@ -279,15 +287,15 @@ def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) 
     `least_scale_of_curves` finds it; a share may exceed 1. Where rounding takes all of delta, it is
     not looked for.
     """
-    labels, epsilon, delta = int(start.labels), task.epsilon, task.delta
-    fineness = grid_fineness(task.n_classes, labels)
+    labels, epsilon, delta = int(start.labels), task.budget.epsilon, task.budget.delta
+    fineness = grid_fineness(task.ensemble.classes, labels)
 
     def curve_of(share: float, points: float) -> Curve:
         return label_curve(law, task, law.less_noise(start, share), points)
 
     try:
         family = law.pairs(task, start)
-        if loses_all(family, labels, epsilon, delta, task.n_classes):
+        if loses_all(family, labels, epsilon, delta, task.ensemble.classes):
             return math.inf
         about = _about_share(account, law, task, start)
         return least_scale_of_curves(curve_of, labels, epsilon, delta, about, fineness=fineness)
@@ -299,7 +307,7 @@ def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) 
 def _about_share(account: LabelAccount, law: Law, task: Task, start: Parameters) -> float:
     """About the share that `least_share` finds, at most 1: that of a normal law's losses."""
     labels = int(start.labels)
-    about = share_of_scale(law.pairs(task, start), labels, task.epsilon, task.delta)
+    about = share_of_scale(law.pairs(task, start), labels, task.budget.epsilon, task.budget.delta)
     return min(max(about, account.start.likely_share(task)), 1.0)
 
 
@@ -307,25 +315,31 @@ def _about_share(account: LabelAccount, law: Law, task: Task, start: Parameters)
 def cost_together(law: Law, task: Task, parameters: Parameters) -> float:
     """Return what the labels cost together at the task's delta; at most epsilon if it is kept."""
     labels = int(parameters.labels)
-    fineness = grid_fineness(task.n_classes, labels)
+    fineness = grid_fineness(task.ensemble.classes, labels)
     bounds = label_curve(law, task, replace(parameters, continuous=False), fineness)
-    kept = bounds.delta(task.epsilon) <= task.delta
+    kept = bounds.delta(task.budget.epsilon) <= task.budget.delta
     if kept:
-        spent = bounds.epsilon(task.delta)
-        if spent > _LEAST * task.epsilon:
-            return min(task.epsilon, spent)
+        spent = bounds.epsilon(task.budget.delta)
+        if spent > _LEAST * task.budget.epsilon:
+            return min(task.budget.epsilon, spent)
     family = law.pairs(task, parameters)
-    upper = adaptive_epsilon(family, labels, task.delta, fineness=fineness).upper
-    return min(task.epsilon, upper) if kept else upper  # both are proven
+    upper = adaptive_epsilon(family, labels, task.budget.delta, fineness=fineness).upper
+    return min(task.budget.epsilon, upper) if kept else upper  # both are proven
 
 
 @lru_cache(maxsize=64)
 def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -> Curve:
     """Upper bounds around the task's budget: of a scale that was sought the cost is asked, too."""
     family, labels = law.pairs(task, parameters), int(parameters.labels)
-    least = _LEAST * task.epsilon
+    least = _LEAST * task.budget.epsilon
     return curve(
-        family, labels, task.epsilon, task.delta, fineness=fineness, lower=False, least=least
+        family,
+        labels,
+        task.budget.epsilon,
+        task.budget.delta,
+        fineness=fineness,
+        lower=False,
+        least=least,
     )
 
 
@@ -337,7 +351,7 @@ class SelectionAccount(LabelAccount):
     """
 
     def find(self, law, task, labels, **free):
-        if task.n_classes == 2:
+        if task.ensemble.classes == 2:
             return super().find(law, task, labels, **free)
         one = task.of_one_vote()
         noise = self.start.find(law, one, labels)
@@ -345,19 +359,19 @@ class SelectionAccount(LabelAccount):
             share = least_share(self, law, one, noise)
             if share < 1:
                 noise = law.less_noise(noise, share)
-        return law.less_noise(noise, groups.more_noise(task.moved))
+        return law.less_noise(noise, groups.more_noise(task.protection.reach))
 
     def guess(self, law, task, labels, **free):
-        if task.n_classes == 2:
+        if task.ensemble.classes == 2:
             return super().guess(law, task, labels, **free)
         one = super().guess(law, task.of_one_vote(), labels, **free)
-        return law.less_noise(one, groups.more_noise(task.moved))
+        return law.less_noise(one, groups.more_noise(task.protection.reach))
 
     def cost(self, law, task, parameters):
         """Return the least that is proven."""
-        if task.n_classes == 2:
+        if task.ensemble.classes == 2:
             return super().cost(law, task, parameters)
-        one = law.less_noise(parameters, groups.less_noise(task.moved))
+        one = law.less_noise(parameters, groups.less_noise(task.protection.reach))
         return super().cost(law, task.of_one_vote(), one)
 
 

@@ -19,21 +19,21 @@ class PureLaplace(Account):
     groups = True
 
     def find(self, law, task, labels, **free):
-        if task.moved > 1:
+        if task.protection.reach > 1:
             known = self.find(law, task.of_one_vote(), labels)
-            return law.less_noise(known, groups.more_noise(task.moved))
+            return law.less_noise(known, groups.more_noise(task.protection.reach))
         if labels == 1:
-            return PureScale(task.epsilon, 1, above(2 / task.epsilon))
-        return PureScale(label_epsilon(task.epsilon, labels, task.delta), labels)
+            return PureScale(task.budget.epsilon, 1, above(2 / task.budget.epsilon))
+        return PureScale(label_epsilon(task.budget.epsilon, labels, task.budget.delta), labels)
 
     def cost(self, law, task, parameters):
         """Return one label's own epsilon, or the composition of several."""
-        if task.moved > 1:
-            divided = law.less_noise(parameters, groups.less_noise(task.moved))
+        if task.protection.reach > 1:
+            divided = law.less_noise(parameters, groups.less_noise(task.protection.reach))
             return self.cost(law, task.of_one_vote(), divided)
-        if parameters.labels == 1 and parameters.scale >= above(2 / task.epsilon):
-            return Cost(task.epsilon, task.epsilon)
-        together = composed(parameters.label_epsilon, parameters.labels, task.delta)
+        if parameters.labels == 1 and parameters.scale >= above(2 / task.budget.epsilon):
+            return Cost(task.budget.epsilon, task.budget.epsilon)
+        together = composed(parameters.label_epsilon, parameters.labels, task.budget.delta)
         return Cost(together, together)
 
 

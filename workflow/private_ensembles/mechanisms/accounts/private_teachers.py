@@ -6,9 +6,9 @@ every query with the same randomness, so these guarantees do not compose over qu
 (docs/privacy.md). Many labels: they are post-processing of all K teachers, whose composition covers
 any number of them; if the budget has room for it, no noise is needed at all.
 
-Whoever reaches several shards (`Task.reach`) is in the data of several teachers. What is proven of
-teachers that share all data holds for whichever of them see a record, all of them included, so that
-it covers any number of shards. On disjoint shards as many teachers compose.
+Whoever reaches several shards (`Protection.reach`) is in the data of several teachers. What is
+proven of teachers that share all data holds for whichever of them see a record, all of them
+included, so that it covers any number of shards. On disjoint shards as many teachers compose.
 
 One teacher's cost, for all that it sees of the unit that is protected, is that of `majority_cost`
 for the task's adjacency: for replace_one by group privacy of two, which also holds if every teacher
@@ -36,12 +36,12 @@ from private_ensembles.mechanisms.task import Task
 def together(task: Task, members: int) -> float:
     """Return what that many teachers cost together at the task's delta."""
     teacher = task.teacher_cost()
-    return optimal_homogeneous(teacher.epsilon, teacher.delta, members, task.delta).epsilon
+    return optimal_homogeneous(teacher.epsilon, teacher.delta, members, task.budget.delta).epsilon
 
 
 def everyone_votes(task: Task) -> str | None:
     """Return that teachers may be absent, whose votes are dealt out by all, or None if none may."""
-    if not task.absent:
+    if not task.ensemble.absent:
         return None
     return (
         "proven for teachers whose votes are their own, not for absent ballots that are dealt out: "
@@ -58,12 +58,12 @@ class NoiseFunction(Account):
         """Require odd K, and one label unless the budget pays for all teachers."""
         if reason := everyone_votes(task):
             return reason
-        if task.n_teachers % 2 == 0:
+        if task.ensemble.teachers % 2 == 0:
             return "for an odd number of teachers"
         if reason := task.teacher_refusal():
             return reason
-        everyone = together(task, task.n_teachers)
-        if task.labels > 1 and everyone > task.epsilon:
+        everyone = together(task, task.ensemble.teachers)
+        if task.wanted.labels > 1 and everyone > task.budget.epsilon:
             return (
                 "proven for one label: teachers that are trained once share their randomness "
                 f"between queries, and all of them together cost {everyone:.4g}"
@@ -80,15 +80,15 @@ class NoiseFunction(Account):
 
     def find(self, law, task, labels, **free):
         """Find no noise if the budget pays for all teachers, else m and delta of the one label."""
-        K, teacher = task.n_teachers, task.teacher_cost()
-        everyone = together(task, K) <= task.epsilon
+        K, teacher = task.ensemble.teachers, task.teacher_cost()
+        everyone = together(task, K) <= task.budget.epsilon
         m = float(K) if everyone else self.allowance(task, teacher)
-        return NoisyMajority(m, labels, K, task.delta, teacher.epsilon, teacher.delta)
+        return NoisyMajority(m, labels, K, task.budget.delta, teacher.epsilon, teacher.delta)
 
     def cost(self, law, task, parameters):
         """Return the cost of all teachers, or of the one label."""
-        if parameters.m == task.n_teachers and parameters.gamma is None:
-            proven = together(task, task.n_teachers)
+        if parameters.m == task.ensemble.teachers and parameters.gamma is None:
+            proven = together(task, task.ensemble.teachers)
         else:
             proven = self.label_cost(parameters)
         return Cost(proven, proven)
@@ -110,9 +110,9 @@ class Subsampled(NoiseFunction):
         """Find by bisection the largest m, below K, whose teachers keep the budget."""
 
         def fits(m: int) -> bool:
-            return together(task, m) <= task.epsilon
+            return together(task, m) <= task.budget.epsilon
 
-        return float(bisect_integers(fits, task.n_teachers, 1))
+        return float(bisect_integers(fits, task.ensemble.teachers, 1))
 
     def label_cost(self, parameters):
         """Return the cost of m teachers, or what a given gamma's certificate says."""
@@ -132,8 +132,8 @@ class Optimised(NoiseFunction):
 
     def allowance(self, task, teacher):
         """Return the budget over one teacher's epsilon, rounded down; below K (no noise)."""
-        m = task.epsilon / teacher.epsilon * (1 - 1e-12)
-        return max(1.0, min(m, math.nextafter(task.n_teachers, 0)))
+        m = task.budget.epsilon / teacher.epsilon * (1 - 1e-12)
+        return max(1.0, min(m, math.nextafter(task.ensemble.teachers, 0)))
 
     def certified_gamma(self, problem, optimised):
         """Return the one that `optimize_gamma` has found; ValueError if it is not private."""
@@ -161,12 +161,12 @@ class Together(Account):
         """Find the largest committee; for two classes an odd one, which is right as often."""
 
         def fits(members: int) -> bool:
-            return together(task, members) <= task.epsilon
+            return together(task, members) <= task.budget.epsilon
 
-        members = task.n_teachers
+        members = task.ensemble.teachers
         if not fits(members):
             members = bisect_integers(fits, members, 1)
-        if task.n_classes == 2 and members % 2 == 0:
+        if task.ensemble.classes == 2 and members % 2 == 0:
             members -= 1
         return Members(members, labels)
 
@@ -186,20 +186,20 @@ class OneTeacher(Account):
 
     def refusal(self, law, task):
         """Require that the teachers whom the unit reaches keep the budget by themselves."""
-        if task.reach == 1:
+        if task.protection.reach == 1:
             return task.teacher_refusal()
-        spent = together(task, task.reach)
-        if spent <= task.epsilon:
+        spent = together(task, task.protection.reach)
+        if spent <= task.budget.epsilon:
             return None
-        return f"{task.reach} teachers cost {spent:.4g} together, more than the budget"
+        return f"{task.protection.reach} teachers cost {spent:.4g} together, more than the budget"
 
     def find(self, law, task, labels, **free):
         return Answers(labels)
 
     def cost(self, law, task, parameters):
         """Return the cost of the teachers whom the unit reaches, for any number of labels."""
-        one = task.reach == 1
-        proven = task.teacher_cost().epsilon if one else together(task, task.reach)
+        one = task.protection.reach == 1
+        proven = task.teacher_cost().epsilon if one else together(task, task.protection.reach)
         return Cost(proven, proven)
 
 

@@ -57,7 +57,7 @@ class CheckedCounts(Account):
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
         """Find both noises, in votes; without `free`, those that suit a pool that mostly agrees."""
-        if task.secure and task.moved > 1:
+        if task.secure and task.protection.reach > 1:
             return self.find(law, groups.of_one_vote(task), labels, share, threshold)
         noise = self.continuous(task, labels, share, threshold)
         if not task.secure:
@@ -76,13 +76,13 @@ class CheckedCounts(Account):
         """Return both noises if they are continuous."""
         if share == 0:
             raise ValueError("share = 0: must be above 0, because thresholds have noise")
-        rho = rho_within(task.epsilon, task.delta, "exact")
-        slack = (1 + 1e-12) * groups.more_noise(task.moved)
+        rho = rho_within(task.budget.epsilon, task.budget.delta, "exact")
+        slack = (1 + 1e-12) * groups.more_noise(task.protection.reach)
         return CheckedNoise(
-            threshold=threshold * task.n_teachers,
-            sigma1=math.sqrt(task.queries / (2 * share * rho)) * slack,
+            threshold=threshold * task.ensemble.teachers,
+            sigma1=math.sqrt(task.wanted.queries / (2 * share * rho)) * slack,
             sigma2=math.sqrt(labels / ((1 - share) * rho)) * slack,
-            queries=task.queries,
+            queries=task.wanted.queries,
             labels=labels,
         )
 
@@ -90,10 +90,10 @@ class CheckedCounts(Account):
         """Return the cost at the caps."""
         if not task.secure:
             proven = _of_noisy_counts(task, parameters)
-        elif task.moved > 1:
+        elif task.protection.reach > 1:
             proven = self.by_groups(law, task, parameters)
         else:
-            proven = discrete_cost(parameters.moves, task.epsilon, task.delta)
+            proven = discrete_cost(parameters.moves, task.budget.epsilon, task.budget.delta)
         return Cost(proven, proven)
 
 
@@ -106,9 +106,9 @@ class CheckedLabels(CheckedCounts):
 
     def refusal(self, law, task):
         """Refuse very many labels, which take too long."""
-        if task.labels > MOST_LABELS:
+        if task.wanted.labels > MOST_LABELS:
             return f"for at most {MOST_LABELS:,} labels"
-        return nothing_left(task.n_classes, task.labels, task.delta)
+        return nothing_left(task.ensemble.classes, task.wanted.labels, task.budget.delta)
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
         """Start from what the noisy counts need; find less sigma2, and the sigma1 it leaves.
@@ -116,7 +116,7 @@ class CheckedLabels(CheckedCounts):
         If several votes move, group privacy may find less than their own pairs do.
         """
         noises = [self._least(law, task, labels, share, threshold)]
-        if task.moved > 1:
+        if task.protection.reach > 1:
             one = groups.of_one_vote(task)
             noises.append(self._least(law, one, labels, share, threshold))
         known = [noise for noise in noises if noise is not None]
@@ -144,7 +144,7 @@ class CheckedLabels(CheckedCounts):
         proven = _cost_together(law, task, replace(parameters, threshold=0.0))
         if not task.secure:
             proven = min(proven, _of_noisy_counts(task, parameters))
-        if task.moved > 1:
+        if task.protection.reach > 1:
             proven = min(proven, self.by_groups(law, task, parameters))
         return Cost(proven, proven)
 
@@ -158,22 +158,22 @@ class GivenThresholds(Given):
     def cost(self, law, task, parameters):
         rho = parameters.rho
         if task.secure:
-            proven = discrete_cost(parameters.moves, task.epsilon, task.delta)
+            proven = discrete_cost(parameters.moves, task.budget.epsilon, task.budget.delta)
         else:
-            proven = exact_data_independent_epsilon(rho, task.delta)
-        return Cost(paper_epsilon(rho, task.delta), proven)
+            proven = exact_data_independent_epsilon(rho, task.budget.delta)
+        return Cost(paper_epsilon(rho, task.budget.delta), proven)
 
 
 def _of_noisy_counts(task: Task, parameters: CheckedNoise) -> float:
     """What continuous noise on all counts costs at the caps."""
-    rho = task.moved**2 * parameters.rho * (1 + 1e-14)
-    return rho_cost(rho, task.delta, "exact")
+    rho = task.protection.reach**2 * parameters.rho * (1 + 1e-14)
+    return rho_cost(rho, task.budget.delta, "exact")
 
 
 @lru_cache(maxsize=512)
 def _on_whole_numbers(law: Checked, task: Task, noise: CheckedNoise) -> CheckedNoise:
     """Return continuous noise raised until discrete noise is proven."""
-    factor = sufficient_factor(noise.moves, task.epsilon, task.delta)
+    factor = sufficient_factor(noise.moves, task.budget.epsilon, task.budget.delta)
     return law.less_noise(noise, factor)  # more noise, as the factor is at least 1
 
 
@@ -185,17 +185,17 @@ def _least_noise(
 
     start: what the noisy counts need. sigma1 is infinite if nothing is found.
     """
-    epsilon, delta, labels = task.epsilon, task.delta, start.labels
-    rho = rho_within(epsilon, delta, "exact") / task.moved**2
+    epsilon, delta, labels = task.budget.epsilon, task.budget.delta, start.labels
+    rho = rho_within(epsilon, delta, "exact") / task.protection.reach**2
     family = law.law.pairs(task, start.of_label)
-    if loses_all(family, labels, epsilon, delta, task.n_classes):
+    if loses_all(family, labels, epsilon, delta, task.ensemble.classes):
         return math.inf, math.inf
-    grid = more_noise(grid_fineness(task.n_classes, labels))
+    grid = more_noise(grid_fineness(task.ensemble.classes, labels))
     sigma2 = share_of_labels(labels) * grid * start.sigma2
     proven = (math.inf, math.inf)
     for count in range(_TRIES):
         alone = _labels_alone(law, task, GaussianNoise(sigma2, labels))
-        counts = NoisyCounts(start.queries, start.sigma1, task.secure, task.moved)
+        counts = NoisyCounts(start.queries, start.sigma1, task.secure, task.protection.reach)
         sigma1 = alone.least_sigma(counts, epsilon, delta)
         if math.isinf(sigma1):
             sigma2 *= _MORE
@@ -216,10 +216,10 @@ def _labels_alone(law: Checked, task: Task, noise: GaussianNoise) -> LabelsAlone
     return labels_alone(
         law.law.pairs(task, noise),
         noise.labels,
-        task.epsilon,
-        task.delta,
-        width=math.sqrt(2 * rho_within(task.epsilon, task.delta, "exact")),
-        fineness=grid_fineness(task.n_classes, noise.labels),
+        task.budget.epsilon,
+        task.budget.delta,
+        width=math.sqrt(2 * rho_within(task.budget.epsilon, task.budget.delta, "exact")),
+        fineness=grid_fineness(task.ensemble.classes, noise.labels),
     )
 
 
@@ -227,13 +227,13 @@ def _labels_alone(law: Checked, task: Task, noise: GaussianNoise) -> LabelsAlone
 def _cost_together(law: Checked, task: Task, parameters: CheckedNoise) -> float:
     """Return what thresholds and labels cost at the task's delta; at most epsilon if it is kept."""
     labels = parameters.labels
-    counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure, task.moved)
-    bounds = _labels_alone(law, task, parameters.of_label).beside(counts, task.delta)
-    if bounds.delta(task.epsilon) <= task.delta:
-        return min(task.epsilon, bounds.epsilon(task.delta))
+    counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure, task.protection.reach)
+    bounds = _labels_alone(law, task, parameters.of_label).beside(counts, task.budget.delta)
+    if bounds.delta(task.budget.epsilon) <= task.budget.delta:
+        return min(task.budget.epsilon, bounds.epsilon(task.budget.delta))
     family = law.law.pairs(task, parameters.of_label)
-    fineness = grid_fineness(task.n_classes, labels)
-    return joint_epsilon(family, labels, counts, task.delta, fineness=fineness)
+    fineness = grid_fineness(task.ensemble.classes, labels)
+    return joint_epsilon(family, labels, counts, task.budget.delta, fineness=fineness)
 
 
 counts = CheckedCounts()

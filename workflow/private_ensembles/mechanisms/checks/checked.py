@@ -161,7 +161,7 @@ class Checked(Law):
         """
         right = self.right(counts, labels, parameters, task.secure)
         passes = self.answers(counts, parameters, task.secure)[:, 0]
-        scale = min(task.queries, parameters.queries) / len(passes)
+        scale = min(task.wanted.queries, parameters.queries) / len(passes)
         served = served_probability(passes, max(1, round(parameters.labels / scale)))
         answers, correct = float(scale * (served @ passes)), float(scale * (served @ right))
         share = min(1.0, parameters.labels / answers) if answers else 1.0
@@ -172,7 +172,7 @@ class Checked(Law):
 
         Of continuous noise, which serves as a guide to secure noise as well.
         """
-        scale, merged = task.queries / len(labels), merge(counts)
+        scale, merged = task.wanted.queries / len(labels), merge(counts)
         most = check_counts(counts).max(axis=1)
 
         @cache

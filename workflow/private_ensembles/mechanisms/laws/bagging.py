@@ -82,12 +82,12 @@ class Bagging(TableLaw):
         that smaller moves cost less.
         """
         moved = math.floor(parameters.share * parameters.k)
-        first = np.arange(task.n_teachers + 1 - moved)
+        first = np.arange(task.ensemble.teachers + 1 - moved)
         return OnCounts(
             self,
             parameters,
-            task.n_teachers,
-            task.n_classes,
+            task.ensemble.teachers,
+            task.ensemble.classes,
             secure=task.secure,
             pairs=np.stack([first, first + moved], 1),
         )

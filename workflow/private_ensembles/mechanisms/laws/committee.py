@@ -64,7 +64,7 @@ class Committee(Law):
 
     def audited(self, task, parameters):
         """Audit one label of two classes against all teachers that are as private as stated."""
-        K, members = task.n_teachers, min(parameters.members, task.n_teachers)
+        K, members = task.ensemble.teachers, min(parameters.members, task.ensemble.teachers)
         seated = replace(parameters, members=members)
 
         def choose(ones: NDArray, source: Source) -> NDArray:

@@ -119,7 +119,7 @@ class Gaussian(Law):
 
     def score(self, counts, labels, task):
         """Score by continuous noise, which serves as a guide to secure noise as well."""
-        if task.n_classes == 2:
+        if task.ensemble.classes == 2:
             return lambda noise: self.expected(counts, labels, task, noise)[1]
         merged = merge(counts)
         return lambda noise: float(
@@ -128,12 +128,12 @@ class Gaussian(Law):
 
     def pairs(self, task, parameters):
         """Return the table for two classes, else pairs for all leads and all middles."""
-        sigma, K, C = float(parameters.sigma), task.n_teachers, task.n_classes
+        sigma, K, C = float(parameters.sigma), task.ensemble.teachers, task.ensemble.classes
         if task.secure and self.drawn == "whole":
             raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
         spare = fine_distance(sigma, C) if self._fine(C, task.secure) else 0.0
         if C > 2:
-            return GaussianMaximum(sigma, K, C, spare, task.moved)
+            return GaussianMaximum(sigma, K, C, spare, task.protection.reach)
         error = self.error(K, C, parameters)
         spare += error["absolute_error"]
         return two_class_pairs(

@@ -92,7 +92,7 @@ class Laplace(TableLaw):
 
     def score(self, counts, labels, task):
         """Merge the votes once for all scales."""
-        if task.n_classes == 2:
+        if task.ensemble.classes == 2:
             return super().score(counts, labels, task)
         merged = merge(counts)
         return lambda noise: float(lnmax_right(merged, labels, noise.scale).mean() * noise.labels)
@@ -111,9 +111,9 @@ class Laplace(TableLaw):
 
     def pairs(self, task, parameters):
         """Return the table of two classes; for more, what dominates a label of this loss."""
-        if task.n_classes == 2:
+        if task.ensemble.classes == 2:
             return super().pairs(task, parameters)
-        return pure_pair(above(2 * task.moved / parameters.scale))
+        return pure_pair(above(2 * task.protection.reach / parameters.scale))
 
     def scale(self, parameters):
         return parameters.scale

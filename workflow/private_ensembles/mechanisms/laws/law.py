@@ -90,16 +90,18 @@ class Law(ABC):
 
         Raises ValueError where that is not known (`pairs_known`).
         """
-        raise ValueError(f"n_classes = {task.n_classes}: no pairs of neighbours are known")
+        raise ValueError(f"n_classes = {task.ensemble.classes}: no pairs of neighbours are known")
 
     def pairs_known(self, task: Task) -> bool:
         """Return whether `pairs` are known for the task."""
-        return task.n_classes == 2 or self.pairs_of_many
+        return task.ensemble.classes == 2 or self.pairs_of_many
 
     def require_pairs(self, task: Task) -> None:
         """Raise ValueError unless `pairs` are known for the task."""
         if not self.pairs_known(task):
-            raise ValueError(f"n_classes = {task.n_classes}: no pairs of neighbours are known")
+            raise ValueError(
+                f"n_classes = {task.ensemble.classes}: no pairs of neighbours are known"
+            )
 
     def scale(self, parameters: Parameters) -> float | Fraction | None:
         """Return the scale of the noise on every count, in votes; None: there is none."""
@@ -110,10 +112,10 @@ class Law(ABC):
         return OnCounts(
             self,
             parameters,
-            task.n_teachers,
-            task.n_classes,
+            task.ensemble.teachers,
+            task.ensemble.classes,
             secure=task.secure,
-            moved=task.moved,
+            moved=task.protection.reach,
         )
 
 

@@ -36,8 +36,10 @@ class Majority(Law):
 
     def audited(self, task, parameters):
         """Audit votes in which one teacher's training changes and the others are split evenly."""
-        epsilon = task.teacher_epsilon * (1.0 if parameters.weaker is None else parameters.weaker)
-        return OnOneTeacher(task.n_teachers, epsilon, task.teacher_Delta)
+        epsilon = task.ensemble.private.epsilon * (
+            1.0 if parameters.weaker is None else parameters.weaker
+        )
+        return OnOneTeacher(task.ensemble.teachers, epsilon, task.ensemble.private.delta)
 
 
 LAW = Majority()

@@ -119,7 +119,7 @@ class Selection(TableLaw):
 
     def score(self, counts, labels, task):
         """Merge the votes of very many classes once for all rates."""
-        if task.n_classes < MANY_CLASSES:
+        if task.ensemble.classes < MANY_CLASSES:
             return super().score(counts, labels, task)
         merged = merge(counts)
         of, wanted = merged.of(labels)
@@ -156,10 +156,12 @@ class Selection(TableLaw):
 
     def pairs(self, task, parameters):
         """Return the table of two classes; for more, what dominates a label of this loss."""
-        if task.n_classes == 2:
+        if task.ensemble.classes == 2:
             return super().pairs(task, parameters)
-        loss = 2 * self.rate(task.n_classes, parameters)
-        return self.dominating(loss if task.moved == 1 else above(task.moved * loss))
+        loss = 2 * self.rate(task.ensemble.classes, parameters)
+        return self.dominating(
+            loss if task.protection.reach == 1 else above(task.protection.reach * loss)
+        )
 
     def scale(self, parameters):
         return 1 / Fraction(parameters.used_rate)

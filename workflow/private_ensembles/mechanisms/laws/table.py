@@ -58,7 +58,7 @@ class TableLaw(Law):
     def pairs(self, task, parameters):
         """Return the table of two classes."""
         self.require_pairs(task)
-        errors = self.error(task.n_teachers, 2, parameters)
+        errors = self.error(task.ensemble.teachers, 2, parameters)
         return two_class_pairs(
             lambda counts: self.chances(counts, parameters),
             errors["relative_error"],
@@ -75,10 +75,12 @@ def two_class_pairs(
     chances: Pr[label] of counts (n, 2), (n, 2), which is asked for the votes near a tie alone where
     there are very many. error, spare: of it, as in `of_table`.
     """
-    negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
-    table = _near_a_tie(chances, task.n_teachers, negligible / 2, task.moved)
-    rest = len(table) <= task.n_teachers
-    return of_table(table, error, spare, negligible=negligible, moved=task.moved, rest=rest)
+    negligible = min(_NEGLIGIBLE, 1e-9 * task.budget.delta / task.wanted.labels)
+    table = _near_a_tie(chances, task.ensemble.teachers, negligible / 2, task.protection.reach)
+    rest = len(table) <= task.ensemble.teachers
+    return of_table(
+        table, error, spare, negligible=negligible, moved=task.protection.reach, rest=rest
+    )
 
 
 def _near_a_tie(

@@ -15,17 +15,17 @@ from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
-from private_ensembles.papers.darrm.one_label import Budget, for_budget, terms
+from private_ensembles.papers.darrm.one_label import LabelBudget, for_budget, terms
 from private_ensembles.votes.cache import Votes
 
 
-def budget_of(settings: Mapping, noise: str = "reproducible") -> Budget:
+def budget_of(settings: Mapping, noise: str = "reproducible") -> LabelBudget:
     """Return what one label may cost.
 
     settings: K, m, epsilon, Delta (one private teacher), epsilon_query, delta_query (m epsilon and
     m Delta), delta_gamma (1 - (1 - Delta)^m), shards (permutation or keyed_hash).
     """
-    return Budget(
+    return LabelBudget(
         K=settings["K"],
         m=settings["m"],
         teacher_epsilon=settings["epsilon"],
@@ -38,7 +38,7 @@ def budget_of(settings: Mapping, noise: str = "reproducible") -> Budget:
     )
 
 
-def claims(budget: Budget) -> dict[str, dict]:
+def claims(budget: LabelBudget) -> dict[str, dict]:
     """What one released label of each mechanism costs, and in which privacy model.
 
     DaRRM's claim is the paper's, in the adjacency of the teachers' accountant. Whatever happens to
@@ -48,18 +48,18 @@ def claims(budget: Budget) -> dict[str, dict]:
     for name in registry.of_one_label():
         entry = registry.entry(name)
         task = terms(entry, budget)
-        entry.require(task.privacy_model, task.adjacency)
+        entry.require(task.protection.privacy_model, task.protection.adjacency)
         rows[name] = {
-            "epsilon": task.epsilon,
-            "delta": task.delta,
-            "privacy_model": task.privacy_model,
-            "adjacency": task.adjacency,
+            "epsilon": task.budget.epsilon,
+            "delta": task.budget.delta,
+            "privacy_model": task.protection.privacy_model,
+            "adjacency": task.protection.adjacency,
         }
     return rows
 
 
 def parameters(
-    budget: Budget, gamma: ArrayLike, sigma: Mapping[str, float]
+    budget: LabelBudget, gamma: ArrayLike, sigma: Mapping[str, float]
 ) -> dict[str, Parameters]:
     """The parameters of every mechanism's label.
 

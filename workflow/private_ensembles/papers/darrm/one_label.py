@@ -12,11 +12,11 @@ from private_ensembles.mechanisms.laws.gamma import NoisyMajority
 from private_ensembles.mechanisms.mechanism import Mechanism
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.registry import Entry
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 
 
 @dataclass(frozen=True)
-class Budget:
+class LabelBudget:
     """One label of two classes may cost what m of K private teachers cost (DaRRM, section 6).
 
     teacher_epsilon, teacher_Delta: one private teacher's cost for add_remove. epsilon, delta: m
@@ -36,7 +36,7 @@ class Budget:
     secure: bool = False
 
 
-def terms(entry: Entry, budget: Budget) -> Task:
+def terms(entry: Entry, budget: LabelBudget) -> Task:
     """Return the one label of two classes that the budget pays for, and in which model.
 
     Noise on the votes gets the whole budget. DaRRM claims that all teachers see all data, in their
@@ -46,24 +46,37 @@ def terms(entry: Entry, budget: Budget) -> Task:
     permutation serve replace_one, so that cost is one teacher's by group privacy; a keyed hash
     serves add_remove, at the accountant's own cost.
     """
-    task = Task(budget.epsilon, budget.delta, 1, 1, budget.K, 2, secure=budget.secure)
+    task = Task(
+        Ensemble(budget.K, 2), Budget(budget.epsilon, budget.delta), Wanted(1), secure=budget.secure
+    )
     if entry.teachers == "plain":
         return task
     epsilon, delta = budget.teacher_epsilon, budget.teacher_Delta
-    task = replace(task, teacher_epsilon=epsilon, teacher_Delta=delta)
+    task = replace(task, ensemble=replace(task.ensemble, private=Budget(epsilon, delta)))
     if "shared_data" not in entry.privacy_models:
         if budget.keyed_hash:
-            return replace(task, epsilon=epsilon, delta=delta, adjacency="add_remove")
+            return replace(
+                task,
+                budget=Budget(epsilon, delta),
+                protection=replace(task.protection, adjacency="add_remove"),
+            )
         group = replace_one(epsilon, delta)
-        return replace(task, epsilon=group.epsilon, delta=group.delta, adjacency="replace_one")
-    shared = replace(task, privacy_model="shared_data", adjacency="add_remove")
+        return replace(
+            task,
+            budget=Budget(group.epsilon, group.delta),
+            protection=replace(task.protection, adjacency="replace_one"),
+        )
+    shared = replace(
+        task,
+        protection=replace(task.protection, privacy_model="shared_data", adjacency="add_remove"),
+    )
     if entry.costs_once:
         cost = simple(epsilon, delta, min(budget.m, budget.K))
-        return replace(shared, epsilon=cost.epsilon)
-    return replace(shared, delta=budget.delta_gamma)
+        return replace(shared, budget=replace(shared.budget, epsilon=cost.epsilon))
+    return replace(shared, budget=replace(shared.budget, delta=budget.delta_gamma))
 
 
-def for_budget(mechanism: Mechanism, budget: Budget, found: Mapping) -> Parameters:
+def for_budget(mechanism: Mechanism, budget: LabelBudget, found: Mapping) -> Parameters:
     """Return the parameters of one label within the budget.
 
     found: what other jobs have found for it: gamma, the optimised one, and GNMax's sigmas by
@@ -91,6 +104,9 @@ def audited_bound(mechanism: Mechanism, task: Task, parameters: Parameters) -> f
     """
     if mechanism.entry.teachers == "plain" or mechanism.entry.costs_once:
         return mechanism.cost(task, parameters).proven
-    teacher = {"teacher_epsilon": task.teacher_epsilon, "teacher_Delta": task.teacher_Delta}
+    teacher = {
+        "teacher_epsilon": task.ensemble.private.epsilon,
+        "teacher_Delta": task.ensemble.private.delta,
+    }
     audited = mechanism.law.audited(task, replace(parameters, **teacher))
-    return audited.worst(task.delta).epsilon
+    return audited.worst(task.budget.delta).epsilon
