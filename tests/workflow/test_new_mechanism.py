@@ -113,7 +113,8 @@ def test_the_new_mechanism_is_audited_and_as_private_as_it_claims(extended):
 
 def test_the_new_mechanism_is_on_the_page_of_results(extended, tmp_path):
     results = extended / "results"
-    (results / "fidelity.csv").write_text("paper,item,dataset,row,column,published,status,note,kind\n")
+    columns = "paper,item,dataset,row,column,published,status,note,kind"
+    (results / "fidelity.csv").write_text(f"{columns}\n")
     page = index.build(
         fidelity=results / "fidelity.csv",
         tables=sorted((results / "planner/tables").glob("*.csv")),
