@@ -40,22 +40,22 @@ def run(options: argparse.Namespace) -> int:
     facts = Facts(options.shards, options.unit, options.reach)
     secure = options.noise == "secure"
     stated = {"reach": facts.reach, "absent": options.absent, "most_ones": options.most_ones}
-    wanted = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
-    warn_of(ranking.about_seconds(wanted))
-    plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
+    task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
+    warn_of(ranking.about_seconds(task))
+    plans = study.ranked(task, chosen["mechanisms"], options.seed)
     applies = plans[0].refusal is None
-    rows = study.plan_rows(wanted, plans)
+    rows = study.plan_rows(task, plans)
     profile = chosen["profile"]
     text = votes_options.profile_text(options, profile) + ranking_text(rows, facts)
     expected = None
     if applies:
-        of_best = expectation.of(wanted, plans[0], options.seed, facts)
+        of_best = expectation.of(task, plans[0], options.seed, facts)
         text += of_best.lines()
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
     said = {"absent": True} if options.absent else {}
-    if wanted.wanted.most_ones is not None:
-        said["most_ones"] = wanted.wanted.most_ones
+    if task.wanted.most_ones is not None:
+        said["most_ones"] = task.wanted.most_ones
     report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
     report |= {"expectation": expected}
     emit(report, text, as_json=options.json)

@@ -108,7 +108,9 @@ class Mechanism:
         (docs/multi-label.md, theorem 2). That is a theorem on noise that is fresh for each label:
         teachers' own privacy charges for all.
 
-        >>> load("gnmax").charged(Task(1.0, 1e-5, 28, 28, 50, 2, most_ones=3)).labels
+        >>> from private_ensembles.mechanisms.task import Budget, Ensemble
+        >>> task = Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28, most_ones=3))
+        >>> load("gnmax").charged(task).wanted.labels
         6
         """
         if not self._few(task):

@@ -72,7 +72,8 @@ def plan(
 
     >>> counts = np.array([[90, 5, 5], [20, 70, 10]] * 20)
     >>> labels = np.array([0, 1] * 20)
-    >>> task = Task(epsilon=2.0, delta=1e-5, queries=40, labels=20, n_teachers=100, n_classes=3)
+    >>> from private_ensembles.mechanisms.task import Budget, Ensemble, Wanted
+    >>> task = Task(Ensemble(100, 3), Budget(2.0, 1e-5), Wanted(20, 40))
     >>> for best in plan(task, counts, labels, ["gnmax", "gnmax_analytic", "ladder"]):
     ...     print(best.mechanism, round(best.correct, 1), round(best.published, 1), best.refusal)
     gnmax_analytic 20.0 19.8 None
@@ -94,8 +95,10 @@ def plan(
 def about_seconds(task: Task, *, release: bool = False) -> float:
     """Return about how many seconds of one core a plan takes, and a release after it.
 
-    >>> task = Task(1.0, 1e-5, queries=500, labels=500, n_teachers=250, n_classes=10, secure=True)
-    >>> about_seconds(task) < 10 < about_seconds(replace(task, n_classes=2000), release=True)
+    >>> from private_ensembles.mechanisms.task import Budget, Ensemble, Wanted
+    >>> task = Task(Ensemble(250, 10), Budget(1.0, 1e-5), Wanted(500), secure=True)
+    >>> many = replace(task, ensemble=Ensemble(250, 2000))
+    >>> about_seconds(task) < 10 < about_seconds(many, release=True)
     True
 
     Measured (docs/benchmarks/waiting.csv); within a factor of 3 or so.

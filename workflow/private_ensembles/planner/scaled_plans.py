@@ -46,50 +46,52 @@ class Scaled:
     plan: Plan
 
 
-def scale(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
+def scale(known: Scaled, task: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
     """Return the plan for other `labels`, at most those planned, or another `epsilon`.
 
-    known: a plan that applies. wanted: its task except for these two. counts, labels: the profile's
+    known: a plan that applies. task: its own except for these two. counts, labels: the profile's
     votes, as in `ranking.plan`. None if the noise is not of a kind that scales to a smaller
-    budget. The epsilon of what comes back is an upper bound, at most that of `wanted`.
+    budget. The epsilon of what comes back is an upper bound, at most that of `task`.
 
     >>> import numpy as np
     >>> from private_ensembles.planner import ranking
     >>> counts, truth = np.array([[60, 40], [30, 70]] * 20), np.array([0, 1] * 20)
-    >>> task = Task(1.0, 1e-5, queries=40, labels=40, n_teachers=100, n_classes=2)
+    >>> from private_ensembles.mechanisms.task import Budget, Ensemble, Wanted
+    >>> task = Task(Ensemble(100, 2), Budget(1.0, 1e-5), Wanted(40))
     >>> (plan,) = ranking.plan(task, counts, truth, ["gnmax_analytic"])
-    >>> fewer = scale(Scaled(task, plan), replace(task, labels=10), counts, truth)
+    >>> few = replace(task, wanted=Wanted(10, 40))
+    >>> fewer = scale(Scaled(task, plan), few, counts, truth)
     >>> round(plan.correct, 1), round(fewer.plan.correct, 1), fewer.plan.epsilon <= 1
     (29.3, 8.7, True)
     """
     mechanism = load(known.plan.mechanism)
     before = known.plan.parameters
     # As large a part of the labels asked for, rounded up.
-    part = -(-before.labels * wanted.wanted.labels // known.task.wanted.labels)
-    same = before.for_labels(min(wanted.wanted.labels, part))
+    part = -(-before.labels * task.wanted.labels // known.task.wanted.labels)
+    same = before.for_labels(min(task.wanted.labels, part))
     scales = "cap" in mechanism.account.free
 
     def planned(parameters: Parameters, epsilon: float) -> Plan:
-        answers, correct = mechanism.law.expected(counts, labels, wanted, parameters)
+        answers, correct = mechanism.law.expected(counts, labels, task, parameters)
         return Plan(mechanism.name, None, parameters, epsilon, answers, correct, math.nan)
 
     unscaled = None
     # Fewer labels with the same noise cost no more.
-    if wanted.budget.epsilon >= known.task.budget.epsilon:
+    if task.budget.epsilon >= known.task.budget.epsilon:
         unscaled = planned(same, known.plan.epsilon)
         half = planned(mechanism.law.less_noise(same, 0.5), math.nan) if scales else unscaled
         if half.correct < (1 + _WORTH) * unscaled.correct:
-            return Scaled(wanted, unscaled)
-    within = _within(mechanism, same, known, wanted) if scales else None
+            return Scaled(task, unscaled)
+    within = _within(mechanism, same, known, task) if scales else None
     if within is None:
-        return None if unscaled is None else Scaled(wanted, unscaled)
+        return None if unscaled is None else Scaled(task, unscaled)
     best = planned(*within)
     if unscaled is not None and unscaled.correct > best.correct:
         best = unscaled
-    return Scaled(wanted, best)
+    return Scaled(task, best)
 
 
-def estimate(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> float | None:
+def estimate(known: Scaled, task: Task, counts: NDArray, labels: NDArray) -> float | None:
     """Return about how many labels would be right, for fewer `labels` or another `epsilon`.
 
     Arguments as `scale` takes them; as many labels are paid for as the plan does, or all if they
@@ -100,28 +102,28 @@ def estimate(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> f
     if "cap" not in mechanism.account.free:
         return None
     before = known.plan.parameters
-    same = before.for_labels(int(min(wanted.wanted.labels, before.labels)))
-    parameters = mechanism.law.less_noise(same, _factor(same, known, wanted))
-    return mechanism.law.expected(counts, labels, wanted, parameters)[1]
+    same = before.for_labels(int(min(task.wanted.labels, before.labels)))
+    parameters = mechanism.law.less_noise(same, _factor(same, known, task))
+    return mechanism.law.expected(counts, labels, task, parameters)[1]
 
 
-def _factor(same: Parameters, known: Scaled, wanted: Task) -> float:
+def _factor(same: Parameters, known: Scaled, task: Task) -> float:
     """Return how many times the known noise composition asks for."""
     more = rho_within(known.task.budget.epsilon, known.task.budget.delta, "exact")
-    more /= rho_within(wanted.budget.epsilon, wanted.budget.delta, "exact")
+    more /= rho_within(task.budget.epsilon, task.budget.delta, "exact")
     factor = math.sqrt(more * same.labels / known.plan.parameters.labels)
     return factor * share_of_labels(same.labels) / share_of_labels(known.plan.parameters.labels)
 
 
 def _within(
-    mechanism: Mechanism, same: Parameters, known: Scaled, wanted: Task
+    mechanism: Mechanism, same: Parameters, known: Scaled, task: Task
 ) -> tuple[Parameters, float] | None:
-    """Return noise that keeps the budget wanted, and what it costs; None if none is found."""
-    factor = _factor(same, known, wanted)
+    """Return noise that keeps the task's budget, and what it costs; None if none is found."""
+    factor = _factor(same, known, task)
     for spare in _SPARE:
         parameters = mechanism.law.less_noise(same, factor * spare)
-        spent = mechanism.cost(wanted, parameters).claimed
-        if spent <= wanted.budget.epsilon:
+        spent = mechanism.cost(task, parameters).claimed
+        if spent <= task.budget.epsilon:
             return parameters, spent
     return None
 
@@ -178,13 +180,13 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
     return rows
 
 
-def _at_budget(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
+def _at_budget(known: Scaled, task: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
     """Return the plan at another budget: a new one if more than its noise has to be chosen."""
     mechanism = load(known.plan.mechanism)
     if len(mechanism.account.free) < 2:
-        return scale(known, wanted, counts, labels)
-    (replanned,) = plan(wanted, counts, labels, [mechanism.name])
-    return None if replanned.refusal is not None else Scaled(wanted, replanned)
+        return scale(known, task, counts, labels)
+    (replanned,) = plan(task, counts, labels, [mechanism.name])
+    return None if replanned.refusal is not None else Scaled(task, replanned)
 
 
 def _chain(known: Scaled, counts: NDArray, labels: NDArray) -> list[Scaled]:

@@ -58,12 +58,12 @@ def on_profile(task: Task, profile: Mapping | None) -> Task:
     return replace(task, profile=ConsensusProfile(task.ensemble.classes, **(PROFILE | stated)))
 
 
-def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
+def profile_votes(task: Task, seed: int) -> tuple[NDArray, NDArray]:
     """Votes of the stated profile, for the task's sizes: counts (queries, classes), labels."""
-    queries = ranking.sample_size(max(wanted.wanted.queries, _FEWEST), wanted.ensemble.classes)
+    queries = ranking.sample_size(max(task.wanted.queries, _FEWEST), task.ensemble.classes)
     generator = randomness.generator(seed, "planner", "profile")
-    size = wanted.ensemble.teachers, queries
-    return synthetic_counts(wanted.profile, *size, generator)
+    size = task.ensemble.teachers, queries
+    return synthetic_counts(task.profile, *size, generator)
 
 
 def ranked(
@@ -100,22 +100,22 @@ def table_of(planned: Sequence[tuple[Task, Sequence[ranking.Plan]]]) -> pd.DataF
     return pd.DataFrame([row for wanted, plans in planned for row in plan_rows(wanted, plans)])
 
 
-def plan_rows(wanted: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
+def plan_rows(task: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
     """Return plans as rows of a table; correct, published and answers: expected, on the profile."""
     return [
         {
             "mechanism": plan.mechanism,
             "name": registry.entry(plan.mechanism).label,
-            "budget_epsilon": wanted.budget.epsilon,
-            "delta": wanted.budget.delta,
+            "budget_epsilon": task.budget.epsilon,
+            "delta": task.budget.delta,
             "epsilon": plan.epsilon,
-            "wanted": wanted.wanted.labels,
+            "wanted": task.wanted.labels,
             "answers": plan.answers,
             "correct": plan.correct,
             "published": plan.published,
             "parameters": words(plan.parameters),
-            "privacy_model": wanted.protection.privacy_model,
-            "adjacency": wanted.protection.adjacency,
+            "privacy_model": task.protection.privacy_model,
+            "adjacency": task.protection.adjacency,
             "not_applicable": plan.refusal or "",
         }
         for plan in plans

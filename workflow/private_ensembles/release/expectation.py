@@ -180,7 +180,9 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
 
     >>> from private_ensembles.planner.defaults import PROFILE
     >>> from private_ensembles.votes.synthetic import ConsensusProfile
-    >>> task = Task(2, 1e-5, 300, 300, 40, 7, profile=ConsensusProfile(7, **PROFILE))
+    >>> from private_ensembles.mechanisms.task import Budget, Ensemble, Wanted
+    >>> profile = ConsensusProfile(7, **PROFILE)
+    >>> task = Task(Ensemble(40, 7), Budget(2, 1e-5), Wanted(300), profile=profile)
     >>> (plan,) = study.ranked(task, ["gnmax_analytic"], 0)
     >>> expected = of(task, plan, 0, Facts("disjoint"))
     >>> round(expected.right), expected.good, round(expected.usefulness, 2), expected.useful

@@ -22,7 +22,9 @@ _FURTHEST = 700.0
 def of_one_vote(task: Task) -> Task:
     """Return the task whose budget one moved vote may cost, so that all of them keep the task's.
 
-    >>> task = Task(1.0, 1e-5, queries=10, labels=10, n_teachers=50, n_classes=2, reach=2)
+    >>> from private_ensembles.mechanisms.task import Ensemble, Protection, Wanted
+    >>> size, twice = Ensemble(50, 2), Protection(reach=2)
+    >>> task = Task(size, Budget(1.0, 1e-5), Wanted(10), twice)
     >>> one = of_one_vote(task)
     >>> one.protection.reach, round(one.budget.epsilon, 6), f"{one.budget.delta:.3g}"
     (1, 0.5, '3.78e-06')
