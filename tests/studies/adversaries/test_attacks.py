@@ -12,12 +12,12 @@ from private_ensembles.datasets.shards import cut_shards
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.streams import generator
-from private_ensembles.papers import adversaries
 from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import Randomness
 from private_ensembles.teachers.voting import cast_votes
 from private_ensembles.votes.cache import Votes
+from studies.adversaries import attacks
 from studies.adversaries.attacks import Attacks, Setting, Target, study
 
 K, SEED = 5, 3
@@ -105,10 +105,10 @@ def plain(dataset):
 
 def test_the_teacher_is_trained_again_as_the_workflow_trained_it(dataset, plain):
     attacked, votes = plain
-    assert (attacked.own == votes[:, adversaries.TEACHER]).all()
+    assert (attacked.own == votes[:, attacks.TEACHER]).all()
     assert (attacked.counts(attacked.own).sum(axis=1) == K).all()
     private, votes = target(dataset, "private", PRIVATE)
-    assert (private.own == votes[:, adversaries.TEACHER]).mean() > 0.99  # up to rounding
+    assert (private.own == votes[:, attacks.TEACHER]).mean() > 0.99  # up to rounding
 
 
 def rows(attacked, law, delta=1e-3):
@@ -179,7 +179,7 @@ def test_nothing_observed_refutes_what_is_exact_and_nothing_exact_what_is_proven
 
 def test_poisoned_records_are_close_votes_with_the_other_label(plain):
     attacked, _ = plain
-    records, places = adversaries.poisoned_records(attacked, 3)
+    records, places = attacks.poisoned_records(attacked, 3)
     leads = np.abs(np.diff(attacked.others[:-3], axis=1))[:, 0]
     assert leads[places].max() <= np.sort(leads)[2]
     for (_, image, label), place in zip(records, places, strict=True):
@@ -196,11 +196,11 @@ def test_more_queries_than_there_are_images_are_refused(plain):
 
 def test_scores_of_a_law_that_may_be_silent_count_no_answer():
     confident = load("confident_gnmax")
-    noise = adversaries.CheckedNoise(3, 1.0, 1.0)
+    noise = attacks.CheckedNoise(3, 1.0, 1.0)
     setting = Setting("confident_gnmax", confident.law, noise, 1e-3, 1.0)
     here, there = np.array([[4, 0], [2, 2]]), np.array([[3, 1], [2, 2]])
     sources = [np.random.default_rng(side) for side in range(2)]
-    first, second = adversaries.scores(setting, here, there, 20_000, sources)
+    first, second = attacks.scores(setting, here, there, 20_000, sources)
     p, q = (setting.outcomes(counts)[0] for counts in (here, there))
     assert first.mean() == pytest.approx((p * np.log(p / q)).sum(), abs=0.02)
     assert second.mean() == pytest.approx((q * np.log(p / q)).sum(), abs=0.02)

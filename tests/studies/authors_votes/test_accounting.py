@@ -3,14 +3,11 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 from private_ensembles.pate.rdp import gnmax_rdp
-from private_ensembles.published.comparison import compare
 from private_ensembles.published.declarations import paper
-from private_ensembles.published.printed import FOLDER, KEY, read_published
 from private_ensembles.votes.foreign import read_own_votes
 from studies.authors_votes.accounting import authors_votes
 
@@ -77,32 +74,3 @@ def test_another_ensemble_or_too_few_queries_are_refused_by_name(tmp_path):
     np.save(tmp_path / "x.npy", uneven)
     with pytest.raises(ValueError, match=r"x\.npy: "):
         account(tmp_path / "x.npy")
-
-
-def test_their_votes_are_compared_in_earnest_where_ours_are_not():
-    """Tables 1 and 2 get a verdict from them: equal digits match, others differ."""
-    printed = read_published(FOLDER.glob("pate_*.csv"))
-    row = {"task": "mnist", "stand_in": False, "synthetic": False, "aggregator": "confident"}
-    ours = row | {"answered": 368.0, "answered_sd": 3.0, "epsilon": 1.3, "order": 19.0}
-    ours |= {"smooth_sensitivity": 0.03, "rdp": 0.9, "answered_first": 1, "epsilon_first": 1}
-    ours |= dict.fromkeys(("asked", "student_accuracy", "student_accuracy_sd"), math.nan)
-    ours |= {"student_seeds": 0, "baseline_accuracy": math.nan, "baseline_accuracy_sd": math.nan}
-    ours |= {"baseline_seeds": 0}
-    theirs = {"task": "mnist", "stand_in": False, "aggregator": "confident", "answered": 283.1}
-    theirs |= {"answered_sd": 11.0, "epsilon": 1.999, "order": 14.0, "rdp": 1.113}
-    theirs |= {"smooth_sensitivity": 0.0618}
-    tables = {"table1": pd.DataFrame([ours]), "table2": pd.DataFrame([ours])}
-    places = [("table1", "confident", "answered"), ("table1", "confident", "epsilon")]
-    places += [("table2", "confident", name) for name in ("epsilon", "order")]
-    places += [("table2", "confident", "smooth_sensitivity")]
-    places += [("appendixB.6", "confident", "answered"), ("appendixB.6", "confident", "rdp")]
-
-    def statuses():
-        found = compare(printed, {"pate": tables}, {"pate": {"mnist": MNIST}}, data="paper")
-        found = found.set_index(KEY)["status"]
-        return [found["pate", item, "mnist", row, column] for item, row, column in places]
-
-    assert set(statuses()) == {"not_comparable"}
-    tables["authors_votes"] = pd.DataFrame([theirs])
-    expected = ["match", "differs", "match", "match", "match", "match", "differs"]
-    assert statuses() == expected

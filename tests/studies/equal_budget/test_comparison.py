@@ -68,7 +68,7 @@ def test_secure_noise_is_accounted_for_as_it_is_drawn():
     counts, labels = votes(3)
     settings = SETTINGS | {"queries": [20], "epsilon": [2.0]}
     table = compare(counts, labels, settings, task="here", seed=0, noise="secure")
-    # What has no account for discrete noise, or coins that compose, has no row.
+    # What has no account for discrete noise, or no exact draws, has no row.
     assert set(table["mechanism"]) == {
         "gnmax",
         "gnmax_analytic",
@@ -77,6 +77,8 @@ def test_secure_noise_is_accounted_for_as_it_is_drawn():
         "permute_and_flip",
         "confident_gnmax",
         "confident_gnmax_exact",
+        "permute_and_flip",
+        "exponential",
     }
     row = table[table["mechanism"] == "gnmax_analytic"].iloc[0]
     wanted = Task(Ensemble(51, 3), Budget(2.0, 1e-5), Wanted(20), secure=True)
