@@ -77,8 +77,6 @@ def test_secure_noise_is_accounted_for_as_it_is_drawn():
         "permute_and_flip",
         "confident_gnmax",
         "confident_gnmax_exact",
-        "permute_and_flip",
-        "exponential",
     }
     row = table[table["mechanism"] == "gnmax_analytic"].iloc[0]
     wanted = Task(Ensemble(51, 3), Budget(2.0, 1e-5), Wanted(20), secure=True)
