@@ -36,7 +36,17 @@ os.environ |= dict.fromkeys(PINNED, "1") | {"MKL_CBWR": PINNED["MKL_CBWR"] or "A
 gc.set_threshold(50_000, 20, 20)
 
 # What holds the longest files comes first, so that short ones are left for the end.
-FIRST = ("workflow", "studies", "ledger", "mechanisms", "papers", "planner", "release", "teachers", "verify")
+FIRST = (
+    "workflow",
+    "studies",
+    "ledger",
+    "mechanisms",
+    "papers",
+    "planner",
+    "release",
+    "teachers",
+    "verify",
+)
 
 # A slow machine is no failure, and a failure must be the same on every machine.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
