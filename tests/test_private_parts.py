@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("workflow", "tests", "benchmarks", "verify")
+FOLDERS = ("workflow", "studies", "tests", "benchmarks", "verify")
 # Documented, whatever their names begin with.
 DOCUMENTED = {"os._exit", "_replace", "_asdict", "_fields", "_make"}
 SETTINGS = {

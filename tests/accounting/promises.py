@@ -750,7 +750,7 @@ def cost_of_all(rng, function):
     task = group_of(rng)
     if groups.refusal(task):
         return
-    spent = groups.of_one_vote(task).epsilon * float(rng.choice([0.3, 1.0, 1.05]))
+    spent = groups.of_one_vote(task).budget.epsilon * float(rng.choice([0.3, 1.0, 1.05]))
     asked = []
 
     def cost_of_one(one):

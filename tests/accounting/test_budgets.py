@@ -61,7 +61,7 @@ def test_general_budget_is_infinite_when_leaks_use_everything():
 
 def test_majority_costs_one_teacher_under_both_adjacencies():
     one = majority_cost(0.0892, 1e-4, "add_remove")
-    assert (one.budget.epsilon, one.budget.delta) == (0.0892, 1e-4)
+    assert (one.epsilon, one.delta) == (0.0892, 1e-4)
     group = majority_cost(0.0892, 1e-4, "replace_one")
     by_hand = replace_one(0.0892, 1e-4)
     assert (group.epsilon, group.delta) == (by_hand.epsilon, by_hand.delta)

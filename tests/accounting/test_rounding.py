@@ -103,9 +103,6 @@ ONE_PAIR = (
 ADAPTIVE = "tests/accounting/adaptive/"
 BETWEEN_NODES = "test_a_curve_between_nodes_lies_below_the_mixture_of_those_around_it"
 ELSEWHERE = {
-    "audit.known_pair:pair_epsilon": (
-        "tests/audit/test_known_pair.py::test_the_exact_epsilon_is_that_of_all_outcomes_listed"
-    ),
     "accounting.adaptive.whole_curve:WholeCurve": (
         f"{ADAPTIVE}test_whole_curve.py::test_it_is_above_every_adversary_and_close"
     ),
@@ -147,6 +144,8 @@ ELSEWHERE = {
     "mechanisms.parameters:Cost": "accounting.labels:composed",
     "pate.data_independent:rho_cost": "pate.data_independent:data_independent_epsilon",
     "nzc.truth:lead_one_epsilon": "audit.divergence:exact_epsilon",
+    "mechanisms.laws.selection:exact_rate": "tests/mechanisms/laws/test_secure_selection.py::"
+    "test_exponents_are_exact_for_all_counts",
     "pate.rdp:log_of_union_bound": "pate.rdp:gnmax_log_q",
     "teachers.accounting:_noise_per_norm": "tests/teachers/test_accounting.py::"
     "test_all_but_the_papers_accountant_allow_for_norms_that_rounding_leaves_above_one",
@@ -160,7 +159,6 @@ ELSEWHERE = {
 }
 # Bounds of which the text speaks, and no float that is returned.
 SPOKEN_OF = (
-    "audit.known_pair:_best_event",
     "darrm.error:expected_error_estimate",
     "pate.small_print:corollary11",
 )

@@ -291,6 +291,7 @@ FILES = {
     f"{MODULE}/accounting/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
     f"{MODULE}/papers/darrm/simulations.py": DRAWN,
     # LNMax's noise comes by its Renyi bounds.
+    f"{MODULE}/darrm/generality.py": NOTHING,
     f"{MODULE}/pate/rdp.py": MECHANISMS,
     f"{MODULE}/datasets/download.py": NOTHING,
     f"{MODULE}/datasets/images.py": DATA,

@@ -25,7 +25,7 @@ def _kernels(rng, pairs, outcomes, step):
 def _curve(one, t, step):
     """The one kernel's hockey-stick at t, in exact arithmetic of the kernel's floats."""
     found = Fraction(float(one.nothing[0]))
-    for k, mass in enumerate(one.masses[0].tolist(), start=-one.protection.reach):
+    for k, mass in enumerate(one.masses[0].tolist(), start=-one.reach):
         with mpmath.workdps(60):
             ratio = power(mpmath.mpf(step) * k)[1]
         found += Fraction(mass) * max(Fraction(0), 1 - t * ratio)

@@ -171,10 +171,13 @@ def test_what_is_asked_for_is_the_same_whatever_the_votes(name, size, monkeypatc
     """How many random bits, and no error: neither depends on the counts."""
     teachers, classes = size
     asked = []
-    true = secure.secrets.randbits
-    monkeypatch.setattr(
-        secure.secrets, "randbits", lambda number: asked.append(number) or true(number)
-    )
+
+    def counted(draw):
+        """The same draw, which notes how many bits it asks for."""
+        return lambda rows, bits: draw(rows, lambda number: asked.append(number) or bits(number))
+
+    for draw in ("coins", "draw_each"):
+        monkeypatch.setattr(secure.softmax, draw, counted(getattr(secure.softmax, draw)))
     law, noise = load(name).law, SelectionRate(0.5, 1)
     for first in {teachers, teachers - 1, teachers // 2, 1}:
         row = np.zeros((1, classes), dtype=np.int64)
