@@ -763,7 +763,7 @@ def cost_of_all(rng, function):
         last = asked[-1]
         yield (
             mpf(task.budget.delta),
-            mpf(last.delta) * growth(max(spent, last.epsilon), task.protection.reach),
+            mpf(last.budget.delta) * growth(max(spent, last.budget.epsilon), task.protection.reach),
             False,
         )
 
