@@ -107,15 +107,23 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "required: COMMAND"),
-        (["nothing"], "invalid choice: 'nothing'"),
+        (["nothing"], "error: COMMAND = 'nothing': must be one of audit, verify, plan, release"),
+        (["relese", "votes.csv"], "error: COMMAND = 'relese': did you mean release?"),
+        (["session", "releas"], "error: STEP = 'releas': did you mean release?"),
+        ([*AUDIT, "--claim", "1,0"], "error: --claim: unknown option; did you mean --claims?"),
+        (["plan", "--teacher=9", "--classes", "3"], "--teacher: unknown option; did you mean --t"),
+        (["plan", "-teachers", "9", "--classes", "3"], "-teachers: unknown option; did you mean -"),
+        (["release", "votes.csv", "--noise", "secur"], "error: --noise = 'secur': did you mean se"),
+        (["release", "votes.csv", "--noise", "0"], "--noise = '0': must be one of secure, reprod"),
+        (["--verson"], "error: --verson: unknown option; did you mean --version?"),
+        (["gamma", "--level=9"], "error: --level is gone: a session has noise of one scale"),
         (AUDIT[:4], "required: --classes"),
         ([*AUDIT, "--claims", "1"], "argument --claims: '1': must be EPS,DELTA"),
         ([*AUDIT, "--claims=-1,0"], "must be EPS,DELTA"),
         ([*AUDIT, "--delta", "2"], "delta = 2.0: must be in [0, 1]"),
-        ([*AUDIT, "--adjacency", "replace_one"], "unrecognized arguments: --adjacency"),
+        ([*AUDIT, "--adjacency", "replace_one"], "--adjacency: unknown option; see private-ensem"),
         ([*AUDIT, "--levels", "2"], "error: --levels is gone: a session has noise of one scale"),
-        ([*AUDIT, "--resolution=9", "--levels"], "error: --resolution=9 is gone: give one vote"),
+        ([*AUDIT, "--resolution=9", "--levels"], "error: --resolution is gone: give one vote"),
         ([*AUDIT, "--neighbours", "swap"], "neighbours = 'swap'"),
         ([*AUDIT, "--neighbours", "private_teachers"], "needs --teacher-epsilon and --classes 2"),
         ([*AUDIT[:2], "--teachers", "0", "--classes", "3"], "error: --teachers = 0"),
@@ -193,6 +201,57 @@ def test_bad_input_is_one_line_and_status_2(words, says, here, capsys):
     assert shown.err.startswith("error: ")
     assert shown.err.count("\n") == 1
     assert says in shown.err
+
+
+@pytest.mark.parametrize(("words", "shows"), [([], " release "), (["session"], " create ")])
+def test_without_a_subcommand_the_help_is_printed(words, shows, capsys):
+    assert main.main(words) == 0
+    shown = capsys.readouterr()
+    assert shows in shown.out
+    assert shown.err == ""
+    with pytest.raises(SystemExit):
+        main.main([*words, "--help"])
+    assert capsys.readouterr().out == shown.out
+
+
+ASKED, PROTECTED = "what is asked for", "who is protected"
+AGREE, READ = "how the teachers agree", "how "
+GROUPS = {
+    ("plan",): (ASKED, PROTECTED, AGREE, READ, "the noise"),
+    ("release",): (ASKED, PROTECTED, READ, AGREE, "the release"),
+    ("session", "create"): (ASKED, PROTECTED, AGREE, READ, "the session"),
+}
+# Of a release alone, which a plan does not make.
+OF_A_RELEASE = ("--anyway", "--again", "--answer", "--out", "--total-budget")
+
+
+@pytest.mark.parametrize("words", GROUPS)
+def test_options_stand_in_groups_in_the_order_in_which_one_needs_them(words, capsys):
+    with pytest.raises(SystemExit):
+        main.main([*words, "--help"])
+    said, _, _ = capsys.readouterr().out.partition("example:\n")
+    first, *groups = re.split(r"^(?=\w.*:$)", said.partition("\noptions:\n")[2], flags=re.M)
+    assert re.findall(r"--[\w-]+", first) == ["--help", "--json"]
+    assert len(groups) == len(GROUPS[words])
+    assert all(map(str.startswith, groups, GROUPS[words]))
+    assert ["--teachers" in group for group in groups] == [True, False, False, False, False]
+    for option in OF_A_RELEASE if words == ("plan",) else ():
+        assert option not in said
+
+
+def actions(parser):
+    """What the parser and those below it take."""
+    for action in parser._actions:
+        yield action
+        for below in action.choices.values() if isinstance(action.choices, dict) else ():
+            yield from actions(below)
+
+
+def test_every_option_says_what_it_is():
+    found = list(actions(main.parser()))
+    assert len(found) > 100
+    for action in found:
+        assert action.help or action.metavar in ("COMMAND", "STEP"), action.option_strings
 
 
 def start(root, *words, **options):

@@ -12,7 +12,10 @@ from private_ensembles.mechanisms import registry
 
 def given(*words):
     parser = argparse.ArgumentParser()
-    settings.add_arguments(parser, seed="of nothing")
+    settings.add_budget(parser)
+    settings.add_protection(parser)
+    settings.add_profile(parser)
+    settings.add_noise(parser, seed="of nothing")
     return parser.parse_args(words)
 
 

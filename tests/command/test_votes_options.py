@@ -149,7 +149,7 @@ def test_a_profile_is_stated_or_fitted_and_needs_labels(folder, capsys):
 
 def test_without_options_the_profile_is_the_usual_one():
     parser = argparse.ArgumentParser()
-    settings.add_arguments(parser, seed="of the profile's votes")
+    settings.add_profile(parser)
     assert votes_options.profile(parser.parse_args([])) == defaults.PROFILE
 
 

@@ -12,6 +12,7 @@ Imports nothing but Python's own modules, because everything else may import it.
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Collection
 from numbers import Integral, Real
@@ -107,6 +108,18 @@ def within(
             left = "[" if low_allowed else "("
             right = "]" if high_allowed else ")"
             _refuse(name, value, f"in {left}{low:g}, {high:g}{right}")
+
+
+def did_you_mean(name: str, known: Collection[str], *, prefix: str = "") -> str | None:
+    """Return a question with the known name that is most like an unknown one, or None.
+
+    >>> did_you_mean("relese", ["plan", "release"])
+    'did you mean release?'
+
+    prefix: put before the name that is known, such as the section that it is in.
+    """
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"did you mean {prefix}{close[0]}?" if close else None
 
 
 def one_of(allowed: Collection[str], **values: str) -> None:

@@ -19,7 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--Delta", type=real, default=0.0, help="of one teacher; default 0")
     parser.add_argument("--delta", type=real, help="of the label; default 1 - (1 - Delta)^m")
     parser.add_argument("--prior", default="uniform:0.5,1", help="default uniform:0.5,1")
-    parser.add_argument("--solver", choices=("auto", "gurobi", "highs"), default="auto")
+    parser.add_argument(
+        "--solver",
+        choices=("auto", "gurobi", "highs"),
+        default="auto",
+        help="of linear programs: highs (auto, the default), or gurobi with a licence of yours",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="write it there as well")
 
 

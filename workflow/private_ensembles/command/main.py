@@ -7,6 +7,9 @@ import re
 import sys
 from collections.abc import Sequence
 
+from private_ensembles.checks import did_you_mean
+from private_ensembles.configuration.removed import advice
+
 # The subcommands are imported where they are needed: a Ctrl-C meanwhile is one line, too.
 
 BAD_INPUT = 2
@@ -27,22 +30,36 @@ _NAME = re.compile(
     r"^[A-Za-z]\w*(?=(?:, \w+)* = )|(?<![\w/,.-])(?<!has )[A-Za-z]+_\w+(?=(?:, \w+)* ?=)"
 )
 
-# What argparse does not know: options, or the name of a subcommand.
-_UNKNOWN = re.compile(r"(?:unrecognized arguments: |invalid choice: ')([^']*)")
+# A value that is none of those allowed, and these, as argparse quotes them or not.
+_CHOICE = re.compile(
+    r"argument (?P<name>\S+): invalid choice: '(?P<value>.*)' \(choose from (.*)\)"
+)
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, as everything here does."""
+    """Says what is wrong in one line, as everything here does, and what may have been meant."""
+
+    def parse_known_args(self, args=None, namespace=None):
+        """Parse as argparse does; an unknown option is told before what is missing without it."""
+        known = [option for option in self._option_string_actions if option[:2] == "--"]
+        for word in sys.argv[1:] if args is None else args:
+            if word == "--" or (self._subparsers is not None and word[:1] != "-"):
+                break  # values follow, or what another parser reads
+            name = word.partition("=")[0]
+            option = (name[:2] == "--" and " " not in name) or f"-{name}" in known
+            if option and name not in known:
+                hint = did_you_mean(name, known) or f"see {self.prog} --help"
+                gone = advice(name)
+                self.error(f"{name} {gone}" if gone else f"{name}: unknown option; {hint}")
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str):
-        """End the process with status 2; a name that is gone gets its line of advice."""
-        from private_ensembles.configuration.removed import advice
-
-        unknown = _UNKNOWN.search(message)
-        for word in unknown[1].split() if unknown else []:
-            if gone := advice(word):
-                message = f"{word} {gone}"
-                break
+        """End the process with status 2."""
+        if choice := _CHOICE.fullmatch(message):
+            name, value, known = choice["name"], choice["value"], re.findall(r"[\w-]+", choice[3])
+            hint = did_you_mean(value, known) or f"must be one of {', '.join(known)}"
+            gone = advice(value)
+            message = f"{value} {gone}" if gone else f"{name} = {value!r}: {hint}"
         self.exit(BAD_INPUT, f"error: {' '.join(message.split())}\n")
 
 
@@ -56,6 +73,7 @@ def parser() -> Parser:
         audit,
         compare,
         gamma,
+        output,
         plan,
         release,
         session,
@@ -69,7 +87,8 @@ def parser() -> Parser:
         **layout,
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    whole.set_defaults(run=output.print_help, help_text=whole.format_help)
+    commands = whole.add_subparsers(metavar="COMMAND")
     for module in (audit, verify, plan, release, session, gamma, compare):
         name = module.__name__.rpartition(".")[2]
         summary = module.__doc__.partition("\n")[0]

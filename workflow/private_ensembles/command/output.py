@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import math
@@ -53,6 +54,13 @@ def _discard() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+def print_help(options: argparse.Namespace) -> int:
+    """Print what there is to choose from, where nothing was chosen; 0, the exit status."""
+    with printing():
+        print(options.help_text(), end="")
+    return 0
 
 
 def say(line: str) -> None:

@@ -11,21 +11,36 @@ from private_ensembles.command.output import emit, high, warn_of
 from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
-    "private-ensembles plan --epsilon 2 --teachers 50 --classes 3 --queries 40 --labels 20"
-    " --mechanism gnmax_analytic --mechanism permute_and_flip --mechanism ladder",
+    "private-ensembles plan --teachers 50 --classes 3 --queries 40 --labels 20 --epsilon 2",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `plan` takes."""
-    parser.add_argument("--teachers", type=whole, required=True, help="how many vote")
-    parser.add_argument("--classes", type=whole, help="among how many labels")
-    parser.add_argument("--queries", type=whole, required=True, help="in the pool")
-    parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
-    votes_options.add_most_ones(parser)
-    votes_options.add_arguments(parser)
-    seed = "of the profile's votes, on which mechanisms are ranked"
-    settings.add_arguments(parser, seed=seed, draws=False)
+    asked = parser.add_argument_group("what is asked for")
+    asked.add_argument("--teachers", type=whole, required=True, metavar="N", help="how many vote")
+    asked.add_argument(
+        "--classes",
+        type=whole,
+        metavar="N",
+        help="among how many labels; default: as many as --class-names",
+    )
+    asked.add_argument(
+        "--queries", type=whole, required=True, metavar="N", help="how many there are"
+    )
+    asked.add_argument(
+        "--labels",
+        type=whole,
+        metavar="N",
+        help="how many are wanted at most; default: one for each query",
+    )
+    settings.add_budget(asked)
+    protection = settings.add_protection(parser, shards="disjoint")
+    votes_options.add_most_ones(protection)
+    settings.add_profile(parser)
+    votes_options.add_reading(parser, "the file of --profile-from")
+    noise = parser.add_argument_group("the noise")
+    settings.add_noise(noise, seed="of the votes by which mechanisms are ranked")
 
 
 def run(options: argparse.Namespace) -> int:

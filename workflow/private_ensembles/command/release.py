@@ -14,8 +14,7 @@ from private_ensembles.configuration.naming import at_least
 from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
-    "private-ensembles release votes.csv --classes 3 --epsilon 2 --delta 1e-5"
-    " --shards disjoint --mechanism gnmax_analytic --mechanism permute_and_flip",
+    "private-ensembles release votes.csv --classes 3 --epsilon 2 --delta 1e-5 --shards disjoint",
 )
 RESULTS = Path("results/own")
 
@@ -23,38 +22,52 @@ RESULTS = Path("results/own")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `release` takes."""
     parser.add_argument("votes", metavar="VOTES", help=votes_options.FILE)
-    parser.add_argument(
-        "--classes",
-        type=whole,
-        help="their number, never read off the votes; default: that of --class-names",
-    )
-    parser.add_argument(
+    asked = parser.add_argument_group("what is asked for")
+    asked.add_argument(
         "--teachers",
         type=whole,
-        help="their number; must be stated for counts if ballots may be absent",
+        metavar="N",
+        help="how many vote; must be stated for counts if votes may be absent",
     )
-    parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
-    votes_options.add_most_ones(parser)
-    votes_options.add_answer(parser)
-    parser.add_argument(
+    asked.add_argument(
+        "--classes",
+        type=whole,
+        metavar="N",
+        help="among how many labels, never read off the votes; default: as many as --class-names",
+    )
+    asked.add_argument(
+        "--labels",
+        type=whole,
+        metavar="N",
+        help="how many are wanted at most; default: one for each query",
+    )
+    votes_options.add_answer(asked)
+    settings.add_budget(asked)
+    protection = settings.add_protection(parser)
+    votes_options.add_most_ones(protection)
+    votes_options.add_reading(parser, "VOTES")
+    settings.add_profile(parser)
+    released = parser.add_argument_group("the release")
+    seed = "of the votes by which mechanisms are ranked, and of a rehearsal's noise"
+    settings.add_noise(released, seed=seed)
+    settings.add_anyway(released)
+    released.add_argument(
         "--again", action="store_true", help="allow another release; all costs add up"
     )
-    parser.add_argument(
+    released.add_argument(
         "--total-budget",
         type=real,
         metavar="EPSILON",
         help="refuse a release with which all on record may cost more; default: no limit",
     )
-    parser.add_argument(
+    released.add_argument(
         "--out",
         type=Path,
         default=RESULTS,
         metavar="FOLDER",
-        help="holds release/ and its record, or rehearsal/; default results/own, as the workflow's",
+        help="where release/ and its record go, or rehearsal/; default results/own, as in the "
+        "workflow",
     )
-    votes_options.add_arguments(parser)
-    seed = "of the profile's votes, on which mechanisms are ranked, and of a rehearsal's noise"
-    settings.add_arguments(parser, seed=seed)
 
 
 def run(options: argparse.Namespace) -> int:

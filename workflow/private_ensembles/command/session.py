@@ -8,18 +8,19 @@ from pathlib import Path
 from private_ensembles import checks
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import real, whole
-from private_ensembles.command.output import emit, high, say, warn_of
+from private_ensembles.command.output import emit, high, print_help, say, warn_of
 from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
     "private-ensembles session create ward.session --teachers 40 --classes 7 --labels 200"
-    " --epsilon 8 --delta 1e-6 --shards disjoint --unit patient --mechanism gnmax_analytic",
+    " --epsilon 8 --delta 1e-6 --shards disjoint --unit patient",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `session` takes: a step, and what this step takes."""
-    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    parser.set_defaults(act=print_help)
+    steps = parser.add_subparsers(metavar="STEP")
     for add in (_create, _release, _status, _export, _extend):
         name, summary = add.__name__.lstrip("_"), add.__doc__.partition("\n")[0]
         own = steps.add_parser(name, help=summary, description=summary, allow_abbrev=False)
@@ -30,21 +31,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Take the step that was asked for."""
+    """Take the step that was asked for; without one, print which there are."""
     return options.act(options)
 
 
 def _create(parser: argparse.ArgumentParser) -> None:
     """Plan a session and make its file."""
-    parser.add_argument("--teachers", type=whole, required=True, help="how many vote")
-    parser.add_argument("--classes", type=whole, help="among how many labels")
-    parser.add_argument("--labels", type=whole, required=True, help="released at most, ever")
-    parser.add_argument(
-        "--queries", type=whole, help="asked at most, if a threshold may leave some without a label"
+    asked = parser.add_argument_group("what is asked for")
+    asked.add_argument("--teachers", type=whole, required=True, metavar="N", help="how many vote")
+    asked.add_argument(
+        "--classes",
+        type=whole,
+        metavar="N",
+        help="among how many labels; default: as many as --class-names",
     )
-    votes_options.add_arguments(parser)
-    seed = "of a rehearsal's noise; secure noise has none, and the profile's votes have seed 0"
-    settings.add_arguments(parser, seed=seed)
+    asked.add_argument(
+        "--labels", type=whole, required=True, metavar="N", help="how many may be released, ever"
+    )
+    asked.add_argument(
+        "--queries",
+        type=whole,
+        metavar="N",
+        help="how many are asked at most, if a threshold may leave some without a label; default: "
+        "as many as --labels",
+    )
+    settings.add_budget(asked)
+    settings.add_protection(parser)
+    settings.add_profile(parser)
+    votes_options.add_reading(parser, "the file of --profile-from")
+    planned = parser.add_argument_group("the session")
+    seed = "of a rehearsal's noise; secure noise has none"
+    settings.add_noise(planned, seed=seed)
+    settings.add_anyway(planned)
     parser.set_defaults(act=create)
 
 
@@ -56,16 +74,19 @@ def _release(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the batch's name, such as 2026-11: a batch that was released is not drawn again",
     )
-    votes_options.add_arguments(parser, profile=False)
     parser.add_argument(
         "--again",
         action="store_true",
         help="charge a batch anew whose labels were lost with the process that drew them",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="of the labels; default SESSION.KEY.csv"
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="where the labels are written; default SESSION.KEY.csv",
     )
     _head(parser)
+    votes_options.add_reading(parser, "VOTES")
     parser.set_defaults(act=release)
 
 
@@ -79,7 +100,9 @@ def _status(parser: argparse.ArgumentParser) -> None:
 
 def _export(parser: argparse.ArgumentParser) -> None:
     """Write all labels and what they cost into a folder that may be published."""
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FOLDER", help="where the files are written"
+    )
     _head(parser)
     parser.set_defaults(act=export)
 

@@ -12,36 +12,30 @@ from private_ensembles.planner import defaults
 from private_ensembles.release.facts import MODELS, Facts, stated
 
 
-def add_arguments(parser: argparse.ArgumentParser, *, seed: str, draws: bool = True) -> None:
-    """Add the budget, the facts on which it rests, and the stated profile.
+def add_budget(asked: argparse._ArgumentGroup) -> None:
+    """Add what all labels may cost, to the group of options that say what is asked for."""
+    said = "what all labels together may cost", "the delta of that cost"
+    for (name, value), words in zip(defaults.BUDGET.items(), said, strict=True):
+        asked.add_argument(
+            f"--{name}", type=real, default=value, metavar="X", help=f"{words}; default {value:g}"
+        )
 
-    seed: what the option of this name does, in words. draws: whether labels may come of it: then
-    facts must be stated, and what is of little use has to be allowed.
+
+def add_protection(
+    parser: argparse.ArgumentParser, *, shards: str | None = None
+) -> argparse._ArgumentGroup:
+    """Add the facts on which the promise rests, and return their group.
+
+    shards: what is taken for granted; None: where labels are released, it must be stated.
     """
-    shards = None if draws else "disjoint"
-    budget, privacy, profile = defaults.BUDGET, defaults.PRIVACY, defaults.PROFILE
-    for name, value in budget.items():
-        said = f"of all labels; default {value:g}"
-        parser.add_argument(f"--{name}", type=real, default=value, help=said)
-    parser.add_argument(
-        "--seed",
-        type=whole,
-        default=0,
-        help=f"{seed}; default 0",
-    )
-    parser.add_argument(
-        "--noise",
-        choices=("secure", "reproducible"),
-        default="secure",
-        help="secure: exact samplers, the system's entropy (default); reproducible: a rehearsal",
-    )
-    model = parser.add_argument_group("what is protected: facts that nothing in the votes shows")
+    privacy = defaults.PRIVACY
+    model = parser.add_argument_group("who is protected: facts that nothing in the votes shows")
     model.add_argument(
         "--shards",
         choices=tuple(MODELS),
         default=shards,
         help="disjoint: no record is in the data of two teachers; shared: one may be; "
-        + (f"default {shards}" if shards else "must be stated but for a rehearsal"),
+        + (f"default {shards}" if shards else "must be stated, unless it is a rehearsal"),
     )
     model.add_argument(
         "--unit", default="record", help="what one record is, such as patient; default record"
@@ -63,44 +57,105 @@ def add_arguments(parser: argparse.ArgumentParser, *, seed: str, draws: bool = T
         "--adjacency",
         default=privacy["adjacency"],
         metavar="RELATION",
-        help="replace_one (default) or add_remove",
-    )
-    model.add_argument("--teacher-epsilon", type=real, help="of private teachers (add_remove)")
-    model.add_argument(
-        "--teacher-delta", type=real, default=privacy["teacher_Delta"], help="theirs; default 0"
+        help="how neighbouring data differ: replace_one (default) or add_remove",
     )
     model.add_argument(
-        "--mechanism",
-        action="append",
-        metavar="NAME",
-        help="consider this one; may be given several times; default all",
+        "--teacher-epsilon",
+        type=real,
+        metavar="X",
+        help="what each teacher costs, if teachers are trained privately (add_remove)",
     )
+    model.add_argument(
+        "--teacher-delta",
+        type=real,
+        default=privacy["teacher_Delta"],
+        metavar="X",
+        help="the delta of that cost; default 0",
+    )
+    return model
+
+
+def add_profile(parser: argparse.ArgumentParser) -> None:
+    """Add how the teachers are expected to agree, and which mechanisms are considered."""
+    profile = defaults.PROFILE
     stated = parser.add_argument_group(
-        "stated profile of how teachers agree: from public data, never from the votes"
+        "how the teachers agree, by which the mechanism is chosen: from public data, never from "
+        "the votes"
     )
-    stated.add_argument("--easy-share", type=real, default=profile["easy_share"], metavar="S")
-    stated.add_argument("--easy", type=real, nargs=2, default=profile["easy"], metavar=("A", "B"))
-    stated.add_argument("--hard", type=real, nargs=2, default=profile["hard"], metavar=("A", "B"))
-    stated.add_argument("--confusion", type=real, default=profile["confusion"], metavar="C")
+    stated.add_argument(
+        "--profile-from",
+        metavar="FILE",
+        help="votes with known labels on data that are public: the profile is fitted to them, "
+        "in place of --easy-share, --easy, --hard and --confusion",
+    )
+    stated.add_argument(
+        "--easy-share",
+        type=real,
+        default=profile["easy_share"],
+        metavar="SHARE",
+        help=f"the share of queries that are easy; default {profile['easy_share']:g}",
+    )
+    for name in ("easy", "hard"):
+        first, second = profile[name]
+        stated.add_argument(
+            f"--{name}",
+            type=real,
+            nargs=2,
+            default=profile[name],
+            metavar=("A", "B"),
+            help=f"the share of right votes on {name} queries has the law Beta(A, B); default "
+            f"{first:g} {second:g}",
+        )
+    stated.add_argument(
+        "--confusion",
+        type=real,
+        default=profile["confusion"],
+        metavar="C",
+        help="wrong votes are spread over the other classes by a Dirichlet law of parameter C: "
+        f"less puts more of them into one class; default {profile['confusion']:g}",
+    )
     stated.add_argument(
         "--commonest",
         type=real,
         metavar="SHARE",
-        help="of the commonest class, to compare with; default: all classes are alike likely",
+        help="the share of queries whose right label is the commonest class, to compare with; "
+        "default: all classes are equally common",
     )
     stated.add_argument(
         "--absent-share",
         type=real,
         default=profile["absent_share"],
         metavar="SHARE",
-        help="of ballots that are absent; default 0; above it only with --absent",
+        help="the share of votes that are absent; default 0; more needs --absent",
     )
-    if draws:
-        parser.add_argument(
-            "--anyway",
-            action="store_true",
-            help="go on if too few labels are expected to be right to be of use",
-        )
+    stated.add_argument(
+        "--mechanism",
+        action="append",
+        metavar="NAME",
+        help="consider this one alone; may be given several times; default: all, of which the "
+        "best is taken",
+    )
+
+
+def add_noise(group: argparse._ArgumentGroup, *, seed: str) -> None:
+    """Add which noise is drawn; seed: what the option of this name does, in words."""
+    group.add_argument(
+        "--noise",
+        choices=("secure", "reproducible"),
+        default="secure",
+        help="secure (default): exact samplers, and the operating system's entropy; reproducible: "
+        "a rehearsal, from a seed",
+    )
+    group.add_argument("--seed", type=whole, default=0, metavar="N", help=f"{seed}; default 0")
+
+
+def add_anyway(group: argparse._ArgumentGroup) -> None:
+    """Add the leave to go on where a release would otherwise stop."""
+    group.add_argument(
+        "--anyway",
+        action="store_true",
+        help="go on even if too few labels are expected to be right to be of use",
+    )
 
 
 def of(options: argparse.Namespace, **sizes: int) -> dict:

@@ -21,10 +21,9 @@ if TYPE_CHECKING:  # --help reads no votes
 FILE = "a file .npz, .npy, .csv or .parquet; stays private"
 
 
-def add_arguments(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
-    """Add how files of votes are read; profile: and one of public votes, for the profile."""
-    files = parser.add_argument_group("files of votes")
-    files.add_argument("--votes-kind", choices=("auto", "votes", "counts"), default="auto")
+def add_reading(parser: argparse.ArgumentParser, read: str = "the file of votes") -> None:
+    """Add how a file of votes is read; read: what is, in words."""
+    files = parser.add_argument_group(f"how {read} is read")
     files.add_argument(
         "--class-names",
         metavar="NAMES",
@@ -32,7 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser, *, profile: bool = True) -> N
         "be these words, and the labels have them, too",
     )
     files.add_argument(
-        "--first-class", type=whole, default=0, help="1 if classes count from 1; default 0"
+        "--first-class",
+        type=whole,
+        default=0,
+        metavar="N",
+        help="1 if classes count from 1; default 0",
     )
     files.add_argument(
         "--id",
@@ -41,34 +44,34 @@ def add_arguments(parser: argparse.ArgumentParser, *, profile: bool = True) -> N
         help="what queries are called, which is public; default: a column id, query, query_id, "
         "index, or a first one without a name",
     )
-    if profile:
-        files.add_argument(
-            "--profile-from",
-            metavar="FILE",
-            help="votes with known labels on data that are public: the profile is fitted to them, "
-            "in place of --easy-share, --easy, --hard and --confusion",
-        )
-
-
-def add_most_ones(parser: argparse.ArgumentParser) -> None:
-    """Add how few queries a teacher votes 1 on; a session, which has no such cap, lacks it."""
-    parser.add_argument(
-        "--most-ones",
-        type=whole,
-        metavar="N",
-        help="on how many queries a teacher votes 1 at most, of two classes; of more, the first "
-        "count: fewer labels are charged; default: any number",
+    files.add_argument(
+        "--votes-kind",
+        choices=("auto", "votes", "counts"),
+        default="auto",
+        help="votes: a column for each teacher; counts: one for each class; default auto: which "
+        "of the two is found out",
     )
 
 
-def add_answer(parser: argparse.ArgumentParser) -> None:
+def add_most_ones(group: argparse._ArgumentGroup) -> None:
+    """Add how few queries a teacher votes 1 on; a session, which has no such cap, lacks it."""
+    group.add_argument(
+        "--most-ones",
+        type=whole,
+        metavar="N",
+        help="on how many queries one teacher votes 1 at most, of two classes: fewer labels are "
+        "charged, and votes for 1 beyond this number count as 0; default: no limit",
+    )
+
+
+def add_answer(group: argparse._ArgumentGroup) -> None:
     """Add which queries are answered."""
-    parser.add_argument(
+    group.add_argument(
         "--answer",
         default="first",
         metavar="WHICH",
-        help="queries to answer: first (default), in the file's order; random, drawn whatever the "
-        "votes; or a file of identifiers, or numbers from 0, one on each line",
+        help="which queries get the labels: first (default), in the file's order; random; or a "
+        "file with an identifier, or a number from 0, on each line",
     )
 
 

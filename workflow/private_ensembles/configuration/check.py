@@ -5,7 +5,6 @@ must have in common. Pydantic finds what is wrong; the words are ours, because a
 on one line and name the key as the user wrote it.
 """
 
-import difflib
 import os
 import re
 import sys
@@ -16,6 +15,7 @@ from typing import NoReturn
 import yaml
 from pydantic import ValidationError
 
+from private_ensembles.checks import did_you_mean
 from private_ensembles.configuration.removed import advice
 from private_ensembles.configuration.root import Configuration
 
@@ -221,8 +221,8 @@ def _in_words(errors: list[dict]) -> ConfigError:
             return ConfigError(path, f"{path}: {gone}")
         known = _rule(where[:-1]).get("properties", {})
         section = _path(where[:-1], "", ".")
-        close = difflib.get_close_matches(str(where[-1]), known, n=1, cutoff=0.6)
-        hint = f"did you mean {section}{close[0]}?" if close else f"known: {', '.join(known)}"
+        hint = did_you_mean(str(where[-1]), known, prefix=section)
+        hint = hint or f"known: {', '.join(known)}"
         return ConfigError(path, f"{path}: unknown key; {hint}")
     if kind == "missing":
         return ConfigError(path, f"{path}: missing")
