@@ -36,7 +36,6 @@ session = Session.create(
     epsilon=4,
     delta=1e-5,
     shards="disjoint",
-    mechanisms=["gnmax_exact"],
     noise="reproducible",
     seed=1,
 )

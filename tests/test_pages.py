@@ -116,3 +116,35 @@ def test_the_glossary_has_every_name_of_every_mechanism():
     ]
     table = text.partition("| name | shown as |")[2].partition("\n\n")[0]
     assert re.findall(r"^\| (`\w+`) \| (.+?) \| ?(.*?) ?\|$", table, re.MULTILINE) == rows
+
+
+# Who takes the choice of the mechanism, or of its account, from the planner, and the words by which
+# it is said why: the most right labels come from the planner's own choice.
+REASONS = {
+    "docs/tutorial.md": "so that every case gets a label",
+    "docs/from-other-accountants.md": "for its bound without votes",
+    "private_ensembles/api/noise.py": "charged for the noisy counts",
+}
+_FORCED = re.compile(r"--mechanism[ =](?!NAME)\w+|\bmechanisms?=[\[(\"'].*|analysis=\"(?!label).*")
+
+
+def proposals():
+    """What anybody may copy: pages, examples, the configuration, helps and docstrings."""
+    for pattern in ("*.md", "config/*.md", "studies/*.md", "docs/*.md", "examples/*.py"):
+        for path in ROOT.glob(pattern):
+            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    yield "config.yaml", (ROOT / "config.yaml").read_text(encoding="utf-8")
+    for path in (ROOT / "workflow" / "private_ensembles").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        examples = re.findall(r"^ *(?:>>>|\.\.\.) .*$", text, re.MULTILINE)
+        command = text if path.parent.name == "command" else ""
+        yield str(path.relative_to(ROOT / "workflow")), "\n".join([*examples, command])
+
+
+def test_what_is_proposed_leaves_the_mechanism_to_the_planner_or_says_why_not():
+    forced = {
+        name: text for name, text in proposals() if name != "CHANGELOG.md" and _FORCED.search(text)
+    }
+    assert forced.keys() == REASONS.keys(), {n: _FORCED.findall(t) for n, t in forced.items()}
+    for name, reason in REASONS.items():
+        assert forced[name].count(reason) == len(_FORCED.findall(forced[name])), (name, reason)

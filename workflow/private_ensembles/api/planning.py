@@ -43,11 +43,10 @@ def plan(
     """Rank the mechanisms by expected right labels within a budget, the best first.
 
     >>> best, *_ = plan(
-    ...     teachers=250, classes=10, queries=500, labels=100, epsilon=1, delta=1e-5,
-    ...     mechanisms=["gnmax", "gnmax_exact"], noise="reproducible",
+    ...     teachers=250, classes=10, queries=500, labels=100, epsilon=1, delta=1e-5
     ... )
     >>> best.mechanism, round(best.answers), round(best.correct)
-    ('gnmax_exact', 100, 89)
+    ('confident_gnmax_exact', 100, 93)
 
     teachers, classes, queries: sizes, which are taken to be public. epsilon, delta: the budget of
     all labels together. labels: the most that are wanted; None: one for each query. profile: how

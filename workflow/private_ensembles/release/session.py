@@ -46,7 +46,7 @@ class Session:
     >>> folder = tempfile.mkdtemp()
     >>> with Session.create(
     ...     f"{folder}/ward.session", teachers=40, classes=2, labels=30, epsilon=2, delta=1e-6,
-    ...     mechanisms=["gnmax_exact"], noise="reproducible",
+    ...     noise="reproducible",
     ... ) as session:
     ...     labels = session.release([[39, 1], [2, 38]], key="monday")
     ...     session.release([[39, 1], [2, 38]], key="monday").tolist() == labels.tolist()
