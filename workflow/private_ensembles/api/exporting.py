@@ -33,7 +33,8 @@ def label_loss_distribution(
     lies on or above that of the labels at every epsilon, in both orders; an infinite loss holds
     about 1e-13. It composes with that of any mechanism for the same neighbours: ADD_OR_REMOVE_ONE,
     if a record that comes or goes changes one shard, or REPLACE_ONE within a shard
-    (docs/from-other-accountants.md). Raises ValueError for a value out of range, and
+    (docs/from-other-accountants.md, which also says below which delta dp_accounting's totals of
+    many steps are too small). Raises ValueError for a value out of range, and
     ModuleNotFoundError without dp_accounting.
     """
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
