@@ -87,7 +87,7 @@ def test_many_changed_statuses_are_cut_short(runs, capsys):
         (results / "fidelity.csv").write_text(FIDELITY.splitlines()[0] + "\n" + rows)
     lines = said(capsys, status=1)
     assert sum(line.startswith("status of ") for line in lines) == 20
-    assert lines[-2] == "and 3 statuses more (--json has all)"
+    assert lines[-2] == "and 3 more statuses (--json lists all)"
 
 
 @pytest.mark.parametrize(

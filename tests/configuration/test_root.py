@@ -105,7 +105,7 @@ OWN = {"votes": "votes.csv", "n_classes": 3, "shards": "disjoint"}
         ({"anyway": "oui"}, "^anyway = 'oui': must be true or false"),
         ({"absent": "oui"}, "^absent = 'oui': must be true or false"),
         ({"n_teachers": 1}, "^n_teachers = 1: must be an integer >= 2"),
-        ({"n_classes": 3, "most_ones": 7}, "^most_ones = 7: must be null, but for votes of two"),
+        ({"n_classes": 3, "most_ones": 7}, "^most_ones = 7: must be null, except for votes of two"),
         ({"session": "votes.csv", "batch": "a"}, "^shards = 'disjoint': must be null, as the"),
     ],
 )

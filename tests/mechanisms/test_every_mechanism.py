@@ -108,12 +108,12 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
         (
             "exponential",
             {"secure": True, "queries": 10_001, "labels": 10_001},
-            "has no sampler for noise: secure beyond 10,000 labels of two classes",
+            "has no sampler for secure noise beyond 10,000 labels of two classes",
         ),
         (
             "lnmax_pure",
             {"secure": True, "n_classes": 3},
-            "has no sampler for noise: secure beyond one label of two classes",
+            "has no sampler for secure noise beyond one label of two classes",
         ),
         ("ladder", {"n_classes": 3}, "for two classes only"),
         ("gnmax_exact", {"queries": 10_001, "labels": 10_001, "n_classes": 3}, "at most 10,000"),

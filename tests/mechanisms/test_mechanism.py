@@ -57,5 +57,5 @@ def test_coins_that_cost_more_than_delta_are_refused(monkeypatch):
     less = flip.law.less_noise(flip.calibrate(TASK), 0.999)
     monkeypatch.setattr(LabelAccount, "find", lambda *arguments, **free: less)
     assert flip.calibrate(TASK) == less
-    with pytest.raises(ValueError, match=r"delta = 0\.001: coins of permute_and_flip cost 0\.001"):
+    with pytest.raises(ValueError, match=r"delta = 0\.001: must be at least 0\.001"):
         flip.calibrate(replace(TASK, secure=True))

@@ -94,7 +94,7 @@ def test_it_says_what_was_released_when_and_by_which_version():
         "epsilon = 4 and delta = 2e-05",
         "epsilon = 2.9 and delta = 2e-05",
         "private-ensembles verify certificate.json",
-        "As stated by whoever released the labels",
+        "Whoever released the labels stated this",
     ):
         assert said in text, said
     assert (
@@ -130,7 +130,7 @@ def test_what_the_user_stated_is_in_it_and_cannot_be_markup():
     assert "<b>" not in page
     text = _text(page)
     assert "One <b>patient" in text
-    assert "As stated by whoever released" in text
+    assert "Whoever released the labels stated this" in text
     assert "There is no certificate of this release, because x & y" in text
 
 
@@ -146,7 +146,7 @@ def test_the_statement_of_the_api_reads_the_plan_back():
     counts = np.tile([[90, 10], [20, 80]], (4, 1))
     released = release_labels(counts, epsilon=2, delta=1e-5, mechanism="gnmax", shards="disjoint")
     assert release_plan.read(released.terms).name == "gnmax"
-    assert "on no record" in _text(release_statement(released))
+    assert "not on a record" in _text(release_statement(released))
     with pytest.raises(ValueError, match="cannot be read"):
         release_statement(replace(released, terms=""))
 

@@ -154,7 +154,7 @@ def test_the_budget_of_one_vote_is_that_of_group_privacy():
 def test_a_budget_too_little_to_be_shared_is_refused(epsilon, delta):
     task = Task(Ensemble(9, 2), Budget(epsilon, delta), Wanted(1), protection=Protection(reach=9))
     for name in ON_COUNTS:
-        begins = "one of 9 votes has too little of the budget: ("
+        begins = "leaves each of 9 votes too little of the budget: ("
         assert load(name).refusal(task).startswith(begins)
         assert begins not in (
             load(name).refusal(replace(task, protection=replace(task.protection, reach=1))) or ""
@@ -207,7 +207,7 @@ def test_an_account_of_one_vote_refuses_several():
     mechanism, task = replace(gnmax, account=OfOneVote()), task_of(3, 9, 4)
     assert mechanism.refusal(task) is None
     refusal = mechanism.refusal(replace(task, protection=replace(task.protection, reach=2)))
-    assert refusal == "charged for one vote that moves, not for several"
+    assert refusal == "its account is of one vote that moves, not of several"
 
 
 def test_pairs_that_are_not_known_are_not_guessed():

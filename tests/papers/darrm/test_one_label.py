@@ -24,5 +24,5 @@ def test_a_sigma_from_another_job_is_proven_of_its_coins_too():
     exact = load("gnmax_exact")
     sigma = exact.calibrate(Task(Ensemble(5, 2), Budget(0.5, 1e-3), Wanted(1), secure=True)).sigma
     assert for_budget(exact, budget, {"sigma_exact": sigma}).sigma == sigma
-    with pytest.raises(ValueError, match="coins of gnmax_exact cost"):
+    with pytest.raises(ValueError, match="which the coins of gnmax_exact cost"):
         for_budget(exact, budget, {"sigma_exact": 0.9 * sigma})

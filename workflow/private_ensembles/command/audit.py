@@ -26,16 +26,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "mechanism",
         metavar="FILE.py:FUNCTION",
-        help="counts (n, C) -> probabilities (n, L); or counts, generator -> labels (n,)",
+        help="takes counts (n, C) and returns probabilities (n, L); or takes counts and a NumPy "
+        "generator and returns labels (n,)",
     )
-    parser.add_argument("--teachers", type=whole, required=True, help="how many vote")
-    parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
-    parser.add_argument("--delta", type=real, default=1e-5, help="default 1e-5")
+    parser.add_argument("--teachers", type=whole, required=True, metavar="N", help="how many vote")
+    parser.add_argument(
+        "--classes", type=whole, required=True, metavar="N", help="among how many labels"
+    )
+    parser.add_argument(
+        "--delta",
+        type=real,
+        default=1e-5,
+        metavar="X",
+        help="at which epsilon is found; default 1e-5",
+    )
     parser.add_argument(
         "--neighbours",
         default="moved_vote",
-        help="moved_vote (default): all that a record of disjoint shards can do; missing_vote: a "
-        "teacher comes or goes; private_teachers: all see all data, each is private (two classes)",
+        help="which votes are compared: moved_vote (default), one vote moves, and a record of "
+        "disjoint shards can do no more; missing_vote, a teacher comes or goes; private_teachers, "
+        "each teacher is private and may see all data (two classes)",
     )
     parser.add_argument(
         "--claims",
@@ -43,22 +53,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="EPS,DELTA",
-        help="judge the claim; may be given several times",
+        help="say whether this claim holds; may be given several times",
     )
     parser.add_argument("--kind", choices=functions.KINDS, default="auto", help=argparse.SUPPRESS)
     exact = parser.add_argument_group("functions of probabilities")
     exact.add_argument(
-        "--relative-error", type=real, default=1e-12, help="of a probability; default 1e-12"
+        "--relative-error",
+        type=real,
+        default=1e-12,
+        metavar="X",
+        help="of the function's probabilities, at most; default 1e-12",
     )
-    exact.add_argument("--absolute-error", type=real, default=0.0, help="default 0")
-    exact.add_argument("--teacher-epsilon", type=real, help="one teacher's, for private_teachers")
-    exact.add_argument("--teacher-delta", type=real, default=0.0, help="one teacher's; default 0")
+    exact.add_argument(
+        "--absolute-error",
+        type=real,
+        default=0.0,
+        metavar="X",
+        help="of the function's probabilities, at most; default 0",
+    )
+    exact.add_argument(
+        "--teacher-epsilon",
+        type=real,
+        metavar="X",
+        help="what one teacher costs, for private_teachers",
+    )
+    exact.add_argument(
+        "--teacher-delta", type=real, default=0.0, metavar="X", help="of that cost; default 0"
+    )
     runs = parser.add_argument_group("samplers")
     runs.add_argument(
-        "--runs", type=whole, default=1_000_000, help="labels to draw; default 1000000"
+        "--runs",
+        type=whole,
+        default=1_000_000,
+        metavar="N",
+        help="how many labels are drawn; default 1000000",
     )
-    runs.add_argument("--confidence", type=real, default=0.999, help="default 0.999")
-    runs.add_argument("--seed", type=whole, default=0, help="of the generator; default 0")
+    runs.add_argument(
+        "--confidence",
+        type=real,
+        default=0.999,
+        metavar="SHARE",
+        help="with which the bound holds; default 0.999",
+    )
+    runs.add_argument(
+        "--seed", type=whole, default=0, metavar="N", help="of the generator; default 0"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

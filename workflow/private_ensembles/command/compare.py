@@ -25,13 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help="a folder in which a run was made, its folder results, or docs",
         )
     parser.add_argument(
-        "--common", action="store_true", help="only tables that both have, as with docs"
+        "--common", action="store_true", help="compare only tables that both have, as with docs"
     )
     parser.add_argument(
         "--tolerance",
         type=real,
         default=TOLERANCE,
-        help="largest relative difference that is rounding (%(default)s)",
+        metavar="X",
+        help="the largest relative difference that counts as rounding; default %(default)s",
     )
 
 
@@ -94,7 +95,7 @@ def _lines(kinds, alone, changed, tolerance):
     for name, was, now in changed[:_SHOWN]:
         yield f"status of {name}: {was or 'no such number'}, then {now or 'no such number'}"
     if len(changed) > _SHOWN:
-        yield f"and {len(changed) - _SHOWN} statuses more (--json has all)"
+        yield f"and {len(changed) - _SHOWN} more statuses (--json lists all)"
     if kinds["differs"] or any(alone.values()):
         yield f"not the same (tolerance {tolerance:g}, relative)"
     else:

@@ -13,19 +13,34 @@ EXAMPLES = ("private-ensembles gamma -K 11 -m 3 --epsilon 0.1 --Delta 1e-5 --out
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gamma` takes."""
-    parser.add_argument("-K", type=whole, required=True, help="teachers, an odd number")
-    parser.add_argument("-m", type=real, required=True, help="privacy allowance, in [1, K]")
-    parser.add_argument("--epsilon", type=real, required=True, help="of one teacher")
-    parser.add_argument("--Delta", type=real, default=0.0, help="of one teacher; default 0")
-    parser.add_argument("--delta", type=real, help="of the label; default 1 - (1 - Delta)^m")
-    parser.add_argument("--prior", default="uniform:0.5,1", help="default uniform:0.5,1")
+    parser.add_argument("-K", type=whole, required=True, help="how many teachers, an odd number")
+    parser.add_argument(
+        "-m",
+        type=real,
+        required=True,
+        help="how many times its epsilon a label may cost (the privacy allowance), in [1, K]",
+    )
+    parser.add_argument("--epsilon", type=real, required=True, help="what one teacher costs")
+    parser.add_argument("--Delta", type=real, default=0.0, help="the delta of that cost; default 0")
+    parser.add_argument(
+        "--delta",
+        type=real,
+        help="what one label may cost besides m times epsilon; default 1 - (1 - Delta)^m",
+    )
+    parser.add_argument(
+        "--prior",
+        default="uniform:0.5,1",
+        help="how the teachers' chances of saying 1 are distributed; default uniform:0.5,1",
+    )
     parser.add_argument(
         "--solver",
         choices=("auto", "gurobi", "highs"),
         default="auto",
         help="of linear programs: highs (auto, the default), or gurobi with a licence of yours",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE.json", help="write it there as well")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE.json", help="where gamma and its certificate are written"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

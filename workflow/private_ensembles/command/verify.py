@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--limit",
         type=int,
         metavar="MILLIONS",
-        help="how many million steps a certificate may take, if not as the verifier has it",
+        help="how many million steps a certificate may take; default: what the verifier allows",
     )
     parser.add_argument(
         "--verifier",

@@ -26,7 +26,7 @@ class PlannedProfile(Profile):
     """The same for a plan, which is compared with guessing."""
 
     commonest: types.Maybe[types.number(gt=0, lt=1)] = about(
-        "Share of the commonest class; null if all are alike likely."
+        "Share of the commonest class; null if all are equally common."
     )
     absent_share: types.number(ge=0, lt=1) = about(
         "Share of ballots that are absent; above 0 only if ballots may be."

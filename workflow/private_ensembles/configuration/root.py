@@ -221,7 +221,7 @@ class Configuration(types.Section):
             allowed = "null, as a session would have to remember each teacher's ones"
             yield "most_ones", self.most_ones, allowed
         elif self.most_ones is not None and self.votes and (self.n_classes != 2 or self.absent):
-            allowed = "null, but for votes of two classes without absent ballots"
+            allowed = "null, except for votes of two classes without absent ballots"
             yield "most_ones", self.most_ones, allowed
         if self.shards == "shared" and self.reach > 1:
             yield "reach", self.reach, "1, as shards = shared may have a record in all of them"

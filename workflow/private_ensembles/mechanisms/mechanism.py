@@ -56,7 +56,7 @@ class Mechanism:
         if self.law.n_classes == 2 and task.ensemble.classes != 2:
             return "for two classes only"
         if task.protection.reach > 1 and not self.account.groups:
-            return "charged for one vote that moves, not for several"
+            return "its account is of one vote that moves, not of several"
         if entry.hides_votes and (reason := groups.refusal(task)):
             return reason
         if reason := self.account.refusal(self.law, self.charged(task)):
@@ -76,7 +76,7 @@ class Mechanism:
                 self.law, charged, min(labels, charged.wanted.labels), **others
             )
         except NothingProven:
-            reason = f"no noise of {self.name} is proven for the budget"
+            reason = f"no noise of {self.name} is proven to keep the budget"
             raise ValueError(f"noise = secure: {reason}") from None
         parameters = self._drawn(parameters, task, labels)
         self.require_coins(task, parameters)
@@ -146,7 +146,8 @@ class Mechanism:
             spent = coins_delta(table, task.budget.epsilon, task.protection.reach)
             if spent > Decimal(task.budget.delta):
                 raise ValueError(
-                    f"delta = {task.budget.delta}: coins of {self.name} cost {spent:.17g}"
+                    f"delta = {task.budget.delta}: must be at least {spent:.17g}, which the "
+                    f"coins of {self.name} cost"
                 )
 
     def _arguments(self, task: Task, free: Mapping[str, float]) -> tuple[int, dict[str, float]]:
@@ -180,8 +181,8 @@ def unproven(entry: Entry, labels: int, n_classes: int) -> str | None:
     if labels <= (of_two if n_classes == 2 else of_more):
         return None
     if of_two == 1:
-        return "has no sampler for noise: secure beyond one label of two classes"
-    return f"has no sampler for noise: secure beyond {of_two:,} labels of two classes"
+        return "has no sampler for secure noise beyond one label of two classes"
+    return f"has no sampler for secure noise beyond {of_two:,} labels of two classes"
 
 
 @cache

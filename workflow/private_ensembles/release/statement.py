@@ -28,19 +28,19 @@ _LAWS = {
     "gumbel": "each class wins with a probability that grows exponentially with its votes",
     "exponential": "the class with the most votes wins after exponential noise is added to each "
     "count",
-    "ladder": "the class with the most votes wins, but for a coin that is flipped the more often "
-    "the closer the vote is",
-    "optimal": "a label is drawn that is right as often as any label that is as private",
-    "gamma": "the majority's label is given with a probability that depends on the majority's "
-    "size, else a fair coin's",
+    "ladder": "the class with the most votes wins, unless a coin decides; the closer the vote, the "
+    "more often it does",
+    "optimal": "labels are drawn with the probabilities that are right most often at this privacy",
+    "gamma": "the majority's label is given with a probability that depends on how large the "
+    "majority is; otherwise a fair coin decides",
     "majority": "the class with the most votes wins, without noise, because each teacher's "
-    "training is private itself",
-    "committee": "some teachers, drawn by lot once, answer by their plain majority, without "
-    "noise, because each teacher's training is private itself",
+    "training is itself private",
+    "committee": "some teachers, drawn at random once, answer by their plain majority, without "
+    "noise, because each teacher's training is itself private",
 }
 _ADJACENCIES = {
     "replace_one": "the data if one {unit} were replaced by another",
-    "add_remove": "the data if one {unit} were added or taken away",
+    "add_remove": "the data if one {unit} were added or removed",
 }
 # Size of the chart, in its own units.
 _SIDE, _EDGE = 220, 46
@@ -146,10 +146,10 @@ def _few(plan: ReleasePlan) -> str:
     changed = plan.mechanism.as_charged(task, plan.parameters)[1].labels
     known = ""
     if task.counts_only:
-        known = ". Of counts of votes, that is as stated by whoever released the labels"
+        known = ". Counts do not show this; whoever released the labels stated it"
     return (
-        f", of which one unit can change {changed:,} at most, as a teacher votes 1 on "
-        f"{task.wanted.most_ones:,} queries at most: only these are charged{known}"
+        f". One unit can change at most {changed:,} of them, because a teacher votes 1 on at most "
+        f"{task.wanted.most_ones:,} queries; only these are charged{known}"
     )
 
 
@@ -161,18 +161,18 @@ def _protected(plan: ReleasePlan) -> str:
     elif reach == 1:
         shards = f"No {unit} is in the data of two teachers (disjoint shards)."
     else:
-        shards = f"One {unit} is in the data of {reach} teachers at most."
+        shards = f"One {unit} is in the data of at most {reach} teachers."
     protected = f"One {unit}"
     rows = [
         ("Protected", escape(protected)),
         (
-            "Compared are",
+            "Compared",
             f"the data and {escape(_ADJACENCIES[task.protection.adjacency].format(unit=unit))} "
             f"({task.protection.adjacency})",
         ),
         (
             "On whose word",
-            f"{escape(shards)} As stated by whoever released the labels; no program can see it in "
+            f"{escape(shards)} Whoever released the labels stated this; no program can see it in "
             "the votes.",
         ),
     ]
@@ -181,8 +181,8 @@ def _protected(plan: ReleasePlan) -> str:
             (
                 "Absent ballots",
                 "A teacher may have said nothing about a query. Whether it did is protected as its "
-                "vote is: the data compared may turn a vote into none, or none into a vote. Absent "
-                "ballots were dealt out to the classes in turn",
+                "vote is: between the data that are compared, a vote may appear or vanish. Absent "
+                "ballots were given to the classes in turn",
             )
         )
     if plan.mechanism.entry.teachers == "private":
@@ -191,7 +191,7 @@ def _protected(plan: ReleasePlan) -> str:
             (
                 "Teachers",
                 f"Each was trained to be ({_number(private.epsilon)}, {_number(private.delta)})-"
-                "differentially private by itself, as stated by whoever released the labels",
+                "differentially private by itself; whoever released the labels stated this",
             )
         )
     return _table(rows)
@@ -205,15 +205,15 @@ def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> 
     words = (
         f"<p>All labels together are <strong>({_number(epsilon)}, {_number(delta)})-differentially "
         f"private</strong>, whatever the votes were.</p>"
-        f"<p>In odds: whoever thinks it 50:50 whether the data hold one {escape(unit)} or another, "
-        f"and then sees all labels, guesses right <strong>at most {_percent(claimed)} of the "
+        f"<p>In odds: somebody who bets 50:50 on whether the data hold one {escape(unit)} or "
+        f"another, and then sees all labels, is right <strong>at most {_percent(claimed)} of the "
         f"time</strong>. Seeing the labels multiplies the odds by at most e<sup>ε</sup> = "
-        f"{_number(math.exp(epsilon))}, but for a probability δ of at most {_share(delta)}.</p>"
+        f"{_number(math.exp(epsilon))}, except with a probability δ of at most {_share(delta)}.</p>"
     )
     if known < claimed - 0.005:
         words += (
-            "<p>The account knows more than this one pair of numbers: by the whole curve beside, "
-            f"such a guess is right at most {_percent(known)} of the time.</p>"
+            "<p>The account proves more than this one pair of numbers: by the whole curve shown "
+            f"here, such a guess is right at most {_percent(known)} of the time.</p>"
         )
     page = escape(entry.proof)
     words += (
@@ -241,43 +241,42 @@ def _drawn(plan: ReleasePlan) -> str:
         return ""
     if law.coins and plan.task.ensemble.classes == 2:
         return (
-            "Labels were drawn by exact coins from the system's entropy, whose probabilities "
-            "are those that the account is of."
+            "Labels were drawn by exact coins from the operating system's entropy. The account "
+            "covers the probabilities of these very coins."
         )
     if getattr(law, "drawn", "") == "whole":
         return (
-            "Noise was drawn on whole numbers, exactly, from the system's entropy, and is "
-            "accounted for as such."
+            "Noise was drawn exactly, in whole numbers, from the operating system's entropy. The "
+            "account covers this very noise."
         )
     if getattr(law, "drawn", "") in ("fine", "coins"):
         return (
-            "Noise was drawn exactly, on a lattice of 2<sup>−40</sup> votes or so, from the "
-            "system's entropy. Its distance from the continuous noise of the theorem is charged "
-            "to δ."
+            "Noise was drawn exactly, in steps of about 2<sup>−40</sup> votes, from the operating "
+            "system's entropy. Its distance from the theorem's continuous noise is charged to δ."
         )
-    return "Labels were drawn by exact dice from the system's entropy."
+    return "Labels were drawn by exact dice from the operating system's entropy."
 
 
 def _together(charged: Charged) -> str:
     total, joint, spent = charged.total, charged.joint, charged.spent
     if spent is not None:
         return (
-            "<p>These are labels of a session: what is promised above covers all labels that it "
-            f"may ever release. Those so far cost at most ε = {_number(spent)} at "
+            "<p>These are labels of a session. The promise above covers all labels that it may "
+            f"ever release. Those so far cost at most ε = {_number(spent)} at "
             f"δ = {_number(charged.delta)}. Releases elsewhere of votes on the same data add to "
             "it.</p>"
         )
     if total is None:
-        return "<p>This release is on no record: what was released before is not known.</p>"
+        return "<p>This release is not on a record, so what was released before is not known.</p>"
     text = (
         "<p>All releases on this record, this one included, cost at most "
-        f"{escape(str(total))}: the sum, which holds whatever decided on each of them.</p>"
+        f"{escape(str(total))} together. This is the sum, which holds whatever led to each of "
+        "them.</p>"
     )
     if joint is not None:
         text += (
-            f"<p>If how many releases there would be, and how large, was fixed before the first "
-            f"label was seen, they cost at most {escape(str(joint))}, by the account of all labels "
-            "together.</p>"
+            "<p>If the number of releases and their sizes were fixed before anybody saw a label, "
+            f"they cost at most {escape(str(joint))} together, by the account of all labels.</p>"
         )
     return text + "<p>Releases elsewhere of votes on the same data add to it.</p>"
 
@@ -285,13 +284,12 @@ def _together(charged: Charged) -> str:
 def _limits(plan: ReleasePlan) -> str:
     unit = escape(plan.facts.unit)
     rows = [
-        f"Facts about groups: what is true of many {unit}s may be learned from the labels, and "
+        f"Facts about groups: anybody may learn from the labels what is true of many {unit}s, and "
         f"several {unit}s together are protected less.",
-        f"What follows about one {unit} from facts about others, if they are correlated.",
-        "The queries, and the numbers of queries, teachers and classes: they are taken to be "
-        "public.",
-        "The votes, their files, logs and rehearsals: they must stay where they are.",
-        "Anything else that was made of the same data: other models, tables, answers.",
+        f"What facts about others say about one {unit}, if they are correlated.",
+        "The queries, and the numbers of queries, teachers and classes. They count as public.",
+        "The votes, their files, logs and rehearsals. They must stay where they are.",
+        "Anything else that was made from the same data, such as models, tables and answers.",
         "Whether labels are right.",
     ]
     return "<ul>" + "".join(f"<li>{row}</li>" for row in rows) + "</ul>"
@@ -301,11 +299,11 @@ def _checks(proof: Proof, *, on_record: bool) -> str:
     if proof.body["kind"] == "none":
         return (
             "<p>There is no certificate of this release, because "
-            f"{escape(proof.body['why'])}. The account rests on the page of its theorem and on "
-            "this program's tests.</p>"
+            f"{escape(proof.body['why'])}. Its account rests on the theorem's proof and on this "
+            "program's tests.</p>"
         )
     if not on_record:
-        return "<p>There is a certificate of a release that is on a record.</p>"
+        return "<p>Only a release that is on a record has a certificate.</p>"
     return (
         f"<p><code>{CERTIFICATE}</code> beside this page proves the claim of this very release: "
         "it holds the plan, the time of the charge and the hash of <code>labels.csv</code>.</p>"
@@ -364,8 +362,9 @@ def chart(points: Sequence[tuple[float, float]]) -> str:
         f'<polyline points="{line}" class="curve"/>{ticks}'
         f'<text x="{edge + side / 2}" y="{side + 40}" text-anchor="middle">wrongly accused</text>'
         f'<text transform="translate(11 {8 + side / 2}) rotate(-90)" text-anchor="middle">missed'
-        "</text></svg><figcaption>Whoever tests the labels for one of two data sets makes errors "
-        "on or above the curve. Dashed: labels that tell nothing.</figcaption></figure>"
+        "</text></svg><figcaption>Somebody tries to tell from the labels which of two data sets "
+        "they came from. No test has fewer misses than the curve allows for its wrong accusations. "
+        "Dashed: labels that tell nothing.</figcaption></figure>"
     )
 
 

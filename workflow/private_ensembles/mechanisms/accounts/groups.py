@@ -43,7 +43,7 @@ def refusal(task: Task) -> str | None:
     if task.protection.reach == 1 or (epsilon >= LEAST_EPSILON and delta >= LEAST_DELTA):
         return None
     votes, share = task.protection.reach, f"({epsilon:.3g}, {delta:.3g})"
-    return f"one of {votes} votes has too little of the budget: {share}"
+    return f"leaves each of {votes} votes too little of the budget: {share}"
 
 
 def delta_of_one(epsilon: float, task: Task) -> float:
