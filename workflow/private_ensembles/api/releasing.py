@@ -99,8 +99,8 @@ def release_labels(
     queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the
     best on the profile. profile, adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the
     profile never from these votes. shards: ``disjoint`` if no record is in the data of two
-    teachers, or ``shared``; must be stated unless it is a rehearsal. unit, reach: what one record
-    is, such as "patient", and the most shards that one may be in. anyway: release labels of which, on
+    teachers, or ``shared``; stated unless it is a rehearsal. unit, reach: what one record is,
+    such as "patient", and the most shards that one may be in. anyway: release labels of which, on
     the profile, too few would be right to be of use. noise: ``secure`` (the system's entropy; then
     no seed) or ``reproducible``: a rehearsal, with `seed` (default 0).
 
