@@ -174,7 +174,7 @@ def subjects(classes: tuple[int, ...] = CLASSES) -> Iterator[Subject]:
             honest = mechanism.law.audited(task, parameters)
             # What is claimed is as tight as can be, the exact value, unless it is false.
             claimed = honest.worst(DELTA).epsilon
-            if not mechanism.entry.releasable:
+            if not mechanism.guarantee.holds:
                 claimed = mechanism.cost(task, parameters).claimed
             yield Subject(mechanism.name, n_classes, False, claimed, honest)
             twin = mechanism.law.audited(task, mechanism.law.less_noise(parameters, 0.5))

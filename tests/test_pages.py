@@ -77,7 +77,7 @@ def test_no_file_cites_a_page_that_does_not_ship():
 
 @pytest.mark.parametrize("entry", registry.ENTRIES, ids=lambda entry: entry.name)
 def test_the_proof_that_a_mechanism_names_is_there(entry):
-    page, _, anchor = entry.proof.partition("#")
+    page, _, anchor = entry.origin.proof.partition("#")
     assert not anchor or anchor in headings(ROOT / "docs" / page)
     assert (ROOT / "docs" / page).is_file()
 

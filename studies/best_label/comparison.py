@@ -87,7 +87,11 @@ def _of_mechanisms(
     for name in mechanisms:
         mechanism = load(name)
         entry = mechanism.entry
-        if not entry.hides_votes or entry.data_dependent or mechanism.refusal(task):
+        if (
+            not entry.guarantee.hides_votes
+            or entry.guarantee.data_dependent
+            or mechanism.refusal(task)
+        ):
             continue
         parameters = mechanism.calibrate(task)
         chances = np.empty(len(histograms.sizes))

@@ -47,7 +47,7 @@ def compare(
                 secure=check_mode(noise) == "secure",
             )
             for name, mechanism in every().items():
-                if mechanism.refusal(wanted) or not mechanism.entry.hides_votes:
+                if mechanism.refusal(wanted) or not mechanism.guarantee.hides_votes:
                     continue
                 parameters = mechanism.calibrate(wanted)
                 answers, correct = mechanism.law.expected(

@@ -47,7 +47,7 @@ def many_labels(
         )
         for name in mechanisms:
             mechanism = load(name)
-            if not mechanism.entry.hides_votes or mechanism.refusal(wanted):
+            if not mechanism.guarantee.hides_votes or mechanism.refusal(wanted):
                 continue
             parameters = mechanism.calibrate(wanted)
             outcome = mechanism.law.distribution(counts, parameters, wanted.secure)
@@ -57,7 +57,7 @@ def many_labels(
                 {
                     "mechanism": name,
                     "name": mechanism.entry.label,
-                    "analysis": mechanism.entry.analysis,
+                    "analysis": mechanism.entry.offer.analysis,
                     "labels": labels,
                     "epsilon": wanted.budget.epsilon,
                     "delta": wanted.budget.delta,

@@ -47,7 +47,7 @@ def test_private_teachers_are_stated():
 
 def test_a_plan_for_units_of_several_shards_has_more_noise():
     size = {"teachers": 60, "classes": 3, "queries": 20, "epsilon": 2, "delta": 1e-5}
-    names = [name for name in registry.offered() if load(name).entry.hides_votes]
+    names = [name for name in registry.offered() if load(name).guarantee.hides_votes]
     one, two = plan(**size, mechanisms=names), plan(**size, mechanisms=names, reach=2)
     correct = {found.mechanism: found.correct for found in one if found.refusal is None}
     others = {found.mechanism: found for found in two if found.refusal is None}

@@ -64,7 +64,7 @@ def test_the_numbers_are_the_registered_audit_s_and_every_twin_is_caught(listed,
         assert gaussian_delta(mu * (1 + 1e-9), exact * (1 - 1e-9)) >= AUDIT_DELTA * (1 - 1e-6)
 
 
-OFFERED = [name for name in registry.offered() if registry.entry(name).hides_votes]
+OFFERED = [name for name in registry.offered() if registry.entry(name).guarantee.hides_votes]
 
 
 @pytest.mark.parametrize("name", OFFERED)

@@ -59,7 +59,7 @@ def test_a_verdict_names_a_section_of_the_docs_that_states_and_proves_something(
     assert set(table.loc[table["verdict"] == "unproven", "proof"]) == {""}
     named = set(table.loc[table["verdict"] != "unproven", "proof"])
     assert len(named) > 5
-    proofs = {entry.proof for entry in registry.ENTRIES}
+    proofs = {entry.origin.proof for entry in registry.ENTRIES}
     assert named <= proofs | {"method.md#a-record-that-is-replaced"}
 
 

@@ -9,7 +9,7 @@ from private_ensembles.mechanisms.mechanism import Mechanism, every
 from private_ensembles.mechanisms.parameters import Cost, Parameters
 from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.darrm.one_label import terms
-from private_ensembles.papers.pate.given_noise import at_noise
+from private_ensembles.papers.pate.given_noise import ACCOUNTS, at_noise
 
 K, M, EPSILON, DELTA = (BUDGET[name] for name in ("K", "m", "epsilon", "Delta"))
 _, BAGGING = OWN["dpbag"]
@@ -38,5 +38,5 @@ def one_label_each(immutable: ImmutableNoise) -> dict[str, tuple]:
 
 def stated_cost(mechanism: Mechanism, task: Task, parameters: Parameters) -> Cost:
     """What one label costs by the account of given noise, or by its only one."""
-    account = mechanism.given or mechanism.account
+    account = ACCOUNTS.get(mechanism.name, mechanism.account)
     return account.cost(mechanism.law, task, parameters)

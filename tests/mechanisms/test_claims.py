@@ -30,7 +30,7 @@ from .listed import AUDIT_DELTA, NOISE, K, one_label_each, stated_cost
 # A bit beyond delta a leak that uses it up, and is rounded up, does not read as infinite.
 NEXT = 1 + 1e-6
 NAMES = sorted(registry.entries())
-TRUE = [name for name in NAMES if load(name).entry.releasable]
+TRUE = [name for name in NAMES if load(name).guarantee.holds]
 # Each bound fails with at most this probability on correct code; some forty are computed.
 ERROR = 1e-6
 
@@ -42,7 +42,7 @@ def listed():
 
 def claimed(mechanism, task, parameters):
     """A budget is its own claim; given noise has the paper's."""
-    if mechanism.entry.keeps_budget and not mechanism.entry.data_dependent:
+    if mechanism.entry.offer is not None and not mechanism.guarantee.data_dependent:
         return task.budget.epsilon
     return stated_cost(mechanism, task, parameters).claimed
 
@@ -61,11 +61,11 @@ def test_claim_is_an_upper_bound_of_the_exact_value_unless_it_is_false(listed, n
         claimed_epsilon=claim,
         exact_epsilon=exact,
     )
-    assert row["verdict"] == ("holds" if mechanism.entry.releasable else "fails")
-    assert row["release"] == mechanism.entry.releasable
-    if mechanism.entry.releasable:  # NZC's table underflows; its ledger rows are made of logarithms
+    assert row["verdict"] == ("holds" if mechanism.guarantee.holds else "fails")
+    assert row["release"] == mechanism.guarantee.holds
+    if mechanism.guarantee.holds:  # NZC's table underflows; its ledger rows are made of logarithms
         assert exact <= stated_cost(mechanism, task, parameters).proven * (1 + 1e-9)
-    tight = mechanism.entry.analysis == "label" and not mechanism.entry.data_dependent
+    tight = mechanism.entry.offer.analysis == "label" and not mechanism.guarantee.data_dependent
     if tight or name in ("ladder", "majority_private", "permute_and_flip"):
         assert exact == pytest.approx(claim, rel=1e-4)
 
@@ -130,7 +130,7 @@ def test_sampler_of_nzc_refutes_its_claim(listed):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in registry.offered() if load(name).entry.hides_votes]
+    "name", [name for name in registry.offered() if load(name).guarantee.hides_votes]
 )
 def test_offered_mechanisms_on_three_classes(name):
     """What the planner and own votes release, at the worst pair of all histograms."""

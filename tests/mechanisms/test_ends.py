@@ -48,8 +48,8 @@ def votes_of(counts):
 @pytest.mark.parametrize("name", registry.offered())
 def test_no_votes_stop_a_release(name, size, monkeypatch):
     mechanism = load(name)
-    private = mechanism.entry.teachers == "private"
-    model = sorted(mechanism.entry.privacy_models)[-1 if name == "committee" else 0]
+    private = mechanism.guarantee.teachers == "private"
+    model = sorted(mechanism.guarantee.privacy_models)[-1 if name == "committee" else 0]
     task = Task(
         Ensemble(*size, private=Budget(0.3, 0.0) if private else None),
         Budget(2.0, 1e-5),

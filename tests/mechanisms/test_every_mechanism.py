@@ -19,7 +19,7 @@ NAMES = registry.offered()
 
 def base(name, **change):
     """The task, in a privacy model that the mechanism is for."""
-    model = sorted(load(name).entry.privacy_models)[0]
+    model = sorted(load(name).guarantee.privacy_models)[0]
     return Task.read(BASE.stated() | {"privacy_model": model, **change})
 
 

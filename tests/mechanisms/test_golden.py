@@ -65,7 +65,7 @@ def test_one_label_of_a_budget_is_what_it_was(place, name):
     audited = mechanism.law.audited(task, parameters)
     assert audited.worst(task.budget.delta * NEXT).epsilon == pytest.approx(row["exact"], rel=1e-12)
     assert audited.curve(CURVE).tolist() == pytest.approx(row["curve"], rel=1e-12)
-    if "secure_probability" in row and mechanism.entry.analysis != "label":
+    if "secure_probability" in row and mechanism.entry.offer.analysis != "label":
         secure = mechanism.law.distribution(both_counts(K), parameters, secure=True)[:, 1]
         assert secure.tolist() == pytest.approx(row["secure_probability"], rel=1e-12)
 
@@ -86,7 +86,7 @@ def test_aggregators_at_given_noise_are_what_they_were(place):
         audited = mechanism.law.audited(task, parameters)
         assert audited.worst(delta * NEXT).epsilon == pytest.approx(row["exact"], rel=1e-12)
         assert audited.curve(CURVE).tolist() == pytest.approx(row["curve"], rel=1e-12)
-        if mechanism.entry.keeps_budget:
+        if mechanism.entry.offer is not None:
             continue
         cost = mechanism.cost(task, parameters)
         assert (cost.claimed, cost.proven) == pytest.approx((row["claimed"], row["proven"]))

@@ -45,11 +45,11 @@ GIVEN = {
 def task_of(name, classes, labels, budget, *, secure):
     """Return a small task that suits the mechanism's privacy model."""
     entry, more = registry.entry(name), {}
-    if entry.teachers == "private":
+    if entry.guarantee.teachers == "private":
         more = {"teacher_epsilon": budget[0] / 4, "adjacency": "add_remove"}
-        if "shared_data" in entry.privacy_models:
+        if "shared_data" in entry.guarantee.privacy_models:
             more["privacy_model"] = "shared_data"
-    teachers = 6 if name == "dpbag" else 4 if entry.hides_votes else 3
+    teachers = 6 if name == "dpbag" else 4 if entry.guarantee.hides_votes else 3
     size = {"queries": labels, "labels": labels, "n_teachers": teachers, "n_classes": classes}
     epsilon, delta = budget
     return Task.read({"epsilon": epsilon, "delta": delta, **size, **more, "secure": secure})
@@ -99,7 +99,7 @@ def moves_of(rows, moved):
 def delta_drawn(mechanism, task, parameters, followed):
     """Return the exact delta, at the task's epsilon, of the labels that secure noise draws."""
     law, sure = mechanism.law, parameters.labels
-    if not mechanism.entry.hides_votes:
+    if not mechanism.guarantee.hides_votes:
         return Decimal(of_private_teachers(mechanism, task, parameters, followed))
     moved = getattr(parameters, "k", 1)
     rows = rows_of(task.ensemble.teachers, task.ensemble.classes)
@@ -130,7 +130,7 @@ def of_private_teachers(mechanism, task, parameters, followed):
 
 def why_not(mechanism, task, parameters, monkeypatch):
     """Say which of four reasons the refusal has, or fail: there must be one."""
-    if not mechanism.entry.releasable:
+    if not mechanism.guarantee.holds:
         return "false"
     if parameters.continuous:
         return "continuous"
@@ -161,7 +161,7 @@ def test_what_may_be_released_costs_at_most_delta_and_what_may_not_has_a_reason(
             assert refusal(mechanism, parameters, classes, secure=False) is None  # a rehearsal
             reason = refusal(mechanism, parameters, classes, secure=True)
             if reason is None:
-                assert labels <= mechanism.entry.secure[classes > 2]
+                assert labels <= mechanism.guarantee.secure[classes > 2]
                 with monkeypatch.context() as patched:
                     spent = delta_drawn(mechanism, task, parameters, Followed(patched))
                 assert 0 <= spent <= Decimal(task.budget.delta) + ROUNDING
@@ -186,7 +186,7 @@ def test_the_test_can_tell(name, labels, monkeypatch):
     assert delta_drawn(mechanism, task, weaker, followed) > task.budget.delta
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if registry.entry(name).keeps_budget])
+@pytest.mark.parametrize("name", [name for name in NAMES if registry.entry(name).offer is not None])
 def test_noise_for_one_number_of_classes_is_not_released_for_another(name):
     """It would be at a cost that nobody proved: gnmax_exact's needs more of three classes."""
     mechanism = load(name)
@@ -212,10 +212,10 @@ def test_noise_of_two_classes_would_cost_more_in_three():
 def test_labels_are_released_up_to_the_number_of_the_table_and_no_further(name):
     """By the number only: nothing is drawn."""
     mechanism = load(name)
-    if not mechanism.entry.releasable:
+    if not mechanism.guarantee.holds:
         return
     for classes in CLASSES:
-        most = mechanism.entry.secure[classes > 2]
+        most = mechanism.guarantee.secure[classes > 2]
         parameters = GIVEN.get(name, GIVEN["lnmax"])
         reasons = [
             refusal(mechanism, parameters.for_labels(labels), classes, secure=True)
@@ -238,7 +238,9 @@ def test_the_table_that_people_read_is_the_registry_s(root):
             assert name not in shown
             shown[name.strip("`")] = two, more
     proven = {
-        entry.name: tuple(words[number if entry.releasable else 0] for number in entry.secure)
+        entry.name: tuple(
+            words[number if entry.guarantee.holds else 0] for number in entry.guarantee.secure
+        )
         for entry in registry.ENTRIES
     }
     assert shown == proven

@@ -27,17 +27,17 @@ def test_the_list_is_what_is_loaded_in_its_order():
 def test_every_mechanism_says_what_it_needs(name):
     entry = EVERY[name]
     assert load(name).name == entry.name == name
-    assert entry.teachers in ("private", "plain")
-    assert entry.privacy_models
-    assert entry.privacy_models <= PRIVACY_MODELS
-    assert entry.adjacencies
-    assert entry.adjacencies <= ADJACENCIES
-    assert entry.analysis in registry.ANALYSES
-    for fact in (entry.label, entry.paper, entry.source, *entry.look[:2]):
+    assert entry.guarantee.teachers in ("private", "plain")
+    assert entry.guarantee.privacy_models
+    assert entry.guarantee.privacy_models <= PRIVACY_MODELS
+    assert entry.guarantee.adjacencies
+    assert entry.guarantee.adjacencies <= ADJACENCIES
+    assert entry.offer is None or entry.offer.analysis in registry.ANALYSES
+    for fact in (entry.label, entry.origin.paper, entry.origin.source, *entry.look[:2]):
         assert isinstance(fact, str)
         assert fact
-    if entry.teachers == "plain":
-        assert entry.privacy_models == {"disjoint_shards"}
+    if entry.guarantee.teachers == "plain":
+        assert entry.guarantee.privacy_models == {"disjoint_shards"}
 
 
 def test_no_two_have_a_name_or_a_look_in_common():
@@ -68,7 +68,7 @@ def section(page, anchor):
 
 @pytest.mark.parametrize("name", [*EVERY, "replaced"])
 def test_the_page_states_and_proves_the_claim(name, root):
-    page, _, anchor = (EVERY[name].proof if name in EVERY else REPLACED).partition("#")
+    page, _, anchor = (EVERY[name].origin.proof if name in EVERY else REPLACED).partition("#")
     text = section((root / "docs" / page).read_text(encoding="utf-8"), anchor)
     assert "**Theorem.**" in text or "**Proposition.**" in text
     assert "*Proof.*" in text
@@ -79,7 +79,7 @@ def test_every_mechanism_answers_for_its_own_model_and_neighbours_and_refuses_al
     known = EVERY[name]
     for model in sorted(PRIVACY_MODELS | {"local"}):
         for adjacency in sorted(ADJACENCIES | {"zero_out"}):
-            if model in known.privacy_models and adjacency in known.adjacencies:
+            if model in known.guarantee.privacy_models and adjacency in known.guarantee.adjacencies:
                 known.require(model, adjacency)
             else:
                 with pytest.raises(ValueError, match=f"must be one of .* for {name}$"):
@@ -88,7 +88,9 @@ def test_every_mechanism_answers_for_its_own_model_and_neighbours_and_refuses_al
 
 def test_noise_on_votes_refuses_teachers_that_share_data():
     """DaRRM's mechanisms and committees alone are private there; everybody else refuses."""
-    serving = {name for name, known in EVERY.items() if "shared_data" in known.privacy_models}
+    serving = {
+        name for name, known in EVERY.items() if "shared_data" in known.guarantee.privacy_models
+    }
     assert serving == {"darrm_sub", "darrm_opt", "committee"}
 
 

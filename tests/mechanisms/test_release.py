@@ -32,13 +32,15 @@ def test_no_label_is_released_beyond_those_paid_for():
 def test_counts_of_other_teachers_than_it_was_calibrated_for_are_refused(name):
     """They would be released at a cost that nobody proved."""
     mechanism = load(name)
-    private = mechanism.entry.teachers == "private"
+    private = mechanism.guarantee.teachers == "private"
     task = replace(
         BASE,
         wanted=replace(BASE.wanted, labels=1),
         protection=replace(
             BASE.protection,
-            privacy_model=sorted(mechanism.entry.privacy_models)[-1 if name == "committee" else 0],
+            privacy_model=sorted(mechanism.guarantee.privacy_models)[
+                -1 if name == "committee" else 0
+            ],
             adjacency="add_remove" if private else "replace_one",
         ),
     )

@@ -136,16 +136,16 @@ def random_setting(mechanism, generator):
         "secure": True,
     }
     size["labels"] = int(generator.integers(1, size["queries"] + 1))
-    if not mechanism.entry.hides_votes:  # every assignment of corners is listed
+    if not mechanism.guarantee.hides_votes:  # every assignment of corners is listed
         size["n_teachers"] = int(generator.choice([3, 5]))
-        size["privacy_model"] = sorted(mechanism.entry.privacy_models)[0]
+        size["privacy_model"] = sorted(mechanism.guarantee.privacy_models)[0]
         size["teacher_epsilon"] = size["epsilon"] * float(generator.uniform(0.1, 0.9))
         size["teacher_Delta"] = size["delta"] * float(generator.choice([0, 0.05]))
     if mechanism.name == "dpbag":
         noise = BaggingNoise(n_shards=3, k=3, rate=float(generator.uniform(0.05, 1.5)))
         one_label = {"n_teachers": 9, "n_classes": 2, "queries": 1, "labels": 1}
         return Task.read({**size, **one_label}), noise, noise.k
-    if not mechanism.entry.keeps_budget:
+    if mechanism.entry.offer is None:
         confident = {
             "threshold": float(generator.uniform(-2, size["n_teachers"] + 2)),
             "sigma1": float(generator.uniform(0.5, 3)),
@@ -170,7 +170,7 @@ def random_setting(mechanism, generator):
     return None
 
 
-NAMES = [entry.name for entry in registry.ENTRIES if entry.releasable]
+NAMES = [entry.name for entry in registry.ENTRIES if entry.guarantee.holds]
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -189,7 +189,7 @@ def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monke
         bound = task.budget.delta + ROUNDING
         assert refusal(mechanism, parameters, task.ensemble.classes, secure=True) is None
         checked += 1
-        if not mechanism.entry.hides_votes:
+        if not mechanism.guarantee.hides_votes:
             # Here 1 - p loses digits of a small probability, which e^epsilon magnifies.
             lost = 8 * 2.0**-53 * math.exp(epsilon)
             assert private_teachers(mechanism, followed, task, parameters, epsilon) <= bound + lost
@@ -222,7 +222,7 @@ def private_teachers(mechanism, followed, task, parameters, epsilon):
     """Of one teacher that changes on disjoint shards, of all of them where data are shared."""
     K, teacher = task.ensemble.teachers, task.teacher_cost()
     corners = teacher_corners(teacher.epsilon, teacher.delta)
-    if "shared_data" not in mechanism.entry.privacy_models:
+    if "shared_data" not in mechanism.guarantee.privacy_models:
         return votes_delta(1, corners, epsilon)
     if task.wanted.labels > 1:
         return votes_delta(getattr(parameters, "members", K), corners, epsilon)
@@ -253,7 +253,7 @@ def test_a_release_refuses_noise_of_which_its_parameters_prove_nothing(name):
         assert release(mechanism, counts, parameters, Secure()).shape == (4,)
         # Labels that are charged for what they release may cost less than their noisy counts.
         listed = getattr(parameters, "moves", ())
-        if listed and mechanism.entry.analysis != "label":
+        if listed and mechanism.entry.offer.analysis != "label":
             noise = [(move.counts, move.sigma) for move in listed]
             assert all_noise_delta(noise, task.budget.epsilon) <= task.budget.delta
         return

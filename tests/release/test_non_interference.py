@@ -86,10 +86,10 @@ def settings_for(name, size, *, absent=False):
     config = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
     config |= {"votes": "votes.npz", "n_classes": size[1], "epsilon": 2, "absent": absent}
     mechanism = load(name)
-    model = sorted(mechanism.entry.privacy_models)[0]
+    model = sorted(mechanism.guarantee.privacy_models)[0]
     # What is of little use is released like the rest.
     config |= {"shards": SHARDS[model], "unit": "patient", "anyway": True}
-    private = mechanism.entry.teachers == "private"
+    private = mechanism.guarantee.teachers == "private"
     config["planner"] |= {
         "mechanisms": [name],
         "privacy_model": model,

@@ -16,7 +16,7 @@ PRIVATE = {"teacher_epsilon": 0.4, "teacher_delta": 1e-6, "adjacency": "add_remo
 
 def made(name, **changes):
     entry = registry.entry(name)
-    more = PRIVATE if entry.teachers == "private" else {}
+    more = PRIVATE if entry.guarantee.teachers == "private" else {}
     return session_plan.made(
         mechanisms=[name], profile=None, facts=FACTS, noise="reproducible", **SIZES | more | changes
     )

@@ -106,8 +106,8 @@ def test_it_says_what_was_released_when_and_by_which_version():
 @pytest.mark.parametrize("name", registry.offered())
 def test_every_mechanism_is_told_in_words(name):
     further = {}
-    if load(name).entry.teachers == "private":
-        model = sorted(load(name).entry.privacy_models)[0]
+    if load(name).guarantee.teachers == "private":
+        model = sorted(load(name).guarantee.privacy_models)[0]
         further = PRIVATE | {"privacy_model": model}
     if name == "darrm_opt":
         pytest.skip("its gamma is found by a program that another test runs")
@@ -115,7 +115,7 @@ def test_every_mechanism_is_told_in_words(name):
         statement.documents(_release(_plan(name, **further)), Total(2, 1e-5, "x"))["statement.html"]
     )
     assert registry.entry(name).label in text
-    assert registry.entry(name).proof in text
+    assert registry.entry(name).origin.proof in text
     assert "There is no certificate" not in text
 
 

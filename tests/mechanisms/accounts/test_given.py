@@ -15,6 +15,7 @@ from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.papers.pate.given_noise import ACCOUNTS
 
 TASK = Task(Ensemble(28, 2), Budget(1.0, 1e-5), Wanted(1))
 
@@ -24,7 +25,7 @@ def test_what_is_proven_of_given_noise_is_of_the_noise_that_is_drawn(name):
     """At sigma = 1 the continuous account of one label claims a delta too small by a quarter."""
     task = Task(Ensemble(5, 2), Budget(1.0, 1e-2), Wanted(1))
     mechanism = load(name)
-    account = mechanism.given or mechanism.account
+    account = ACCOUNTS.get(mechanism.name, mechanism.account)
     continuous, secure = (
         account.cost(mechanism.law, replace(task, secure=kind), GaussianNoise(1.0)).proven
         for kind in (False, True)

@@ -101,7 +101,7 @@ def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon
 def test_votes_themselves_are_not_hidden(name):
     """Teachers are private, votes get no noise of their own: two histograms can be told apart."""
     mechanism = load(name)
-    assert not mechanism.entry.hides_votes
+    assert not mechanism.guarantee.hides_votes
     rich = mechanism.calibrate(replace(RICH, wanted=replace(RICH.wanted, labels=1)))
     chances = mechanism.law.distribution(np.array([[9, 0], [0, 9]]), rich)
     assert chances.tolist() == [[1, 0], [0, 1]]

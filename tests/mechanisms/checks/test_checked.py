@@ -14,6 +14,7 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Secure
+from private_ensembles.papers.pate.given_noise import ACCOUNTS
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax_lattice import lattice_distribution
 
@@ -42,7 +43,7 @@ def test_the_cost_is_that_of_every_threshold_and_every_answer():
     assert NOISE.rho == pytest.approx(50 / (2 * 9) + 20 / 4)
     task = Task(Ensemble(7, 2), Budget(1.0, 1e-5), Wanted(20, 50))
     confident = load("confident_gnmax")
-    cost = confident.given.cost(confident.law, task, NOISE)
+    cost = ACCOUNTS[confident.name].cost(confident.law, task, NOISE)
     assert cost.proven == exact_data_independent_epsilon(NOISE.rho, 1e-5) < cost.claimed
     less = confident.law.less_noise(NOISE, 0.5)
     assert less.rho == pytest.approx(4 * NOISE.rho)
@@ -70,7 +71,7 @@ def test_secure_noise_has_its_own_cost():
     moves = [Moves(50, 3.0), Moves(40, 2.0)]
     for name in ("confident_gnmax", "interactive_gnmax"):
         mechanism = load(name)
-        proven = mechanism.given.cost(mechanism.law, task, NOISE).proven
+        proven = ACCOUNTS[mechanism.name].cost(mechanism.law, task, NOISE).proven
         assert proven == discrete_gaussian.epsilon(1e-5, moves)
 
 

@@ -34,7 +34,7 @@ def table_of(classes):
 @pytest.mark.parametrize("classes", [2, 4])
 def test_every_mechanism_with_noise_on_votes_has_a_row_within_the_budget(classes):
     table = table_of(classes)
-    expected = {name for name in registry.offered() if registry.entry(name).hides_votes}
+    expected = {name for name in registry.offered() if registry.entry(name).guarantee.hides_votes}
     assert set(table["mechanism"]) == expected - ({"ladder"} if classes > 2 else set())
     assert len(table) == 4 * table["mechanism"].nunique()
     for row in table.to_dict("records"):

@@ -15,7 +15,7 @@ def drawn_names(data: pd.DataFrame) -> list[str]:
 
 def family(name: str) -> str:
     """Return what mechanisms have in common that differ in their proof alone."""
-    return registry.entry(name).family or name
+    return registry.entry(name).family
 
 
 def _applicable(data: pd.DataFrame) -> pd.DataFrame:

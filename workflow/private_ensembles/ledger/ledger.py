@@ -140,7 +140,7 @@ def _replaced(where: str, budget: Mapping, calibration: Calibration) -> Iterator
     only: a teacher may cost less. What the replace-one accountant says is a claim without a proof.
     """
     every = map(load, registry.of_one_label())
-    private = [mechanism for mechanism in every if mechanism.entry.teachers == "private"]
+    private = [mechanism for mechanism in every if mechanism.guarantee.teachers == "private"]
     group, Delta = replace_one(budget["epsilon"], budget["Delta"]), budget["Delta"]
     ways = {"group privacy": (group.epsilon, group.delta)}
     if budget.get("teachers"):
@@ -152,7 +152,7 @@ def _replaced(where: str, budget: Mapping, calibration: Calibration) -> Iterator
     if budget.get("teachers"):
         cost = _trained(budget, "replace_one", Delta), Delta
         for mechanism in private:
-            if mechanism.entry.costs_once:
+            if mechanism.guarantee.costs_once:
                 words = f"{where}, teachers by the replace-one accountant"
                 yield _of_replaced(mechanism, words, cost, budget, calibration)
 
@@ -194,7 +194,7 @@ def _as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: st
 
     DaRRM's noise is made for teachers as stated; labels without noise cost what their teachers do.
     """
-    if not (mechanism.entry.costs_once and budget.get("teachers")):
+    if not (mechanism.guarantee.costs_once and budget.get("teachers")):
         return task
     way = "add_remove" if adjacency == "add_remove" else "group"
     private = task.ensemble.private
@@ -232,11 +232,11 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
     # What it may cost is not limited, so that any epsilon serves.
     query = Task(Ensemble(noise["K"], n_classes), Budget(1.0, noise["delta"]), Wanted(1))
     words = "two classes" if n_classes == 2 else f"{n_classes} classes"
-    for mechanism in map(load, registry.aggregators()):
+    for mechanism in given_noise.aggregators():
         parameters = given_noise.at_noise(mechanism, noise, n_classes)
         if parameters is None:
             continue
-        cost = mechanism.given.cost(mechanism.law, query, parameters)
+        cost = given_noise.ACCOUNTS[mechanism.name].cost(mechanism.law, query, parameters)
         if n_classes == 2:
             audit = _audit(mechanism.law.audited(query, parameters), query.budget.delta)
         else:
@@ -271,7 +271,7 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dic
     ]
     totals = {
         row: (mechanism.name, *cost)
-        for mechanism in map(load, registry.aggregators())
+        for mechanism in given_noise.aggregators()
         for row, cost in given_noise.printed_totals(mechanism, task).items()
     }
     # Interactive-GNMax's rounds can be left out.

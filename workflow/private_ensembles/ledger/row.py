@@ -57,7 +57,7 @@ def ledger_row(
     if outcome == "unproven":
         proof = ""
     elif proof is None:
-        proof = known.proof
+        proof = known.origin.proof
     return {
         "mechanism": mechanism,
         "setting": setting,
@@ -67,8 +67,8 @@ def ledger_row(
         "delta": delta,
         "privacy_model": privacy_model,
         "adjacency": adjacency,
-        "data_dependent": known.data_dependent,
-        "release": known.releasable and outcome in _TRUE,
+        "data_dependent": known.guarantee.data_dependent,
+        "release": known.guarantee.holds and outcome in _TRUE,
         "verdict": outcome,
         "lower_epsilon": lower_epsilon,
         "proof": proof,

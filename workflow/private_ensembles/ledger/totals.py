@@ -59,7 +59,7 @@ def totals(
                 rows.append(
                     {"budget": name, "mechanism": mechanism.name, "queries": Q}
                     | {"epsilon": task.budget.epsilon, "delta": task.budget.delta}
-                    | _together(task, curve, pairs, Q, delta_prime, mechanism.entry.costs_once)
+                    | _together(task, curve, pairs, Q, delta_prime, mechanism.guarantee.costs_once)
                 )
     return pd.DataFrame(rows)
 

@@ -14,16 +14,13 @@ from private_ensembles.mechanisms.accounts.account import Account, NothingProven
 from private_ensembles.mechanisms.checks.checked import Checked
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Cost, Parameters
-from private_ensembles.mechanisms.registry import Entry
+from private_ensembles.mechanisms.registry import Entry, Guarantee
 from private_ensembles.mechanisms.task import Task, Wanted
 
 
 @dataclass(frozen=True)
 class Mechanism:
     """One way to answer queries from vote counts.
-
-    given: the account of noise that PATE's configuration gives; None if it gives none. checked:
-    whether a threshold stands before the law.
 
     Every parameter setting that `calibrate` returns is proven to cost at most the task's epsilon at
     its delta for all labels together, whatever the votes: nothing in it looks at votes.
@@ -32,32 +29,36 @@ class Mechanism:
     entry: Entry
     law: Law
     account: Account
-    given: Account | None = None
 
     @property
     def name(self) -> str:
         """Return the name that the registry gives it."""
         return self.entry.name
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return what its claim covers."""
+        return self.entry.guarantee
+
     def refusal(self, task: Task) -> str | None:
         """Return why the mechanism does not apply to the task, or None if it does."""
-        entry = self.entry
-        if not entry.releasable:
+        entry, guarantee = self.entry, self.guarantee
+        if not guarantee.holds:
             return "its privacy claim is false, so its labels are not released"
-        if not entry.keeps_budget:
+        if entry.offer is None:
             return "its noise is given in the configuration, not found for a budget"
-        if task.protection.privacy_model not in entry.privacy_models:
-            covered = f"private for {', '.join(sorted(entry.privacy_models))} only"
-            return entry.elsewhere or covered
-        if task.protection.adjacency not in entry.adjacencies:
-            return f"private for {', '.join(sorted(entry.adjacencies))} only"
-        if entry.teachers == "private" and task.ensemble.private is None:
+        if task.protection.privacy_model not in guarantee.privacy_models:
+            covered = f"private for {', '.join(sorted(guarantee.privacy_models))} only"
+            return guarantee.elsewhere or covered
+        if task.protection.adjacency not in guarantee.adjacencies:
+            return f"private for {', '.join(sorted(guarantee.adjacencies))} only"
+        if guarantee.teachers == "private" and task.ensemble.private is None:
             return "needs teachers that are private themselves (teacher_epsilon)"
         if self.law.n_classes == 2 and task.ensemble.classes != 2:
             return "for two classes only"
         if task.protection.reach > 1 and not self.account.groups:
             return "its account is of one vote that moves, not of several"
-        if entry.hides_votes and (reason := groups.refusal(task)):
+        if guarantee.hides_votes and (reason := groups.refusal(task)):
             return reason
         if reason := self.account.refusal(self.law, self.charged(task)):
             return reason
@@ -129,7 +130,7 @@ class Mechanism:
 
     def _few(self, task: Task) -> bool:
         """Whether fewer labels are charged than drawn."""
-        return task.wanted.most_ones is not None and self.entry.hides_votes
+        return task.wanted.most_ones is not None and self.guarantee.hides_votes
 
     def _drawn(self, parameters: Parameters, task: Task, labels: int) -> Parameters:
         """Return noise that was found for the labels charged, for so many that are drawn."""
@@ -177,7 +178,7 @@ def unproven(entry: Entry, labels: int, n_classes: int) -> str | None:
 
     The registry's column `secure` is the table that it reads.
     """
-    of_two, of_more = entry.secure
+    of_two, of_more = entry.guarantee.secure
     if labels <= (of_two if n_classes == 2 else of_more):
         return None
     if of_two == 1:
@@ -196,8 +197,7 @@ def load(name: str) -> Mechanism:
     law = _part("laws", entry.law)
     if entry.check:
         law = Checked(_part("checks", entry.check), law)
-    given = _part("accounts", entry.given) if entry.given else None
-    return Mechanism(entry, law, _part("accounts", entry.account), given)
+    return Mechanism(entry, law, _part("accounts", entry.account))
 
 
 def every() -> dict[str, Mechanism]:

@@ -20,7 +20,7 @@ def refusal(
     """
     if not secure:
         return None
-    if not mechanism.entry.releasable:
+    if not mechanism.guarantee.holds:
         return "has a false privacy claim, so its labels are not released"
     if parameters.continuous:
         return "was calibrated for continuous noise: calibrate it for a task with secure=True"

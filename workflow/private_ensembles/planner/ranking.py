@@ -83,7 +83,7 @@ def plan(
     families: dict[str, list[Mechanism]] = {}
     for name in registry.offered() if names is None else names:
         mechanism = load(name)
-        families.setdefault(mechanism.entry.family or name, []).append(mechanism)
+        families.setdefault(mechanism.entry.family, []).append(mechanism)
     plans = []
     for family in families.values():
         plans.append(_of_family(family, task, counts, labels))
@@ -142,7 +142,7 @@ def _rank(plan: Plan) -> tuple[bool, float]:
 
 
 def _tightness(mechanism: Mechanism) -> int:
-    return registry.ANALYSES.index(mechanism.entry.analysis)
+    return registry.ANALYSES.index(mechanism.entry.offer.analysis)
 
 
 def _of_family(family: Sequence[Mechanism], task: Task, counts: NDArray, labels: NDArray) -> Plan:
@@ -156,7 +156,7 @@ def _of_family(family: Sequence[Mechanism], task: Task, counts: NDArray, labels:
         if best.refusal is None:
             break
     first = min(family, key=_tightness)
-    if len(family) == 1 or first.entry.analysis != "paper":
+    if len(family) == 1 or first.entry.offer.analysis != "paper":
         return best
     published = best if first.name == best.mechanism else _best(first, task, counts, labels)
     return replace(best, published=published.correct if published.refusal is None else math.nan)

@@ -187,7 +187,7 @@ def audit_row(name: str, wanted: Task) -> dict:
         return row | {"verdict": refusal}
     parameters = mechanism.calibrate(wanted)
     row["claimed"] = mechanism.cost(wanted, parameters).claimed
-    if not mechanism.entry.hides_votes:
+    if not mechanism.guarantee.hides_votes:
         return row | {"verdict": "rests on the teachers' own privacy"}
     row["exact"] = mechanism.law.audited(wanted, parameters).worst(wanted.budget.delta).epsilon
     holds = row["exact"] <= row["claimed"] * (1 + 1e-9)

@@ -355,7 +355,7 @@ def _one_more(known: Scaled, seed: int) -> Advice | None:
     """One more teacher as good as these, with the same noise, if it is noise on the counts."""
     task, plan = known.task, known.plan
     mechanism = load(plan.mechanism)
-    scales = mechanism.entry.hides_votes and "cap" in mechanism.account.free
+    scales = mechanism.guarantee.hides_votes and "cap" in mechanism.account.free
     if not scales or task.ensemble.teachers >= MOST_TEACHERS:
         return None
     more = replace(task, ensemble=replace(task.ensemble, teachers=task.ensemble.teachers + 1))

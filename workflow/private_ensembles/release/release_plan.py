@@ -70,7 +70,7 @@ class ReleasePlan:
         Not if a teacher votes 1 on few queries of a release: on how many of all is not said.
         """
         entry, law = self.mechanism.entry, self.mechanism.law
-        return entry.hides_votes and law.of_counts and self.task.wanted.most_ones is None
+        return entry.guarantee.hides_votes and law.of_counts and self.task.wanted.most_ones is None
 
     @property
     def family(self) -> tuple:

@@ -185,7 +185,7 @@ def _protected(plan: ReleasePlan) -> str:
                 "ballots were given to the classes in turn",
             )
         )
-    if plan.mechanism.entry.teachers == "private":
+    if plan.mechanism.guarantee.teachers == "private":
         private = task.ensemble.private
         rows.append(
             (
@@ -215,7 +215,7 @@ def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> 
             "<p>The account proves more than this one pair of numbers: by the whole curve shown "
             f"here, such a guess is right at most {_percent(known)} of the time.</p>"
         )
-    page = escape(entry.proof)
+    page = escape(entry.origin.proof)
     words += (
         f"<p>Why: the theorem of <code>docs/{page}</code> in the repository of "
         "private-ensembles. It holds for queries that were chosen after seeing earlier labels.</p>"
@@ -237,7 +237,7 @@ def _drawn(plan: ReleasePlan) -> str:
     """Say which noise is drawn and how it is accounted for."""
     law = plan.mechanism.law
     law = getattr(law, "law", law)
-    if not plan.task.secure or not plan.mechanism.entry.hides_votes:
+    if not plan.task.secure or not plan.mechanism.guarantee.hides_votes:
         return ""
     if law.coins and plan.task.ensemble.classes == 2:
         return (

@@ -136,7 +136,7 @@ def release_labels(
             door.require_proof(mechanism, label_parameters, 2, secure=secure)
             probability = mechanism.law.distribution(both_counts(K), label_parameters, secure)[:, 1]
             for j, training_seed in enumerate(seeds):
-                cache = inputs[f"{mechanism.entry.teachers}_{training_seed}"]
+                cache = inputs[f"{mechanism.guarantee.teachers}_{training_seed}"]
                 counts, labels = ones(cache, K), cache.labels
                 expected = expected_accuracy(probability, counts, labels)
                 for draw, index in enumerate(chosen):

@@ -49,11 +49,11 @@ def terms(entry: Entry, budget: LabelBudget) -> Task:
     task = Task(
         Ensemble(budget.K, 2), Budget(budget.epsilon, budget.delta), Wanted(1), secure=budget.secure
     )
-    if entry.teachers == "plain":
+    if entry.guarantee.teachers == "plain":
         return task
     epsilon, delta = budget.teacher_epsilon, budget.teacher_Delta
     task = replace(task, ensemble=replace(task.ensemble, private=Budget(epsilon, delta)))
-    if "shared_data" not in entry.privacy_models:
+    if "shared_data" not in entry.guarantee.privacy_models:
         if budget.keyed_hash:
             return replace(
                 task,
@@ -70,7 +70,7 @@ def terms(entry: Entry, budget: LabelBudget) -> Task:
         task,
         protection=replace(task.protection, privacy_model="shared_data", adjacency="add_remove"),
     )
-    if entry.costs_once:
+    if entry.guarantee.costs_once:
         cost = simple(epsilon, delta, min(budget.m, budget.K))
         return replace(shared, budget=replace(shared.budget, epsilon=cost.epsilon))
     return replace(shared, budget=replace(shared.budget, delta=budget.delta_gamma))
@@ -83,12 +83,12 @@ def for_budget(mechanism: Mechanism, budget: LabelBudget, found: Mapping) -> Par
     quantity, as `search_gnmax_sigma` writes them. What is missing is calibrated here.
     """
     entry, account, task = mechanism.entry, mechanism.account, terms(mechanism.entry, budget)
-    if entry.teachers == "private" and not entry.costs_once:
+    if entry.guarantee.teachers == "private" and not entry.guarantee.costs_once:
         epsilon, Delta = budget.teacher_epsilon, budget.teacher_Delta
         problem = PrivacyProblem(budget.K, budget.m, epsilon, Delta, budget.delta_gamma)
         gamma = account.certified_gamma(problem, found.get("gamma"))
         return NoisyMajority(budget.m, 1, budget.K, budget.delta_gamma, epsilon, Delta, gamma=gamma)
-    if "shared_data" in entry.privacy_models:
+    if "shared_data" in entry.guarantee.privacy_models:
         return Members(min(budget.m, budget.K), 1)
     if account.quantity in found:
         parameters = account.proven(mechanism.law.at(found[account.quantity]), task)
@@ -102,7 +102,7 @@ def audited_bound(mechanism: Mechanism, task: Task, parameters: Parameters) -> f
 
     DaRRM's is that of the worst teachers; all other labels cost what their account says.
     """
-    if mechanism.entry.teachers == "plain" or mechanism.entry.costs_once:
+    if mechanism.guarantee.teachers == "plain" or mechanism.guarantee.costs_once:
         return mechanism.cost(task, parameters).proven
     teacher = {
         "teacher_epsilon": task.ensemble.private.epsilon,

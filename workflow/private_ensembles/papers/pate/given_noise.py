@@ -6,12 +6,27 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.mechanisms.accounts import given, thresholds
+from private_ensembles.mechanisms.accounts.account import Account
 from private_ensembles.mechanisms.checks.checked import CheckedNoise, student
 from private_ensembles.mechanisms.laws import laplace
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
-from private_ensembles.mechanisms.mechanism import Mechanism
+from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+
+# The aggregators whose noise the configuration gives, in its order, and the account of that noise.
+ACCOUNTS: dict[str, Account] = {
+    "lnmax": given.laplace,
+    "gnmax": given.gaussian,
+    "confident_gnmax": thresholds.given,
+    "interactive_gnmax": thresholds.given,
+}
+
+
+def aggregators() -> list[Mechanism]:
+    """Return the mechanisms whose noise the configuration gives, in its order."""
+    return [load(name) for name in ACCOUNTS]
 
 
 def at_noise(mechanism: Mechanism, noise: Mapping, n_classes: int) -> Parameters | None:
@@ -21,7 +36,7 @@ def at_noise(mechanism: Mechanism, noise: Mapping, n_classes: int) -> Parameters
     classes the budgets' rows say it all. Interactive-GNMax has a student's score for two classes.
     """
     entry, confident = mechanism.entry, noise["confident"]
-    if entry.aggregator is None:
+    if mechanism.name not in ACCOUNTS:
         return None
     if mechanism.law is laplace.LAW:
         return LaplaceNoise(noise["lnmax"]["scale"])
@@ -39,7 +54,7 @@ def printed_releases(mechanism: Mechanism, task: Mapping) -> dict[str, list[Para
     task: its sections. Interactive-GNMax has two rounds, which can be left out.
     """
     entry = mechanism.entry
-    if entry.aggregator is None or not (entry.check or mechanism.law is laplace.LAW):
+    if mechanism.name not in ACCOUNTS or not (entry.check or mechanism.law is laplace.LAW):
         return {}
     if mechanism.law is laplace.LAW:
         scale = task["lnmax"]["scale"]
