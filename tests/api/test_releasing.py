@@ -92,7 +92,7 @@ def test_absent_ballots_are_dealt_out_and_cost_nothing_more():
 
 def test_a_profile_in_which_everybody_votes_is_warned_of():
     given = BUDGET | {"labels": 20, "noise": "reproducible", "mechanism": "gnmax_exact"}
-    with pytest.warns(UserWarning, match="absent_share = 0: of ballots that may be absent"):
+    with pytest.warns(UserWarning, match="absent_share = 0: votes may be absent"):
         release_labels(ABSENT, teachers=60, **given)
 
 

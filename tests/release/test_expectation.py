@@ -161,10 +161,13 @@ def test_it_takes_a_fraction_of_a_second():
     ("change", "says"),
     [
         ({"epsilon": 10.0}, []),
-        ({"epsilon": 11.0}, ["whoever suspects something of one patient 50:50 may be right more"]),
+        ({"epsilon": 11.0}, ["a bet on one patient that was 50:50 may be right more"]),
         ({"delta": 1e-4}, []),
         ({"delta": 1e-3}, ["publishing all data of one patient in 1,000"]),
-        ({"delta": 0.1}, ["is above 1/40: publishing all data of one of the 40 teachers"]),
+        (
+            {"delta": 0.1},
+            ["is above 1/40, so that it even allows publishing all data of one of the 40"],
+        ),
         ({"epsilon": 100.0, "delta": 0.1}, ["odds of 2.6882e+43 : 1", "is above 1/40"]),
     ],
 )
@@ -262,4 +265,4 @@ def test_a_million_teachers_are_not_told_what_one_more_would_give():
     crowd = replace(HOSPITAL.ensemble, teachers=MOST_TEACHERS)
     task = replace(HOSPITAL, ensemble=crowd, wanted=Wanted(1))
     found = of(task, "permute_and_flip", Facts("disjoint"))
-    assert "one more teacher as good as these" not in {advice.what for advice in found.advice}
+    assert "with one more teacher as good as these" not in {advice.what for advice in found.advice}

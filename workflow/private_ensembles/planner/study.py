@@ -138,7 +138,7 @@ def words(parameters: Parameters | None) -> str:
     said = {name: f"{name} = {_short(value)}" for name, value in parameters.shown().items()}
     votes = parameters.n_teachers
     if votes is not None and getattr(parameters, "threshold", 0) > votes:
-        said["threshold"] += f" (of {votes} teachers: few pass it, by their noise)"
+        said["threshold"] += f" (above all {votes} teachers, so only noise passes it)"
     return ", ".join(said.values())
 
 

@@ -167,7 +167,7 @@ class Expectation:
         elif self.good == 1 < self.wanted:
             texts.append(f"a single label would be right {_percent(_GOOD)} of the time")
         elif self.good is not None and self.good < self.wanted:
-            texts.append(f"of up to {self.good:,} labels {_percent(_GOOD)} would be right")
+            texts.append(f"with {self.good:,} labels or fewer, {_percent(_GOOD)} would be right")
         texts += [f"{advice.what}: about {advice.right:,.0f} right" for advice in self.advice]
         return texts[:_MOST]
 
@@ -233,11 +233,11 @@ def tell(
 
 
 def right_at_most(epsilon: float, delta: float) -> float:
-    """Return how often whoever suspects something 50:50 is right at most, after seeing the labels.
+    """Return how often a bet that was 50:50 is right at most after seeing the labels.
 
     With (epsilon, delta)-DP no test of two neighbours is right more often than
-    (e^epsilon + delta) / (1 + e^epsilon) if both are alike likely (Kairouz, Oh and Viswanath 2015,
-    Theorem 2.1: misses and false alarms add up to 2 (1 - delta) / (1 + e^epsilon) at least).
+    (e^epsilon + delta) / (1 + e^epsilon) if both are equally likely (Kairouz, Oh and Viswanath
+    2015, Theorem 2.1: misses and false alarms add up to 2 (1 - delta) / (1 + e^epsilon) at least).
 
     >>> round(right_at_most(2.0, 1e-5), 4), right_at_most(0.0, 0.0)
     (0.8808, 0.5)
@@ -253,18 +253,19 @@ def budget_warnings(task: Task, facts: Facts) -> list[str]:
         shown = f"{odds:,.0f}" if odds < 1e15 else f"{odds:g}"
         sure = math.floor(10_000 * right_at_most(_LARGE_EPSILON, 0)) / 100  # below, as it says
         texts.append(
-            f"epsilon = {epsilon:g}: whoever suspects something of one {unit} 50:50 may be right "
-            f"more than {sure:.2f} % of the time after seeing the labels (odds of {shown} : 1)"
+            f"epsilon = {epsilon:g}: a bet on one {unit} that was 50:50 may be right more than "
+            f"{sure:.2f} % of the time after seeing the labels (odds of {shown} : 1)"
         )
     if delta > 1 / (teachers := task.ensemble.teachers):
         texts.append(
-            f"delta = {delta:g}: is above 1/{teachers}: publishing all data of one of the "
-            f"{teachers} teachers, drawn by lot, would keep it"
+            f"delta = {delta:g}: is above 1/{teachers}, so that it even allows publishing all data "
+            f"of one of the {teachers} teachers, chosen at random"
         )
     elif delta > _LARGE_DELTA:
         texts.append(
-            f"delta = {delta:g}: publishing all data of one {unit} in {1 / delta:,.0f}, drawn by "
-            f"lot, would keep it; usual is below {_LARGE_DELTA:g} and below 1 / number of {unit}s"
+            f"delta = {delta:g}: it even allows publishing all data of one {unit} in "
+            f"{1 / delta:,.0f}, chosen at random; usual is a delta below {_LARGE_DELTA:g} and "
+            f"below 1 / number of {unit}s"
         )
     return texts
 
@@ -274,8 +275,8 @@ def _profile_warnings(task: Task) -> list[str]:
     if not task.ensemble.absent or task.profile.absent_share:
         return []
     return [
-        "absent_share = 0: of ballots that may be absent the profile has all, so that fewer labels "
-        "may be right than it says: state the share of those that are missing, from public data"
+        "absent_share = 0: votes may be absent, but the profile lacks none, so fewer labels may be "
+        "right than it says: state which share is missing, from public data"
     ]
 
 
@@ -337,8 +338,8 @@ def _private_teachers(task: Task, plurality: float, facts: Facts) -> Advice | No
     if cost.epsilon > task.budget.epsilon or cost.delta > task.budget.delta:
         return None
     return Advice(
-        f"teachers trained with DP-SGD at epsilon = {epsilon:g}, delta = {delta:g} for adding or "
-        f"removing one {facts.unit}, if they are as good as these",
+        f"with teachers as good as these, but trained with DP-SGD at epsilon = {epsilon:g}, delta "
+        f"= {delta:g} (adding or removing one {facts.unit})",
         plurality * task.wanted.labels,
     )
 
@@ -348,7 +349,7 @@ def _twice(known: Scaled, votes: NDArray, truth: NDArray) -> Advice | None:
     right = scaled_plans.estimate(
         known, replace(known.task, budget=replace(known.task.budget, epsilon=epsilon)), votes, truth
     )
-    return None if right is None else Advice(f"twice the budget, epsilon = {epsilon:g}", right)
+    return None if right is None else Advice(f"with twice the budget, epsilon = {epsilon:g}", right)
 
 
 def _one_more(known: Scaled, seed: int) -> Advice | None:
@@ -361,7 +362,7 @@ def _one_more(known: Scaled, seed: int) -> Advice | None:
     more = replace(task, ensemble=replace(task.ensemble, teachers=task.ensemble.teachers + 1))
     votes, truth = study.profile_votes(more, seed)
     _, right = mechanism.law.expected(votes, truth, more, plan.parameters)
-    return Advice("one more teacher as good as these", right)
+    return Advice("with one more teacher as good as these", right)
 
 
 def _percent(share: float) -> str:
