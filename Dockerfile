@@ -26,7 +26,10 @@ RUN useradd --uid 1000 --create-home researcher && install -d -o researcher /wor
 USER researcher
 WORKDIR /work
 # Git answers nobody but the owner of a repository, who is root here, unless it is told to.
+# With --user the home cannot be written, where Snakemake and Matplotlib keep what they make again.
 ENV HOME=/home/researcher \
+    XDG_CACHE_HOME=/tmp/cache \
+    MPLCONFIGDIR=/tmp/cache/matplotlib \
     GIT_CONFIG_COUNT=1 \
     GIT_CONFIG_KEY_0=safe.directory \
     GIT_CONFIG_VALUE_0=/opt/private-ensembles

@@ -86,6 +86,18 @@ def test_lock_holds_all_that_its_packages_require(root, lock):
                     assert needed in pins, f"{name} requires {needed}"
 
 
+def test_all_name_the_pythons_on_which_the_lock_installs(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    python = re.compile(r"Programming Language :: Python :: (3\.\d+)")
+    pythons = [found[1] for found in map(python.fullmatch, project["classifiers"]) if found]
+    assert project["requires-python"] == f">={pythons[0]}"
+    ci = yaml.safe_load((root / ".github/workflows/ci.yml").read_text())
+    assert ci["jobs"]["everything"]["strategy"]["matrix"]["python"] == pythons
+    sentence = f"{', '.join(pythons[:-1])} or {pythons[-1]}"
+    for page in ("README.md", "CONTRIBUTING.md", "paper/artifact.md", "docs/reproduce.md"):
+        assert sentence in (root / page).read_text(), page
+
+
 def _hashed(root, name):
     """The requirements of a lock with hashes, and of those that it includes: name -> line."""
     text = (root / "envs" / f"{name}.lock").read_text()
@@ -129,6 +141,14 @@ def test_the_image_is_slim_pinned_and_not_of_root(root):
     assert ("FROM", python.replace("=", ":") + "-slim") in found  # the conda environment's Python
     assert dict(found)["USER"] not in ("root", "0")
     assert ("ARG", "LOCK=cpu") in found
+
+
+def test_the_image_writes_nothing_into_its_home(root):
+    # Another user may run it, and cannot write there.
+    (variables,) = (given for name, given in _instructions(root) if name == "ENV")
+    variables = dict(word.split("=", 1) for word in variables.split())
+    for name in ("XDG_CACHE_HOME", "MPLCONFIGDIR"):
+        assert variables[name].startswith("/tmp/"), name
 
 
 def test_the_image_knows_its_revision(root, tmp_path):

@@ -46,16 +46,20 @@ def test_pages_that_a_caption_names_exist(caption):
 
 
 # What a file may say of a page: its name, and then a heading in quotes or the number of one.
-_CITED = re.compile(r'docs/([\w./-]+\.md)`*(?:#([\w-]+)|,?\s+"([^"]+)"|, section (\d+))?')
+_CITED = re.compile(
+    r'((?:docs/)?(?:(?<=docs/)[\w./-]+|README)\.md)`*(?:#([\w-]+)|,?\s+"([^"]+)"|, section (\d+))?'
+)
 
 
 def test_pages_and_headings_that_code_cites_exist():
     folders = ("workflow", "studies", "benchmarks", "examples", "verify")
     files = [path for name in folders for path in (ROOT / name).rglob("*.py")]
+    files += [ROOT / name for name in ("config.yaml", "Snakefile", "Dockerfile", "pyproject.toml")]
+    files += [*(ROOT / "workflow").rglob("*.smk"), *(ROOT / "profiles").rglob("*.yaml")]
     cited = 0
-    for path in [*files, ROOT / "config.yaml", *(ROOT / "workflow").rglob("*.smk")]:
+    for path in files:
         for page, anchor, words, number in _CITED.findall(path.read_text(encoding="utf-8")):
-            where = ROOT / "docs" / page
+            where = ROOT / page
             assert where.is_file(), (path, page)
             known = headings(where) | bold_beginnings(where)
             assert not anchor or anchor in known, (path, page, anchor)

@@ -146,6 +146,19 @@ def test_finished_results_survive_on_a_read_only_disk(finished, run_snakemake, m
     assert (finished / SIGMA).read_bytes() == kept
 
 
+def test_a_home_that_cannot_be_written_is_no_reason_to_stop(folder, run_snakemake):
+    (folder / "file").touch()
+    home = {"HOME": str(folder / "file/home"), "XDG_CACHE_HOME": ""}
+    done = run_snakemake(folder, "-n", *TINY, **home)
+    assert done.returncode == 0, done.stderr
+    # A profile of one's own, as docs/reproduce.md says.
+    done = run_snakemake(folder, "-n", "--workflow-profile", "none", *TINY, **home)
+    assert "NotADirectoryError" in done.stdout + done.stderr
+    home["XDG_CACHE_HOME"] = str(folder / ".cache")
+    done = run_snakemake(folder, "-n", "--workflow-profile", "none", *TINY, **home)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture
 def server():
     server = Server()

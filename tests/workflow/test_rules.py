@@ -96,7 +96,7 @@ def test_every_profile_leaves_out_the_code_trigger_and_has_the_same_defaults(roo
     assert default["rerun-triggers"] == ["mtime", "params", "input", "software-env"]
     assert default["rerun-incomplete"] is True
     assert default["default-resources"] == {"mem_mb": "600 * 2 ** (attempt - 1)", "runtime": 30}
-    for name in ("rerun-triggers", "rerun-incomplete", "default-resources"):
+    for name in ("rerun-triggers", "rerun-incomplete", "default-resources", "shared-fs-usage"):
         assert slurm[name] == default[name]
     # Files up to this size are compared by their content.
     assert slurm["max-checksum-file-size"] == default["max-checksum-file-size"]

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 import yaml
+from snakemake_interface_common.exceptions import WorkflowError
 
 TINY = ("--configfile", "tests/config/tiny.yaml")
 # A job with a GPU, and one that fails until it has twice the memory of its first attempt.
@@ -124,6 +125,44 @@ def test_gpu_is_allocated_on_its_partition_and_memory_grows_with_attempts(
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "gpu.txt").read_text().split() == ["accelerated", "0"]
     assert (tmp_path / "memory.txt").read_text().split() == ["800M"]
+
+
+def test_the_reason_why_sbatch_refuses_a_group_is_on_the_screen(
+    root, tmp_path, copy_workflow, run_snakemake
+):
+    folder = copy_workflow(tmp_path / "workflow-copy")
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    reason = "sbatch: error: invalid account or partition"
+    for name in ("sbatch", "sinfo", "squeue", "sacct", "scontrol"):
+        (commands / name).write_text(f"#!/bin/sh\necho '{reason}' >&2\nexit 1\n")
+        (commands / name).chmod(0o755)
+    profile = ("--workflow-profile", str(root / "tests/slurm/profile"), "--restart-times", "0")
+    path = f"{commands}:{os.environ['PATH']}"
+    done = run_snakemake(folder, *profile, *TINY, "--", GROUPS[0], PATH=path, timeout=300)
+    assert done.returncode != 0
+    assert done.stderr.count(f"The error message was '{reason}'") == 1, done.stderr
+
+
+def test_times_are_read_as_the_comments_of_the_profile_say(root, tmp_path):
+    from snakemake.resources import Resource
+    from snakemake_executor_plugin_slurm.partitions import read_partition_file
+
+    limits = {"1440": 1440, "90m": 90, "12h": 720, "2d": 2880, "24:00:00": 86400}
+    limits |= {'"24:00:00"': 1440, '"1-12:00:00"': 2160, '"1:30"': 90}
+    comment = (root / "profiles/slurm/partitions.yaml").read_text()
+    for written, minutes in limits.items():
+        assert written in comment
+        (tmp_path / "p.yaml").write_text(f"partitions: {{p: {{max_runtime: {written}}}}}")
+        (partition,) = read_partition_file(tmp_path / "p.yaml")
+        assert partition.limits.max_runtime == minutes, written
+
+    comment = (root / "profiles/slurm/config.yaml").read_text()
+    for written, minutes in {"90m": 90, "12h": 720, "2d": 2880}.items():
+        assert written in comment
+        assert Resource.parse_human_friendly("runtime", written) == minutes
+    with pytest.raises(WorkflowError, match="could not be parsed"):
+        Resource.parse_human_friendly("runtime", "1-12:00:00")
 
 
 def test_profile_of_the_tests_is_the_users_but_for_speed(root):

@@ -4,6 +4,9 @@ import os
 import sys
 import time
 
+from snakemake.jobs import GroupJob
+from snakemake.logging import logger
+
 # Where this file is, whoever included it: another workflow's Snakefile may be anywhere.
 if not os.path.isdir(str(workflow.current_basedir)):
     sys.exit(
@@ -61,6 +64,17 @@ settings = check_or_exit(
 
 
 STARTED = time.time()
+
+
+def log_group_error(group, msg=None, *, log_error=GroupJob.log_error, **more):
+    """Say why a group of jobs failed: Snakemake 9.27 leaves it out, sbatch's reason included."""
+    if msg:
+        logger.error(msg)
+    log_error(group, msg, **more)
+
+
+if GroupJob.log_error.__module__ == "snakemake.jobs":  # once, however often this is imported
+    GroupJob.log_error = log_group_error
 
 
 wildcard_constraints:
