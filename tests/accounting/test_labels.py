@@ -2,6 +2,7 @@
 
 import pytest
 
+from private_ensembles.accounting import labels as accounted
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.accounting.labels import composed, label_epsilon, largest_within
 
@@ -36,3 +37,30 @@ def test_what_many_labels_leak_is_composed_as_well():
         leaking = composed(0.01, labels, 1e-5, 5e-9)
         assert leaking == optimal_homogeneous(0.01, 5e-9, labels, 1e-5).epsilon
         assert leaking > optimal_homogeneous(0.01, 0.0, labels, 1e-5).epsilon
+
+
+@pytest.mark.parametrize("leak", [0.0, 1e-12, 9.9e-8])
+@pytest.mark.parametrize("epsilon", [0.1, 8.0])
+def test_the_exact_composition_is_asked_of_few_epsilons_and_of_the_one_returned(
+    epsilon, leak, monkeypatch
+):
+    """Floats find where to ask; 60 digits took nearly all of the time."""
+    exact, asked = largest_within(epsilon, lambda x: composed(x, 100, 1e-5, leak)), []
+
+    def counted(x, labels, *rest):
+        asked.append(x)
+        return composed(x, labels, *rest)
+
+    monkeypatch.setattr(accounted, "composed", counted)
+    found = label_epsilon.__wrapped__(epsilon, 100, 1e-5, leak)
+    assert found == exact
+    assert found in asked
+    assert len(asked) <= 4
+
+
+def test_a_guide_that_misleads_changes_no_result():
+    def cost(x):
+        return x**2
+
+    for about in (lambda x: 0.9 * x**2, lambda x: 1.1 * x**2, lambda x: 1.00001 * x**2):
+        assert largest_within(2.0, cost, about) == largest_within(2.0, cost)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.mechanisms import release as door
+from private_ensembles.mechanisms.accounts import thresholds
 from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
@@ -320,3 +321,15 @@ def test_the_search_leaves_out_only_what_is_not_among_the_best():
     assert set(best) <= set(asked)
     assert len(asked) < 150
     assert np.isneginf(np.delete(found, asked)).all()
+
+
+def test_a_search_for_thresholds_proves_only_what_it_returns(monkeypatch):
+    """Each proof of noise on whole numbers takes as long as all else of a small plan."""
+    task, counts, labels = votes("mostly easy", replace(TASK, secure=True))
+    proven, find = [], thresholds.sufficient_factor
+    monkeypatch.setattr(
+        thresholds, "sufficient_factor", lambda *those: proven.append(those) or find(*those)
+    )
+    best = ranking.best_parameters(load("confident_gnmax"), task, counts, labels)
+    assert len(proven) == 1
+    assert load("confident_gnmax").cost(task, best).proven <= task.budget.epsilon

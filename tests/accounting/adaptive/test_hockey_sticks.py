@@ -8,10 +8,12 @@ import pytest
 from mpmath import mpf
 
 from private_ensembles.accounting.adaptive import hockey_sticks
+from private_ensembles.accounting.adaptive.backward_induction import Grid, values_above
 from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.adaptive.hockey_sticks import (
     excesses,
     gathered,
+    highest,
     kernels,
     thresholds,
 )
@@ -154,3 +156,17 @@ def test_of_many_curves_neighbours_are_joined_and_groups_are_as_few_and_as_tight
 def test_equal_laws_and_a_single_curve_are_gathered_as_they_are():
     for curves in (np.zeros((60, 81)), np.full((1, 81), 0.1)):
         assert (gathered(curves, STEP, np.array([1.0])) == curves[:1]).all()
+
+
+def test_a_curve_below_another_one_changes_no_bound():
+    """Whatever a kept curve dominates it stands for, so fewer kernels give the same bounds."""
+    generator = np.random.default_rng(5)
+    pairs = generator.dirichlet(np.ones(3), (2, 12))
+    curves = excesses(*pairs, thresholds(STEP, REACH))
+    curves = np.concatenate([curves, 0.5 * curves, curves[:3]])
+    kept = highest(curves)
+    assert len(kept) <= 12
+    assert all((kept >= curve).all(axis=1).any() for curve in curves)
+    grid = Grid(STEP, -80, 161)
+    few, every = (values_above(kernels(rows, STEP), grid, 5) for rows in (kept, curves))
+    assert few == pytest.approx(every, rel=1e-9)

@@ -96,7 +96,7 @@ def law(sigma: float, terms: int = 1) -> Law:
     if terms <= 2 or sigma >= _SMOOTH:
         mass = np.exp(_log_weight(x, sigma, terms))
         # Both halves are alike and doubling is exact: the same sum in half the time.
-        mass /= math.fsum(np.append(2 * mass[:reach], mass[reach]))
+        mass /= math.fsum([*(2 * mass[:reach]).tolist(), mass[reach]])
         error = _shape_error(sigma, terms) if terms > 2 else 0.0
     else:
         half, rest = law(sigma, terms // 2), law(sigma, terms - terms // 2)
@@ -122,9 +122,10 @@ def _parities(sigma: float, terms: int) -> tuple[float, float]:
     """What completing the square of two terms leaves at even and at odd sums (theorem 1)."""
     if terms != 2:
         return 1.0, 1.0
-    y = np.arange(-math.ceil(40 * sigma) - 2, math.ceil(40 * sigma) + 3)
-    even, odd = (math.fsum(np.exp(-np.square((y - shift) / sigma))) for shift in (0.0, 0.5))
-    return even, odd
+    # Both halves are alike and doubling is exact; what lies further out is 0 as a float.
+    y = np.arange(1, math.ceil(28 * sigma) + 3)
+    even, odd = ((2 * np.exp(-np.square((y - shift) / sigma))).tolist() for shift in (0.0, 0.5))
+    return math.fsum([1.0, *even]), math.fsum(odd)
 
 
 def _shape_error(sigma: float, terms: int) -> float:

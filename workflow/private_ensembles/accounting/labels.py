@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import gammaln
 
 from private_ensembles.accounting import root
 from private_ensembles.accounting.composition import (
@@ -13,6 +15,7 @@ from private_ensembles.accounting.composition import (
     randomised_response_rdp,
     rdp_to_dp,
     simple,
+    spare_delta,
 )
 from private_ensembles.accounting.rounding import above
 
@@ -42,16 +45,28 @@ def composed(epsilon: float, labels: int, delta: float, leak: float = 0.0) -> fl
 @lru_cache(maxsize=1024)
 def label_epsilon(total: float, labels: int, delta: float, leak: float = 0.0) -> float:
     """Largest epsilon of one (epsilon, leak)-DP label so that all cost at most `total`."""
-    return largest_within(total, lambda epsilon: composed(epsilon, labels, delta, leak))
+    about = None
+    if labels <= _FEW or leak > 0:
+        spare = spare_delta(leak, labels, delta)
+
+        def about(epsilon: float) -> float:
+            return _about_homogeneous(epsilon, labels, spare)
+
+    return largest_within(total, lambda epsilon: composed(epsilon, labels, delta, leak), about)
 
 
-def largest_within(budget: float, cost: Callable[[float], float]) -> float:
+def largest_within(
+    budget: float, cost: Callable[[float], float], about: Callable[[float], float] | None = None
+) -> float:
     """Return the largest x, within 1e-7, with cost(x) <= budget, for a cost that grows with x > 0.
 
     That of bisection, the same on every way there; a closer one, found by fewer costs, answers most
-    of its questions. Raises ValueError like `root.largest`.
+    of its questions. about: nearly the cost in less time, which finds the closer one; what is
+    returned was asked of the cost itself. Raises ValueError like `root.largest`.
     """
-    near = root.largest_within(cost, budget, 1.0, relative=_CLOSE)
+    near = root.largest_within(about or cost, budget, 1.0, relative=_CLOSE)
+    if about is not None and cost(near * (1 + 2 * _CLOSE)) <= budget:  # not near enough
+        near = root.largest_within(cost, budget, near, relative=_CLOSE)
 
     def holds(x: float) -> bool:
         return x <= near or (x <= near * (1 + 2 * _CLOSE) and cost(x) <= budget)
@@ -60,3 +75,16 @@ def largest_within(budget: float, cost: Callable[[float], float]) -> float:
     if cost(found) <= budget:
         return found
     return root.largest(lambda x: cost(x) <= budget, 1.0, relative=1e-7)
+
+
+def _about_homogeneous(epsilon: float, labels: int, spare: float) -> float:
+    """About `composition.optimal_homogeneous`, in floats; spare: the delta that leaks leave."""
+    lies = np.arange(labels // 2 + 1)
+    ways = gammaln(labels + 1) - gammaln(lies + 1) - gammaln(labels - lies + 1)
+    ways -= labels * np.logaddexp(0.0, epsilon)
+    log_p = np.logaddexp.accumulate(ways + (labels - lies) * epsilon)
+    log_q = np.logaddexp.accumulate(ways + lies * epsilon)
+    corners = (labels - 2 * lies[1:]) * epsilon
+    piece = int((np.exp(log_p[:-1]) - np.exp(corners + log_q[:-1]) <= spare).sum())
+    left = math.exp(log_p[piece]) - spare
+    return min(labels * epsilon, max(0.0, math.log(left) - log_q[piece])) if left > 0 else 0.0

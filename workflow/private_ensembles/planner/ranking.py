@@ -124,7 +124,10 @@ def sample_size(n_queries: int, n_classes: int) -> int:
     return min(n_queries, LARGEST_SAMPLE, max(_FEWEST, _LARGEST_COUNTS // n_classes))
 
 
-def _best(mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray) -> Plan:
+def _best(
+    mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray, charged: bool = True
+) -> Plan:
+    """Return the plan by one mechanism; charged: whether its epsilon is wanted."""
     refusal = mechanism.refusal(task)
     if refusal is not None:
         return Plan(mechanism.name, refusal, None, math.nan, 0.0, 0.0, math.nan)
@@ -133,7 +136,7 @@ def _best(mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray) ->
     except ValueError as error:  # nothing is proven of its noise: the others stand
         return Plan(mechanism.name, str(error), None, math.nan, 0.0, 0.0, math.nan)
     answers, correct = mechanism.law.expected(counts, labels, task, parameters)
-    spent = mechanism.cost(task, parameters).claimed
+    spent = mechanism.cost(task, parameters).claimed if charged else math.nan
     return Plan(mechanism.name, None, parameters, spent, answers, correct, math.nan)
 
 
@@ -158,7 +161,9 @@ def _of_family(family: Sequence[Mechanism], task: Task, counts: NDArray, labels:
     first = min(family, key=_tightness)
     if len(family) == 1 or first.entry.offer.analysis != "paper":
         return best
-    published = best if first.name == best.mechanism else _best(first, task, counts, labels)
+    published = best
+    if first.name != best.mechanism:
+        published = _best(first, task, counts, labels, False)
     return replace(best, published=published.correct if published.refusal is None else math.nan)
 
 

@@ -274,7 +274,9 @@ def gathered_on(
 ) -> NDArray[np.float64]:
     """Return the rows of `curves_on`, gathered where there are many; orders: as in `kernels_on`."""
     rows = curves_on(family, step, cut, spread)
-    return hockey_sticks.gathered(rows, step, orders) if len(rows) > _FEW else rows
+    if len(rows) > _FEW:
+        return hockey_sticks.gathered(rows, step, orders)
+    return hockey_sticks.highest(rows)
 
 
 def curves_on(family: Family, step: float, cut: float, spread: float) -> NDArray[np.float64]:

@@ -71,7 +71,7 @@ def values_above(
     windows = sliding_window_view(padded, 2 * reach + 1)
     used = np.flatnonzero(kernels.masses.any(axis=0))
     masses = np.hstack([kernels.masses[:, used], kernels.nothing[:, None]])
-    known = 0
+    known, part = 0, np.ones((used.size + 1, _AT_ONCE))
     for low, high in _ranges(kernels, grid, labels, wanted, wide, from_start):
         # What is known and within reach, and bounds on either side of it.
         end, first = high - low + 2 * reach, known - low + reach
@@ -83,11 +83,13 @@ def values_above(
         padded[stop:end] = values[-1]
         known, values = low, np.empty(high - low)
         for start in range(0, high - low, _AT_ONCE):
-            places = windows[start : min(start + _AT_ONCE, high - low)].T
-            part = np.empty((used.size + 1, places.shape[1]))
-            part[:-1], part[-1] = places[used], 1.0
-            values[start : start + _AT_ONCE] = (masses @ part).max(axis=0)
-        values = np.minimum(values * rounding, 1.0)
+            stop = min(start + _AT_ONCE, high - low)
+            if part.shape[1] != stop - start:
+                part = np.ones((used.size + 1, stop - start))
+            part[:-1] = windows[start:stop].T[used]
+            np.maximum.reduce(masses @ part, axis=0, out=values[start:stop])
+        values *= rounding
+        np.minimum(values, 1.0, out=values)
     if wanted is None:
         return values
     everywhere = np.ones(size)

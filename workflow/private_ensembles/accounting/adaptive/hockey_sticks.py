@@ -145,6 +145,19 @@ def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDAr
     return (np.maximum(short, 0) + rounding).astype(np.float64) * (1 + _ROUNDING)
 
 
+def highest(excess: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the curves that lie below no other one; of several that are equal, the first.
+
+    >>> highest(np.array([[0.1, 0.2, 0.1], [0.1, 0.3, 0.1], [0.2, 0.2, 0.1], [0.1, 0.3, 0.1]]))
+    array([[0.1, 0.3, 0.1],
+           [0.2, 0.2, 0.1]])
+    """
+    below = (excess[:, None] <= excess).all(axis=2)
+    rows = np.arange(len(excess))
+    earlier = rows < rows[:, None]
+    return excess[~(below & (~below.T | earlier)).any(axis=1)]
+
+
 @on_one_thread
 def gathered(
     excess: NDArray[np.float64], step: float, orders: NDArray[np.float64]

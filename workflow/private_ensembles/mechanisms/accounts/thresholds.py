@@ -66,6 +66,12 @@ class CheckedCounts(Account):
         whole = _on_whole_numbers(law, task, replace(noise, threshold=0.0))
         return replace(whole, threshold=noise.threshold)
 
+    def guess(self, law, task, labels, **free):
+        """Guess by the continuous noise, which discrete noise hardly exceeds."""
+        if task.secure and task.protection.reach > 1:
+            task = groups.of_one_vote(task)
+        return self.continuous(task, labels, **free)
+
     def by_groups(self, law: Law, task: Task, parameters: CheckedNoise) -> float:
         """Return what several votes that move cost by what one of them does."""
         return groups.cost_of_all(lambda one: self.cost(law, one, parameters).proven, task)
