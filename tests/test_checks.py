@@ -1,6 +1,7 @@
 """What the checks let pass and what they refuse, and that the line says it."""
 
 import math
+import os
 import re
 import subprocess
 import sys
@@ -131,3 +132,44 @@ def test_the_ground_floor_loads_nothing_of_others(root):
         [sys.executable, "-c", code], env={"PYTHONPATH": str(root / "workflow")}, text=True
     )
     assert printed.strip() == "False"
+
+
+@pytest.fixture
+def linked(tmp_path, monkeypatch):
+    """A file of votes by several names, in a folder with one for outputs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "votes.csv").write_text("0,1\n")
+    os.symlink("votes.csv", "soft.csv")
+    os.link("votes.csv", "hard.csv")
+    os.symlink("out", "outwards")
+    os.link("votes.csv", "out/inner.csv")
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "votes.csv",
+        "./votes.csv",
+        "out/../votes.csv",
+        "soft.csv",
+        "hard.csv",
+        "out",
+        "outwards",
+        ".",
+    ],
+)
+def test_an_output_that_is_an_input_by_any_name_is_refused(linked, output):
+    with pytest.raises(ValueError, match=r"^votes = 'votes\.csv': must be another file than .*"):
+        checks.apart(["other.csv", output], votes="votes.csv")
+
+
+def test_files_that_are_not_there_yet_are_compared_by_where_they_will_be(linked):
+    for path in ("outwards/new.csv", "out/./new.csv", "out/new.csv/x"):
+        with pytest.raises(ValueError, match=r"must be another file than out/new\.csv"):
+            checks.apart(["out/new.csv"], session=path)
+
+
+def test_what_is_apart_or_is_no_file_passes(linked):
+    checks.apart(["out/new.csv", "votes.cs"], votes="votes.csv", class_names="a,b", answer=None)
+    checks.apart(["x.csv"], votes="", labels=3)

@@ -1,6 +1,7 @@
 """The configuration: every mistake is one line with the key, the value and what is allowed."""
 
 import copy
+import datetime
 import json
 import math
 from functools import cache
@@ -10,9 +11,16 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from snakemake.cli import parse_config
 
 from private_ensembles.configuration import check as module
-from private_ensembles.configuration.check import ConfigError, check, check_or_exit
+from private_ensembles.configuration.check import (
+    ConfigError,
+    check,
+    check_or_exit,
+    put_back_texts,
+)
+from private_ensembles.configuration.root import TEXTS
 
 from .shipped import DEFAULT, GONE, ROOT, assert_refused, changed
 
@@ -117,6 +125,65 @@ def test_test_configurations_are_valid(root, name, tmp_path):
 )
 def test_mistake_is_one_line_with_key_value_and_what_is_allowed(values, message):
     assert_refused(values, message)
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (110, "a number"),
+        (2026.1, "a number"),
+        (True, "a truth value"),
+        (datetime.date(2026, 3, 1), "a date"),
+    ],
+)
+@pytest.mark.parametrize("key", sorted(TEXTS))
+def test_a_name_that_is_no_text_any_more_is_refused_and_never_guessed(key, value, what):
+    """From a file, where Snakemake has read 1_10 and 11_0 as the same number."""
+    with pytest.raises(ConfigError) as caught:
+        check(DEFAULT | {key: value})
+    says = f"; it was read as {what}: put it in quotes in a file for --configfile"
+    assert str(caught.value).startswith(f"{key} = {value}: must be text")
+    assert says in str(caught.value)
+
+
+# What Snakemake 9.27 makes of --config: some of it is text still.
+READ = {
+    "007": 7,
+    "1_10": 110,
+    "11_0": 110,
+    "2026.10": 2026.1,
+    "1e3": 1000.0,
+    "True": True,
+    "nan": float("nan"),
+    "on": "on",
+    "null": "null",
+    "2026-03-01": "2026-03-01",
+    "a #b": "a",
+}
+
+
+@pytest.mark.parametrize(("text", "value"), READ.items())
+@pytest.mark.parametrize("key", sorted(TEXTS))
+def test_a_name_on_the_command_line_is_taken_as_it_is_written(key, text, value):
+    assert repr(parse_config([f"{key}={text}"])) == repr({key: value})
+    for quote in ("", "'", '"'):
+        config = {key: value}
+        put_back_texts(config, [f"{key}={quote}{text}{quote}"])
+        assert config == {key: text}
+
+
+def test_what_is_no_text_stays_as_it_was_read():
+    config = {"epsilon": 10, "batch": ["a"], "class_names": {"a": "b"}, "unit": None}
+    kept = dict(config)
+    put_back_texts(config, ["epsilon=1_0", "batch=[a]", "class_names={a: b}", "unit="])
+    put_back_texts(config, None)
+    assert config == kept
+
+
+@pytest.mark.parametrize("name", [".", "..", "...", "a/b", "", "x" * 201])
+def test_a_batch_is_no_other_folder(name):
+    with pytest.raises(ConfigError, match=r"^batch = "):
+        check(DEFAULT | {"batch": name})
 
 
 def test_check_leaves_its_argument_alone():

@@ -98,7 +98,7 @@ OWN = {"votes": "votes.csv", "n_classes": 3, "shards": "disjoint"}
             "^shards = null: must be stated for a release: shards=disjoint .*shared",
         ),
         ({"shards": "apart"}, "^shards = 'apart': must be one of disjoint, shared or null"),
-        ({"unit": ""}, "^unit = '': must be text that is not empty"),
+        ({"unit": ""}, "^unit = '': must be text of 1 to 100 characters"),
         ({"unit": "a\nb"}, "must be printable text"),
         ({"reach": 0}, "^reach = 0: must be an integer >= 1"),
         ({"shards": "shared", "reach": 2}, "^reach = 2: must be 1, as shards = shared"),
@@ -134,6 +134,30 @@ def test_a_session_states_by_itself_what_ballots_are(tmp_path, given, says):
     config = DEFAULT | {"votes": "votes.csv", "session": "votes.csv", "batch": "a"}
     with pytest.raises(ConfigError, match=says):
         check(config | given, str(tmp_path))
+
+
+BATCH = {"session": "votes.csv", "batch": "a", "shards": None}
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ({}, "results/own/release/labels.csv"),
+        ({"noise": "reproducible"}, "results/own/rehearsal/rehearsal_labels.csv"),
+        ({}, "results/own/private/votes.csv"),
+        (BATCH, "results/own/session/a/labels.csv"),
+    ],
+)
+def test_votes_are_not_where_labels_are_written(tmp_path, monkeypatch, given, path):
+    """Snakemake would remove them before the job."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "votes.csv").touch()
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).touch()
+    (tmp_path / "link.csv").symlink_to(path)
+    for name in (path, "link.csv"):
+        with pytest.raises(ConfigError, match=r"^votes = .*: must be another file than"):
+            check(DEFAULT | OWN | given | {"votes": name}, str(tmp_path))
 
 
 @pytest.mark.parametrize("own", [{}, OWN])

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Collection
+import os
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
+from os import PathLike
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -161,6 +163,40 @@ def finite_values(*, above: Real, **arrays: NDArray) -> None:
     for name, array in arrays.items():
         if not ((array > above) & (array < math.inf)).all():
             raise ValueError(f"{name}: every value must be a finite number{_limit(above, None)}")
+
+
+def apart(outputs: Iterable[str | PathLike], **inputs: object) -> None:
+    """Raise ValueError if a file that is to be written is one that is read, by whatever name.
+
+    outputs: files, or folders in which anything may be written; they need not be there. inputs:
+    files, or values that are none, such as null, which are passed over. Links are followed, and
+    two names of one file on the disk are the same file.
+
+    >>> apart(["labels.csv"], votes="votes.csv")
+    >>> apart(["labels.csv", "out"], votes="elsewhere/../out/votes.csv")
+    Traceback (most recent call last):
+    ValueError: votes = 'elsewhere/../out/votes.csv': must be another file than out, which is \
+written
+    """
+    outputs = list(outputs)
+    for name, value in inputs.items():
+        if isinstance(value, str | PathLike) and str(value):
+            for output in outputs:
+                if _written_with(output, value):
+                    _refuse(name, str(value), f"another file than {output}, which is written")
+
+
+def _written_with(output: str | PathLike, path: str | PathLike) -> bool:
+    """Return whether whoever writes to `output`, a file or folder, may write to `path`."""
+    where, what = os.path.realpath(output), os.path.realpath(path)
+    if what == where or what.startswith(os.path.join(where, "")):
+        return True
+    if not os.path.exists(path):
+        return False
+    there = [output] if os.path.isfile(output) else []
+    for folder, _, files in os.walk(output):
+        there += [os.path.join(folder, file) for file in files]
+    return any(os.path.exists(file) and os.path.samefile(file, path) for file in there)
 
 
 def _is_integer(value: object) -> bool:

@@ -36,6 +36,7 @@ from private_ensembles.configuration.check import (
     check_or_exit,
     filled,
     imported_sources,
+    put_back_texts,
     sources,
     standpoints,
 )
@@ -53,6 +54,7 @@ if IMPORTED:
     told = imported_sources(f"{ROOT}/config.yaml", config)
     config = filled(config, told[0][1])
 else:
+    put_back_texts(config, getattr(workflow.config_settings, "config_args", None))
     told = sources(workflow.configfiles, workflow.config_settings.config)
 # Checked in place: scripts see plain values in `config`; rules ask `settings` for what they need.
 settings = check_or_exit(

@@ -5,6 +5,7 @@ must have in common. Pydantic finds what is wrong; the words are ours, because a
 on one line and name the key as the user wrote it.
 """
 
+import datetime
 import os
 import re
 import sys
@@ -15,9 +16,11 @@ from typing import NoReturn
 import yaml
 from pydantic import ValidationError
 
+from private_ensembles import checks
 from private_ensembles.checks import did_you_mean
+from private_ensembles.configuration import files
 from private_ensembles.configuration.removed import advice
-from private_ensembles.configuration.root import Configuration
+from private_ensembles.configuration.root import TEXTS, Configuration
 
 _TYPES = {
     "object": "a mapping of keys to values",
@@ -120,9 +123,23 @@ def check(config: dict, *folders: str, mechanisms: Sequence[str] | None = None) 
     """
     known = {"folders": folders, "mechanisms": mechanisms}
     try:
-        return Configuration.model_validate(config, context=known)
+        settings = Configuration.model_validate(config, context=known)
     except ValidationError as error:
         raise _in_words(error.errors(include_url=False)) from None
+    _require_apart(settings)
+    return settings
+
+
+def _require_apart(settings: Configuration) -> None:
+    """Refuse own files where labels are written: Snakemake removes what is there before the job."""
+    if settings.votes is None:
+        return
+    made = files.own_votes if settings.session is None else files.session_batch
+    for name in ("votes", "session", "class_names", "answer"):
+        try:
+            checks.apart(made(settings).values(), **{name: getattr(settings, name)})
+        except ValueError as error:
+            raise ConfigError(name, str(error)) from None
 
 
 def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
@@ -143,6 +160,24 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
         except (OSError, ValueError, yaml.YAMLError):
             continue  # only the name in a message is at stake
     return [*read, ("--config", dict(command_line or {}))]
+
+
+def put_back_texts(config: dict, arguments: Sequence[str] | None) -> None:
+    """Let texts in `config` be what --config says: to Snakemake 1_10 and 11_0 are both 110.
+
+    arguments: of --config, as Snakemake keeps them (`ConfigSettings.config_args`), such as
+    ``batch=1_10``; None if it does not say. A list or a mapping stays, and is refused later.
+
+    >>> config = {"batch": 110, "n_classes": 10, "unit": 7}
+    >>> put_back_texts(config, ["batch=1_10", "n_classes=10", "unit='007'"])
+    >>> config
+    {'batch': '1_10', 'n_classes': 10, 'unit': '007'}
+    """
+    for argument in arguments or ():
+        key, _, value = argument.partition("=")
+        text = value.strip("'\"")  # as Snakemake does
+        if text and key in TEXTS and not isinstance(config[key], list | Mapping):
+            config[key] = text
 
 
 def imported_sources(own: str, settings: Mapping) -> list[tuple[str, dict]]:
@@ -239,7 +274,13 @@ def _in_words(errors: list[dict]) -> ConfigError:
         path = f"{path}.{key}" if path and key[:1].isalpha() else f"{path}{key}"
     elif kind != "repetition":
         allowed = _describe(_rule(where))
-    shown = "null" if value is None else str(value) if isinstance(value, Real) else repr(value)
+        if kind == "string_type" and isinstance(value, Real | datetime.date):
+            # What was written is not known, as 1_10 and 11_0 are both 110.
+            what = "a truth value" if isinstance(value, bool) else "a number"
+            what = what if isinstance(value, Real) else "a date"
+            allowed += f"; it was read as {what}: put it in quotes in a file for --configfile"
+    shown = str(value) if isinstance(value, Real | datetime.date) else repr(value)
+    shown = "null" if value is None else shown
     shown = shown if len(shown) <= 120 else shown[:117] + "..."
     return ConfigError(path, f"{path} = {shown}: must be {allowed}")
 
@@ -291,7 +332,9 @@ def _describe(rule: dict) -> str:
         words += f" {' and '.join(limits)}"
     if "pattern" in rule:
         words += f" matching {rule['pattern']}"
-    if "minLength" in rule:
+    if "maxLength" in rule:
+        words += f" of {rule.get('minLength', 1)} to {rule['maxLength']} characters"
+    elif "minLength" in rule:
         words += " that is not empty"
     if "minItems" in rule:
         least, most = rule["minItems"], rule.get("maxItems")

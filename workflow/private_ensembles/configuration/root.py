@@ -1,9 +1,8 @@
 """The whole configuration: values that no paper owns, and the sections."""
 
-import datetime
 import os
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -85,7 +84,7 @@ class Configuration(types.Section):
     session: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "File of a session, of which your own votes are a batch."
     )
-    batch: types.Maybe[Annotated[str, Field(pattern=r"^[\w.-]{1,200}$")]] = about(
+    batch: types.Maybe[types.BatchName] = about(
         "Name of the batch: one that was released is not drawn again."
     )
     download_timeout: types.number(gt=0, le=86400) = about(
@@ -145,12 +144,6 @@ class Configuration(types.Section):
             other = "first, random" if info.field_name == "answer" else "names with commas"
             raise types.wrong("", text, f"{other} or an existing file")
         return file or text
-
-    @field_validator("batch", mode="before")
-    @classmethod
-    def _batch_is_a_text(cls, batch: object) -> object:
-        """Take 3 and 2026-11-01, which YAML reads as a number and a date, as they were written."""
-        return str(batch) if isinstance(batch, int | datetime.date) else batch
 
     @model_validator(mode="after")
     def _sections_fit(self):
@@ -273,6 +266,17 @@ class Configuration(types.Section):
         budgets = self.ledger()["budgets"].values()
         keys = ("K", "m", "epsilon", "Delta")
         return [{key: budget[key] for key in keys} for budget in budgets]
+
+
+def _is_text(annotation: object) -> bool:
+    """Return whether a key may be any text, or null."""
+    if get_origin(annotation) in (Annotated, Union):
+        return any(map(_is_text, get_args(annotation)))
+    return annotation is str
+
+
+# The keys at the top whose value may be any text: names, and paths of files.
+TEXTS = {name for name, field in Configuration.model_fields.items() if _is_text(field.annotation)}
 
 
 def _places(name: str, info: ValidationInfo) -> list[str]:

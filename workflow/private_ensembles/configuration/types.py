@@ -180,6 +180,8 @@ Several = Annotated[
 Pair = Annotated[list[T], Field(min_length=2, max_length=2)]
 YesNo = Annotated[bool, BeforeValidator(_from_word)]
 Maybe = Annotated[T | None, BeforeValidator(_null)]
+# A part of a path, so that it may not be . or ...
+BatchName = Annotated[str, Field(pattern=r"^[\w.-]*[\w-][\w.-]*$", max_length=200)]
 # Names become parts of paths and of wildcards.
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$")]
 Named = Annotated[dict[Name, T], Field(min_length=1)]
