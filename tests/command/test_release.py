@@ -246,7 +246,7 @@ def test_a_command_whose_disk_fills_up_shows_nothing_uncharged_and_can_be_finish
     ("module", "name", "place", "charged"),
     [
         (releasing, "_write", "results/own/private", 0),
-        (showing, "put", "results/own/release/0001", 1),
+        (showing, "writer", "results/own/release/0001/labels.csv", 1),
     ],
 )
 def test_a_full_disk_is_one_line_that_says_where_and_whether_the_labels_are_charged(
@@ -255,7 +255,7 @@ def test_a_full_disk_is_one_line_that_says_where_and_whether_the_labels_are_char
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module, name, full)
+    monkeypatch.setattr(module, name, full if charged == 0 else lambda _: full)
     assert main(["release", votes, *WORDS]) == 2
     remedy = ": the labels are charged, and the same command puts them in place" * charged
     *_, error = capsys.readouterr().err.splitlines()
@@ -277,6 +277,22 @@ def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
     assert done.stderr.startswith("expected on the stated profile: ")
     assert (tmp_path / "results/own/release/0001/labels.csv").is_file()
     assert len(record.read()) == 1
+
+
+@pytest.mark.parametrize("noise", ["secure", "reproducible"])
+@pytest.mark.parametrize("option", ["votes", "--class-names", "--answer"])
+def test_labels_are_written_over_nothing_that_is_read(votes, tmp_path, capsys, noise, option):
+    folder = tmp_path / "results" / "own" / ("release" if noise == "secure" else "rehearsal")
+    folder.mkdir(parents=True)
+    file = folder / ("votes.npz" if option == "votes" else "words.txt")
+    os.link(votes, file) if option == "votes" else file.write_text("a\nb\nc\n")
+    given = [str(file)] if option == "votes" else [votes, option, str(file)]
+    capsys.readouterr()
+    assert main(["release", *given, *WORDS, "--noise", noise]) == 2
+    error = capsys.readouterr().err
+    assert "must be another file than" in error
+    assert error.count("\n") == 1
+    assert list(folder.iterdir()) == [file]
 
 
 def test_what_fails_before_the_draw_leaves_no_record(votes, tmp_path, capsys):

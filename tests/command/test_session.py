@@ -1,11 +1,15 @@
 """session on the command line: create, release, status, export, extend."""
 
+import errno
 import json
+import os
 
 import numpy as np
 import pytest
 
 from private_ensembles.command.main import main
+from private_ensembles.jobs import io
+from private_ensembles.release import showing
 
 CREATE = ["session", "create", "w.session", "--teachers", "60", "--classes", "3", "--labels", "20"]
 CREATE += ["--epsilon", "5", "--shards", "disjoint", "--mechanism", "gnmax_analytic"]
@@ -94,6 +98,73 @@ def test_a_cap_is_raised_only_at_a_cost_that_was_stated(folder, capsys):
     assert "--epsilon = 5.5: must be at least" in capsys.readouterr().err
     assert told(capsys, *extend, "7")["extended"]
     assert told(capsys, "session", "status", "w.session")["remaining"] == 30
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        "w.session",
+        "soft",
+        "hard",
+        "w.session-journal",
+        ".w.session.lock",
+        "march.npz",
+        "names",
+        "../{here}/w.session",
+    ],
+)
+def test_labels_are_written_over_nothing_that_is_read(folder, capsys, out):
+    os.symlink("w.session", "soft")
+    os.link("w.session", "hard")
+    (folder / "names").write_text("a\nb\nc\n")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    capsys.readouterr()
+    words = ["--out", out.format(here=folder.name), "--class-names", "names"]
+    assert main([*RELEASE, *words]) == 2
+    error = capsys.readouterr().err
+    assert "must be another file than" in error
+    assert error.count("\n") == 1
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_usual_name_of_labels_may_be_that_of_the_votes(folder, capsys):
+    np.savetxt("w.session.march.csv", np.zeros((2, 60), int), fmt="%d", delimiter=",")
+    before = (folder / "w.session.march.csv").read_bytes()
+    assert main([*RELEASE[:3], "w.session.march.csv", *RELEASE[4:]]) == 2
+    assert "--out" not in capsys.readouterr().out
+    assert (folder / "w.session.march.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "session.json", ".batches.part.csv"])
+def test_an_export_is_not_written_over_the_session(folder, capsys, name):
+    (folder / "out").mkdir()
+    (folder / "w.session").rename(folder / "out" / name)
+    before = (folder / "out" / name).read_bytes()
+    assert main(["session", "export", f"out/{name}", "--out", "out"]) == 2
+    assert "must be another file than" in capsys.readouterr().err
+    assert [path.read_bytes() for path in (folder / "out").iterdir()] == [before]
+
+
+def test_an_export_on_a_full_disk_names_the_file(folder, capsys, stand_in):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    stand_in(showing, "os", utime=full)
+    assert main(["session", "export", "w.session", "--out", "out"]) == 2
+    *_, error = capsys.readouterr().err.splitlines()
+    assert error == "error: out/labels.csv: No space left on device"
+    assert list((folder / "out").iterdir()) == []
+
+
+def test_a_disk_without_locks_is_told_of(folder, capsys, stand_in):
+    def none(*_):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    stand_in(io, "fcntl", flock=none)
+    assert main(RELEASE) == 2
+    *_, error = capsys.readouterr().err.splitlines()
+    assert error.startswith(f"error: {folder}/.w.session.lock: Function not implemented: this file")
+    assert "use a folder on a local disk" in error
 
 
 @pytest.mark.parametrize(

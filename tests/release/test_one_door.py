@@ -24,12 +24,14 @@ HOUSE = Path(own_votes.__file__).parents[1]
 ROOMS = tuple(str(HOUSE / room) for room in ("release", "mechanisms"))
 # What reads and keeps the record, which the API does not: all there, but for these.
 RECORD = (record.__file__, releasing.__file__)
-OF_NO_RECORD = {"release", "release.<locals>.<lambda>"}
+OF_NO_RECORD = {"release"}
 # Of the pool, what only a record asks for.
 BY_CONTENT = (pool.__file__, "stated")
 # What else is made of a plan: tables and facts for the page, on which no label depends.
 BESIDE = {"applying", "public_rows", "chosen_row", "public_table", "curves_table", "private_table"}
 BESIDE |= {"public_facts", "plan_for", "_sample"}
+# What is said of labels, to whoever asked: it is computed in between, and draws none.
+SAID = {"tell", "_documents"}
 # What a task says of its sizes, of which those who tell how long it takes ask, too.
 OF_SIZES = {"Task.moved"}
 BUDGET = {"epsilon": 5.0, "delta": 1e-5}
@@ -44,7 +46,7 @@ class Trace:
 
     def __init__(self):
         self.parts, self.beside = {"planned": [], "serve": []}, set()
-        self._frame, self._calls = None, None
+        self._frame, self._calls, self._saying = None, None, None
 
     def __enter__(self):
         sys.setprofile(self._note)
@@ -55,6 +57,13 @@ class Trace:
 
     def _note(self, frame, event, _):
         code = frame.f_code
+        if self._saying is not None:
+            if event == "return" and frame is self._saying:
+                self._saying = None
+            return
+        if event == "call" and self._calls is not None and code.co_name in SAID:
+            self._saying = frame
+            return
         if event == "return" and frame is self._frame:
             self._frame = self._calls = None
         generated = code.co_name in ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")

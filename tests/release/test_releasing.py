@@ -127,6 +127,32 @@ def charged_can_be_finished(request, place):
     assert folder.name.startswith("charged-")
 
 
+@pytest.mark.parametrize("name", ["together", "jointly", "release_of"])
+def test_whatever_is_said_after_a_charge_fails_before_it(votes, place, monkeypatch, name):
+    monkeypatch.setattr(record, name, lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make(asking(votes), place)
+    assert record.read(place.record) == []
+    assert not [path for path in place.private.iterdir() if path.name.startswith("charged")]
+
+
+def test_what_is_told_of_labels_is_made_before_they_are_charged(votes, place):
+    seen = []
+
+    def tell(labels):
+        seen.append((labels.text, labels.total, len(record.read(place.record))))
+        return "told"
+
+    with io.alone(place.lock):
+        labels = releasing.release(asking(votes), place, CHOSEN, draw, tell=tell)
+    assert labels.told == "told"
+    assert seen == [(labels.text, labels.total, 0)]
+    with io.alone(place.lock), pytest.raises(ZeroDivisionError):
+        fails = {"tell": lambda _: 1 / 0}
+        releasing.release(asking(votes, again=True, epsilon=2.0), place, CHOSEN, draw, **fails)
+    assert len(record.read(place.record)) == 1
+
+
 def test_labels_are_drawn_charged_and_kept_for_their_owner(votes, place):
     labels = make(asking(votes), place)
     (one,) = record.read(place.record)
@@ -134,6 +160,7 @@ def test_labels_are_drawn_charged_and_kept_for_their_owner(votes, place):
     assert (one.mechanism, one.epsilon) == ("gnmax_exact", 0.9)
     assert labels.total.epsilon == 0.9
     assert labels.note is None
+    assert labels.documents == {}  # of a plan that another version has noted
     (folder,) = place.private.iterdir()
     assert (folder / "labels.csv").read_text() == labels.text
     modes = {path.stat().st_mode & 0o777 for path in (place.private, folder)}

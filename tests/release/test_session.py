@@ -10,11 +10,20 @@ import numpy as np
 import pytest
 
 from private_ensembles import Session
+from private_ensembles.accounting.adaptive.account import Bounds
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.noise import secure
+from private_ensembles.release import (
+    certificate,
+    session_export,
+    session_file,
+    session_plan,
+    statement,
+)
 from private_ensembles.release import session as sessions
-from private_ensembles.release import session_file, session_plan
 from private_ensembles.release.facts import Facts
+from private_ensembles.release.release_plan import ReleasePlan
+from private_ensembles.release.session_terms import Names, Terms
 
 from .. import ending
 from ..accounting.adversaries import exact_value
@@ -28,6 +37,10 @@ COUNTS = np.array([[5, 0], [3, 2], [1, 4], [2, 3]])
 def create(path, **changes):
     arguments = SMALL | STATED | {"mechanisms": ["gnmax_exact"]} | changes
     return Session.create(path / "a.session", **arguments)
+
+
+def fail(*_, **__):
+    raise RuntimeError("made to fail")
 
 
 def splits(number):
@@ -208,6 +221,48 @@ def test_what_is_missing_fails_before_the_charge(tmp_path, monkeypatch):
         assert session.state == before
 
 
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        (ReleasePlan, "bounds"),  # what the batch costs
+        (statement, "statement"),
+        (certificate, "of_release"),
+    ],
+)
+def test_whatever_is_said_after_a_charge_fails_before_it(tmp_path, monkeypatch, where, name):
+    with create(tmp_path) as session:
+        before = session.state
+        monkeypatch.setattr(where, name, fail)
+        with pytest.raises(RuntimeError, match="made to fail"):
+            session.release(COUNTS[:1], key="a")
+        assert session.state == before
+
+
+def test_a_session_that_has_labels_is_told_without_any_account(tmp_path, monkeypatch):
+    with create(tmp_path) as session:
+        session.release(COUNTS[:1], key="a")
+        for where, name in [(ReleasePlan, "bounds"), (certificate, "prove")]:
+            monkeypatch.setattr(where, name, fail)
+        assert 0 < session.spent.epsilon < session.total.epsilon
+        report = session_export.status(session)
+        assert report["spent"]["least"] <= report["spent"]["epsilon"] == session.spent.epsilon
+        assert "statement.html" in session.documents(session.batch("a"))
+
+
+def test_what_cannot_be_proven_fails_before_there_is_a_session(tmp_path, monkeypatch):
+    with create(tmp_path) as session:
+        session.release(COUNTS[:1])
+        head = session.head
+        monkeypatch.setattr(certificate, "prove", fail)
+        with pytest.raises(RuntimeError, match="made to fail"):
+            session.extend(9, epsilon=9.0)
+        assert session.head == head
+    (tmp_path / "b").mkdir()
+    with pytest.raises(RuntimeError, match="made to fail"):
+        create(tmp_path / "b")
+    assert not list((tmp_path / "b").iterdir())
+
+
 def test_a_lost_batch_stays_charged_and_is_drawn_again_only_for_a_new_charge(tmp_path, monkeypatch):
     with create(tmp_path) as session:
         session._try()
@@ -277,11 +332,12 @@ def test_a_kill_while_a_session_is_made_leaves_it_whole_or_not_there(tmp_path):
     path = tmp_path / "a.session"
     plan = session_plan.made(
         queries=None, mechanisms=["gnmax_exact"], profile=None, facts=Facts("disjoint"), **SMALL
-    ).text()
+    )
+    terms = Terms.of(plan, Names()).text()
 
     def work():
         with sessions.alone(sessions.lock_of(path)):
-            session_file.SessionFile.create(path, plan).close()
+            session_file.SessionFile.create(path, terms).close()
 
     found = set()
     for _ in ending.at_every_line(work, (session_file,), ending.by(ending.signal.SIGKILL)):
@@ -368,7 +424,7 @@ def test_the_same_file_by_another_name_is_the_same_session(tmp_path, monkeypatch
 
 def test_more_labels_than_the_plan_allows_are_noticed(tmp_path):
     with create(tmp_path) as session:
-        session._file.charge(None, 5, 5, before=session.state)
+        session._file.charge(None, 5, 5, before=session.state, cost=Bounds(0.0, 3.0))
         with pytest.raises(ValueError, match="holds more labels than its plan allows"):
             session.verify()
 

@@ -6,15 +6,19 @@ import sqlite3
 
 import pytest
 
+from private_ensembles.accounting.adaptive.account import Bounds
 from private_ensembles.release import session_file
 from private_ensembles.release.session_file import SessionFile
 
 from .. import ending
 
+# What all labels so far are said to cost.
+COST = Bounds(0.5, 0.75)
+
 
 def charged(file, key, queries=1):
     """A batch that is charged in the state that the file is in."""
-    return file.charge(key, queries, queries, before=file.state())
+    return file.charge(key, queries, queries, before=file.state(), cost=COST)
 
 
 @pytest.fixture
@@ -74,6 +78,9 @@ def test_the_head_is_a_hash_over_all_entries_in_their_order(tmp_path):
         "UPDATE batches SET most = 1 WHERE number = 1",
         "UPDATE batches SET time = time + 1 WHERE number = 1",
         "UPDATE batches SET key = 'other' WHERE number = 1",
+        "UPDATE batches SET epsilon = 0.1 WHERE number = 2",
+        "UPDATE batches SET least = 0.6 WHERE number = 2",
+        """UPDATE batches SET ids = '["a", "b"]' WHERE number = 1""",
         "DELETE FROM batches WHERE number = 2",
         "UPDATE plans SET plan = '{}'",
         "INSERT INTO plans VALUES (2, 0, '{}')",
@@ -189,6 +196,17 @@ def test_a_file_that_may_not_be_changed_can_be_looked_at(path):
     assert caught.value.filename == str(path)
 
 
+def test_a_file_that_cannot_be_locked_says_so(path, monkeypatch):
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_LOCK
+    with (
+        pytest.raises(OSError, match="cannot be locked: this file system") as caught,
+        session_file._errors_of(path),
+    ):
+        raise error
+    assert caught.value.filename == str(path)
+
+
 def test_what_a_killed_process_left_half_written_is_taken_back(path):
     before = opened(path).state()
 
@@ -208,7 +226,7 @@ def test_nothing_is_charged_in_another_state_than_the_one_that_had_room(path):
     before = file.state()
     charged(other, "three")
     with pytest.raises(ValueError, match="has been changed by another process: ask again"):
-        file.charge("four", 1, 1, before=before)
+        file.charge("four", 1, 1, before=before, cost=COST)
     assert file.verify().batches == 3
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.release import statement
 from private_ensembles.release.facts import Facts
 from private_ensembles.release.record import Release, Total
 from private_ensembles.release.release_plan import ReleasePlan
@@ -68,14 +69,10 @@ def test_a_release_has_its_statement_and_its_certificate_beside_it(tmp_path):
     plan = ReleasePlan(
         task, "gnmax", load("gnmax").calibrate(task), 1.0, None, "0", Facts("disjoint")
     )
-    files = show(Labels(TEXT, tmp_path, TOTAL, release=_release(plan.text())), {})
+    documents = statement.documents(_release(plan.text()), TOTAL)
+    files = show(Labels(TEXT, tmp_path, TOTAL, documents=documents), {})
     assert list(files) == ["labels.csv", "certificate.json", "statement.html"]
     facts = json.loads(files["certificate.json"].read_text())["release"]
     assert json.loads(facts["terms"])["name"] == "gnmax"
     assert "2026-01-01T00:00:00+00:00" in files["statement.html"].read_text()
     assert len({path.stat().st_mtime_ns for path in tmp_path.iterdir()}) == 1
-
-
-def test_a_release_whose_plan_was_not_noted_has_its_labels_alone(tmp_path):
-    files = show(Labels(TEXT, tmp_path, TOTAL, release=_release("")), {})
-    assert list(files) == ["labels.csv"]

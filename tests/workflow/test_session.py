@@ -52,6 +52,47 @@ def test_a_batch_is_released_once_and_its_labels_come_back_for_nothing(folder, r
     assert not labels.parent.with_name("2026-04-01").joinpath("labels.csv").exists()
 
 
+def test_batches_have_the_names_that_are_written(folder, run_snakemake):
+    """To Snakemake 1_10 and 11_0 are both 110, 007 is 7, and 2026.10 is 2026.1."""
+    sizes = {"teachers": 40, "classes": 3, "labels": 30, "epsilon": 40, "delta": 1e-5}
+    stated = {"mechanisms": ["gnmax_analytic"], "shards": "disjoint", "anyway": True}
+    Session.create(folder / "names.session", **sizes, **stated).close()
+    names = {"1_10": 0, "11_0": 2, "007": 1, "2026.10": 0}
+    for name, label in names.items():
+        np.savez(folder / "batch.npz", votes=np.full((5, 40), label))
+        given = ("session=names.session", "votes=batch.npz", f"batch={name}")
+        done = run_snakemake(folder, "--cores", "1", "--config", *given)
+        assert done.returncode == 0, done.stdout + done.stderr
+        rows = folder.joinpath("results/own/session", name, "labels.csv").read_text().split()
+        assert [row.split(",")[1] for row in rows[1:]] == [str(label)] * 5
+    with Session.open(folder / "names.session") as session:
+        assert [batch.key for batch in session.batches()] == list(names)
+        # The same name by other means is the same batch.
+        assert session.release([[40, 0, 0]] * 5, key="1_10").tolist() == [0] * 5
+        assert session.state.batches == 4
+    (folder / "batch.yaml").write_text("batch: 1_10\n")
+    given = ("--configfile", "batch.yaml", "--config", "session=names.session", "votes=batch.npz")
+    done = run_snakemake(folder, "-n", *given)
+    assert done.returncode != 0
+    assert "batch.yaml: batch = 110: must be text" in done.stdout + done.stderr
+    assert "it was read as a number: put it in quotes" in done.stdout + done.stderr
+
+
+def test_a_batch_that_names_classes_otherwise_is_refused(folder, run_snakemake):
+    sizes = {"teachers": 60, "classes": 3, "labels": 15, "epsilon": 5, "delta": 1e-5}
+    stated = {"mechanisms": ["gnmax_analytic"], "shards": "disjoint"}
+    with Session.create(folder / "c.session", **sizes, **stated, class_names="a,b,c"):
+        pass
+    given = (*BATCH[:3], "session=c.session", *BATCH[4:], "batch=march")
+    done = run_snakemake(folder, *given, "class_names=b,a,c")
+    assert done.returncode != 0
+    assert "class_names = 'b,a,c': must be 'a,b,c', which the session" in done.stdout + done.stderr
+    done = run_snakemake(folder, *given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    labels = folder / "results" / "own" / "session" / "march" / "labels.csv"
+    assert labels.read_text().startswith("query,label,class_name\n")
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

@@ -41,20 +41,19 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     io.write_csv(job.output.private, accounts.private_table(plan, votes, meter))
     meter.finish()
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
-    # Last: what fails before it has cost nothing; what fails after it, a rerun makes good for free.
-    labels = accounts.serve(plan, votes, seed, request, place, text=asked.text, anyway=anyway)
     others = {"mechanisms.csv": partial(io.write_csv, rows=accounts.public_rows(plan))}
-    files = {} if labels.total is None else showing.show(labels, others)
+    facts = accounts.public_facts(plan) | {"answered": pool.words(job.params.answer)}
+    files = {"figure": job.output.png, "labels_file": job.params.labels_file}
+
+    def tell(labels):
+        public = (table, curves, labels.table(), facts, settings["profile"])
+        statement = showing.paths_of(labels).get("statement.html")
+        return own_page.build(*public, **files, total=labels.total, statement=statement)
+
+    # Last: what fails before the charge, the page included, costs nothing.
+    said = {"text": asked.text, "tell": tell}
+    labels = accounts.serve(plan, votes, seed, request, place, **said, anyway=anyway)
+    if labels.total is not None:
+        showing.show(labels, others)
     job.output.labels.write_text(labels.text, encoding="utf-8")
-    page = own_page.build(
-        table,
-        curves,
-        labels.table(),
-        accounts.public_facts(plan) | {"answered": pool.words(job.params.answer)},
-        settings["profile"],
-        figure=job.output.png,
-        labels_file=job.params.labels_file,
-        total=labels.total,
-        statement=files.get("statement.html"),
-    )
-    job.output.page.write_text(page, encoding="utf-8")
+    job.output.page.write_text(labels.told, encoding="utf-8")

@@ -1,8 +1,9 @@
 """Release the labels of one batch of a session, or show those that it has got before."""
 
+from dataclasses import asdict
+
 from private_ensembles.jobs import io
 from private_ensembles.release import session_export
-from private_ensembles.release.pool import pool_of
 from private_ensembles.release.session import Session
 from private_ensembles.votes.foreign import read_own_votes
 
@@ -12,12 +13,15 @@ with io.job(snakemake, confidential=True) as job:
         task = session.plan.task
         stated = {"n_classes": task.ensemble.classes, "absent": task.ensemble.absent}
         stated["teachers"] = task.ensemble.teachers if task.ensemble.absent else None
-        votes = read_own_votes(job.input.votes, **stated, **job.params.file)
+        said = dict(job.params.file)
+        kind, first = said.pop("kind"), said.pop("first_class")
+        names = session.names.of_batch(first_class=first or None, **said)  # 0 is the default
+        votes = read_own_votes(job.input.votes, kind=kind, **stated, **asdict(names))
         job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
-        session.release(votes.histogram(), key=key, again=bool(job.config["again"]))
+        again = bool(job.config["again"])
+        session.release(votes.histogram(), key=key, ids=votes.ids, again=again)
         if session.plan.seed is not None:  # whoever has the seed can take a rehearsal's noise away
             job.output.labels.parent.chmod(0o700)
-        asked = pool_of(votes, class_names=job.params.file["class_names"])
-        text = asked.text(session.batch(key).labels or [])
+        text = session.labels_text(session.batch(key))
         job.output.labels.write_text(text, encoding="utf-8")
         io.write_json(job.output.status, session_export.status(session))

@@ -130,8 +130,8 @@ def release_labels(
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(study.on_profile(task, profile), names, facts, 0)
     expectation.tell(application.expectation, secure=secure, anyway=anyway)
+    best, terms = application.chosen, own_votes.chosen_row(application)["terms"]
     drawn = own_votes.serve(application, asked.votes, seed, text=asked.text, anyway=anyway)
-    best = application.chosen
     return Released(
         drawn.by_query(votes.n_queries),
         best.mechanism,
@@ -143,7 +143,7 @@ def release_labels(
         secure,
         facts,
         application.expectation,
-        own_votes.chosen_row(application)["terms"],
+        terms,
     )
 
 

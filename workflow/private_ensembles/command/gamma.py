@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import time
+from functools import partial
 from pathlib import Path
 
 from private_ensembles.command.numbers import real, whole
@@ -48,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     from private_ensembles.darrm.certificate_file import record
     from private_ensembles.darrm.optimize import optimize_gamma
     from private_ensembles.jobs import io
+    from private_ensembles.release.showing import put
 
     optimised = optimize_gamma(
         options.K,
@@ -61,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     solution = record(optimised)
     certificate = solution["certificate"]
     if options.out is not None and certificate["holds"]:
-        io.write_json(options.out, solution)
+        put(options.out, partial(io.write_json, value=solution), int(time.time()))
     values = ", ".join(f"{value:.6g}" for value in solution["gamma"])
     cost = ", ".join(map(high, (options.m * options.epsilon, solution["delta"])))
     text = [

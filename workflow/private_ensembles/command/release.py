@@ -107,6 +107,27 @@ def run(options: argparse.Namespace) -> int:
         say=say,
     )
     rows, row = own_votes.public_rows(application), own_votes.chosen_row(application)
+    others = {"mechanisms.csv": lambda path: write_csv(path, rows)}
+
+    def tell(labels: releasing.Labels) -> tuple[dict, list[str]]:
+        """Return what is printed, as JSON and as text: before anything is charged."""
+        files = showing.paths_of(labels, others)
+        report = {
+            "mechanism": application.chosen.mechanism,
+            "parameters": row["parameters"],
+            "epsilon": float(row["epsilon"]),
+            "delta": options.delta,
+            "asked": own_votes.public_facts(application) | {"answered": words(options.answer)},
+            "profile": chosen["profile"],
+            "expectation": application.expectation.report(),
+            "files": {Path(name).stem: str(path) for name, path in files.items()},
+            "all_releases": None if labels.total is None else asdict(labels.total),
+            "left_of_total_budget": labels.left,
+            "if_planned_together": None if labels.joint is None else asdict(labels.joint),
+        }
+        text = votes_options.profile_text(options, chosen["profile"])
+        return report, [*text, *_text(report, labels)]
+
     # A release at the same time waits here, and is then asked about what was drawn before.
     with alone(place.lock):
         labels = own_votes.serve(
@@ -116,28 +137,15 @@ def run(options: argparse.Namespace) -> int:
             request,
             place,
             text=pool.text,
+            tell=tell,
             anyway=options.anyway,
         )
         try:
-            files = showing.show(labels, {"mechanisms.csv": lambda path: write_csv(path, rows)})
+            showing.show(labels, others)
         except OSError as error:
             remedy = "the labels are charged, and the same command puts them in place"
-            raise OSError(f"{labels.folder}: {describe(error)}: {remedy}") from None
-    total = labels.total
-    report = {
-        "mechanism": application.chosen.mechanism,
-        "parameters": row["parameters"],
-        "epsilon": float(row["epsilon"]),
-        "delta": options.delta,
-        "asked": own_votes.public_facts(application) | {"answered": words(options.answer)},
-        "profile": chosen["profile"],
-        "expectation": application.expectation.report(),
-        "files": {path.stem.removeprefix(showing.MARK): str(path) for path in files.values()},
-        "all_releases": None if total is None else asdict(total),
-        "left_of_total_budget": labels.left,
-        "if_planned_together": None if labels.joint is None else asdict(labels.joint),
-    }
-    text = votes_options.profile_text(options, chosen["profile"]) + _text(report, labels)
+            raise OSError(f"{describe(error)}: {remedy}") from None
+    report, text = labels.told
     emit(report, text, as_json=options.json)
     return 0
 
@@ -149,6 +157,7 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
         "n_classes": options.classes,
         **votes_options.asked(options),
         "seed": options.seed,
+        "profile_from": options.profile_from,
         "shards": options.shards,
         "unit": options.unit,
         "reach": options.reach,

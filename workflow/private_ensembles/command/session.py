@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 from private_ensembles import checks
@@ -58,7 +59,7 @@ def _create(parser: argparse.ArgumentParser) -> None:
     settings.add_budget(asked)
     settings.add_protection(parser)
     settings.add_profile(parser)
-    votes_options.add_reading(parser, "the file of --profile-from")
+    votes_options.add_reading(parser, "each batch, and the file of --profile-from,")
     planned = parser.add_argument_group("the session")
     seed = "of a rehearsal's noise; secure noise has none"
     settings.add_noise(planned, seed=seed)
@@ -86,8 +87,8 @@ def _release(parser: argparse.ArgumentParser) -> None:
         help="where the labels are written; default SESSION.KEY.csv",
     )
     _head(parser)
-    votes_options.add_reading(parser, "VOTES")
-    parser.set_defaults(act=release)
+    votes_options.add_reading(parser, "VOTES, unless the session has stated it,")
+    parser.set_defaults(act=release, first_class=None)  # said by the session, if not by the batch
 
 
 def _status(parser: argparse.ArgumentParser) -> None:
@@ -131,7 +132,10 @@ def create(options: argparse.Namespace) -> int:
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.session import Session
+    from private_ensembles.release.session_file import files_of
 
+    inputs = {"profile_from": options.profile_from, "class_names": options.class_names}
+    checks.apart(files_of(options.session).values(), **inputs)
     checks.integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
     facts = settings.facts_of(options)
@@ -161,6 +165,9 @@ def create(options: argparse.Namespace) -> int:
             teacher_epsilon=options.teacher_epsilon,
             teacher_delta=options.teacher_delta,
             absent=options.absent,
+            class_names=options.class_names,
+            first_class=options.first_class,
+            id_column=options.id_column,
             noise=options.noise,
             seed=None if options.noise == "secure" else options.seed,
             say=say,
@@ -181,28 +188,31 @@ def release(options: argparse.Namespace) -> int:
     """Release a batch, or show again what was released, and write its labels."""
     from private_ensembles.jobs.io import describe
     from private_ensembles.release import session_export
-    from private_ensembles.release.pool import pool_of
     from private_ensembles.release.session import Session
+    from private_ensembles.release.session_file import files_of
+    from private_ensembles.release.showing import written
 
     if options.out is None and "/" in options.key:
         raise ValueError(f"key = {options.key!r}: names no file: say with --out where labels go")
     default = options.session.parent / f"{options.session.name}.{options.key}.csv"
     out = default if options.out is None else options.out
+    inputs = {"votes": options.votes, "class_names": options.class_names}
+    checks.apart(written(out), **files_of(options.session), **inputs)
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
         teachers = task.ensemble.teachers if task.ensemble.absent else None
         stated = {"absent": task.ensemble.absent, "teachers": teachers}
+        names = session.names.of_batch(options.class_names, options.first_class, options.id_column)
+        vars(options).update(asdict(names))
         votes = votes_options.read(options, options.votes, task.ensemble.classes, **stated)
-        text = pool_of(votes, class_names=options.class_names).text
         before, counts = session.state.batches, votes.histogram()
-        session.release(counts, key=options.key, again=options.again)
+        session.release(counts, key=options.key, ids=votes.ids, again=options.again)
         batch = session.batch(options.key)
         try:
-            rehearsal = session.plan.seed is not None
-            session_export.put_batch(out, batch, rehearsal=rehearsal, text=text)
+            session_export.put_batch(session, out, batch)
         except OSError as error:
             remedy = "the labels are charged, and the same command writes them"
-            raise OSError(f"{out}: {describe(error)}: {remedy}") from None
+            raise OSError(f"{describe(error)}: {remedy}") from None
         drawn = session.state.batches > before
         report = session_export.status(session) | {"file": str(out), "drawn": drawn}
         report |= {"key": batch.key, "answers": batch.answers}

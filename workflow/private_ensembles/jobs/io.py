@@ -30,6 +30,11 @@ from private_ensembles.jobs import provenance as records
 _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError)
 # A disk that takes no more; a write does not say which file it was for.
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+# What to do where a file cannot be locked, as on some network disks.
+NO_LOCKS = (
+    "this file system may have no locks, without which two processes could charge at once: use a "
+    "folder on a local disk"
+)
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -172,15 +177,18 @@ def job(snakemake, *, confidential: bool = False, lock: str | Path | None = None
 def alone(lock: str | Path) -> Iterator[None]:
     """Hold a lock file while the block runs; wait, and say so, if another process holds it.
 
-    Makes the file and its folder. Raises OSError if they cannot be made.
+    Makes the file and its folder. Raises OSError if they cannot be made or locked.
     """
     Path(lock).parent.mkdir(parents=True, exist_ok=True)
     with open(lock, "a", encoding="utf-8") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"{lock}: is held by another process: waiting", file=sys.stderr, flush=True)
-            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"{lock}: is held by another process: waiting", file=sys.stderr, flush=True)
+                fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            raise OSError(error.errno, f"{error.strerror}: {NO_LOCKS}", str(lock)) from None
         yield
 
 

@@ -185,6 +185,7 @@ def serve(
     place: releasing.Place | None = None,
     *,
     text: Callable[[NDArray[np.int64]], str] = releasing.labels_text,
+    tell: Callable[[releasing.Labels], object] | None = None,
     anyway: bool = False,
 ) -> releasing.Labels:
     """Draw the labels of a plan, charge them, and return what may be shown: the only way to them.
@@ -192,14 +193,16 @@ def serve(
     The workflow, the command and the API do it here, after `expectation.tell`. seed: of a
     rehearsal's noise; secure noise has none. request, place: what is asked for and the place whose
     record it is charged on, as in `releasing.release`, which says what else is raised; None for who
-    keeps no record, who pays for each call anew. text: writes the labels (`pool.Pool.text`).
-    anyway: release labels of too little use, too; else they raise ValueError, before anything is
-    drawn, charged or written.
+    keeps no record, who pays for each call anew. text: writes the labels (`pool.Pool.text`). tell:
+    makes of them what will be said of them, before they are charged. anyway: release labels of too
+    little use, too; else they raise ValueError, before anything is drawn, charged or written.
     """
     if application.task.secure and not anyway:
         application.expectation.require(allow="anyway=True")
     row = chosen_row(application)
-    return releasing.release(request, place, row, lambda: release(application, votes, seed), text)
+    return releasing.release(
+        request, place, row, lambda: release(application, votes, seed), text, tell
+    )
 
 
 def release(application: Application, votes: Votes, seed: int | None) -> NDArray[np.int64]:

@@ -5,8 +5,9 @@ the API does, too, but for the record, which it does not keep:
 
 1. Ask whether the record allows it, or whether the last release on it is the one asked for.
 2. Draw the labels into a folder of their own in `private`, which nobody else can read.
-3. Charge: write the release, with the hash of these labels, into the record.
-4. Show them.
+3. Compute all that will be said of them: what all releases cost, the statement, the certificate.
+4. Charge: write the release, with the hash of these labels, into the record.
+5. Show them.
 
 Whatever ends the process, what was seen is charged. What was charged stays in `private`, where
 nothing of ours deletes it and no rule has an output: Snakemake removes the files of a job that
@@ -26,11 +27,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from private_ensembles import checks
 from private_ensembles.configuration.naming import at_least
 from private_ensembles.jobs import io, provenance
 from private_ensembles.release import pool, record
@@ -101,6 +103,12 @@ class Request:
     allow: str = "--config again=yes"
 
     @property
+    def files(self) -> dict[str, object]:
+        """What may be files that are read, by name."""
+        keys = ("class_names", "answer", "profile_from")
+        return {"votes": self.votes} | {key: self.config.get(key) for key in keys}
+
+    @property
     def secure(self) -> bool:
         """Whether it is for a release, not for a rehearsal."""
         return self.config["noise"] == "secure"
@@ -155,7 +163,9 @@ class Labels:
     all releases on record cost together, None if they are on no record. note: what to say about it,
     None for a first release. joint: what they cost if as many had been planned from the start
     (`record.jointly`), None if that is no less. left: of the total budget, None if there is none.
-    release: their row on the record, None if they are on no record.
+    documents: the texts that are handed over with them, by name (`statement.documents`). told: what
+    else is said of them, as whoever asked has computed it (`release`). All of it was there before
+    they were charged.
     """
 
     text: str
@@ -164,7 +174,8 @@ class Labels:
     note: str | None = None
     joint: Total | None = None
     left: float | None = None
-    release: Release | None = None
+    documents: Mapping[str, str] = field(default_factory=dict)
+    told: object = None
 
     def table(self) -> pd.DataFrame:
         """Return a row for each label: query (from 0), label, and what else `labels_text` says.
@@ -194,8 +205,8 @@ def permission(request: Request, place: Place) -> str | None:
     """Return what to say before any work, None if there is nothing to say.
 
     Raises ValueError if labels were released before, others than those asked for, and `again` does
-    not say that they may be once more; for a record that cannot be understood; and for one that
-    lacks labels that were charged.
+    not say that they may be once more; for a record that cannot be understood, or that lacks labels
+    that were charged; and for a file that is read from where labels are written.
     """
     return _standing(request, place)[1]
 
@@ -206,40 +217,66 @@ def release(
     chosen: Mapping,
     draw: Callable[[], NDArray[np.int64]],
     text: Callable[[NDArray[np.int64]], str] = labels_text,
+    tell: Callable[[Labels], object] | None = None,
 ) -> Labels:
     """Return the labels asked for: drawn and charged, or those that were charged last.
 
     request, place: None if no record is kept of what was asked before. chosen: the row of
     `own_votes.public_rows` that was chosen. draw: called once at most, and not if these labels were
-    charged already. text: writes them as CSV, with what is public beside them. To be called by who
-    holds the place's lock (`io.alone`). Raises ValueError as `permission` does, and if another
-    version of this program made the labels that were charged for this request; OSError if something
-    cannot be written, before the charge.
+    charged already. text: writes them as CSV, with what is public beside them. tell: makes of the
+    labels what will be said of them (`Labels.told`), before they are charged: whatever it raises,
+    nothing is. To be called by who holds the place's lock (`io.alone`). Raises ValueError as
+    `permission` does, and if another version of this program made the labels that were charged for
+    this request; OSError if something cannot be written, before the charge.
     """
+
+    def said_of(labels: Labels) -> Labels:
+        return labels if tell is None else replace(labels, told=tell(labels))
+
     if request is None or not request.secure:
-        return Labels(text(draw()), None if place is None else place.folder)
+        return said_of(Labels(text(draw()), None if place is None else place.folder))
     _tidy(place)  # what an earlier try left
     kept, note = _standing(request, place)
+
+    def labels_of(shown: str, releases: list[Release]) -> Labels:
+        """Return the labels of the last of these releases, with all that is said of them."""
+        last, total, joint = releases[-1], record.together(releases), record.jointly(releases)
+        limit = request.total_budget
+        labels = Labels(
+            shown,
+            place.record.with_name(record.numbered(len(releases))),
+            total,
+            note,
+            joint,
+            None if limit is None else _left(limit, releases),
+            _documents(last, total, joint),
+        )
+        return said_of(labels)
+
+    def drawn() -> str:
+        return text(draw())
+
     if kept is None:
-        kept = _charge(request, place, chosen, draw, text)
-    elif not _planned_as(chosen, kept):
+        return _charge(request, place, chosen, drawn, labels_of)
+    if not _planned_as(chosen, kept):
         raise ValueError(
             f"{place.record}: labels for this request are out already, drawn by another version of "
             f"this program ({kept.mechanism}); they are in {_folder_of(kept, place)}: keep them, "
             f"or allow other ones with {request.allow}"
         )
     shown = (_folder_of(kept, place) / "labels.csv").read_text(encoding="utf-8")
-    releases = record.read(place.record)
-    folder = place.record.with_name(record.numbered(len(releases)))
-    return Labels(
-        shown,
-        folder,
-        record.together(releases),
-        note,
-        record.jointly(releases),
-        None if request.total_budget is None else _left(request.total_budget, releases),
-        releases[-1],
-    )
+    return labels_of(shown, record.read(place.record))
+
+
+def _documents(release: Release, total: Total, joint: Total | None) -> dict[str, str]:
+    """Return the statement and the certificate; none for a plan of another version's."""
+    from private_ensembles.release import release_plan, statement  # late: SciPy
+
+    try:
+        release_plan.read(release.terms)
+    except ValueError:
+        return {}
+    return statement.documents(release, total, joint)
 
 
 def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
@@ -261,6 +298,7 @@ def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
 
 def _standing(request: Request, place: Place) -> tuple[Release | None, str | None]:
     """Return the last release if it is the one asked for, else None; and what to say."""
+    checks.apart([place.folder, place.record.parent, place.private], **request.files)
     if not request.secure:
         return None, None  # a rehearsal releases nothing
     earlier = record.read(place.record)
@@ -371,10 +409,13 @@ def _charge(
     request: Request,
     place: Place,
     chosen: Mapping,
-    draw: Callable[[], NDArray[np.int64]],
-    text: Callable[[NDArray[np.int64]], str],
-) -> Release:
-    """Draw labels, note them in `private`, and put them on record."""
+    draw: Callable[[], str],
+    labels_of: Callable[[str, list[Release]], Labels],
+) -> Labels:
+    """Draw labels, note them in `private`, compute what is said of them, and put them on record.
+
+    labels_of: returns the labels of the last of some releases.
+    """
     place.private.mkdir(parents=True, exist_ok=True)
     place.private.chmod(0o700)
     place.record.parent.mkdir(parents=True, exist_ok=True)
@@ -385,9 +426,11 @@ def _charge(
         )
     try:
         folder = Path(tempfile.mkdtemp(prefix=_UNCHARGED, dir=place.private))
-        _write(folder / "labels.csv", text(draw()))
-        number = len(record.read(place.record)) + 1
-        drawn = record.release_of(chosen, folder / "labels.csv", number)
+        shown = draw()
+        _write(folder / "labels.csv", shown)
+        earlier = record.read(place.record)
+        drawn = record.release_of(chosen, folder / "labels.csv", len(earlier) + 1)
+        labels = labels_of(shown, [*earlier, drawn])
         salt = secrets.token_hex(16)
         facts = {"release": asdict(drawn), "salt": salt, "request": request.digest(salt)}
         _write(folder / _FACTS, json.dumps(facts, indent=2) + "\n")
@@ -400,7 +443,7 @@ def _charge(
         raise OSError(error.errno, error.strerror, str(place.private)) from None  # a full disk
     finally:
         _tidy(place)
-    return drawn
+    return labels
 
 
 def _write(path: Path, text: str) -> None:

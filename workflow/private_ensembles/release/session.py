@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles.accounting.adaptive.account import Bounds
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.jobs.io import alone
 from private_ensembles.mechanisms import release as door
@@ -21,10 +22,18 @@ from private_ensembles.mechanisms.parameters import require_counts, require_tabl
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY
-from private_ensembles.release import expectation, release_plan, session_plan
+from private_ensembles.release import (
+    certificate,
+    expectation,
+    session_plan,
+    session_terms,
+    statement,
+)
 from private_ensembles.release.facts import stated
+from private_ensembles.release.pool import labels_text
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.release.session_file import Batch, SessionFile, State
+from private_ensembles.release.session_file import Batch, SessionFile, State, lock_of
+from private_ensembles.release.session_terms import Names, Terms
 from private_ensembles.votes.ballots import dealt
 
 # Of a batch's name, so that it stands in one line of any table.
@@ -54,17 +63,28 @@ class Session:
     True
     (28, True)
 
-    plan: what was planned, and never changes but by `extend`. path: of the file. Raises ValueError,
-    in one line, for values out of range, a file that is no session or is damaged, and more queries
-    than remain; OSError if the file cannot be read or written.
+    plan: what was planned, and never changes but by `extend`. names: what labels and queries are
+    called. path: of the file. Raises ValueError, in one line, for values out of range, a file that
+    is no session or is damaged, and more queries than remain; OSError if the file cannot be read or
+    written.
     """
 
     def __init__(self, file: SessionFile, *, write: bool = True):
         self._file, self._write = file, write
         self.path = file.path
-        self._text = file.plan()
-        self.plan: ReleasePlan = release_plan.read(self._text)
+        self._text, self.terms = "", None
+        self._read_terms()
         self._tried = False
+
+    @property
+    def plan(self) -> ReleasePlan:
+        """Return what was planned, as it was read last."""
+        return self.terms.plan
+
+    @property
+    def names(self) -> Names:
+        """Return what labels and queries are called in all batches."""
+        return self.terms.names
 
     @classmethod
     def create(
@@ -87,6 +107,9 @@ class Session:
         teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
         teacher_delta: float = PRIVACY["teacher_Delta"],
         absent: bool = False,
+        class_names: str | Sequence[str] | None = None,
+        first_class: int = 0,
+        id_column: str | None = None,
         noise: str = "secure",
         seed: int | None = None,
         say: Callable[[str], None] | None = None,
@@ -101,7 +124,10 @@ class Session:
         :func:`private_ensembles.plan`. shards: ``disjoint`` if no record is in the data of two
         teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record
         is, such as "patient", and the most shards that one may be in (`release.facts`). absent:
-        whether a teacher may say nothing about a query (docs/ballots.md). anyway: make a session
+        whether a teacher may say nothing about a query (docs/ballots.md). class_names: of classes
+        0, 1, ..., as `read_class_names` takes them. first_class: 1 if files of votes count classes
+        from 1. id_column: of files of votes, which says what queries are called. These three hold
+        for all batches. anyway: make a session
         of whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
         any case. noise: ``secure`` (the system's entropy) or ``reproducible``: a rehearsal, whose
         labels must not be released, with `seed` (default 0). say: is told, line by line, what to
@@ -115,6 +141,7 @@ class Session:
         if path.exists():  # before a plan that may take seconds
             raise ValueError(f"{path}: is there already: a session is created once")
         facts = stated(shards, unit, reach, secure=noise == "secure")
+        names = session_terms.names_of(classes, class_names, first_class, id_column)
         plan = session_plan.made(
             teachers=teachers,
             classes=classes,
@@ -136,8 +163,9 @@ class Session:
             raise ValueError(f"{path}: the folder {path.parent} must be there")
         expected = session_plan.expected(plan)
         expectation.tell(expected, secure=plan.seed is None, anyway=anyway, say=say)
+        terms = Terms.of(plan, names)
         with alone(lock_of(path)):
-            return cls(SessionFile.create(path, plan.text()))
+            return cls(SessionFile.create(path, terms.text()))
 
     @classmethod
     def open(cls, path: str | Path, *, head: str | None = None, write: bool = True) -> Session:
@@ -171,7 +199,7 @@ class Session:
         The plan is read again, too, as somebody else may have extended the session.
         """
         with self._file.reading():
-            self._read_plan()
+            self._read_terms()
             return self._file.state()
 
     @property
@@ -196,11 +224,11 @@ class Session:
         """Return what was charged so far costs, at the session's delta.
 
         That holds if how many labels there would be was decided without looking at them. If it was
-        decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md).
+        decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md). It was
+        computed before the last batch was charged, and is only read here.
         """
-        state = self.state
-        delta = self.plan.task.budget.delta
-        return Spent(self.plan.epsilon(state.queries, state.labels, delta), delta)
+        last = self._file.last()
+        return Spent(0.0 if last is None else last.epsilon, self.plan.task.budget.delta)
 
     @property
     def total(self) -> Spent:
@@ -209,12 +237,17 @@ class Session:
         After `extend`, only if labels that were seen did not decide on that (docs/sessions.md).
         """
         with self._file.reading():
-            self._read_plan()
+            self._read_terms()
         task = self.plan.task
         return Spent(task.budget.epsilon, task.budget.delta)
 
     def release(
-        self, counts: ArrayLike, *, key: str | None = None, again: bool = False
+        self,
+        counts: ArrayLike,
+        *,
+        key: str | None = None,
+        ids: Sequence[str] | None = None,
+        again: bool = False,
     ) -> NDArray[np.int64]:
         """Release one label for each query, (queries,), -1 for a query without one.
 
@@ -222,12 +255,15 @@ class Session:
         of teachers, or to at most that if ballots may be absent, which are then dealt out to the
         classes (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A
         batch of this name that was released before is not drawn again: its labels are returned as
-        they are, whatever the counts, and cost nothing. None: a new batch in any case. again: draw
-        a batch again whose labels were lost because a process ended between charge and labels; it
-        is charged anew.
+        they are, whatever the counts, and cost nothing. None: a new batch in any case. ids: what
+        its queries are called, which is public; must be given if the session states a column of
+        identifiers. again: draw a batch again whose labels were lost because a process ended
+        between charge and labels; it is charged anew.
 
-        The batch is charged first, in a transaction that is on disk before anything is drawn, and
-        only the process that has charged a batch draws for it, once. Other processes wait.
+        What will be said of the batch is computed first, and what it costs is written with its
+        charge. The charge is a transaction that is on disk before anything is drawn: after it only
+        drawing and writing can fail. Only the process that has charged a batch draws for it, once.
+        Other processes wait.
 
         Raises ValueError, before any charge, for counts that are not such a table, for more queries
         than remain, for a key of other queries, and for a lost batch unless `again` is true;
@@ -246,6 +282,7 @@ class Session:
             raise ValueError(
                 f"counts of {counts.shape[1]} classes: must be of {plan.task.ensemble.classes}"
             )
+        self._check_ids(ids, len(counts))
         with alone(lock_of(self.path)):
             known = None if key is None else self._file.find(key)
             if known is not None and known.labels is not None:
@@ -257,9 +294,10 @@ class Session:
                     "charge with again = yes"
                 )
             before = self._require_room(len(counts))
-            self._try()
             most = min(len(counts), max(0, self.plan.labels - before.labels))
-            batch = self._file.charge(key, len(counts), most, before=before)
+            cost = self._cost(before.queries + len(counts), before.labels + most)
+            self._try()
+            batch = self._file.charge(key, len(counts), most, before=before, cost=cost, ids=ids)
             labels = self._draw(counts, before)
             self._file.settle(batch, labels.tolist())
             return labels
@@ -274,6 +312,30 @@ class Session:
             raise ValueError(f"{self.path}: has no batch {key!r}")
         return batch
 
+    def labels_text(self, batch: Batch) -> str:
+        """Return a batch's labels as CSV (`pool.labels_text`), with what queries and labels mean.
+
+        No rows if they were lost.
+        """
+        named = {"ids": batch.ids, "class_names": self.names.class_names}
+        return labels_text(batch.labels or [], **named)
+
+    def documents(self, last: Batch, labels: int = 0, labels_sha256: str = "") -> dict[str, str]:
+        """Return the statement on the session and its certificate, by name, as of its last batch.
+
+        labels: how many were released so far. labels_sha256: of the file that holds them.
+        """
+        terms = self.terms
+        epsilon, delta = terms.plan.task.budget.epsilon, terms.plan.task.budget.delta
+        times = {"time": last.when, "labels_sha256": labels_sha256}
+        charged = statement.Charged(epsilon, delta, **times, labels=labels, spent=last.epsilon)
+        return {
+            statement.CERTIFICATE: certificate.of_release(
+                terms.plan, terms.proof, **times, epsilon=epsilon
+            ),
+            statement.STATEMENT: statement.statement(terms.plan, terms.proof, charged),
+        }
+
     def batches(self) -> list[Batch]:
         """Return all batches in the order of their charges, those that were lost included."""
         return list(self._file.batches())
@@ -282,7 +344,7 @@ class Session:
         """Check the whole file against its own hashes and its plan; see `open`."""
         with self._file.reading():
             state = self._file.verify(head)
-            self._read_plan()
+            self._read_terms()
         if state.labels > self.plan.labels or state.queries > self.plan.queries:
             raise ValueError(f"{self.path}: holds more labels than its plan allows")
         return state
@@ -313,25 +375,39 @@ class Session:
         """
         self._require_write()
         with alone(lock_of(self.path)):
-            self._read_plan()
+            self._read_terms()
             plan = session_plan.larger(self.plan, labels, queries)
             if plan.task.budget.epsilon > epsilon:
                 raise ValueError(
                     f"epsilon = {epsilon}: must be at least {at_most(plan.task.budget.epsilon)}, "
                     f"what {labels} labels cost at delta = {plan.task.budget.delta}"
                 )
-            self._file.extend(plan.text())
-            self._read_plan()
+            self._file.extend(Terms.of(plan, self.names).text())
+            self._read_terms()
 
     def _require_write(self) -> None:
         if not self._write:
             raise ValueError(f"{self.path}: was opened to look at only (write=False)")
 
-    def _read_plan(self) -> None:
-        """Read the plan again if it is another one."""
+    def _read_terms(self) -> None:
+        """Read what the session states again if it is something else."""
         text = self._file.plan()
         if text != self._text:
-            self._text, self.plan = text, release_plan.read(text)
+            self._text, self.terms = text, session_terms.read(text)
+
+    def _check_ids(self, ids: Sequence[str] | None, queries: int) -> None:
+        """Raise ValueError for what cannot be the names of so many queries."""
+        column = self.names.id_column
+        if ids is None:
+            if column is not None:
+                raise ValueError(
+                    "ids: must be given, what each query is called, as the session states a "
+                    f"column of identifiers, {column!r}"
+                )
+            return
+        texts = all(isinstance(name, str) and name.isprintable() for name in ids)
+        if len(ids) != queries or len(set(ids)) != queries or not texts:
+            raise ValueError(f"ids: must be {queries} different texts, one for each query")
 
     def _require_room(self, queries: int) -> State:
         """Return the state before a batch; ValueError if it asks for more than remains."""
@@ -344,13 +420,21 @@ class Session:
             )
         return state
 
+    def _cost(self, queries: int, labels: int) -> Bounds:
+        """Return what so many labels of so many queries cost, at the session's delta."""
+        return self.plan.bounds(queries, labels, self.plan.task.budget.delta)
+
     def _try(self) -> None:
-        """Draw for a made-up query, once: what is missing must fail before the first charge."""
+        """Draw for a made-up query and say what is said of it, once in a process.
+
+        What is missing must fail before the first charge.
+        """
         if not self._tried:
             task = self.plan.task
             nobody = np.zeros((1, task.ensemble.classes), dtype=np.int64)
             nobody[0, 0] = task.ensemble.teachers
-            self._draw(nobody, State(0, 0, 0, ""))
+            drawn = self._draw(nobody, State(0, 0, 0, ""))
+            self.documents(Batch(1, "", 1, 0, 1, 1, 0.0, 0.0, None, drawn.tolist()))
             self._tried = True
 
     def _draw(self, counts: NDArray, before: State) -> NDArray[np.int64]:
@@ -374,12 +458,6 @@ class Session:
             one = counts[place : place + 1]
             drawn[place] = door.release(plan.mechanism, one, noise, Seeded(stream))[0]
         return drawn
-
-
-def lock_of(path: str | Path) -> Path:
-    """Return the file that whoever changes a session holds."""
-    path = Path(path)
-    return path.with_name(f".{path.name}.lock")
 
 
 def _check_key(key: str | None) -> None:

@@ -5,23 +5,23 @@ Everything here is a function of the plan and of labels that were released.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import itertools
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from private_ensembles.jobs import io, provenance
-from private_ensembles.release import certificate, session_plan, statement
-from private_ensembles.release.pool import labels_text
+from private_ensembles import checks
+from private_ensembles.release import session_plan
 from private_ensembles.release.session import Session
-from private_ensembles.release.session_file import Batch
-from private_ensembles.release.showing import put, writer
+from private_ensembles.release.session_file import Batch, files_of
+from private_ensembles.release.showing import put, writer, written
 
 # Shares of the session's delta at which its cost is told.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
-_LABELS = ("batch", "query", "label")
 _BATCHES = ("batch", "attempt", "time", "queries", "labels", "labels_sha256")
 
 
@@ -35,11 +35,7 @@ def status(session: Session, *, curve: bool = False) -> dict:
     state, batches = session.snapshot()
     plan = session.plan
     delta = plan.task.budget.delta
-
-    def cost(queries: int, labels: int, at: float) -> dict:
-        bounds = plan.bounds(queries, labels, at)
-        return {"epsilon": bounds.upper, "least": bounds.lower, "delta": at}
-
+    epsilon, least = (batches[-1].epsilon, batches[-1].least) if batches else (0.0, 0.0)
     report = {
         "plan": session_plan.facts(plan),
         "batches": state.batches,
@@ -48,7 +44,7 @@ def status(session: Session, *, curve: bool = False) -> dict:
         "labels": state.labels,
         "remaining": session.remaining,
         "remaining_queries": session.remaining_queries,
-        "spent": cost(state.queries, state.labels, delta),
+        "spent": {"epsilon": epsilon, "least": least, "delta": delta},
         "total": {"epsilon": plan.task.budget.epsilon, "delta": delta},
         "head": state.head,
     }
@@ -72,91 +68,84 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
 
     Each appears whole, in the place of what an earlier export wrote. The session's file is checked
     first (`Session.verify`). Of a rehearsal only their owner may read them. Raises ValueError if it
-    does not agree with itself, and OSError if something cannot be written.
+    does not agree with itself or would be written over, and OSError if something cannot be written.
     """
     session.verify()
     folder = Path(folder)
+    batches, rehearsal = session.batches(), session.plan.seed is not None
+    rows = _label_rows(session, batches)
+    labels = _table(rows, _columns(session, batches))
+    report = json.dumps(status(session, curve=True), indent=2, ensure_ascii=False)
+    texts = {
+        "labels.csv": labels,
+        "batches.csv": _table([_row(session, batch) for batch in batches], _BATCHES),
+        "session.json": f"{report}\n",
+    }
+    if batches and not rehearsal:
+        digest = hashlib.sha256(labels.encode()).hexdigest()
+        texts |= session.documents(batches[-1], len(rows), digest)
+    files = {name: folder / name for name in texts}
+    everything = itertools.chain.from_iterable(map(written, files.values()))
+    checks.apart(everything, **files_of(session.path))
     folder.mkdir(parents=True, exist_ok=True)
-    rehearsal = session.plan.seed is not None
-    mode = 0o600 if rehearsal else None
     if rehearsal:
         folder.chmod(0o700)
-    batches = session.batches()
-    labels = [
-        {"batch": batch.key, "query": query, "label": label}
-        for batch in batches
-        for query, label in enumerate(_labels(batch))
-        if label >= 0
-    ]
-    rows = [_row(batch) for batch in batches]
-    report = status(session, curve=True)
-    text = json.dumps(report, indent=2, ensure_ascii=False)
-    written = {
-        "labels.csv": lambda path: io.write_csv(path, labels, _LABELS),
-        "batches.csv": lambda path: io.write_csv(path, rows, _BATCHES),
-        "session.json": writer(f"{text}\n"),
-    }
-    files, now = {}, int(time.time())
-
-    def put_all(writers: Mapping[str, Callable[[Path], object]]) -> None:
-        for name, write in writers.items():
-            files[name] = folder / name
-            put(files[name], write, now, mode)
-
-    put_all(written)
-    if batches and not rehearsal:
-        told = _documents(session, files["labels.csv"], len(labels), report["spent"]["epsilon"])
-        put_all({name: writer(text) for name, text in told.items()})
+    now = int(time.time())
+    for name, text in texts.items():
+        put(files[name], writer(text), now, 0o600 if rehearsal else None)
     return files
 
 
-def _documents(session: Session, labels: Path, number: int, spent: float) -> dict[str, str]:
-    """The certificate of a session and the statement on it, as of its last batch."""
-    plan, last = session.plan, session.batches()[-1]
-    epsilon, proof = plan.task.budget.epsilon, certificate.proof_or_reason(plan)
-    times = {"time": _time(last), "labels_sha256": provenance.sha256_of(labels)}
-    charged = statement.Charged(
-        epsilon, plan.task.budget.delta, **times, labels=number, spent=spent
-    )
-    said = statement.statement(plan, proof, charged)
-    checked = certificate.of_release(plan, proof, **times, epsilon=epsilon)
-    return {statement.CERTIFICATE: checked, statement.STATEMENT: said}
-
-
-def put_batch(
-    path: Path,
-    batch: Batch,
-    *,
-    rehearsal: bool,
-    text: Callable[[Sequence[int]], str] = labels_text,
-) -> None:
+def put_batch(session: Session, path: Path, batch: Batch) -> None:
     """Let a batch's labels appear whole, or leave the file that was there before.
 
     The file has the time of the charge, in whole seconds: how long the labels took to draw is
-    nobody's business. rehearsal: only its owner may read it. text: writes the labels.
+    nobody's business. Of a rehearsal only its owner may read it.
     """
-
-    def write(unfinished: Path) -> None:
-        unfinished.write_text(text(_labels(batch)), encoding="utf-8")
-
-    put(path, write, batch.time, 0o600 if rehearsal else None)
+    mode = 0o600 if session.plan.seed is not None else None
+    put(path, writer(session.labels_text(batch)), batch.time, mode)
 
 
-def _labels(batch: Batch) -> list[int]:
-    """The labels of a batch; none if they were lost."""
-    return [] if batch.labels is None else batch.labels
+def _columns(session: Session, batches: Sequence[Batch]) -> list[str]:
+    """Return the columns of all labels: id and class_name as `pool.labels_text` has them."""
+    named = any(batch.ids is not None for batch in batches)
+    ids = ["id"] if named else []
+    class_names = [] if session.names.class_names is None else ["class_name"]
+    return ["batch", "query", *ids, "label", *class_names]
 
 
-def _time(batch: Batch) -> str:
-    return datetime.fromtimestamp(batch.time, UTC).isoformat(timespec="seconds")
+def _label_rows(session: Session, batches: Sequence[Batch]) -> list[dict]:
+    """Return a row for each label, with a query's identifier and a class's name if there is one."""
+    names = session.names.class_names
+    return [
+        {
+            "batch": batch.key,
+            "query": query,
+            "id": None if batch.ids is None else batch.ids[query],
+            "label": label,
+            "class_name": None if names is None else names[label],
+        }
+        for batch in batches
+        for query, label in enumerate(batch.labels or [])
+        if label >= 0
+    ]
 
 
-def _row(batch: Batch) -> dict:
-    digest = hashlib.sha256(labels_text(_labels(batch)).encode()).hexdigest()
+def _table(rows: Sequence[Mapping], columns: Sequence[str]) -> str:
+    """Return these columns of rows of text and whole numbers as CSV."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()
+
+
+def _row(session: Session, batch: Batch) -> dict:
+    digest = hashlib.sha256(session.labels_text(batch).encode()).hexdigest()
     return {
         "batch": batch.key,
         "attempt": batch.attempt,
-        "time": _time(batch),
+        "time": batch.when,
         "queries": batch.queries,
         "labels": batch.answers,
         "labels_sha256": "" if batch.labels is None else digest,

@@ -2,8 +2,8 @@
 
 One SQLite file. A batch is charged in a transaction of its own, before anything is drawn; its
 labels come in a second one. A process that ends in between leaves labels that are charged and lost,
-and a batch that somebody else has charged is never drawn for. The file holds sizes, times, labels
-and the plan: nothing of the votes but what the mechanism released of them.
+and a batch that somebody else has charged is never drawn for. The file holds the plan, sizes,
+times, what queries are called, costs and labels: of the votes only what the mechanism released.
 
 Each entry is hashed together with the hash before it, so that the last hash, the *head*, stands for
 the whole history. Whoever keeps heads elsewhere notices a file that was cut, changed or put back
@@ -19,14 +19,19 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from private_ensembles.jobs import io
 from private_ensembles.release import record
 
+if TYPE_CHECKING:
+    from private_ensembles.accounting.adaptive.account import Bounds
+
 # Of the file's format: a program that finds a larger one is older than the file.
-VERSION = 2
+VERSION = 3
 # "PEns": tells a session from any other SQLite file.
 _IDENTITY = 0x50456E73
 # Seconds that a process waits while another one writes.
@@ -40,6 +45,9 @@ CREATE TABLE batches (
     time INTEGER NOT NULL,
     queries INTEGER NOT NULL,
     most INTEGER NOT NULL,
+    epsilon REAL NOT NULL,
+    least REAL NOT NULL,
+    ids TEXT,
     labels TEXT,
     UNIQUE (key, attempt)
 );
@@ -58,7 +66,10 @@ class Batch(NamedTuple):
     number: from 1, in the order of charges. key: by which it is asked for again. attempt: from 1; a
     later one was charged because the labels of those before were lost. time: of the charge, in
     whole seconds since 1970. most: what it was charged at first, all labels that it might release.
-    labels: of each query, -1 where there is none; None if they are not known yet, or were lost.
+    epsilon: what all labels cost together from the first batch to this one, at most, at the plan's
+    delta. least: what no account of them can be below. ids: what the queries are called; None if
+    they have no names. labels: of each query, -1 where there is none; None if they are not known
+    yet, or were lost.
     """
 
     number: int
@@ -67,7 +78,15 @@ class Batch(NamedTuple):
     time: int
     queries: int
     most: int
+    epsilon: float
+    least: float
+    ids: list[str] | None
     labels: list[int] | None
+
+    @property
+    def when(self) -> str:
+        """Return the time of the charge as text, UTC."""
+        return datetime.fromtimestamp(self.time, UTC).isoformat(timespec="seconds")
 
     @property
     def answers(self) -> int:
@@ -110,8 +129,9 @@ class SessionFile:
             raise ValueError(f"{path}: is there already: a session is created once")
         if not path.parent.is_dir():
             raise ValueError(f"{path}: the folder {path.parent} must be there")
-        unfinished = path.with_name(f".{path.name}.part")
-        leftovers = [unfinished, unfinished.with_name(f"{unfinished.name}-journal")]
+        files = files_of(path)
+        unfinished = files["session_unfinished"]
+        leftovers = [unfinished, files["session_unfinished_journal"]]
         file = None
         try:
             for left in leftovers:  # by a process that was killed
@@ -162,7 +182,7 @@ class SessionFile:
         self._connection.close()
 
     def plan(self) -> str:
-        """Return the plan in force: the first, or the last extension."""
+        """Return the plan in force, with all that was stated: the first, or the last extension."""
         with _errors_of(self.path):
             row = self._connection.execute(
                 "SELECT plan FROM plans ORDER BY rowid DESC LIMIT 1"
@@ -187,19 +207,36 @@ class SessionFile:
             ).fetchone()
         return None if row is None else _batch(row)
 
+    def last(self) -> Batch | None:
+        """Return the batch that was charged last, None if there is none."""
+        with _errors_of(self.path):
+            row = self._connection.execute(
+                "SELECT * FROM batches ORDER BY number DESC LIMIT 1"
+            ).fetchone()
+        return None if row is None else _batch(row)
+
     def batches(self) -> Iterator[Batch]:
         """Yield all batches in the order of their charges."""
         with _errors_of(self.path):
             for row in self._connection.execute("SELECT * FROM batches ORDER BY number"):
                 yield _batch(row)
 
-    def charge(self, key: str | None, queries: int, labels: int, *, before: State) -> Batch:
+    def charge(
+        self,
+        key: str | None,
+        queries: int,
+        labels: int,
+        *,
+        before: State,
+        cost: Bounds,
+        ids: Sequence[str] | None = None,
+    ) -> Batch:
         """Charge a batch before it is drawn; the caller holds the session's lock.
 
         key: None for one made of the batch's number, such as #12. labels: the most that it may
-        release. before: the state in which the caller has found room for it. Raises ValueError if
-        that is no longer the state: somebody has changed the file without the lock, for instance by
-        another name of it.
+        release. before: the state in which the caller has found room for it. cost: of all labels
+        after it. ids: what its queries are called. Raises ValueError if `before` is no longer the
+        state: somebody has changed the file without the lock, for instance by another name of it.
         """
         with self._transaction():
             state = self.state()
@@ -210,9 +247,12 @@ class SessionFile:
             tried = self._connection.execute(
                 "SELECT COALESCE(MAX(attempt), 0) FROM batches WHERE key = ?", (key,)
             ).fetchone()[0]
-            batch = Batch(number, key, tried + 1, int(time.time()), queries, labels, None)
+            called = None if ids is None else list(ids)
+            sizes = (number, key, tried + 1, int(time.time()), queries, labels)
+            batch = Batch(*sizes, float(cost.upper), float(cost.lower), called, None)
             self._connection.execute(
-                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, NULL)", batch[:-1]
+                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+                (*batch[:-2], None if called is None else json.dumps(called)),
             )
             head = _after(state.head, _charge_entry(batch))
             self._set(State(number, state.queries + queries, state.labels + labels, head))
@@ -341,6 +381,25 @@ class SessionFile:
                 raise
 
 
+def lock_of(path: str | Path) -> Path:
+    """Return the file that whoever changes a session holds."""
+    path = Path(path)
+    return path.with_name(f".{path.name}.lock")
+
+
+def files_of(path: str | Path) -> dict[str, Path]:
+    """Return the files that belong to a session, by what they are; most are there for moments."""
+    path = Path(path).resolve()
+    unfinished = path.with_name(f".{path.name}.part")
+    return {
+        "session": path,
+        "session_journal": path.with_name(f"{path.name}-journal"),
+        "session_lock": lock_of(path),
+        "session_unfinished": unfinished,
+        "session_unfinished_journal": unfinished.with_name(f"{unfinished.name}-journal"),
+    }
+
+
 def _connect(path: Path, write: bool) -> sqlite3.Connection:
     mode = "rw" if write else "ro"
     connection = sqlite3.connect(
@@ -360,7 +419,10 @@ def _errors_of(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        code = getattr(error, "sqlite_errorcode", 0)
+        if code in _LOCKS:
+            raise OSError(errno.ENOLCK, f"cannot be locked: {io.NO_LOCKS}", str(path)) from None
+        code &= 0xFF
         if code in _SYSTEM:
             number = _SYSTEM[code]
             raise OSError(number, os.strerror(number), str(path)) from None
@@ -370,6 +432,14 @@ def _errors_of(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: is damaged, or no session: {error}") from None
 
 
+# What SQLite reports where a file cannot be locked.
+_LOCKS = {
+    sqlite3.SQLITE_IOERR_LOCK,
+    sqlite3.SQLITE_IOERR_RDLOCK,
+    sqlite3.SQLITE_IOERR_CHECKRESERVEDLOCK,
+    sqlite3.SQLITE_IOERR_UNLOCK,
+    sqlite3.SQLITE_PROTOCOL,
+}
 # What SQLite reports of the disk, as the system's own errors.
 _SYSTEM = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -381,9 +451,9 @@ _SYSTEM = {
 
 
 def _batch(row: tuple) -> Batch:
-    *sizes, text = row
+    *sizes, names, text = row
     labels = None if text is None else [int(label) for label in text.split(",")]
-    return Batch(*sizes, labels)
+    return Batch(*sizes, None if names is None else json.loads(names), labels)
 
 
 def _labels_text(labels: list[int]) -> str:

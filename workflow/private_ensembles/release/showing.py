@@ -7,9 +7,10 @@ moment in which all of them were put into place.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +18,16 @@ from private_ensembles.release import record
 from private_ensembles.release.releasing import Labels
 
 MARK = "rehearsal_"  # before the name of each file that must not be released
+
+
+def paths_of(labels: Labels, others: Iterable[str] = ()) -> dict[str, Path]:
+    """Return where `show` puts each file, by name, for labels that have a folder.
+
+    others: names of what is told beside them.
+    """
+    mark = MARK if labels.total is None else ""
+    names = ["labels.csv", *others, *labels.documents]
+    return {name: labels.folder / f"{mark}{name}" for name in names}
 
 
 def show(labels: Labels, others: Mapping[str, Callable[[Path], object]]) -> dict[str, Path]:
@@ -27,34 +38,17 @@ def show(labels: Labels, others: Mapping[str, Callable[[Path], object]]) -> dict
     certificate, too. others: writes a file at a path, for each name. Raises OSError if something
     cannot be written.
     """
-    rehearsal = labels.total is None
-    folder, mark = labels.folder, MARK if rehearsal else ""
+    folder = labels.folder
     folder.mkdir(parents=True, exist_ok=True)
-    if rehearsal:
+    if labels.total is None:
         folder.chmod(0o700)  # whoever has the seed can take a rehearsal's noise away
     mode, now = folder.stat().st_mode & 0o666, int(time.time())
-
-    files = {}
-
-    def put_all(writers: Mapping[str, Callable[[Path], object]]) -> None:
-        for name, write in writers.items():
-            files[name] = folder / f"{mark}{name}"
-            put(files[name], write, now, mode)
-
-    put_all({"labels.csv": writer(labels.text), **others})
-    put_all({name: writer(text) for name, text in _documents(labels).items()})
-    return files
-
-
-def _documents(labels: Labels) -> dict[str, str]:
-    """The statement and the certificate of a release whose plan this version can read."""
-    if labels.release is None:
-        return {}
-    from private_ensembles.release import statement  # late: SciPy
-
-    with contextlib.suppress(ValueError):
-        return statement.documents(labels.release, labels.total, labels.joint)
-    return {}
+    texts = {"labels.csv": labels.text, **labels.documents}
+    writers = {**others, **{name: writer(text) for name, text in texts.items()}}
+    paths = paths_of(labels, others)
+    for name, path in paths.items():
+        put(path, writers[name], now, mode)
+    return paths
 
 
 def writer(text: str) -> Callable[[Path], object]:
@@ -62,15 +56,24 @@ def writer(text: str) -> Callable[[Path], object]:
     return partial(Path.write_text, data=text, encoding="utf-8")
 
 
+def written(path: Path) -> list[Path]:
+    """Return the files that `put` writes: the one at `path`, and its unfinished one."""
+    return [path, path.with_name(f".{path.stem}.part{path.suffix}")]
+
+
 def put(path: Path, write: Callable[[Path], object], when: int, mode: int | None = None) -> None:
     """Let a file appear whole, or leave the one before.
 
     when: its time, in whole seconds. mode: who may read it in the end; None: as usual. Until then
-    nobody but its owner may.
+    nobody but its owner may. What is no file, such as /dev/stdout, is written as it is. Raises
+    OSError, which names the file, if it cannot be written.
     """
-    unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
-    unfinished.unlink(missing_ok=True)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        write(path)
+        return
+    _, unfinished = written(path)
     try:
+        unfinished.unlink(missing_ok=True)
         if mode is not None:
             unfinished.touch(mode=0o600)
         write(unfinished)
@@ -79,5 +82,8 @@ def put(path: Path, write: Callable[[Path], object], when: int, mode: int | None
         os.utime(unfinished, (when, when))
         record.synced(unfinished)
         os.replace(unfinished, path)
+    except OSError as error:  # of a full disk it names none, and else the unfinished one
+        raise OSError(error.errno or errno.EIO, str(error.strerror or error), str(path)) from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
