@@ -50,8 +50,9 @@ onstart:
 onsuccess:
     announce.say(
         announce.end(
-            [targets.page(settings)],
+            targets.page(settings),
             "results/fidelity.csv",
+            asked=announce.list_asked(workflow.dag),
             since=STARTED,
             data=config["data"],
         )

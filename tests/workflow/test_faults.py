@@ -272,5 +272,6 @@ def test_expired_licence_is_no_reason_to_stop(folder, run_snakemake):
     done = run_snakemake(folder, *TINY, GAMMA, **licence)
     assert done.returncode == 0, done.stderr
     assert json.loads((folder / GAMMA).read_text())["solver"]["name"] == "highs"
+    assert f"Result: {folder / GAMMA}\n" in done.stderr  # a grid point is all that was asked for
     done = run_snakemake(folder, *TINY, "--config", "solver=gurobi", "--", GAMMA, **licence)
     assert error_line(done).startswith("error: Gurobi: ")

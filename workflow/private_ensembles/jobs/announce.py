@@ -1,11 +1,13 @@
 """What a run says in plain words when it starts and when it ends."""
 
 import csv
+import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 # What the longer jobs do; the singular and the plural of what they make.
 _WORK = {
@@ -66,14 +68,29 @@ def _and(parts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing"
 
 
-def end(pages: Iterable[str], checked: str | Path, *, since: float, data: str) -> str | None:
-    """Return what came of a run, in three lines at most; None if it has made no page.
+def list_asked(dag: Any) -> list[str]:
+    """Return the files that a run was asked for, by name or as what a named rule gathers.
 
-    pages: the first that exists is named. checked: the comparison with the printed numbers; counted
-    if this run made it. since: when the run started, as `time.time`. data: of the configuration.
+    dag: Snakemake's.
     """
-    page = next((page for page in map(Path, pages) if page.is_file()), None)
-    if page is None:
+    asked = []
+    for job in dag.targetjobs:
+        by_name = [file for file in job.output if file in dag.targetfiles]
+        asked += by_name or list(job.output) or list(job.input)
+    return sorted(asked)
+
+
+def end(
+    page: str, checked: str | Path, *, asked: Sequence[str], since: float, data: str
+) -> str | None:
+    """Return what came of a run and where it is, in three lines at most; None if nothing is there.
+
+    page: where a whole run ends. checked: the comparison with the printed numbers; counted if this
+    run made it. asked: the files that the run was asked for; without the page among them, they are
+    what came of it. since: when the run started, as `time.time`. data: of the configuration.
+    """
+    made = [Path(name).resolve() for name in asked if Path(name).is_file()]
+    if not made:
         return None
     minutes, seconds = divmod(round(time.time() - since), 60)
     lines = [f"Done in {minutes} min {seconds} s." if minutes else f"Done in {seconds} s."]
@@ -90,8 +107,15 @@ def end(pages: Iterable[str], checked: str | Path, *, since: float, data: str) -
         more = "--config data=paper" if data != "paper" else "data that are private or not at hand"
         needs = f"; {rest} were not run and need {more}" if rest else ""
         lines.append(f"{counts.total()} printed numbers compared: {verdicts or 'none'}{needs}.")
-    what = "Labels" if page.suffix == ".csv" else "Open the report"  # of a batch of a session
-    return "\n".join([*lines, f"{what}: {page.resolve()}"])
+    if page in asked:
+        what = "Labels" if page.endswith(".csv") else "Open the report"  # of a batch of a session
+        where = str(Path(page).resolve())
+    elif len(made) == 1:
+        what, where = "Result", str(made[0])
+    else:
+        what = "Results"
+        where = f"{len(made)} files in {os.path.commonpath([file.parent for file in made])}"
+    return "\n".join([*lines, f"{what}: {where}"])
 
 
 def say(text: str | None) -> None:
