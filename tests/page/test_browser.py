@@ -112,6 +112,22 @@ def test_mailed_alone_the_page_has_no_link_to_a_file(written, tmp_path):
     with browser.open_page(Path(alone), tmp_path / "profile") as page:
         links = [one.partition("#")[0] for one in page.evaluate(LINKS)]
         assert set(links) == {Path(alone).resolve().as_uri()}
+        # It looked for one figure, to learn that it is not where it was made.
+        assert {urlparse(one).scheme for one in page.requests} <= {"file", "data"}
+        assert page.complaints in ([], ["Failed to load resource: net::ERR_FILE_NOT_FOUND"])
+
+
+def test_links_survive_another_name_of_the_folder(written, tmp_path):
+    folder = shutil.copytree(written.parent, tmp_path / "results of #1")
+    with browser.open_page(folder / "index.html", tmp_path / "profile") as page:
+        page.evaluate(
+            "new Promise((done) => { const at = performance.now(); (function look() {"
+            " document.querySelector('a.file[href]') || performance.now() > at + 5000"
+            " ? done() : setTimeout(look, 20); })(); })"
+        )
+        links = page.evaluate(LINKS)
+        assert len([one for one in links if one.endswith((".csv", ".png", ".pdf"))]) > 30
+        assert missing(links) == []
         assert page.complaints == []
 
 
@@ -163,6 +179,22 @@ def test_nothing_is_wider_than_the_window(opened, width):
     assert inner <= outer
     assert wide == []
     assert size >= 14
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_what_is_printed_and_ours_are_in_sight_beside_the_status(opened, width):
+    opened.resize(width, SCREEN)
+    seen = opened.evaluate(
+        "['printed', 'relations'].map((name) => {"
+        " const cells = [...document.querySelector(`#all-${name} thead tr`).cells];"
+        " const box = (text) => cells.find((c) => c.textContent === text).getBoundingClientRect();"
+        " return [box('where').right, box('published').left, box('published').right,"
+        " box('ours').left, box('ours').right, box('status').left, box('status').right]; })"
+    )
+    opened.resize(1280, SCREEN)
+    for edges in seen:
+        assert edges == sorted(edges)
+        assert edges[-1] <= width
 
 
 def test_sliders_rank_mechanisms_at_a_budget_and_number_of_labels_by_keyboard(
@@ -319,9 +351,9 @@ def test_a_chart_says_its_values_by_arrow_keys_and_under_the_pointer(page):
 
 
 def test_a_status_is_chosen_by_its_button(opened):
-    field = "document.querySelector('#all .filter')"
+    field = "document.querySelector('#all-printed .filter')"
     rows = (
-        "[...document.querySelector('#all .rows').querySelectorAll('tbody tr')]"
+        "[...document.querySelector('#all-printed').querySelectorAll('tbody tr')]"
         ".filter((r) => !r.hidden)"
         ".map((r) => r.querySelector('td > .status').lastChild.textContent.trim())"
     )
@@ -342,7 +374,7 @@ def test_a_status_is_chosen_by_its_button(opened):
 
 def test_headings_and_first_columns_stay_in_view(opened):
     kept = opened.evaluate(
-        "(() => { const box = document.querySelector('#all .scroll.tall');"
+        "(() => { const box = document.querySelector('#all-printed .scroll.tall');"
         " box.scrollTo(300, 2000); const at = box.getBoundingClientRect();"
         " const head = box.querySelector('th').getBoundingClientRect();"
         " const rows = [...box.querySelectorAll('tbody tr')];"
@@ -404,7 +436,7 @@ def test_the_printed_page_leaves_long_tables_out(page):
     # All pages are upright, so none ends because the next one lies across.
     assert 10 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 45
     assert len(set(re.findall(rb"/MediaBox\s*\[([^\]]*)\]", pdf))) == 1
-    assert page.evaluate("document.querySelector('#all .rows').open") is False
+    assert page.evaluate("document.querySelector('#all-printed').open") is False
 
 
 @pytest.fixture

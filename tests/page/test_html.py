@@ -7,6 +7,12 @@ from private_ensembles.page import html
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
 
+def test_a_printed_number_that_is_not_compared_with_ours_has_no_status():
+    shown = html.cell("printed epsilon", "2.52*", True, {})
+    assert shown == ("2.52*", {"class": "number", "data-sort": "2.52"})
+    assert "✓" in html.cell("printed epsilon", "2.52", True, {}).content
+
+
 def test_what_is_not_for_release_is_shown_as_secret():
     cells = html.html_table(pd.DataFrame({"release": [NOT_FOR_RELEASE, "free of votes"]}), "t")
     assert cells.count('<span class="secret">') == 1

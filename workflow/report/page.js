@@ -3,10 +3,18 @@
 
 const all = (selector, inside = document) => Array.from(inside.querySelectorAll(selector));
 
-// Files outside the page are linked where the page stands in the folder that it was made in.
+// Files outside the page are linked where the page stands in the folder that it was made in. If that
+// has another name now, a figure that loads says that it is the folder; mailed alone, none does.
 const home = document.documentElement.dataset.home;
+const outside = all("a[data-href]");
+const link = () => outside.forEach((one) => { one.href = one.dataset.href; });
 if (home && decodeURIComponent(location.pathname).endsWith(`/${home}/index.html`)) {
-  for (const link of all("a[data-href]")) link.href = link.dataset.href;
+  link();
+} else if (home) {
+  const figure = outside.find((one) => one.dataset.href.endsWith(".png"));
+  const picture = new Image();
+  picture.addEventListener("load", link);
+  if (figure) picture.src = figure.dataset.href;
 }
 
 // The address says what sliders and filters are set to, behind the anchor:

@@ -10,7 +10,8 @@ from private_ensembles.published import declarations
 from private_ensembles.published.printed import key_of
 from private_ensembles.published.reproduced import places, stand_ins
 
-# Behind printed digits whose status is not that of our number beside them.
+# Behind printed digits that are compared with another number than ours beside them. Their status
+# would be taken for that of ours, so it is left out.
 STAR = "*"
 
 
@@ -59,12 +60,12 @@ def beside_printed(
 
 
 def _words(cell: Mapping[str, str], ours: float) -> str:
-    """Return the printed digits, a star if another number than ours is compared, and the status."""
+    """Return the printed digits and the status, or a star if ours is not what is compared."""
     digits = cell["published"]
     if cell["published_sd"]:
         digits += f" ({cell['published_sd']})"
     if cell["reproduced"] and not math.isclose(float(cell["reproduced"]), ours, rel_tol=1e-9):
-        digits += STAR
+        return digits + STAR
     return digits if cell["status"] == "match" else f"{digits}, {cell['status']}"
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from private_ensembles.figures import names
+from private_ensembles.page.beside import STAR
 from private_ensembles.page.page import inline_html, pieces
 from private_ensembles.published.statuses import STATUSES
 
@@ -25,7 +26,7 @@ VERDICTS = {
     "fails": "differs",
 }
 # Numbers of our own in tables that are otherwise shown as printed.
-_OURS = ("reproduced", "reproduced_sd", "tolerance")
+_OURS = ("ours", "ours_sd", "tolerance")
 LONG = 40
 # Significant digits of our numbers, and of those that are beside printed ones.
 DIGITS, MORE_DIGITS = 4, 5
@@ -181,7 +182,9 @@ def _text_cell(name: str, value: str, numeric: bool, notes: Mapping[str, int]) -
         printed, _, status = value.rpartition(", ")
         if status not in STATUSES or not printed:
             printed, status = value, "match"
-        order = printed.split(" ")[0].rstrip("*")
+        order = printed.split(" ")[0].rstrip(STAR)
+        if printed.endswith(STAR):
+            return Cell(printed, {"class": "number", "data-sort": order})
         shown = Markup("{} {}").format(printed, pieces.sign(status))
         return Cell(shown, {"class": f"number {status}", "data-sort": order})
     return Cell(value, kind)

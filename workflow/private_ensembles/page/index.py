@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.page import chapters, run_facts, verdict
+from private_ensembles.page import chapters, printed, run_facts, verdict
 from private_ensembles.page.charts import spent_chart
 from private_ensembles.page.findings import of_paper, read_findings
-from private_ensembles.page.html import VERDICTS, html_table, read_caption
+from private_ensembles.page.html import VERDICTS, read_caption
 from private_ensembles.page.page import ASSETS, page
 from private_ensembles.page.sections import Section, read_sections
 from private_ensembles.published.comparison import NUMBER, RELATION, of_kind
@@ -83,8 +83,9 @@ def build(
         verdicts=VERDICTS,
         fidelity=Path(fidelity),
         about_numbers=read_caption(ASSETS / "fidelity.rst"),
+        printed=printed.printed_tables(compared, titles),
         every=[
-            (what, len(rows), html_table(rows.drop(columns="kind"), f"All {what}", filterable=True))
+            (what, len(rows), printed.list_numbers(printed.in_paper_order(rows), f"All {what}"))
             for what, rows in (
                 ("printed numbers beside ours", compared),
                 ("relations between printed numbers, and between ours", relations),

@@ -11,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from private_ensembles.figures import names
-from private_ensembles.page.beside import beside_printed, has_stars
+from private_ensembles.page.beside import STAR, beside_printed, has_stars
 from private_ensembles.page.charts import Mark, Scale, dot_chart, legend
 from private_ensembles.page.html import format_bound, format_number, html_table, of_column
 from private_ensembles.page.own_page import profile_words
@@ -198,6 +198,8 @@ def _with_printed(row: Mapping, name: str) -> str:
     if not words:
         return of_column(name, value)
     ours = format_number(value, 4)
+    if words.endswith(STAR):
+        return f"{ours} ({words})"
     digits, _, status = words.partition(", ")
     return f"{ours} ({digits} {STATUSES[status or 'match'].sign})"
 

@@ -1,0 +1,127 @@
+"""All printed numbers beside ours: in one list, and in the papers' own tables."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pandas as pd
+from markupsafe import Markup
+
+from private_ensembles.figures import names
+from private_ensembles.page.html import Cell, format_number, html_table
+from private_ensembles.page.page import pieces
+
+# The order of a paper's parts in a list of them.
+_PARTS = ("section", "table", "figure", "appendix")
+# Tables whose rows are our columns.
+_TURNED = {("darrm", "table3")}
+# Of two rounds, each has a line of its own; of some numbers a paper says only what they are above.
+_ROUND = re.compile(r"_(?:1|2|above)$")
+
+
+def in_paper_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of ``fidelity.csv`` with each paper's items in its order: table2 before table10.
+
+    Rows of one item keep theirs, which is the paper's.
+    """
+    places = [(*rows["paper"].unique(),).index(paper) for paper in rows["paper"]]
+    keys = [(place, *_place(item)) for place, item in zip(places, rows["item"], strict=True)]
+    return rows.iloc[sorted(range(len(rows)), key=keys.__getitem__)]
+
+
+def _place(item: str) -> tuple:
+    part = re.match("[a-z]*", item)[0]
+    order = _PARTS.index(part) if part in _PARTS else len(_PARTS)
+    return order, part, [int(number) for number in re.findall(r"\d+", item)]
+
+
+def list_numbers(rows: pd.DataFrame, title: str) -> Markup:
+    """Return rows of ``fidelity.csv`` as one table, what is printed and ours in sight.
+
+    One column says which number it is, because five would leave no room for what became of it.
+    """
+    where = [
+        f"{row['paper']} {row['item']}, {names.dataset(row['dataset'])}: "
+        f"{names.row(row['row'])}, {names.row(row['column'])}"
+        for row in rows.to_dict("records")
+    ]
+    ours = rows.rename(columns={"reproduced": "ours", "reproduced_sd": "ours_sd"})
+    shown = ["published", "ours", "published_sd", "ours_sd", "tolerance", "note", "status"]
+    table = ours[shown].copy()
+    table.insert(0, "where", where)
+    return html_table(table, title, filterable=True)
+
+
+class Printed(NamedTuple):
+    """A paper's tables as it prints them, by their names."""
+
+    paper: str
+    title: str
+    tables: Mapping[str, Markup]
+
+
+def printed_tables(compared: pd.DataFrame, titles: Mapping[str, str]) -> list[Printed]:
+    """Return the tables of each paper, with its rows and columns, and ours in the cells.
+
+    compared: the printed numbers of ``fidelity.csv`` as text. titles: of papers, as on the page.
+    """
+    papers = []
+    for paper, rows in in_paper_order(compared).groupby("paper", sort=False):
+        tables = {
+            f"Table {item.removeprefix('table')}": _as_printed(among)
+            for item, among in rows.groupby("item", sort=False)
+            if item.startswith("table")
+        }
+        if tables:
+            title = titles.get(str(paper), str(paper)).partition(":")[0]
+            papers.append(Printed(str(paper), title, tables))
+    return papers
+
+
+def _as_printed(rows: pd.DataFrame) -> Markup:
+    """Return one table of a paper; rows: its numbers, in the order in which they are printed."""
+    paper, item = rows.iloc[0][["paper", "item"]]
+    several = rows["dataset"].nunique() > 1
+    cells: dict[str, dict[str, list[Mapping]]] = {}
+    columns: dict[str, None] = {}
+    for dataset, among in rows.groupby("dataset", sort=False):
+        for number in among.to_dict("records"):
+            row, column = names.row(number["row"]), _heading(number["column"])
+            if (paper, item) in _TURNED:
+                row, column = column, row
+            columns[column] = None
+            row = f"{names.dataset(str(dataset))}, {row}" if several else row
+            cells.setdefault(row, {}).setdefault(column, []).append(number)
+    headings = [Cell("row"), *(Cell(column, {"class": "number"}) for column in columns)]
+    body = [
+        [Cell(row), *(_cell(found.get(column, [])) for column in columns)]
+        for row, found in cells.items()
+    ]
+    title = f"Table {item.removeprefix('table')} as printed, and ours"
+    return pieces.table(title, headings, body)
+
+
+def _heading(column: str) -> str:
+    bare = _ROUND.sub("", column)
+    words = names.row(bare)
+    return (names.column(bare) if words == bare else words).replace("epsilon=", "ε\xa0=\xa0")
+
+
+def _cell(numbers: list[Mapping]) -> Cell:
+    """Return what is printed, how ours compares with it, and ours; of two rounds below each other.
+
+    A colour for both would say of one what is true of the other.
+    """
+    if not numbers:
+        return Cell("")
+    lines = []
+    for number in numbers:
+        above = "> " if number["column"].endswith("_above") else ""
+        spread = f" ({number['published_sd']})" if number["published_sd"] else ""
+        ours = format_number(float(number["reproduced"])) if number["reproduced"] else ""
+        words = f"{above}{number['published']}{spread}"
+        lines.append(Markup("{} {} {}").format(words, pieces.sign(number["status"]), ours))
+    statuses = {number["status"] for number in numbers}
+    kind = f"number {statuses.pop()}" if len(statuses) == 1 else "number"
+    sort = numbers[0]["published"]
+    return Cell(Markup("<br>").join(lines), {"class": kind, "data-sort": sort})
