@@ -69,7 +69,12 @@ STARTED = time.time()
 
 
 def log_group_error(group, msg=None, *, log_error=GroupJob.log_error, **more):
-    """Say why a group of jobs failed: Snakemake 9.27 leaves it out, sbatch's reason included."""
+    """Say why a group of jobs failed, sbatch's reason included, which Snakemake 9.27 leaves out.
+
+    Nothing else of another library is patched, and there is no other way: an executor hands the
+    reason to this method alone. Once Snakemake says it, a test in tests/workflow/test_slurm.py
+    fails, and this goes.
+    """
     if msg:
         logger.error(msg)
     log_error(group, msg, **more)
