@@ -113,6 +113,16 @@ def test_around_a_plan_are_fewer_labels_and_other_budgets():
         assert by_labels[-1]["correct"] == by_epsilon[1]["correct"] == plan.correct
 
 
+@pytest.mark.parametrize(("epsilon", "others"), [(60.0, [30.0, 60.0]), (1e-6, [1e-6, 2e-6])])
+def test_around_a_plan_are_only_budgets_that_there_are(epsilon, others):
+    """120 is none, and that ended what was asked for 60."""
+    task = replace(TASK, budget=replace(TASK.budget, epsilon=epsilon))
+    votes = study.profile_votes(task, 0)
+    plans = ranking.plan(task, *votes, ["gnmax_analytic"])
+    rows = scaled_plans.around(plans, task, *votes)
+    assert [row["budget_epsilon"] for row in rows if row["over"] == "epsilon"] == others
+
+
 def test_plans_of_very_many_labels_become_fewer_ones_only(monkeypatch):
     monkeypatch.setattr(scaled_plans, "MOST", 5)
     votes = study.profile_votes(TASK, 0)

@@ -150,6 +150,14 @@ def test_what_helps_nothing_is_no_advice():
     assert of(labels(5, epsilon=50.0)).advice == ()
 
 
+@pytest.mark.parametrize("epsilon", [50.1, 60.0, 100.0])
+def test_twice_the_budget_is_advice_and_no_condition(epsilon):
+    """It raised, as no budget is above 100, and nothing was planned or released."""
+    found = of(replace(labels(5, epsilon=epsilon), secure=False), "gnmax_analytic")
+    assert found.useful
+    assert not any("budget" in advice.what for advice in found.advice)
+
+
 def test_it_takes_a_fraction_of_a_second():
     (plan,) = study.ranked(labels(1000), ["gnmax_exact"], 0)
     started = time.process_time()

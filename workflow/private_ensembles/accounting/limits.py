@@ -31,6 +31,19 @@ def check_budget(epsilon: Real, delta: Real) -> None:
     checks.within(LEAST_DELTA, 1, delta=delta, high_allowed=False)
 
 
+def is_budget(epsilon: Real, delta: Real) -> bool:
+    """Return whether `check_budget` takes them: for a budget that nobody asked for.
+
+    >>> is_budget(2, 1e-5), is_budget(120, 1e-5)
+    (True, False)
+    """
+    try:
+        check_budget(epsilon, delta)
+    except ValueError:
+        return False
+    return True
+
+
 def check_size(n_teachers: int, n_classes: int) -> None:
     """Raise ValueError for more than MOST_TEACHERS or MOST_CLASSES.
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import NDArray
 
+from private_ensembles.accounting.limits import is_budget
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
 from private_ensembles.mechanisms.mechanism import Mechanism, load
@@ -168,6 +169,7 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
         budgets = [
             replace(task, budget=replace(task.budget, epsilon=share * task.budget.epsilon))
             for share in shares
+            if is_budget(share * task.budget.epsilon, task.budget.delta)
         ]
         others = [_at_budget(known, wanted, counts, labels) for wanted in budgets]
         curves = {"labels": _chain(known, counts, labels), "epsilon": [known, *others]}

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.budgets import majority_cost
-from private_ensembles.accounting.limits import MOST_TEACHERS
+from private_ensembles.accounting.limits import MOST_TEACHERS, is_budget
 from private_ensembles.configuration.naming import at_least, at_most
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
@@ -346,6 +346,8 @@ def _private_teachers(task: Task, plurality: float, facts: Facts) -> Advice | No
 
 def _twice(known: Scaled, votes: NDArray, truth: NDArray) -> Advice | None:
     epsilon = 2 * known.task.budget.epsilon
+    if not is_budget(epsilon, known.task.budget.delta):
+        return None
     right = scaled_plans.estimate(
         known, replace(known.task, budget=replace(known.task.budget, epsilon=epsilon)), votes, truth
     )
