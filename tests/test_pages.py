@@ -152,3 +152,33 @@ def test_what_is_proposed_leaves_the_mechanism_to_the_planner_or_says_why_not():
     assert forced.keys() == REASONS.keys(), {n: _FORCED.findall(t) for n, t in forced.items()}
     for name, reason in REASONS.items():
         assert forced[name].count(reason) == len(_FORCED.findall(forced[name])), (name, reason)
+
+
+# What a message or a page once said, and nobody would say.
+NEVER_SAID = (
+    "few pass it, by their noise",
+    "stated but for",
+    "alike likely",
+    "of ballots that may be absent the profile",
+    "errors on or above the curve",
+    "whoever suspects something",
+    "drawn by lot, would keep it",
+    "if they are as good as these",
+    "as their process ended",
+    "likewise; default",
+    "holds whatever decided on each",
+    "whose probabilities are those that the account is of",
+)
+
+
+def test_nobody_is_told_what_nobody_would_say():
+    files = [ROOT / "config.yaml", *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    for folder in ("workflow", "studies", "examples"):
+        files += [
+            path for kind in ("py", "yaml", "smk") for path in (ROOT / folder).rglob(f"*.{kind}")
+        ]
+    assert len(files) > 300
+    for path in files:
+        text = re.sub(r"\W+", " ", path.read_text(encoding="utf-8"))
+        for phrase in NEVER_SAID:
+            assert re.sub(r"\W+", " ", phrase) not in text, (path, phrase)

@@ -433,7 +433,7 @@ def test_who_only_looks_cannot_release_or_extend(tmp_path):
     create(tmp_path).close()
     with Session.open(tmp_path / "a.session", write=False) as session:
         for change in (lambda: session.release(COUNTS), lambda: session.extend(9, epsilon=9)):
-            with pytest.raises(ValueError, match="opened to look at only"):
+            with pytest.raises(ValueError, match="opened for reading only"):
                 change()
         assert session.remaining == 4
 

@@ -144,7 +144,7 @@ def test_a_session_is_created_once(path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "is no file of a session"), (b"votes" * 1000, "is damaged, or no session")],
+    [(b"", "is not a session file"), (b"votes" * 1000, "is damaged, or no session")],
 )
 def test_other_files_are_refused(tmp_path, content, message):
     path = tmp_path / "a.session"
@@ -154,7 +154,7 @@ def test_other_files_are_refused(tmp_path, content, message):
 
 
 def test_a_missing_file_and_a_missing_folder_are_named(tmp_path):
-    with pytest.raises(ValueError, match=r"b\.session: is no file of a session: make one"):
+    with pytest.raises(ValueError, match=r"b\.session: is not a session file: make one"):
         opened(tmp_path / "b.session")
     with pytest.raises(ValueError, match=r"the folder .*nowhere must be there"):
         SessionFile.create(tmp_path / "nowhere" / "b.session", "{}")

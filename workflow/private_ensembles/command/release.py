@@ -195,7 +195,7 @@ def _text(report: dict, labels) -> list[str]:
         lines.append(f"of the total budget, epsilon = {at_least(labels.left)} is left")
     if labels.joint is not None:
         lines.append(
-            f"by the account of all their labels: at most {labels.joint}, unless labels that were "
-            f"seen decided how many there would be ({docs_address('docs/sessions.md')})"
+            f"by the account of all their labels together: at most {labels.joint}, if their number "
+            f"was decided before anybody saw a label ({docs_address('docs/sessions.md')})"
         )
     return lines

@@ -93,8 +93,12 @@ def _release(parser: argparse.ArgumentParser) -> None:
 
 def _status(parser: argparse.ArgumentParser) -> None:
     """Say what was spent and what is left, and check the file."""
-    parser.add_argument("--curve", action="store_true", help="the cost at other deltas, too")
-    parser.add_argument("--caps", action="store_true", help="what other caps would have given")
+    parser.add_argument("--curve", action="store_true", help="also print the cost at other deltas")
+    parser.add_argument(
+        "--caps",
+        action="store_true",
+        help="also print how many labels would have been right with other caps",
+    )
     _head(parser)
     parser.set_defaults(act=status)
 
@@ -110,12 +114,21 @@ def _export(parser: argparse.ArgumentParser) -> None:
 
 def _extend(parser: argparse.ArgumentParser) -> None:
     """Allow more labels at the same noise; the session then costs what the larger cap does."""
-    parser.add_argument("--labels", type=whole, required=True, help="the new cap")
-    parser.add_argument("--queries", type=whole, help="likewise; default in proportion")
+    parser.add_argument(
+        "--labels", type=whole, required=True, metavar="N", help="how many may be released in all"
+    )
+    parser.add_argument(
+        "--queries",
+        type=whole,
+        metavar="N",
+        help="how many may be asked in all; default: more in the same proportion",
+    )
     parser.add_argument(
         "--epsilon",
         type=real,
-        help="what the session may cost then; left out: only say what it would",
+        metavar="X",
+        help="allow it, if the session then costs no more than this; left out: only say what it "
+        "would cost",
     )
     _head(parser)
     parser.set_defaults(act=extend)
@@ -123,7 +136,9 @@ def _extend(parser: argparse.ArgumentParser) -> None:
 
 def _head(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--head", help="a head that was printed before and kept elsewhere: refuse an older copy"
+        "--head",
+        help="a head that an earlier step printed, and that was kept elsewhere: an older copy of "
+        "the file is refused",
     )
 
 
@@ -265,7 +280,7 @@ def extend(options: argparse.Namespace) -> int:
     report |= {"extended": done, "head": head}
     costs = (
         f"{options.labels} labels cost at most {high(cost.epsilon)} at delta = {high(cost.delta)}, "
-        "unless labels that were seen decided on it"
+        "if nobody decided on it by labels that were seen"
     )
     text = [costs, f"head: {head}"] if done else [f"{costs}; allow it with --epsilon"]
     emit(report, text, as_json=options.json)
@@ -286,7 +301,7 @@ def _text(report: dict, file: Path) -> list[str]:
     ]
     if report["lost"]:
         lost = _batches(report["lost"])
-        lines.insert(2, f"charged and lost, as their process ended: {lost}")
+        lines.insert(2, f"charged and lost, because the process ended: {lost}")
     if plan["noise"] != "secure":
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
     return lines

@@ -17,7 +17,7 @@ PRIVACY = {
 }
 # 7 of 10 queries are easy; shares of right votes are Beta(20, 2) there, else Beta(2, 2); wrong
 # votes are spread over the other classes by a Dirichlet of parameter 1 (`votes.synthetic`); all
-# classes are alike likely, and no ballot is absent.
+# classes are equally common, and no ballot is absent.
 PROFILE = {
     "easy_share": 0.7,
     "easy": (20.0, 2.0),

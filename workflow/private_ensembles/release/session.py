@@ -122,8 +122,8 @@ class Session:
         threshold is asked first; None: as many as labels. mechanisms: names, of which the best on
         the profile is taken; None: all. profile, adjacency, teacher_epsilon, teacher_delta: as in
         :func:`private_ensembles.plan`. shards: ``disjoint`` if no record is in the data of two
-        teachers, or ``shared``; must be stated but for a rehearsal. unit, reach: what one record
-        is, such as "patient", and the most shards that one may be in (`release.facts`). absent:
+        teachers, or ``shared``; stated unless it is a rehearsal. unit, reach: what one record is,
+        such as "patient", and the most shards that one may be in (`release.facts`). absent:
         whether a teacher may say nothing about a query (docs/ballots.md). class_names: of classes
         0, 1, ..., as `read_class_names` takes them. first_class: 1 if files of votes count classes
         from 1. id_column: of files of votes, which says what queries are called. These three hold
@@ -290,8 +290,8 @@ class Session:
             if known is not None and not again:
                 raise ValueError(
                     f"{self.path}: batch {key!r} was charged ({known.answers} labels), and its "
-                    "labels were lost when the process ended: they cannot be had; allow a new "
-                    "charge with again = yes"
+                    "labels were lost when the process ended: nobody can get them back; allow a "
+                    "new charge with again = yes"
                 )
             before = self._require_room(len(counts))
             most = min(len(counts), max(0, self.plan.labels - before.labels))
@@ -387,7 +387,7 @@ class Session:
 
     def _require_write(self) -> None:
         if not self._write:
-            raise ValueError(f"{self.path}: was opened to look at only (write=False)")
+            raise ValueError(f"{self.path}: was opened for reading only (write=False)")
 
     def _read_terms(self) -> None:
         """Read what the session states again if it is something else."""

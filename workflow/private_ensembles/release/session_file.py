@@ -161,14 +161,14 @@ class SessionFile:
         """
         path = Path(path).resolve()
         if not path.is_file():
-            raise ValueError(f"{path}: is no file of a session: make one with session create")
+            raise ValueError(f"{path}: is not a session file: make one with session create")
         with _errors_of(path):
             connection = _connect(path, write or os.access(path, os.W_OK))
             identity = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
         if identity != _IDENTITY:
             connection.close()
-            raise ValueError(f"{path}: is no file of a session")
+            raise ValueError(f"{path}: is not a session file")
         if version != VERSION:
             connection.close()
             raise ValueError(

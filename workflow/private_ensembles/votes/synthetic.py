@@ -31,7 +31,7 @@ class ConsensusProfile:
     larger the consensus is. True classes have geometrically falling frequencies, the first
     `imbalance` times the last. A share `mislabelled` of the queries carries another label than the
     true class, any with the same probability; teachers vote for the true class all the same.
-    commonest: the frequency of the first class, if it is known; all others are then alike likely.
+    commonest: the frequency of the first class, if it is known; all others are then equally common.
     absent_share: how likely a ballot is missing, each by itself and whatever the query.
 
     easy, hard: two positive numbers each. Raises ValueError naming the field that is out of range.
