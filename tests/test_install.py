@@ -32,7 +32,7 @@ facts["utility"], facts["holds"] = solution.utility, solution.certificate.holds
 from private_ensembles.jobs.io import describe
 table = lambda counts: (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)
 facts["audited"] = audit.audit_function(table, 5, 2).epsilon(0.0)
-for name in ("teachers.dpsgd", "figures.style", "ledger.ledger"):
+for name in ("teachers.dpsgd", "figures.style", "page.charts"):
     try:
         __import__(f"private_ensembles.{name}")
     except ModuleNotFoundError as error:
@@ -134,7 +134,7 @@ def _works(python, cwd):
     said = "{} is not installed; in the folder of pyproject.toml run: pip install '.[{}]'"
     assert facts["teachers.dpsgd"] == said.format("torch", "teachers")
     assert facts["figures.style"] == said.format("matplotlib", "workflow")
-    assert facts["ledger.ledger"] == said.format("pandas", "workflow")
+    assert facts["page.charts"] == said.format("markupsafe", "workflow")
 
     (cwd / "votes.csv").write_text("0,0,1,0,0,2,0\n" * 19 + "0,0,0,0,0,0,0\n")
     names = ["--mechanism", "gnmax_analytic", "--mechanism", "permute_and_flip"]
@@ -144,7 +144,7 @@ def _works(python, cwd):
     for arguments, status in (
         (["plan", *sizes, "--queries", "20", "--epsilon", "2", *names], 0),
         (["audit", "mine.py:uniform", *sizes, "--claims", "0.1,1e-5"], 1),
-        (["release", "votes.csv", "--classes", "3", "--epsilon", "9", *stated, *names], 0),
+        (["release", "votes.csv", *sizes, "--epsilon", "9", *stated, *names], 0),
         (["gamma", "-K", "11", "-m", "3", "--epsilon", "0.1", "--out", "gamma.json"], 0),
         (["verify", "gamma.json", "results/own/release/0001/certificate.json"], 0),
     ):
@@ -197,7 +197,7 @@ def test_no_module_needs_what_no_extra_brings(root):
     graph = grimp.build_graph("private_ensembles", include_external_packages=True)
     outside = {name for name in graph.modules if not name.startswith("private_ensembles")}
     outside -= set(sys.stdlib_module_names)
-    assert outside == {"numpy", "scipy", "highspy", "opendp", "threadpoolctl"} | (
+    assert outside == {"numpy", "scipy", "pandas", "highspy", "opendp", "threadpoolctl"} | (
         set(private_ensembles.EXTRAS)
     )
 

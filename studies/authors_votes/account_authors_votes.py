@@ -7,7 +7,9 @@ from studies.authors_votes.accounting import authors_votes
 with io.job(snakemake) as job:
     settings = job.params.settings
     votes = {
-        task: read_own_votes(path, n_classes=settings[task]["n_classes"], kind="counts")
+        task: read_own_votes(
+            path, n_classes=settings[task]["n_classes"], kind="counts", public=True
+        )
         for task, path in job.params.files.items()
     }
     io.write_csv(job.output[0], authors_votes(votes, settings))

@@ -38,6 +38,7 @@ SUBCOMMANDS = {
 }
 AUDIT = ["audit", "examples/randomized_response.py:labels", "--teachers", "11", "--classes", "3"]
 STATED = ["--shards", "disjoint"]
+RELEASE = ["release", "votes.csv", "--teachers", "25", *STATED]
 # Commands that say on standard error what to expect, before a label is drawn.
 EXPECTING = ("release", "session")
 PLAN = ["plan", "--teachers", "9", "--classes", "3", "--queries", "3", "--mechanism", "gnmax"]
@@ -152,12 +153,12 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
             "mechanism = 'x': must be one of",
         ),
         (["release", "votes.csv"], "--classes = None: must be given, or say --class-names=NAME"),
-        (["release", "votes.csv", "--classes", "2", *STATED], "must be 0 to 1"),
+        ([*RELEASE, "--classes", "2"], "is none of the classes 0 to 1"),
         (
-            ["release", "votes.csv", "--classes", "1", *STATED],
+            [*RELEASE, "--classes", "1"],
             "--classes = 1: must be an integer >= 2 and",
         ),
-        (["release", "counts.csv", "--classes", "3", *STATED], "say --votes-kind="),
+        (["release", "counts.csv", *RELEASE[2:], "--classes", "3"], "say --votes-kind="),
         (["gamma", "-K", "10", "-m", "3", "--epsilon", "0.1"], "K"),
         (
             ["gamma", "-K", "x", "-m", "3", "--epsilon", "0.1"],
@@ -268,7 +269,7 @@ def _listening():
 
 
 def release(folder):
-    words = ["release", "votes.csv", "--classes", "3", *STATED, "--mechanism", "gnmax_analytic"]
+    words = [*RELEASE, "--classes", "3", "--mechanism", "gnmax_analytic"]
     return [*words, "--out", str(folder)]
 
 

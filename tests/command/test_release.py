@@ -22,6 +22,8 @@ from private_ensembles.release import own_votes, record, releasing, showing
 from .. import ending
 
 WORDS = [
+    "--teachers",
+    "60",
     "--classes",
     "3",
     "--epsilon",
@@ -326,11 +328,11 @@ def test_shards_must_be_stated_and_nothing_is_done_until_they_are(votes, tmp_pat
     assert error.startswith('error: --shards: must be stated, "disjoint" ')
     assert error.count("\n") == 1
     assert {path.name for path in tmp_path.iterdir()} == {"votes.npz"}
-    assert main(["release", votes, "--classes", "3", "--noise", "reproducible"]) == 0
+    assert main(["release", votes, *WORDS[:4], "--noise", "reproducible"]) == 0
 
 
 def test_shared_data_of_plain_teachers_says_what_would_be_private(votes, capsys):
-    assert main(["release", votes, "--classes", "3", "--shards", "shared"]) == 2
+    assert main(["release", votes, *WORDS[:4], "--shards", "shared"]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: --shards = shared: no mechanism applies")
     assert "(--teacher-epsilon = ...)" in error
@@ -389,8 +391,8 @@ def test_votes_and_counts_of_the_same_absent_ballots_give_the_same_labels(tmp_pa
     Path("votes.csv").write_text("\n".join([header, *cells]) + "\n")
     words = [*WORDS, "--noise", "reproducible"]
     labels = set()
-    for name, more in (("votes.npz", []), ("counts.npz", ["--teachers", "60"]), ("votes.csv", [])):
-        stated = ["--absent", "--absent-share", "0.3", *more]
+    for name in ("votes.npz", "counts.npz", "votes.csv"):
+        stated = ["--absent", "--absent-share", "0.3"]
         assert main(["release", name, *words, *stated, "--out", name[:-4]]) == 0
         labels.add(Path(name[:-4], "rehearsal", "rehearsal_labels.csv").read_bytes())
         assert main(["release", name, *words, "--out", "no"]) == 2

@@ -18,7 +18,8 @@ NAMED = ["--class-names", "cat,dog,bird", "--id", "image"]
 PLAN = ["plan", "--teachers", "40", "--classes", "3", "--queries", "20"]
 PLAN += ["--mechanism", "gnmax_analytic"]
 STATED = ["--shards", "disjoint"]
-RELEASE = ["--epsilon", "8", "--mechanism", "gnmax_analytic", *STATED, *NAMED]
+SIZE = ["--teachers", str(TEACHERS)]
+RELEASE = ["--epsilon", "8", "--mechanism", "gnmax_analytic", *STATED, *NAMED, *SIZE]
 
 
 def write(path, votes, labels=None):
@@ -91,14 +92,14 @@ def test_a_stated_list_and_a_random_order_are_answered(folder, capsys):
 
 def test_counting_from_one_is_noticed_and_read_if_it_is_said(folder, capsys):
     words = ["release", "one.csv", "--classes", "3", "--epsilon", "8", "--noise", "reproducible"]
-    words += ["--mechanism", "gnmax_analytic"]
+    words += ["--mechanism", "gnmax_analytic", *SIZE]
     assert main(words) == 2
-    says = "votes are 1 to 3, and classes count from 0, to 2: say --first-class=1"
-    assert capsys.readouterr().err == f"error: one.csv: {says}\n"
+    says = "'3' is none of the classes 0 to 2: votes are 1 to 3: say --first-class=1\n"
+    assert capsys.readouterr().err.endswith(says)
     assert main([*words, "--first-class", "1"]) == 0
     _, truth, *_ = folder
     labels = rows("results/own/rehearsal/rehearsal_labels.csv")
-    assert [int(row["label"]) for row in labels] == truth.tolist()
+    assert [int(row["label"]) for row in labels] == (truth + 1).tolist()  # as the file counts
 
 
 @pytest.mark.parametrize(
@@ -107,13 +108,16 @@ def test_counting_from_one_is_noticed_and_read_if_it_is_said(folder, capsys):
         (["--classes", "3", "--id", "image"], "say --class-names=NAME,NAME,..."),
         (["--classes", "4", *NAMED], "--classes = 4: must be 3, as many as class_names"),
         ([], "--classes = None: must be given, or say --class-names=NAME,NAME,..."),
-        ([*NAMED[:2], "--id", "picture"], "has no column called 'picture': id_column must be"),
+        (
+            [*NAMED[:2], "--id", "picture"],
+            "has no column called 'picture' (id_column); it has image, model 0",
+        ),
         ([*NAMED, "--answer", "gone.txt"], "gone.txt"),
         ([*NAMED, "--profile-from", "votes.csv"], "--profile-from = 'votes.csv': must be votes on"),
     ],
 )
 def test_a_mistake_is_one_line_and_releases_nothing(folder, capsys, words, says):
-    assert main(["release", "votes.csv", "--epsilon", "8", *STATED, *words]) == 2
+    assert main(["release", "votes.csv", "--epsilon", "8", *STATED, *SIZE, *words]) == 2
     error = capsys.readouterr().err
     assert says in error
     assert error.count("\n") == 1
@@ -166,11 +170,12 @@ def test_a_session_s_batch_has_identifiers_and_names_too(folder):
 def test_absent_ballots_are_hinted_at_by_the_option(folder, capsys):
     (folder[0] / "gaps.csv").write_text("anna,ben,cleo,dan\n0,,1,1\n1,1,,2\n")
     words = ["release", "gaps.csv", "--classes", "3", "--noise", "reproducible", "--epsilon", "9"]
+    words += ["--teachers", "4"]
     assert main(words) == 2
-    says = "line 2, column 'ben': '' is not a whole number: if ballots may be absent say --absent"
+    says = "line 2, column 'ben': is empty: if ballots may be absent say --absent"
     assert capsys.readouterr().err == f"error: gaps.csv: {says}\n"
     assert main([*words, "--absent-share", "0.2", "--absent", "--teachers", "5"]) == 2
-    assert "teachers: 5 of them: must be 4, as in votes" in capsys.readouterr().err
+    assert "--teachers = 5: must be 5; one in which nothing stands" in capsys.readouterr().err
     assert main([*PLAN, "--absent-share", "0.2"]) == 2
     says = "--absent-share = 0.2: must be 0, unless ballots may be absent (--absent)"
     assert capsys.readouterr().err == f"error: {says}\n"

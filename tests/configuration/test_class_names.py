@@ -12,6 +12,7 @@ def test_names_in_a_row_and_in_a_file_are_the_same(tmp_path):
     assert read_class_names("cat, great dane,bird") == expected
     assert read_class_names(str(file)) == expected
     assert read_class_names(expected) == expected
+    assert read_class_names("-1,1") == ("-1", "1")
 
 
 @pytest.mark.parametrize(
@@ -20,9 +21,10 @@ def test_names_in_a_row_and_in_a_file_are_the_same(tmp_path):
         ("cat", "class_names = 'cat': must be names with commas between them, or an existing file"),
         ("cat,", "class_names: name 2 is '': must be a word"),
         ("cat,dog,cat", "class_names: 'cat' comes twice"),
+        ("-1,1,-1.0", "class_names: '-1.0' comes twice"),
         (
             "cat,2",
-            "class_names: name 2 is '2': must not be a number; for classes that count from 1",
+            "class_names: name 2 is '2': must not be a number beside words; for classes",
         ),
         (["cat"], "class_names: 1 names of classes: must be 2 to 100,000"),
         ([f"c{at}" for at in range(100_001)], "class_names: 100001 names of classes"),

@@ -33,7 +33,7 @@ def test_missing_mirror_does_not_matter_where_nothing_is_downloaded():
 
 def test_votes_are_a_file_that_is_there(tmp_path):
     (tmp_path / "votes.csv").touch()
-    config = DEFAULT | {"votes": "votes.csv", "n_classes": 3, "shards": "disjoint"}
+    config = DEFAULT | {"votes": "votes.csv", "n_classes": 3, "n_teachers": 5, "shards": "disjoint"}
     assert check(config, str(tmp_path)).votes == str(tmp_path / "votes.csv")
     with pytest.raises(
         ConfigError, match=r"votes = 'votes\.csv': must be an existing file \(looked"
@@ -51,7 +51,11 @@ def test_votes_are_a_file_that_is_there(tmp_path):
 )
 def test_noise_is_secure_for_votes_of_ones_own_unless_it_is_said_otherwise(tmp_path, given, noise):
     (tmp_path / "votes.csv").touch()
-    config = DEFAULT | {"votes": "votes.csv", "n_classes": 3, "shards": "disjoint"} | given
+    config = (
+        DEFAULT
+        | {"votes": "votes.csv", "n_classes": 3, "n_teachers": 5, "shards": "disjoint"}
+        | given
+    )
     assert check(config, str(tmp_path)).plain()["noise"] == noise
 
 
@@ -87,7 +91,7 @@ def test_training_is_pates_where_a_task_has_the_data_set_and_else_darrms():
     assert settings.training("mnist", "private") == DEFAULT["darrm"]["private_teachers"]
 
 
-OWN = {"votes": "votes.csv", "n_classes": 3, "shards": "disjoint"}
+OWN = {"votes": "votes.csv", "n_classes": 3, "n_teachers": 5, "shards": "disjoint"}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +121,8 @@ def test_facts_of_a_release_are_checked_before_anything_runs(tmp_path, given, sa
 
 def test_a_rehearsal_and_a_session_need_not_state_them(tmp_path):
     (tmp_path / "votes.csv").touch()
-    for given in ({"noise": "reproducible"}, {"session": "votes.csv", "batch": "a"}):
+    session = {"session": "votes.csv", "batch": "a", "n_teachers": None}
+    for given in ({"noise": "reproducible"}, session):
         assert check(DEFAULT | OWN | {"shards": None} | given, str(tmp_path)).shards is None
 
 

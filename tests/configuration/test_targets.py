@@ -39,7 +39,7 @@ def test_a_paper_that_is_left_out_makes_nothing(config):
 
 
 def test_own_votes_take_the_papers_place(config):
-    config |= {"votes": "votes.npz", "n_classes": 3, "shards": "disjoint"}
+    config |= {"votes": "votes.npz", "n_classes": 3, "n_teachers": 5, "shards": "disjoint"}
     Path("votes.npz").touch()
     assert (
         targets.everything(check(config))

@@ -54,7 +54,20 @@ def test_the_command_releases_them_with_a_certificate(
 ):
     monkeypatch.chdir(tmp_path)
     np.savez("v.npz", votes=votes[:, :teachers])
-    words = ["--classes", "2", "--most-ones", "24", "--shards", "disjoint", "--mechanism", name]
+    words = [
+        "--teachers",
+        str(teachers),
+        "--classes",
+        "2",
+        "--most-ones",
+        "24",
+        "--shards",
+        "disjoint",
+        "--votes-kind",
+        "votes",  # there are as many queries as teachers
+        "--mechanism",
+        name,
+    ]
     assert main(["release", "v.npz", *words, *STATED, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["asked"]["most_ones"] == MOST
@@ -128,7 +141,8 @@ def test_two_releases_of_few_ones_are_added_up(votes, tmp_path, monkeypatch, cap
     """How few ones a teacher has on the queries of both is not said."""
     monkeypatch.chdir(tmp_path)
     np.savez("v.npz", votes=votes)
-    words = ["release", "v.npz", "--classes", "2", "--shards", "disjoint"]
+    words = ["release", "v.npz", "--teachers", str(votes.shape[1]), "--classes", "2"]
+    words += ["--shards", "disjoint", "--votes-kind", "votes"]
     words += ["--mechanism", "gnmax_exact", "--again", *STATED, "--json"]
     for more, joint in (["--most-ones", "4"], False), ([], True):
         out = ["--out", "few" if more else "any"]

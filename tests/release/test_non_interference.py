@@ -84,7 +84,13 @@ SHARDS = {model: shards for shards, model in MODELS.items()}
 def settings_for(name, size, *, absent=False):
     """The checked configuration in which this mechanism alone serves the votes; None if it none."""
     config = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
-    config |= {"votes": "votes.npz", "n_classes": size[1], "epsilon": 2, "absent": absent}
+    config |= {
+        "votes": "votes.npz",
+        "n_teachers": size[0],
+        "n_classes": size[1],
+        "epsilon": 2,
+        "absent": absent,
+    }
     mechanism = load(name)
     model = sorted(mechanism.guarantee.privacy_models)[0]
     # What is of little use is released like the rest.

@@ -111,7 +111,8 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
 
     def command(name, counts, noise):
         words = [f"--{key}={value}" for key, value in BUDGET.items()]
-        words += ["--classes", str(counts.shape[1]), "--mechanism", name, "--noise", noise]
+        words += ["--teachers", str(counts[0].sum()), "--classes", str(counts.shape[1])]
+        words += ["--mechanism", name, "--noise", noise]
         words += ["--shards", "disjoint"]
         assert main(["release", "votes.npz", *words, "--out", "command"]) == 0
         (path,) = Path("command").glob("re*/**/*labels.csv")
@@ -120,7 +121,7 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
     def workflow(name, counts, noise):
         config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
         config |= {"votes": "votes.npz", "n_classes": counts.shape[1], "noise": noise, **BUDGET}
-        config |= {"shards": "disjoint"}
+        config |= {"shards": "disjoint", "n_teachers": int(counts[0].sum())}
         config["planner"] |= {"mechanisms": [name]}
         settings = check(config)
         own = files.own_votes(settings)
@@ -130,6 +131,8 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
                 "kind": settings.votes_kind,
                 "n_classes": settings.n_classes,
                 "class_names": None,
+                "first_class": settings.first_class,
+                "teachers": settings.n_teachers,
             },
             "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),

@@ -26,12 +26,22 @@ def test_votes_count_as_they_are_given():
     assert absent.histogram().tolist() == [[5, 2], [3, 4]]  # the missing two are dealt out
 
 
+@pytest.mark.parametrize("type_", [np.uint8, np.int8, np.uint16, np.int32, np.uint64])
+def test_counts_of_small_types_do_not_overflow(type_):
+    rows = np.array([[100, 90, 60], [0, 125, 125]]).astype(type_)
+    found = of_arrays(rows)
+    assert (found.n_teachers, found.histogram().tolist()) == (250, [[100, 90, 60], [0, 125, 125]])
+    assert of_arrays(rows, teachers=300).histogram().sum(axis=1).tolist() == [300, 300]
+
+
 @pytest.mark.parametrize(
     ("counts", "given", "says"),
     [
         (COUNTS, {"teachers": 1_000_001}, "teachers = 1000001: must be"),
         (COUNTS, {"teachers": 7, "most_ones": 2}, "most_ones = 2: must be of two classes, without"),
         (np.full((2, 2), 2**62), {}, "rows add up to 2000002 to 2000002"),
+        (np.full((2, 2), 2**64 - 1, np.uint64), {}, "rows add up to 2000002 to 2000002"),
+        (np.array([[0, 2, 1], [1, 1, 0]]), {}, "if these are votes, count them for each class"),
         ([[5]], {}, "two classes at least"),
     ],
 )

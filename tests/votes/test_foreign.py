@@ -1,4 +1,4 @@
-"""Own votes: three formats, one result; one clear line for everything that is no vote matrix."""
+"""Own votes: four formats, one result; one clear line for everything that is no vote matrix."""
 
 import gzip
 import io as memory
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.votes import foreign as own_votes
+from private_ensembles.votes import foreign_arrays
 from private_ensembles.votes.foreign import read_own_votes
 
 VOTES = np.array([[0, 2, 2, 1], [1, 1, 1, 1], [2, 0, 0, 0]])
@@ -58,7 +59,7 @@ def same_votes(tmp_path):
 
 def test_every_form_of_the_same_votes_gives_the_same_counts(same_votes):
     for path, options, labelled in same_votes:
-        found = read_own_votes(path, n_classes=3, **options)
+        found = read_own_votes(path, n_classes=3, teachers=4, **options)
         assert found.histogram().tolist() == COUNTS.tolist(), path
         assert list(found.labels) == (list(LABELS) if labelled else [-1, -1, -1]), path
         assert (found.n_classes, found.n_teachers) == (3, 4)
@@ -73,36 +74,39 @@ HEADER = "teacher0,teacher1,teacher2,teacher3\n"
     [
         (ROWS + "\n\n", {}),  # as editors leave it
         (ROWS + "\n\n  \r\n", {}),
-        (ROWS.replace(",", ";"), {"kind": "votes"}),
-        (ROWS.replace(",", "\t"), {"kind": "votes"}),
+        (ROWS.replace(",", ";"), {}),
+        (ROWS.replace(",", "\t"), {}),
+        (ROWS.replace(",", "  "), {}),
         ((HEADER + ROWS).replace(",", ";"), {}),
-        (ROWS.replace("2", "2.0").replace("1", "1."), {"kind": "votes"}),
+        (ROWS.replace("2", "2.0").replace("1", "1."), {}),
+        (ROWS.replace(",", ";").replace("2", "2,0"), {}),
+        ("sep=;\n" + ROWS.replace(",", ";"), {}),
         (HEADER + ROWS.replace("2", "2.0"), {}),
         ("\ufeff" + ROWS, {}),
     ],
 )
 def test_what_editors_and_spreadsheets_write_is_read(tmp_path, text, options):
     (tmp_path / "v.csv").write_text(text, encoding="utf-8", newline="")
-    found = read_own_votes(tmp_path / "v.csv", n_classes=3, **options)
+    found = read_own_votes(tmp_path / "v.csv", n_classes=3, teachers=4, **options)
     assert found.histogram().tolist() == COUNTS.tolist()
 
 
-@pytest.mark.parametrize("type_", [np.float16, np.float64])
-def test_whole_floats_are_read_where_the_kind_is_told(tmp_path, type_):
+@pytest.mark.parametrize("type_", [np.float16, np.float64, np.uint8, np.uint64, ">i4", "U5", "S3"])
+def test_numbers_of_any_type_are_read(tmp_path, type_):
     np.save(tmp_path / "v.npy", VOTES.astype(type_))
     np.savez(tmp_path / "c.npz", counts=COUNTS.astype(type_))
     for found in (
-        read_own_votes(tmp_path / "v.npy", n_classes=3, kind="votes"),
-        read_own_votes(tmp_path / "c.npz", n_classes=3),
+        read_own_votes(tmp_path / "v.npy", n_classes=3, teachers=4),
+        read_own_votes(tmp_path / "c.npz", n_classes=3, teachers=4),
     ):
         assert found.histogram().tolist() == COUNTS.tolist()
 
 
 def test_a_large_matrix_is_counted_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(own_votes, "_PIECE", 64)
+    monkeypatch.setattr(foreign_arrays, "_PIECE", 64)
     votes = np.random.default_rng(0).integers(0, 5, (101, 7)).astype(np.uint8)
     np.save(tmp_path / "v.npy", votes)
-    found = read_own_votes(tmp_path / "v.npy", n_classes=5).histogram()
+    found = read_own_votes(tmp_path / "v.npy", n_classes=5, teachers=7).histogram()
     assert found.tolist() == [np.bincount(row, minlength=5).tolist() for row in votes]
 
 
@@ -110,7 +114,8 @@ def test_the_number_of_classes_is_stated_and_not_read_off_the_votes(tmp_path):
     np.save(tmp_path / "v.npy", VOTES)
     with pytest.raises(ValueError, match="n_classes = None: must be an integer >= 2"):
         read_own_votes(tmp_path / "v.npy")
-    assert read_own_votes(tmp_path / "v.npy", n_classes=5).histogram().shape == (3, 5)
+    found = read_own_votes(tmp_path / "v.npy", n_classes=5, teachers=4)
+    assert found.histogram().shape == (3, 5)
 
 
 def _npz(**arrays):
@@ -132,43 +137,53 @@ def _zip_of_pickle():
     return buffer.getvalue()
 
 
-NAN = np.array([[0.0, np.nan], [1, 1]])
+NAN = np.array([[0.0, np.nan], [1, 1], [1, 1]])
 BAD = {
     "three dimensions": ("v.npy", _npy(np.zeros((2, 2, 2), int)), {}, "has shape (2, 2, 2)"),
     "one dimension": ("v.npy", _npy(np.zeros(3, int)), {}, "has shape (3,)"),
     "no queries": ("v.npy", _npy(np.zeros((0, 3), int)), {}, "has shape (0, 3)"),
-    "NaN": ("v.npy", _npy(NAN), {}, "entry [0, 1] is nan"),
-    "infinity": ("v.npz", _npz(votes=1 / np.ones((2, 2)) * np.inf), {}, "entry [0, 0] is inf"),
-    "whole floats of no kind": (
-        "v.npy",
-        _npy(np.ones((2, 3))),
+    "NaN": ("v.npy", _npy(NAN), {}, "row 0, column 2: is empty: if ballots may be absent say"),
+    "infinity": (
+        "v.npz",
+        _npz(votes=np.full((3, 2), np.inf)),
         {},
-        "has type float64: must be of an integer type, or say votes_kind=votes or",
+        "column 1: 'inf' is not a whole",
+    ),
+    "complex numbers": (
+        "v.npy",
+        _npy(np.ones((3, 2), complex)),
+        {},
+        "has type complex128: must be",
     ),
     "fractions": (
         "v.npy",
         _npy(np.full((2, 3), 0.5)),
         {"kind": "votes"},
-        "entry [0, 0] is 0.5: must be a whole number",
+        "row 0, column 1: '0.5' is not a whole number",
     ),
-    "text": ("v.npy", _npy(np.array([["a"]])), {}, "has type <U1: must be whole numbers"),
-    "negative vote": ("v.npy", _npy(np.array([[0, 1], [2, -1]])), {}, "vote [1, 1] is -1"),
+    "text": ("v.npy", _npy(np.array([["a", "b"]])), {}, "'a' is not a whole number: if these are"),
+    "negative vote": (
+        "v.npy",
+        _npy(np.array([[0, 1], [2, -1], [0, 0]])),
+        {},
+        "row 1, column 2: '-1' is",
+    ),
     "vote beyond the classes": (
         "v.npy",
         _npy(VOTES),
-        {"n_classes": 2},
-        "vote [0, 1] is 2: must be 0 to 1",
+        {"n_classes": 2, "teachers": 4},
+        "row 0, column 2: '2' is none of the classes 0 to 1",
     ),
     "label out of range": (
         "v.npz",
         _npz(votes=VOTES, labels=np.array([0, 1, 3]), n_classes=3),
-        {},
-        "labels[2] = 3: must be -1 to 2",
+        {"teachers": 4},
+        "label of row 2 is '3': must be a class, or -1 if unknown",
     ),
     "labels of another length": (
         "v.npz",
         _npz(votes=VOTES, labels=np.array([0, 1])),
-        {},
+        {"teachers": 4},
         "labels has shape (2,)",
     ),
     "pickled array": (
@@ -187,7 +202,12 @@ BAD = {
     ),
     "pickle in an archive": ("v.npz", _zip_of_pickle(), {}, "not a readable npz file"),
     "archive called npy": ("v.npy", _npz(votes=VOTES), {}, "call it .npz"),
-    "nothing known in the archive": ("v.npz", _npz(a=VOTES), {}, "exactly one of the arrays"),
+    "nothing known in the archive": (
+        "v.npz",
+        _npz(arr_0=VOTES, arr_1=LABELS),
+        {},
+        "exactly one of the arrays votes, counts; it has arr_0, arr_1: write it with np.savez(FILE",
+    ),
     "both in the archive": ("v.npz", _npz(votes=VOTES, counts=COUNTS), {}, "it has votes, counts"),
     "another kind than asked for": (
         "v.npz",
@@ -201,12 +221,41 @@ BAD = {
         {"n_classes": 4},
         "has n_classes = 3, and 4",
     ),
-    "one teacher": ("v.npy", _npy(np.array([[0], [1]])), {}, "votes of 1 teacher: must be at"),
+    "one teacher": (
+        "v.npy",
+        _npy(np.array([[0], [1]])),
+        {"teachers": None, "public": True},
+        "votes of 1 teacher: must be at",
+    ),
+    "teachers that are not stated": (
+        "v.npy",
+        _npy(VOTES),
+        {"teachers": None},
+        "n_teachers = None: must be the number of teachers; the file has 3 x 4 votes: say n_teach",
+    ),
+    "counts of teachers that are not stated": (
+        "c.npz",
+        _npz(counts=COUNTS),
+        {"teachers": None},
+        "n_teachers = None: must be the number of teachers; every row adds up to it: say n_teach",
+    ),
+    "teachers on neither side": (
+        "v.npy",
+        _npy(VOTES),
+        {"teachers": 7},
+        "has 3 rows and 4 columns, and n_teachers = 7: must be queries x teachers, or teachers x",
+    ),
+    "teachers on both sides": (
+        "v.npy",
+        _npy(np.ones((5, 5), int)),
+        {"teachers": 5},
+        "has 5 rows and columns: if every column is a teacher say votes_kind=votes",
+    ),
     "uneven counts": (
         "c.npz",
         _npz(counts=np.array([[1, 2], [1, 1]])),
-        {"n_classes": 2},
-        "counts of query 1 add up to 2",
+        {"n_classes": 2, "teachers": 3},
+        "counts of query 1 add up to 2: must be 3, those of 3 teachers",
     ),
     "counts without saying so": (
         "c.npy",
@@ -218,7 +267,7 @@ BAD = {
         "c.npz",
         _npz(counts=np.array([[3, -1], [1, 1]])),
         {"n_classes": 2},
-        "counts[0, 1] = -1",
+        "row 0, column 2: '-1' is no number of votes",
     ),
     "counts of another number of classes": (
         "c.npz",
@@ -232,53 +281,81 @@ BAD = {
         "v.csv",
         b"teacher0,teacher1,age\n1,2,30\n",
         {},
-        "a column called 'age' among those called teacher...: a header must name every",
+        "has 3 columns of votes (teacher0, teacher1, age), and n_teachers = 2: if 'age' is none "
+        "say ignore_columns=age",
     ),
     "a column of text": (
         "v.csv",
         b"anna,ben,ward\n1,2,west\n",
-        {"n_classes": 4},
-        "line 2, column 'ward': 'west' is not a whole number: if these are names of classes, say "
-        "class_names=NAME,NAME,...",
+        {"n_classes": 4, "teachers": 3},
+        "line 2, column 'ward': 'west' is not a whole number: if they are no votes say "
+        "id_column=ward or ignore_columns=ward",
     ),
-    "mixed header": ("v.csv", b"teacher0,class1\n1,2\n", {}, "must name every column"),
     "ragged rows": ("v.csv", b"1,2\n1\n", {}, "line 2 has 1 values and the first one 2"),
-    "word in a row": ("v.csv", b"0,1\n0,x\n", {}, "line 2: 'x' is not a whole number"),
-    "underscore": ("v.csv", b"0,1\n0_1,1\n", {}, "line 2: '0_1' is not a whole number"),
-    "Arabic digit": ("v.csv", "0,1\n\u0661,1\n".encode(), {}, "line 2: '\u0661' is not a whole"),
+    "word in a row": (
+        "v.csv",
+        b"0,1\n0,x\n1,1\n",
+        {},
+        "line 2, column 2: 'x' is not a whole number",
+    ),
+    "underscore": ("v.csv", b"0,1\n0_1,1\n1,1\n", {}, "line 2, column 1: '0_1' is not a whole"),
+    "Arabic digit": ("v.csv", "0,1\n\u0661,1\n1,1\n".encode(), {}, "column 1: '\u0661' is not a"),
     "Arabic digit in the first row": ("v.csv", "\u0661,1\n0,1\n".encode(), {}, "line 1: '\u0661'"),
-    "full-width digit": ("v.csv", "0,1\n0,\uff11\n".encode(), {}, "line 2: '\uff11' is not"),
-    "two signs": ("v.csv", b"0,1\n0,-+1\n", {}, "line 2: '-+1' is not a whole number"),
-    "NaN in a row": ("v.csv", b"0,1\n0,nan\n", {}, "line 2: 'nan' is not a whole number"),
-    "NaN in the first row": ("v.csv", b"0,nan\n0,1\n", {}, "line 1: 'nan' is not a whole number"),
+    "full-width digit": ("v.csv", "0,1\n0,\uff11\n1,1\n".encode(), {}, "column 2: '\uff11' is not"),
+    "two signs": (
+        "v.csv",
+        b"0,1\n0,-+1\n1,1\n",
+        {},
+        "line 2, column 2: '-+1' is not a whole number",
+    ),
+    "NaN in a row": (
+        "v.csv",
+        b"0,1\n0,nan\n1,1\n",
+        {},
+        "column 2: 'nan' is no vote: if ballots may",
+    ),
+    "NaN in the first row": (
+        "v.csv",
+        b"0,nan\n0,1\n1,1\n",
+        {},
+        "line 1, column 2: 'nan' is no vote",
+    ),
     "fraction in a row": (
         "v.csv",
         b"teacher0,teacher1\n0,1\n0.5,1\n",
         {},
         "line 3, column 'teacher0': '0.5' is not",
     ),
-    "gap in a row": ("v.csv", b"0,1\n,1\n", {}, "line 2: '' is not a whole number"),
-    "huge number": ("v.csv", b"0,1\n0,99999999999999999999999\n", {}, "a number is too large"),
+    "gap in a row": (
+        "v.csv",
+        b"0,1\n,1\n1,1\n",
+        {},
+        "line 2, column 1: is empty: if ballots may be",
+    ),
+    "huge number": (
+        "v.csv",
+        b"0,1\n0,99999999999999999999999\n1,1\n",
+        {},
+        "'99999999999999999999999' is none of",
+    ),
     "more digits than Python reads": (
         "v.csv",
-        b"0,1\n0," + b"9" * 5000,
+        b"0,1\n1,1\n0," + b"9" * 5000,
         {},
-        "line 1 or below: a number is too large",
+        "' is not a whole number",
     ),
     "blank line inside": ("v.csv", b"0,1\n\n0,1\n", {}, "line 2 is empty"),
     "blank line first": ("v.csv", b"\n0,1\n0,1\n", {}, "line 1 is empty"),
     "blank lines alone": ("v.csv", b"\n\n", {}, "is empty"),
-    "semicolons and no kind": ("v.csv", b"0;1\n0;1\n", {}, "is not separated by commas: say votes"),
-    "points and no kind": ("v.csv", b"0,1\n2.0,1\n", {}, "'2.0' is not a whole number: say"),
-    "comma as a point": (
-        "v.csv",
-        b"0,0;1,0\n",
-        {"kind": "votes"},
-        "line 1: '0;1' is not a whole number",
-    ),
+    "comma of thousands": ("v.csv", b"0;1\n0;1,000\n0;1\n", {}, "'1,000' is not a whole number"),
     "NUL byte": ("v.csv", b"0,1\n0,1\0\n", {}, "line 2 holds a NUL byte"),
-    "huge cell": ("v.csv", b"0,1\n0," + b"9" * 200_000, {}, "line 2: field larger than"),
-    "long word": ("v.csv", b"0,1\n0," + b"x" * 99, {}, f"'{'x' * 37}...' is not a whole number"),
+    "huge cell": ("v.csv", b"0,1\n1,1\n0," + b"9" * 200_000, {}, "' is not a whole number"),
+    "long word": (
+        "v.csv",
+        b"0,1\n1,1\n0," + b"x" * 99,
+        {},
+        f"'{'x' * 37}...' is not a whole number",
+    ),
     "UTF-16": ("v.csv", "0,1\n".encode("utf-16"), {}, "is written in UTF-16: save it in UTF-8"),
     "Latin-1": (
         "v.csv",
@@ -289,17 +366,17 @@ BAD = {
     "gzip": ("v.csv", gzip.compress(b"0,1\n"), {}, "is compressed by gzip: unpack it"),
     "Parquet": ("v.csv", b"PAR1\x15\x04", {}, "is a Parquet file by its content: call it .parquet"),
     "spreadsheet": ("v.csv", b"PK\x03\x04\x14\0", {}, "is a spreadsheet or an archive by its con"),
-    "columns that are numbered": (
+    "columns that may be numbered": (
         "v.csv",
         b"0,1,2,3\n1,1,2,0\n",
-        {},
-        "line 1 numbers the columns 0, 1, 2, ...: leave it out, or if these are votes name",
+        {"n_classes": 5, "teachers": 4},
+        "so that line 1 may hold votes or numbers of columns: say votes_kind=votes or",
     ),
     "rows that are numbered": (
         "v.csv",
-        b"0,1\n1,1\n2,0\n3,2\n",
-        {},
-        "column 1 numbers the rows 0, 1, 2, ...: leave it out, or if these are votes name",
+        b"0,1,0\n1,1,1\n2,0,0\n3,2,1\n",
+        {"n_classes": 5},
+        "has 4 rows and 3 columns, and n_teachers = 2: must be",
     ),
     "a column without a name": (
         "v.csv",
@@ -335,7 +412,7 @@ def test_what_is_no_vote_matrix_is_refused_in_one_line(tmp_path, case):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        read_own_votes(path, **{"n_classes": 3} | options)
+        read_own_votes(path, **{"n_classes": 3, "teachers": 2} | options)
     text = str(caught.value)
     assert message in text
     assert text.startswith(str(path))
@@ -360,12 +437,13 @@ def test_whether_votes_are_read_depends_on_their_shape_alone(tmp_path, suffix, s
         else:
             np.save(path, each)
         try:
-            found = read_own_votes(path, n_classes=n_classes)
+            found = read_own_votes(path, n_classes=n_classes, teachers=shape[1])
             assert found.votes.tolist() == each.tolist()
             outcomes.add("read")
         except ValueError as error:
             outcomes.add(str(error))
-        assert read_own_votes(path, n_classes=n_classes, kind="votes").votes.shape == shape
+        found = read_own_votes(path, n_classes=n_classes, teachers=shape[1], kind="votes")
+        assert found.votes.shape == shape
     assert len(outcomes) == 1
 
 
@@ -380,7 +458,7 @@ def test_more_counts_than_memory_holds_are_refused_before_they_are_counted(
 ):
     np.save(tmp_path / "v.npy", np.zeros((1000, 2), np.uint8))
     stand_in(own_votes, "os", sysconf=lambda name: 1 << 15)  # 1 GiB
-    monkeypatch.setattr(own_votes, "_within", lambda *_: pytest.fail("looked at"))
+    monkeypatch.setattr(foreign_arrays, "Texts", lambda: pytest.fail("looked at"))
     with pytest.raises(ValueError, match=r"1000 queries x 10000 classes need about 1 GiB of memo"):
         read_own_votes(tmp_path / "v.npy", n_classes=10_000)
 
@@ -389,7 +467,7 @@ def test_more_counts_than_memory_holds_are_refused_before_they_are_counted(
 def test_classes_beyond_reason_in_the_file_are_refused_at_once(tmp_path, stated):
     np.savez(tmp_path / "v.npz", votes=VOTES, n_classes=stated)
     with pytest.raises(ValueError, match=f"has n_classes = {stated}, and 10000 is asked for"):
-        read_own_votes(tmp_path / "v.npz", n_classes=10_000)
+        read_own_votes(tmp_path / "v.npz", n_classes=10_000, teachers=4)
 
 
 @pytest.mark.parametrize(
@@ -403,25 +481,27 @@ def test_classes_beyond_reason_in_the_file_are_refused_at_once(tmp_path, stated)
 def test_counts_belong_to_the_class_that_their_column_names(tmp_path, header):
     rows = np.column_stack([COUNTS[:, 2], COUNTS[:, 0], LABELS, COUNTS[:, 1]])
     write_csv(tmp_path / "c.csv", rows, header.split(","))
-    found = read_own_votes(tmp_path / "c.csv", n_classes=3)
+    found = read_own_votes(tmp_path / "c.csv", n_classes=3, teachers=4)
     assert found.histogram().tolist() == COUNTS.tolist()
     assert found.labels.tolist() == LABELS.tolist()
 
 
 def test_classes_called_by_words_keep_the_order_of_their_columns(tmp_path):
     write_csv(tmp_path / "c.csv", COUNTS, ["class cat", "class dog", "class ape"])
-    assert read_own_votes(tmp_path / "c.csv", n_classes=3).histogram().tolist() == COUNTS.tolist()
+    found = read_own_votes(tmp_path / "c.csv", n_classes=3, teachers=4)
+    assert found.histogram().tolist() == COUNTS.tolist()
 
 
 def test_numbers_in_order_are_votes_if_a_header_says_so(tmp_path):
     rows = [[0, 1, 2, 3], [1, 2, 0, 0], [2, 2, 2, 0], [3, 3, 3, 3]]
     write_csv(tmp_path / "v.csv", rows, [f"teacher{number}" for number in range(4)])
-    assert read_own_votes(tmp_path / "v.csv", n_classes=4).votes.tolist() == rows
+    assert read_own_votes(tmp_path / "v.csv", n_classes=4, teachers=4).votes.tolist() == rows
 
 
 def test_a_suffix_may_be_written_in_capitals(tmp_path):
     write_csv(tmp_path / "V.CSV", VOTES)
-    assert read_own_votes(tmp_path / "V.CSV", n_classes=3).votes.tolist() == VOTES.tolist()
+    found = read_own_votes(tmp_path / "V.CSV", n_classes=3, teachers=4)
+    assert found.votes.tolist() == VOTES.tolist()
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
@@ -460,7 +540,7 @@ def _archive(path, members, packed=zipfile.ZIP_DEFLATED):
 @pytest.fixture
 def one_gib(stand_in):
     stand_in(own_votes, "os", sysconf=lambda name: 1 << 15)
-    stand_in(own_votes, "np", load=lambda *_, **__: pytest.fail("unpacked"))
+    stand_in(foreign_arrays, "np", load=lambda *_, **__: pytest.fail("unpacked"))
 
 
 MEMORY = "of memory, and this machine has 1: split the queries"
@@ -530,14 +610,15 @@ def test_members_of_other_names_are_never_unpacked(tmp_path):
         tmp_path / "v.npz",
         {"votes.npy": (_header((2, 2)), 4), "notes.npy": (b"nothing known", 64 << 20)},
     )
-    assert own_votes._promised(path).keys() == {"votes"}
+    assert foreign_arrays._promised(path).keys() == {"votes"}
     # Whoever opens the notes fails: their own header is spoilt, though not the archive's list.
     with zipfile.ZipFile(path) as archive, open(path, "r+b") as file:
         file.seek(archive.getinfo("notes.npy").header_offset)
         file.write(b"none")
     with zipfile.ZipFile(path) as archive, pytest.raises(zipfile.BadZipFile):
         archive.open("notes.npy")
-    assert read_own_votes(path, n_classes=3).histogram().tolist() == [[2, 0, 0], [2, 0, 0]]
+    found = read_own_votes(path, n_classes=3, teachers=2, kind="votes")
+    assert found.histogram().tolist() == [[2, 0, 0], [2, 0, 0]]
 
 
 # What else is stated of a file -----------------------------------------------------------------
@@ -580,43 +661,46 @@ def stated_votes(tmp_path):
 
 def test_names_identifiers_and_a_first_class_give_the_same_votes(stated_votes):
     for path, options in stated_votes:
-        found = read_own_votes(path, **options)
+        found = read_own_votes(path, teachers=4, **options)
         assert found.votes.tolist() == VOTES.tolist(), path
         assert found.labels.tolist() == LABELS.tolist(), path
         assert found.ids == IDS, path
 
 
 def test_votes_that_count_from_one_are_noticed(tmp_path):
+    size = {"n_classes": 3, "teachers": 4}
     write_csv(tmp_path / "v.csv", VOTES + 1, list("abcd"))
-    with pytest.raises(
-        ValueError, match=r"votes are 1 to 3, and classes count from 0, to 2: say f"
-    ):
-        read_own_votes(tmp_path / "v.csv", n_classes=3)
+    with pytest.raises(ValueError, match=r"'3' is none of .* votes are 1 to 3: say first_class=1$"):
+        read_own_votes(tmp_path / "v.csv", **size)
     write_csv(tmp_path / "v.csv", VOTES, list("abcd"))
-    with pytest.raises(ValueError, match=r"vote in line 2, column 'a', is 0: must be 1 to 3"):
-        read_own_votes(tmp_path / "v.csv", n_classes=3, first_class=1)
+    with pytest.raises(ValueError, match=r"line 2, column 'a': '0' is none of the classes 1 to 3"):
+        read_own_votes(tmp_path / "v.csv", **size, first_class=1)
     np.savez(tmp_path / "v.npz", votes=VOTES + 1, labels=np.array([0, 1, 2]))
-    with pytest.raises(ValueError, match=r"labels\[0\] = 0: must be 1 to 3, or -1 if unknown"):
-        read_own_votes(tmp_path / "v.npz", n_classes=3, first_class=1)
+    with pytest.raises(ValueError, match=r"label of row 0 is '0': must be a class, or -1 if unkno"):
+        read_own_votes(tmp_path / "v.npz", **size, first_class=1)
 
 
 @pytest.mark.parametrize(
     ("arrays", "options", "message"),
     [
-        ({"votes": np.array([["cat", "cow"]])}, {"class_names": CLASSES}, "entry [0, 1] is 'cow'"),
-        ({"votes": np.array([["cat", "dog"]])}, {"n_classes": 3}, "or say class_names=NAME,NAME"),
+        (
+            {"votes": np.array([["cat", "cow"]])},
+            {"class_names": CLASSES},
+            "column 2: 'cow' is none",
+        ),
+        ({"votes": np.array([["cat", "dog"]])}, {"n_classes": 3}, "say class_names=NAME,NAME"),
         ({"votes": VOTES}, {"n_classes": 4, "class_names": CLASSES}, "n_classes = 4: must be 3"),
         ({"votes": VOTES}, {"n_classes": 3, "first_class": 2}, "first_class = 2: must be one of"),
-        ({"votes": VOTES}, {"n_classes": 3, "id_column": "x"}, "has no columns with names"),
+        ({"votes": VOTES}, {"n_classes": 3, "id_column": "x"}, "has no names of columns"),
         ({"votes": VOTES, "ids": np.array([1, 1, 2])}, {"n_classes": 3}, "rows 0 and 1 have"),
-        ({"votes": VOTES, "ids": np.array([1.5])}, {"n_classes": 3}, "ids is float64 (1,): must"),
+        ({"votes": VOTES, "ids": np.array([[1]])}, {"n_classes": 3}, "ids has shape (1, 1): must"),
         ({"votes": VOTES, "ids": np.array([1, 2])}, {"n_classes": 3}, "ids: must be 3 different"),
     ],
 )
 def test_what_is_stated_and_does_not_fit_is_refused(tmp_path, arrays, options, message):
     np.savez(tmp_path / "v.npz", **arrays)
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        read_own_votes(tmp_path / "v.npz", **options)
+        read_own_votes(tmp_path / "v.npz", **{"teachers": arrays["votes"].shape[1]} | options)
     assert message in str(caught.value)
 
 
@@ -652,21 +736,21 @@ def same_ballots(tmp_path):
         ("v.npz", {}),
         ("v.npy", {}),
         ("one.npy", {"first_class": 1}),
-        ("c.npy", {"kind": "counts", "teachers": 4}),
+        ("c.npy", {"kind": "counts"}),
         ("v.csv", {}),
         ("minus.csv", {}),
         ("one.csv", {"first_class": 1}),
         ("late.csv", {"class_names": names}),
         ("words.csv", {"class_names": names}),
-        ("c.csv", {"teachers": 4}),
-        ("cw.csv", {"class_names": names, "kind": "counts", "teachers": 4}),
+        ("c.csv", {}),
+        ("cw.csv", {"class_names": names, "kind": "counts"}),
     ]
 
 
 def test_every_form_of_the_same_absent_ballots_gives_the_same_histogram(tmp_path, same_ballots):
     expected = [[2, 1, 1], [2, 1, 1], [3, 0, 1]]
     for name, options in same_ballots:
-        found = read_own_votes(tmp_path / name, n_classes=3, absent=True, **options)
+        found = read_own_votes(tmp_path / name, n_classes=3, absent=True, teachers=4, **options)
         order = [1, 0, 2] if name == "late.csv" else [0, 1, 2]
         assert found.histogram()[order].tolist() == expected, name
         assert (found.n_teachers, found.absent) == (4, True)
@@ -676,7 +760,7 @@ def test_every_form_of_the_same_absent_ballots_gives_the_same_histogram(tmp_path
 def test_absent_ballots_that_are_not_stated_are_refused_with_a_hint(tmp_path, same_ballots):
     for name, options in same_ballots:
         with pytest.raises(ValueError, match=name) as error:
-            read_own_votes(tmp_path / name, n_classes=3, **options)
+            read_own_votes(tmp_path / name, n_classes=3, teachers=4, **options)
         text = str(error.value)
         assert "\n" not in text
         assert ("counts of query" in text) or text.endswith(
@@ -687,12 +771,13 @@ def test_absent_ballots_that_are_not_stated_are_refused_with_a_hint(tmp_path, sa
 def test_many_rows_in_which_nobody_votes_are_read(tmp_path):
     """So many that they fill a piece before it is known how votes are written."""
     rows = np.concatenate([np.full((300, 4), -1), ABSENT])
+    stated = {"n_classes": 3, "teachers": 4, "absent": True}
     for names in (None, ["cat", "dog", "bird"]):
         write_csv(tmp_path / "v.csv", empty(rows, names), HEADER)
-        found = read_own_votes(tmp_path / "v.csv", n_classes=3, class_names=names, absent=True)
+        found = read_own_votes(tmp_path / "v.csv", class_names=names, **stated)
         assert np.array_equal(found.votes, rows)
     write_csv(tmp_path / "v.csv", empty(rows[:300]), HEADER)
-    found = read_own_votes(tmp_path / "v.csv", class_names=["cat", "dog", "bird"], absent=True)
+    found = read_own_votes(tmp_path / "v.csv", class_names=["cat", "dog", "bird"], **stated)
     assert (found.votes == -1).all()
 
 
@@ -720,7 +805,7 @@ def test_a_table_of_absent_ballots_has_a_header_whatever_the_votes(tmp_path, lin
             [[1, 1, ""], [1, 0, 1]],
             ["class0", "class1", "class2"],
             {"teachers": 4},
-            "'' is not a who",
+            "'' is no number of votes",
         ),
         (
             [[1, 1, 1], [1, 4, 0]],
@@ -728,22 +813,37 @@ def test_a_table_of_absent_ballots_has_a_header_whatever_the_votes(tmp_path, lin
             {"teachers": 4},
             "most 4, those of",
         ),
-        ([[1, 1, 1], [1, 4, 0]], ["class0", "class1", "class2"], {}, "teachers = None: must be"),
-        ([[1, "", -2, 1]], HEADER, {}, "column 'cleo', is -2: must be 0 to 2$"),
-        ([["", 0, 1, 1]], HEADER, {"first_class": 1}, "column 'ben', is 0: must be 1 to 3$"),
+        (
+            [[1, 1, 1], [1, 4, 0]],
+            ["class0", "class1", "class2"],
+            {"teachers": None},
+            "n_teachers = None: must be",
+        ),
+        ([[1, "", -2, 1]], HEADER, {}, "column 'cleo': '-2' is none of the classes 0 to 2$"),
+        (
+            [["", 0, 1, 1]],
+            HEADER,
+            {"first_class": 1},
+            "column 'ben': '0' is none of the classes 1 to 3$",
+        ),
         ([["", 0, 1, "x"]], HEADER, {}, "'x' is not a whole number"),
-        ([["", 0, 1, 1]], HEADER, {"teachers": 5}, "teachers: 5 of them: must be 4"),
-        ([["", 0, 1, 1]], HEADER, {"teachers": 1}, "teachers = 1: must be an integer >= 2"),
+        (
+            [["", 0, 1, 1]],
+            HEADER,
+            {"teachers": 5},
+            "cleo, dan\\), and n_teachers = 5: must be 5; one",
+        ),
+        ([["", 0, 1, 1]], HEADER, {"teachers": 1}, "n_teachers = 1: must be an integer >= 2"),
         (
             [["", "cat", "-1", "dog"]],
             HEADER,
             {"class_names": ["cat", "dog", "bird"]},
-            "'-1' is none of the classes",
+            "holds names of classes and numbers, such as '-1': must be either",
         ),
     ],
 )
 def test_ballots_that_are_no_ballots_are_refused(tmp_path, rows, header, options, message):
     path = write_csv(tmp_path / "v.csv", rows, header)
     with pytest.raises(ValueError, match=message) as error:
-        read_own_votes(path, n_classes=3, absent=True, **options)
+        read_own_votes(path, **{"n_classes": 3, "teachers": 4, "absent": True} | options)
     assert "\n" not in str(error.value)

@@ -1,16 +1,14 @@
-"""What columns hold by their names; whole files are read in test_foreign and test_foreign_csv."""
+"""What columns hold by their names; whole files are read in test_foreign and test_field_inputs."""
 
-import numpy as np
+import shlex
+
 import pytest
 
-from private_ensembles.votes.foreign_columns import (
-    Columns,
-    Stated,
-    Table,
-    columns_of,
-    identified,
-    numbered,
-)
+from private_ensembles.votes.foreign_columns import Columns, Stated, columns_of, listed
+
+
+def stated(teachers=2, n_classes=2, **more):
+    return Stated(n_classes, teachers=teachers, **more)
 
 
 @pytest.mark.parametrize(
@@ -26,31 +24,113 @@ from private_ensembles.votes.foreign_columns import (
     ],
 )
 def test_the_kind_is_told_by_names(header, kind, matrix):
-    stated = Stated(2, class_names=("yes", "no") if "yes" in header else None)
-    assert columns_of(header.split(","), stated) == Columns(kind, matrix, None, None)
+    names = ("yes", "no") if "yes" in header else None
+    assert columns_of(header.split(","), stated(class_names=names)) == Columns(kind, matrix)
 
 
 def test_a_kind_that_is_told_otherwise_is_refused():
     with pytest.raises(ValueError, match="has a header of votes, and votes_kind = counts is asked"):
-        columns_of(["teacher0", "teacher1"], Stated(2, kind="counts"))
-    assert columns_of(["anna", "ben"], Stated(2, kind="counts")).kind == "counts"
+        columns_of(["teacher0", "teacher1"], stated(kind="counts"))
+    assert columns_of(["anna", "ben"], stated(kind="counts")).kind == "counts"
 
 
-def test_numbers_of_classes_are_those_of_a_plain_search():
-    names = ("dog", "cat", "bird", "ape")
-    cells = np.random.default_rng(0).choice([*names, "cow", "Cat", ""], (20, 5))
-    expected = [[names.index(cell) if cell in names else -1 for cell in row] for row in cells]
-    assert numbered(cells, names).tolist() == expected
+SITES = [f"site{number:02}" for number in range(25)]
 
 
-def test_identifiers_are_bare_of_blanks_and_all_different():
-    assert identified([" a", "b "], "line", 2) == ("a", "b")
-    with pytest.raises(ValueError, match="rows 0 and 2 have the identifier 'a'"):
-        identified(["a", "b", "a "], "row", 0)
+@pytest.mark.parametrize(
+    ("stranger", "say"),
+    [
+        ("prediction", "if 'prediction' is none say ignore_columns=prediction"),
+        ("plurality", "say ignore_columns=plurality"),
+        ("fold", "say ignore_columns=fold"),
+        ("truth", "say truth_column=truth"),
+        ("y_true", "say truth_column=y_true"),
+        ("gold", "say truth_column=gold"),
+        ("image", "say id_column=image"),
+        ("Unnamed: 0", "say ignore_columns='Unnamed: 0'"),
+        ("ward", "if 'ward' is none say ignore_columns=ward"),  # not called as 25 others are
+    ],
+)
+def test_a_column_that_is_no_teacher_s_is_never_one(stranger, say):
+    for header in ([stranger, *SITES], [*SITES, stranger]):
+        with pytest.raises(ValueError, match=r"26 columns of votes .*n_teachers = 25: ") as caught:
+            columns_of(header, stated(25))
+        text = str(caught.value)
+        assert say in text
+        assert "\n" not in text
+        assert "site00 ... site24" in text
+        # What is said helps.
+        key, _, name = shlex.split(say)[-1].partition("=")
+        assert len(columns_of(header, stated(25, **{key: name})).matrix) == 25
 
 
-def test_a_message_says_the_line_and_column_of_a_table_with_names():
-    cells = np.zeros((2, 2), int)
-    assert Table(cells, None, "votes").place(1, 0) == "[1, 0]"
-    table = Table(cells, None, "votes", columns=("anna", "ben"), first_line=2)
-    assert table.place(1, 0) == "in line 3, column 'anna',"
+def test_several_strangers_are_named_at_once_and_those_that_nobody_knows_are_asked_for():
+    header = ["image", "anna", "ben", "cleo", "y_true", "fold", "prediction"]
+    with pytest.raises(
+        ValueError, match="'image', 'y_true', 'fold', 'prediction' are none say"
+    ) as e:
+        columns_of(header, stated(3))
+    given = dict(word.split("=") for word in str(e.value).rpartition(" say ")[2].split())
+    assert columns_of(header, stated(3, **given)).matrix == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"\(anna, ben, cleo\), and n_teachers = 2: say which are"):
+        columns_of(["anna", "ben", "cleo"], stated(2))
+    with pytest.raises(ValueError, match="n_teachers = 4: must be 4; one in which nothing stands"):
+        columns_of(["anna", "ben", "cleo"], stated(4))
+
+
+def test_without_the_number_of_teachers_the_columns_are_listed():
+    with pytest.raises(
+        ValueError, match=r"the file has id, site00 ... site24, prediction: say n_t"
+    ):
+        columns_of(["id", *SITES, "prediction"], stated(None))
+    assert len(columns_of(["id", *SITES], stated(None, public=True)).matrix) == 25
+    with pytest.raises(ValueError, match=r"n_teachers = None: .* every row adds up to it"):
+        columns_of(["class0", "class1"], stated(None))
+
+
+def test_counts_have_a_column_for_every_class():
+    header = ["class0", "class1", "age"]
+    with pytest.raises(ValueError, match="n_classes = 2: if 'age' is none say ignore_columns=age"):
+        columns_of(header, stated())
+    assert columns_of(header, stated(ignore_columns="age")).matrix == [0, 1]
+    with pytest.raises(ValueError, match=r"has 2 columns of counts .*n_classes = 3: must be 3"):
+        columns_of(["class0", "class1"], stated(n_classes=3))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "task,worker,label",
+        "item_id,annotator,response,time",
+        "query,teacher,vote",
+        "id,annotator,annotation",  # as Label Studio exports
+        "row,variable,value",  # as pandas.melt leaves it
+    ],
+)
+def test_one_vote_a_line_is_proposed_by_the_names_alone(header):
+    for teachers in (2, 5, None):
+        with pytest.raises(ValueError, match="if each line holds one vote say long_columns=") as e:
+            columns_of(header.split(","), stated(teachers))
+        long = str(e.value).rpartition("=")[2]
+        found = columns_of(header.split(","), stated(teachers, long_columns=long))
+        assert (found.id, found.worker, found.matrix) == (0, 1, [2])
+
+
+@pytest.mark.parametrize("long", ["task,worker", "task,worker,worker", "task", "a,b,c,d"])
+def test_one_vote_a_line_has_three_columns(long):
+    with pytest.raises(ValueError, match="must be three columns of votes"):
+        Stated(2, teachers=2, long_columns=long)
+
+
+def test_a_column_is_found_by_its_name_or_a_near_one_is_proposed():
+    assert columns_of(["Image", "a", "b"], stated(id_column="image")).id == 0
+    with pytest.raises(
+        ValueError, match=r"has no column called 'imag' \(id_column\); did you mean"
+    ):
+        columns_of(["image", "a", "b"], stated(id_column="imag"))
+
+
+def test_many_names_are_listed_in_a_line():
+    assert listed(["id", "a1", "a2", "b1", "b2", "b3", "b4"]) == "id, a1, a2, b1 ... b4"
+    said = listed(chr(97 + at % 26) * (1 + at // 26) for at in range(300))
+    assert len(said) < 300

@@ -35,7 +35,14 @@ RELEASE = OWN / "release"
 RECORD = RELEASE / "releases.csv"
 MECHANISMS = ["gnmax_analytic", "permute_and_flip"]
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
-GIVEN = ("votes=votes.npz", "n_classes=3", "shards=disjoint", "delta=1e-5", "epsilon=20")
+GIVEN = (
+    "votes=votes.npz",
+    "n_teachers=60",
+    "n_classes=3",
+    "shards=disjoint",
+    "delta=1e-5",
+    "epsilon=20",
+)
 
 
 def drawn_votes(path):

@@ -45,7 +45,8 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     done = run_snakemake(folder, *tiny, "--", "results/planner/tables/planner.csv")
     assert done.returncode == 0, done.stderr
     # Of three classes it draws from a seed alone: that is enough for a rehearsal.
-    own = ("--config", "votes=votes.csv", "votes_kind=votes", "n_classes=3", "noise=reproducible")
+    own = ("--config", "votes=votes.csv", "votes_kind=votes", "n_classes=3", "n_teachers=10")
+    own += ("noise=reproducible",)
     done = run_snakemake(folder, *tiny, *own)
     assert done.returncode == 0, done.stderr
     return folder

@@ -11,7 +11,14 @@ import pytest
 import yaml
 
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
-GIVEN = ("--config", "votes=votes.npz", "n_classes=3", "shards=disjoint", "delta=1e-5")
+GIVEN = (
+    "--config",
+    "votes=votes.npz",
+    "n_classes=3",
+    "n_teachers=40",
+    "shards=disjoint",
+    "delta=1e-5",
+)
 STATED = ["shards=disjoint"]
 # Of the newest release, of each release, and the record.
 NEWEST = {
@@ -262,11 +269,12 @@ def test_a_rehearsal_is_its_owners_alone_told_by_every_name_and_leaves_the_relea
     ("given", "message"),
     [
         (["votes=nothing.npz"], "error: --config: votes = 'nothing.npz': must be an existing file"),
-        (["n_classes=2"], "is 2: must be 0 to 1"),
+        (["n_classes=2"], "'2' is none of the classes 0 to 1"),
+        (["n_teachers=null"], "n_teachers = null: must be the number of teachers, as in --config"),
     ],
 )
 def test_a_mistake_is_one_line(folder, run_snakemake, given, message):
-    values = dict(each.split("=") for each in ["votes=votes.npz", "n_classes=3", *STATED, *given])
+    values = dict(each.split("=") for each in [*GIVEN[1:], *given])
     config = [f"{name}={value}" for name, value in values.items()]
     line = refused(folder, run_snakemake, "--directory", "mistakes", "--config", *config)
     assert message in line
@@ -309,7 +317,14 @@ def test_words_identifiers_and_a_list_of_queries_are_read(folder, run_snakemake,
     table.to_parquet(folder / "words.parquet")
     (folder / "list.txt").write_text("x7.png\nx2.png\n", encoding="utf-8")
     given = ("--config", "votes=words.parquet", "class_names=cat,dog,bird", "id_column=image")
-    given += ("answer=list.txt", "epsilon=20", "delta=1e-5", "noise=reproducible", "absent=yes")
+    given += (
+        "n_teachers=40",
+        "answer=list.txt",
+        "epsilon=20",
+        "delta=1e-5",
+        "noise=reproducible",
+        "absent=yes",
+    )
     words = (*TINY, "--directory", "worded", *given)
     done = run_snakemake(folder, *words)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -2,7 +2,7 @@
 
 Offers one function for each question of a user (`__all__`), and loads a package only when it is
 used: a script that needs `darrm` must not pay for, nor depend on, `teachers`. The core needs NumPy,
-SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
+SciPy, pandas, HiGHS and OpenDP; what else a module imports comes with an extra.
 
 >>> from private_ensembles import noise_scale
 >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51), 2)
@@ -29,7 +29,6 @@ EXTRAS = {
     "gurobipy": "gurobi",
     "jinja2": "workflow",
     "markupsafe": "workflow",
-    "pandas": "workflow",
     "matplotlib": "workflow",
     "pyarrow": "workflow",
     "pydantic": "workflow",

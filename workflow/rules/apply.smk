@@ -33,8 +33,11 @@ rule plan_mechanisms:
 # it took may tell something about the votes.
 OWN = files.own_votes(settings)
 BATCH = files.session_batch(settings)
-READING = {name: config[name] for name in ("class_names", "first_class", "id_column")}
-READING |= {"kind": config["votes_kind"]}
+READING = {
+    name: config[name]
+    for name in ("class_names", "first_class", "id_column", "truth_column", "ignore_columns")
+    + ("long_columns", "absent_as")
+} | {"kind": config["votes_kind"]}
 STATED = files.stated(settings)
 PAID = update if settings.noise == "secure" else str
 

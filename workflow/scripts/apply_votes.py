@@ -20,7 +20,8 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     facts = stated(**job.params.facts, secure=request.secure)
     votes = read_own_votes(job.input.votes, **job.params.file)
     source = None if request.secure else seed
-    asked = pool.pool_of(votes, job.params.answer, job.params.file["class_names"], source)
+    named, first = (job.params.file[name] for name in ("class_names", "first_class"))
+    asked = pool.pool_of(votes, job.params.answer, named, source, first_class=first)
     votes = asked.votes
     job.progress(
         "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes

@@ -12,11 +12,12 @@ with io.job(snakemake, confidential=True) as job:
     with Session.open(job.params.session) as session:
         task = session.plan.task
         stated = {"n_classes": task.ensemble.classes, "absent": task.ensemble.absent}
-        stated["teachers"] = task.ensemble.teachers if task.ensemble.absent else None
+        stated["teachers"] = task.ensemble.teachers
         said = dict(job.params.file)
-        kind, first = said.pop("kind"), said.pop("first_class")
-        names = session.names.of_batch(first_class=first or None, **said)  # 0 is the default
-        votes = read_own_votes(job.input.votes, kind=kind, **stated, **asdict(names))
+        named = {name: said.pop(name) for name in ("class_names", "first_class", "id_column")}
+        named["first_class"] = named["first_class"] or None  # 0 is the default
+        names = session.names.of_batch(**named)
+        votes = read_own_votes(job.input.votes, **stated, **said, **asdict(names))
         job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
         again = bool(job.config["again"])
         session.release(votes.histogram(), key=key, ids=votes.ids, again=again)

@@ -26,7 +26,9 @@ def made_up(queries=700, teachers=250):
 
 
 def account(path):
-    return authors_votes({"mnist": read_own_votes(path, n_classes=10, kind="counts")}, SETTINGS)
+    return authors_votes(
+        {"mnist": read_own_votes(path, n_classes=10, kind="counts", public=True)}, SETTINGS
+    )
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, np.float32, np.float64])
@@ -54,7 +56,9 @@ def test_a_threshold_that_is_hardly_in_doubt_costs_next_to_nothing_as_in_the_cod
     glyph = paper("pate").parameters["glyph"]
     glyph = {**glyph, "confident": {**glyph["confident"], "queries": 50}}
     settings = {"glyph": {**glyph, "printed": None, "orders": ORDERS}}
-    votes = {"glyph": read_own_votes(tmp_path / "glyph.npy", n_classes=3, kind="counts")}
+    votes = {
+        "glyph": read_own_votes(tmp_path / "glyph.npy", n_classes=3, kind="counts", public=True)
+    }
     (row,) = authors_votes(votes, settings).to_dict("records")
     fixed = 50 * row["order"] / (2 * 500**2)
     assert row["rdp"] < fixed / 100

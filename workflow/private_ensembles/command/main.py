@@ -23,6 +23,9 @@ _OTHER_NAMES = {
     "labels_wanted": "labels",
     "teacher_Delta": "teacher_delta",
     "id_column": "id",
+    "truth_column": "truth",
+    "ignore_columns": "ignore",
+    "long_columns": "long",
 }
 # A name with its value: what is wrong, at the start of a message, or further on one that is no
 # word, as in "say votes_kind=counts"; not in a path, nor what a file has.

@@ -14,7 +14,8 @@ from private_ensembles.configuration.naming import at_least
 from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
-    "private-ensembles release votes.csv --classes 3 --epsilon 2 --delta 1e-5 --shards disjoint",
+    "private-ensembles release votes.csv --teachers 25 --classes 3 --epsilon 2 --delta 1e-5"
+    " --shards disjoint",
 )
 RESULTS = Path("results/own")
 
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--teachers",
         type=whole,
         metavar="N",
-        help="how many vote; must be stated for counts if votes may be absent",
+        help="how many vote: the promise rests on it, so it must be stated",
     )
     asked.add_argument(
         "--classes",

@@ -215,8 +215,7 @@ def release(options: argparse.Namespace) -> int:
     checks.apart(written(out), **files_of(options.session), **inputs)
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
-        teachers = task.ensemble.teachers if task.ensemble.absent else None
-        stated = {"absent": task.ensemble.absent, "teachers": teachers}
+        stated = {"absent": task.ensemble.absent, "teachers": task.ensemble.teachers}
         names = session.names.of_batch(options.class_names, options.first_class, options.id_column)
         vars(options).update(asdict(names))
         votes = votes_options.read(options, options.votes, task.ensemble.classes, **stated)

@@ -21,6 +21,18 @@ if TYPE_CHECKING:  # --help reads no votes
 FILE = "a file .npz, .npy, .csv or .parquet; stays private"
 
 
+# What is said of a file, by the names of the workflow's keys and of the reader's arguments.
+_READING = ("class_names", "first_class", "id_column", "truth_column", "ignore_columns")
+_READING += ("long_columns", "absent_as")
+
+
+class _AbsentAs(argparse.Action):
+    """Whoever says what an absent vote looks like says that votes may be absent."""
+
+    def __call__(self, parser, options, value, name=None):
+        options.absent_as, options.absent = value, True
+
+
 def add_reading(parser: argparse.ArgumentParser, read: str = "the file of votes") -> None:
     """Add how a file of votes is read; read: what is, in words."""
     files = parser.add_argument_group(f"how {read} is read")
@@ -43,6 +55,31 @@ def add_reading(parser: argparse.ArgumentParser, read: str = "the file of votes"
         metavar="COLUMN",
         help="what queries are called, which is public; default: a column id, query, query_id, "
         "index, or a first one without a name",
+    )
+    files.add_argument(
+        "--truth",
+        dest="truth_column",
+        metavar="COLUMN",
+        help="the right labels, if the file has them; default: a column label",
+    )
+    files.add_argument(
+        "--ignore",
+        dest="ignore_columns",
+        metavar="COLUMN[,COLUMN]",
+        help="what is neither a teacher's nor any of these, such as a prediction or a fold",
+    )
+    files.add_argument(
+        "--long",
+        dest="long_columns",
+        metavar="QUERY,TEACHER,VOTE",
+        help="the three columns of a file with one vote on each line: task,worker,label",
+    )
+    files.add_argument(
+        "--absent-as",
+        action=_AbsentAs,
+        metavar="VALUE",
+        help="what stands where a teacher gave no vote, such as 0 or ?; default: nothing, NA, NaN "
+        "or -1, with --absent, which this implies",
     )
     files.add_argument(
         "--votes-kind",
@@ -76,28 +113,13 @@ def add_answer(group: argparse._ArgumentGroup) -> None:
 
 
 def read(
-    options: argparse.Namespace,
-    path: str | Path,
-    classes: int | None,
-    *,
-    absent: bool,
-    teachers: int | None = None,
-    most_ones: int | None = None,
+    options: argparse.Namespace, path: str | Path, classes: int | None, **stated: object
 ) -> Votes:
-    """Return the votes of a file; arguments and ValueError as `votes.foreign.read_own_votes`."""
+    """Return the votes of a file; stated, ValueError: as `votes.foreign.read_own_votes`."""
     from private_ensembles.votes.foreign import read_own_votes
 
-    return read_own_votes(
-        path,
-        n_classes=classes,
-        kind=options.votes_kind,
-        class_names=options.class_names,
-        first_class=options.first_class,
-        id_column=options.id_column,
-        absent=absent,
-        teachers=teachers,
-        most_ones=most_ones,
-    )
+    said = {name: getattr(options, name) for name in _READING} | {"kind": options.votes_kind}
+    return read_own_votes(path, **{**said, "n_classes": classes, **stated})
 
 
 def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
@@ -111,7 +133,8 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     stated = {"absent": options.absent, "teachers": options.teachers}
     stated["most_ones"] = options.most_ones
     votes = read(options, options.votes, options.classes, **stated)
-    return pool_of(votes, options.answer, options.class_names, seed)
+    first = options.first_class
+    return pool_of(votes, options.answer, options.class_names, seed, first_class=first)
 
 
 def classes(options: argparse.Namespace) -> int | None:
@@ -130,8 +153,8 @@ def classes(options: argparse.Namespace) -> int | None:
 
 def asked(options: argparse.Namespace) -> dict[str, object]:
     """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
-    keys = ("votes_kind", "class_names", "first_class", "id_column", "answer", "absent")
-    known = {key: getattr(options, key) for key in (*keys, "most_ones")}
+    keys = ("votes_kind", *_READING, "answer", "absent", "most_ones")
+    known = {key: getattr(options, key) for key in keys}
     return known | {"n_teachers": options.teachers}
 
 
@@ -160,11 +183,12 @@ def profile(options: argparse.Namespace) -> dict:
             f"profile_from = {file!r}: must be votes on public data, not those to be released"
         )
     try:
-        votes = read(options, file, classes(options), absent=False)
+        stated = {"absent": False, "absent_as": None, "public": True}
+        votes = read(options, file, classes(options), **stated)
     except ValueError:
         if not options.absent:  # they are public, so that what they lack may decide
             raise
-        votes = read(options, file, classes(options), absent=True)
+        votes = read(options, file, classes(options), absent=True, public=True)
     teachers = votes.n_teachers if votes.absent else None
     try:
         fitted = fit_profile(votes.cast(), votes.labels, teachers)

@@ -22,8 +22,8 @@ def read_class_names(text: str | Sequence[str]) -> tuple[str, ...]:
     ('cat', 'dog', 'bird')
 
     Raises ValueError, one line, for fewer than two names or more than 10,000, an empty one, one
-    that comes twice, one that is a number, which might be meant as the class's number, and a file
-    that is not text in UTF-8; OSError if the file cannot be opened.
+    that comes twice, numbers beside words, which might be meant as the numbers of classes, and a
+    file that is not text in UTF-8; OSError if the file cannot be opened.
     """
     where = "class_names"
     if not isinstance(text, str):
@@ -45,15 +45,17 @@ def read_class_names(text: str | Sequence[str]) -> tuple[str, ...]:
     if not 2 <= len(names) <= MOST_CLASSES:
         raise ValueError(f"{where}: {len(names)} names of classes: must be 2 to {MOST_CLASSES:,}")
     seen: set[str] = set()
+    numbers = [_NUMBER.fullmatch(name) is not None for name in names]
     for place, name in enumerate(names):
         if not name.isprintable() or not name:
             raise ValueError(f"{where}: name {place + 1} is {name!r}: must be a word")
-        if _NUMBER.fullmatch(name):
+        if numbers[place] and not all(numbers):
             raise ValueError(
-                f"{where}: name {place + 1} is {name!r}: must not be a number; for classes that "
-                "count from 1 say first_class=1"
+                f"{where}: name {place + 1} is {name!r}: must not be a number beside words; for "
+                "classes that count from 1 say first_class=1"
             )
-        if name in seen:
+        value = str(int(name.partition(".")[0])) if numbers[place] else name
+        if value in seen:
             raise ValueError(f"{where}: {name!r} comes twice: every class needs a name of its own")
-        seen.add(name)
+        seen.add(value)
     return tuple(names)

@@ -49,14 +49,26 @@ class Configuration(types.Section):
         "Names of the classes, separated by commas, or a file with one on each line."
     )
     first_class: types.integer(ge=0, le=1) = about("What your own votes call the first class.")
+    n_teachers: types.Maybe[types.Teachers] = about(
+        "Teachers of your own votes, which must be stated with them, unless a session does."
+    )
     id_column: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
         "Column of your own votes that holds identifiers of the queries; null looks for `id`."
+    )
+    truth_column: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Column of your own votes that holds the right labels; null looks for `label`."
+    )
+    ignore_columns: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Columns of your own votes, separated by commas, that are no teacher's and none of these."
+    )
+    long_columns: types.Maybe[Annotated[str, Field(pattern=r"^[^,]+,[^,]+,[^,]+$")]] = about(
+        "Columns of query, teacher and vote, separated by commas, if each line holds one vote."
     )
     absent: types.YesNo = about(
         "Whether a teacher of your own votes may say nothing about a query."
     )
-    n_teachers: types.Maybe[types.Teachers] = about(
-        "Teachers of your own votes; stated for counts with absent ballots, else read off the file."
+    absent_as: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "What stands in the file where a ballot is absent, which it then may be; null: nothing, -1."
     )
     most_ones: types.Maybe[types.Count] = about(
         "On how many queries a teacher votes 1 at most, of two classes; the first ones count."
@@ -149,6 +161,8 @@ class Configuration(types.Section):
     def _sections_fit(self):
         if self.noise == "auto":
             self.noise = automatic_noise(self.votes)
+        if self.absent_as is not None and self.session is None:
+            self.absent = True
         if self.class_names is not None and self.n_classes is None and self.session is None:
             self.n_classes = self._named_classes()
         sections = [part for _, part in self if isinstance(part, types.MainSection)]
@@ -182,6 +196,13 @@ class Configuration(types.Section):
             # The largest vote would reveal something about the votes, without noise.
             allowed = "the number of classes of your votes, as in --config n_classes=10"
             yield "n_classes", None, allowed
+        elif self.votes is not None and self.n_teachers is None:
+            # The promise rests on it, and a column more is seen nowhere else.
+            allowed = (
+                "the number of teachers, as in --config n_teachers=25 (columns that are no "
+                "teacher's: id_column, truth_column, ignore_columns)"
+            )
+            yield "n_teachers", None, allowed
         yield from self._facts_conflicts()
         for name in self.synthetic_votes:
             if name in self.datasets:  # their votes would be one folder

@@ -29,7 +29,7 @@ from private_ensembles.release.facts import Facts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
-if TYPE_CHECKING:  # pandas comes with an extra, and a release needs none
+if TYPE_CHECKING:  # a plan needs none
     import pandas as pd
 
 

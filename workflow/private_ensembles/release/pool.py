@@ -33,13 +33,15 @@ class Pool:
     """An ensemble's votes in the order in which queries are answered, and how labels are written.
 
     queries: the number, from 0, that each of them has in the file; None: the same. ids: what the
-    file calls its queries, in its order. class_names: of classes 0, 1, ....
+    file calls its queries, in its order. class_names: of classes 0, 1, .... first_class: what the
+    file calls the first class.
     """
 
     votes: Votes
     queries: NDArray[np.int64] | None = None
     ids: tuple[str, ...] | None = None
     class_names: tuple[str, ...] | None = None
+    first_class: int = 0
 
     def text(self, released: Sequence[int] | NDArray[np.int64]) -> str:
         """Return labels, (queries,) in the order of `votes`, as `labels_text` does."""
@@ -48,7 +50,8 @@ class Pool:
             in_order = np.full(int(self.queries.max()) + 1, -1, np.int64)
             in_order[self.queries] = released
             released = in_order
-        return labels_text(released, ids=self.ids, class_names=self.class_names)
+        names = {"class_names": self.class_names, "first_class": self.first_class}
+        return labels_text(released, ids=self.ids, **names)
 
 
 def pool_of(
@@ -56,6 +59,8 @@ def pool_of(
     answer: str | Sequence[int] = FIRST,
     class_names: str | Sequence[str] | None = None,
     seed: int | None = None,
+    *,
+    first_class: int = 0,
 ) -> Pool:
     """Return the votes in the order that `answer` says.
 
@@ -63,6 +68,7 @@ def pool_of(
     from the operating system's entropy (`seed` None) or from a rehearsal's seed. A file in UTF-8:
     these queries alone, one on each line, by their identifiers if the votes have any, else by their
     numbers from 0. Numbers from 0 in a sequence: these. class_names: as in `read_class_names`.
+    first_class: what the file calls the first class, 0 or 1.
 
     >>> counts = np.array([[3, 0], [2, 1], [0, 3]])
     >>> votes = Votes(2, [-1, -1, -1], counts=counts, ids=("a", "b", "c"))
@@ -79,7 +85,7 @@ def pool_of(
         raise ValueError(f"class_names: {len(names)} of them: must be {votes.n_classes}")
     order = _order(votes, answer, seed)
     asked = votes if order is None else votes.of(order)
-    return Pool(asked, order, votes.ids, names)
+    return Pool(asked, order, votes.ids, names, first_class)
 
 
 def words(answer: str) -> str:
@@ -96,11 +102,12 @@ def labels_text(
     *,
     ids: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
+    first_class: int = 0,
 ) -> str:
     """Return released labels as CSV: query (from 0), label; those without an answer left out.
 
     ids: of the queries, in a column `id` after the first. class_names: in a column `class_name`,
-    the last.
+    the last. first_class: what the first class is called in the column `label`.
 
     >>> labels_text([2, -1, 0])
     'query,label\\n0,2\\n2,0\\n'
@@ -108,7 +115,7 @@ def labels_text(
     columns = {"query": lambda query, _: query}
     if ids is not None:
         columns["id"] = lambda query, _: ids[query]
-    columns["label"] = lambda _, label: label
+    columns["label"] = lambda _, label: label + first_class
     if class_names is not None:
         columns["class_name"] = lambda _, label: class_names[label]
     text = text_io.StringIO()
@@ -126,8 +133,10 @@ def stated(config: Mapping) -> dict[str, object]:
     A file counts by its content. Raises ValueError and OSError as `pool_of` does.
     """
     answer, names = config.get("answer", FIRST), config.get("class_names")
-    keys = ("first_class", "id_column", "absent", "n_teachers", "most_ones")
-    known = {name: config.get(name) for name in keys}
+    keys = ("first_class", "id_column", "truth_column", "ignore_columns", "long_columns")
+    known = {name: config.get(name) for name in (*keys, "absent", "absent_as", "most_ones")}
+    if config.get("absent"):  # else the file says it, too, or is refused
+        known["n_teachers"] = config.get("n_teachers")
     known["class_names"] = names and list(read_class_names(names))
     if answer != FIRST:
         known["answer"] = answer if answer == RANDOM else provenance.sha256_of(Path(answer))

@@ -317,8 +317,8 @@ class Session:
 
         No rows if they were lost.
         """
-        named = {"ids": batch.ids, "class_names": self.names.class_names}
-        return labels_text(batch.labels or [], **named)
+        named = {name: getattr(self.names, name) for name in ("class_names", "first_class")}
+        return labels_text(batch.labels or [], ids=batch.ids, **named)
 
     def documents(self, last: Batch, labels: int = 0, labels_sha256: str = "") -> dict[str, str]:
         """Return the statement on the session and its certificate, by name, as of its last batch.

@@ -122,7 +122,7 @@ def _label_rows(session: Session, batches: Sequence[Batch]) -> list[dict]:
             "batch": batch.key,
             "query": query,
             "id": None if batch.ids is None else batch.ids[query],
-            "label": label,
+            "label": label + session.names.first_class,
             "class_name": None if names is None else names[label],
         }
         for batch in batches

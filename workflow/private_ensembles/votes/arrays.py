@@ -22,7 +22,7 @@ def of_arrays(
     in one line, for arrays that are not such a table, and for what does not go together.
     """
     rows = _rows(counts)
-    sums = np.minimum(rows, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)  # they might overflow
+    sums = rows.sum(axis=1)
     if teachers is not None:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
         if (sums > teachers).any():
@@ -32,8 +32,8 @@ def of_arrays(
     if (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "
-            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}; if ballots "
-            "may be absent say teachers=NUMBER"
+            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}: if these "
+            "are votes, count them for each class; if ballots may be absent say teachers=NUMBER"
         )
     return _votes(rows, most_ones)
 
@@ -52,4 +52,5 @@ def _rows(counts: ArrayLike) -> NDArray[np.int64]:
         )
     if rows.min() < 0:
         raise ValueError("counts: must be numbers of votes, at least 0")
-    return rows
+    # Small types hold no sums; numbers that large ones hold are too many in any case.
+    return rows.astype(np.uint64).clip(max=MOST_TEACHERS + 1).astype(np.int64)

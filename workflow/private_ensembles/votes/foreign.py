@@ -1,282 +1,77 @@
 """Reading votes that somebody else's teachers cast: what is accepted, and one line for what is not.
 
 docs/your-own-votes.md describes the formats. Whatever comes in leaves as a `votes.Votes`; a large
-matrix is looked at in pieces, so memory stays near that of the file's own array.
+file is looked at in pieces, so memory stays near that of the votes in their smallest type.
 """
 
-import math
+from __future__ import annotations
+
 import os
-import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from io import BytesIO
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
-from private_ensembles.configuration.class_names import read_class_names
-from private_ensembles.jobs import io
+from private_ensembles.votes import foreign_arrays, foreign_tables
 from private_ensembles.votes.ballots import ABSENT
 from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.foreign_columns import (
-    SAY,
-    SAY_ABSENT,
-    Stated,
-    Table,
-    identified,
-    numbered,
-    short,
+from private_ensembles.votes.foreign_cells import (
+    WRONG,
+    classes_of,
+    is_value,
+    number,
+    numbers_of_votes,
+    why_wrong,
 )
-from private_ensembles.votes.foreign_csv import read_csv
+from private_ensembles.votes.foreign_columns import SAY, Stated, ask_for_teachers, short
+from private_ensembles.votes.foreign_tables import Cells, Fits, Table
 
-KINDS = ("auto", "votes", "counts")
-SUFFIXES = (".npz", ".npy", ".csv", ".parquet")
-# Votes that are counted at a time.
-_PIECE = 1 << 24
-# What an npz file may hold; only the members of these names are looked at.
-_CAST = ("votes", "counts")
-_NAMES = (*_CAST, "labels", "n_classes", "ids")
-# How NumPy packs; what others unpack at a time has no limit.
-_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# A header of numbers ends long before; that of another array may be as long as it likes.
-_HEADER = 1 << 14
-_HEADER_READERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
+_READERS = {
+    ".npz": foreign_arrays.read_npz,
+    ".npy": foreign_arrays.read_npy,
+    ".csv": foreign_tables.read_csv,
+    ".parquet": foreign_tables.read_parquet,
 }
 # Memory that one count takes on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
 
 
-def read_own_votes(
-    path: str | Path,
-    *,
-    n_classes: int | None = None,
-    kind: str = "auto",
-    class_names: Sequence[str] | None = None,
-    first_class: int = 0,
-    id_column: str | None = None,
-    absent: bool = False,
-    teachers: int | None = None,
-    most_ones: int | None = None,
-) -> Votes:
+def read_own_votes(path: str | Path, **stated: object) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
-    kind: ``votes`` (queries x teachers, each entry a class 0, 1, ...) or ``counts`` (queries x
-    classes, each row adding up to the number of teachers); ``auto`` takes an npz by the name of its
-    array, a table by the names of its columns, and else votes. If the kind is told, by a name or by
-    `kind`, whole numbers may be floats (2.0), and semicolons or tabs may separate them. n_classes:
-    stated, because a number inferred from the votes would reveal something about them; None: as
-    many as class_names. class_names: of classes 0, 1, ...: votes and labels may be these words.
-    first_class: 1 if the file counts classes from 1. id_column: the column of a table that says
-    what queries are called; None: one whose name says that it does, if there is one
-    (`foreign_columns.columns_of`). absent: ballots may be missing: an empty cell of a table, -1 in
-    an array, rows of counts that add up to at most `teachers`. It is stated because what a file
-    lacks is private. teachers: how many there are; must be stated for such counts, and else agree
-    with the file. most_ones: how many queries a teacher votes 1 on at most, of two classes; of
-    more, the first ones are kept (`ballots.few_ones`).
-
-    Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
-    shapes, numbers that are not whole, NaN, words that name no class, votes or labels out of range,
-    fewer than two teachers, absent ballots that are not stated, rows of counts with different sums,
-    another number of classes in the file, identifiers that are not different, more counts than
-    memory holds, pickles; OSError if it cannot be opened.
+    stated: what the owner says of the file, the fields of `foreign_columns.Stated`; all of it is
+    public. Raises ValueError, one line that names the file, for anything that is not as stated;
+    OSError if it cannot be opened.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
     ...     _ = file.write("image,anna,ben,cleo,label\\nx.png,cat,dog,dog,dog\\n")
     ...     _ = file.write("y.png,cat,cat,dog,\\n")
     ...     _ = file.seek(0)
-    ...     votes = read_own_votes(file.name, class_names=("cat", "dog", "bird"), id_column="image")
+    ...     stated = {"teachers": 3, "class_names": ("cat", "dog", "bird"), "id_column": "image"}
+    ...     votes = read_own_votes(file.name, **stated)
     >>> votes.histogram().tolist(), votes.labels.tolist(), votes.ids
     ([[1, 2, 0], [2, 1, 0]], [1, -1], ('x.png', 'y.png'))
     """
-    path = Path(path)
-    checks.one_of(KINDS, votes_kind=kind)
-    checks.one_of((0, 1), first_class=first_class)
-    names = None if class_names is None else read_class_names(class_names)
-    if names is not None and n_classes not in (None, len(names)):
-        raise ValueError(f"n_classes = {n_classes}: must be {len(names)}, as many as class_names")
-    n_classes = len(names) if names is not None else n_classes
-    checks.integer(n_classes=n_classes, at_least=2, at_most=MOST_CLASSES)
+    path, said = Path(path), Stated(**stated)
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise ValueError(f"{path}: must end in {', '.join(SUFFIXES)}")
+    if suffix not in _READERS:
+        raise ValueError(f"{path}: must end in {', '.join(_READERS)}")
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would wait for ever
         raise ValueError(f"{path}: must be a file")
-    if teachers is not None:
-        checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
-    of_ballots = {"absent": absent, "teachers": teachers, "most_ones": most_ones}
-    stated = Stated(n_classes, kind, names, first_class, id_column, **of_ballots)
+    fits = partial(_fits, said.n_classes)
     try:
-        if id_column is not None and suffix in (".npz", ".npy"):
-            raise ValueError(f"has no columns with names, so none called {id_column!r} (id_column)")
-        table = _READERS[suffix](path, stated)
-        if table.n_classes not in (None, n_classes):
-            raise ValueError(f"has n_classes = {table.n_classes}, and {n_classes} is asked for")
-        return _checked(table, stated)
+        return _votes(_READERS[suffix](path, said, fits), said, fits)
     except ValueError as error:
-        text = str(error)
+        text = " ".join(str(error).split())
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
-def _npz(path: Path, stated: Stated) -> Table:
-    promised = _promised(path)
-    shapes = [shape for name, (_, shape) in promised.items() if name in _CAST]
-    n_queries = max((shape[0] for shape in shapes if shape), default=1)
-    _fits(n_queries, stated.n_classes, sum(n_bytes for n_bytes, _ in promised.values()))
-    arrays = io.read_npz(path, names=_NAMES)
-    named = [name for name in _CAST if name in arrays]
-    if len(named) != 1:
-        has = ", ".join(named) or "none"
-        raise ValueError(f"must hold exactly one of the arrays {', '.join(_CAST)}; it has {has}")
-    if stated.kind not in ("auto", named[0]):
-        raise ValueError(f"holds {named[0]}, and votes_kind = {stated.kind} is asked for")
-    n_classes = None
-    if "n_classes" in arrays:
-        array = arrays["n_classes"]
-        if array.shape != () or array.dtype.kind not in "iu":
-            raise ValueError("n_classes must be one whole number")
-        n_classes = int(array)
-    ids = arrays.get("ids")
-    if ids is not None:
-        if ids.ndim != 1 or ids.dtype.kind not in "iuU":
-            raise ValueError(f"ids is {ids.dtype} {ids.shape}: must be (queries,) texts or numbers")
-        ids = identified([str(one) for one in ids.tolist()], "row", 0)
-    return Table(arrays[named[0]], arrays.get("labels"), named[0], n_classes, ids)
-
-
-def _promised(path: Path) -> dict[str, tuple[int, tuple[int, ...]]]:
-    """Return what the members of `_NAMES` promise: bytes that each may take unpacked, and shape.
-
-    Read off the headers, for a small file may unpack to much. The same name twice counts as the
-    larger one; a file that is no archive promises nothing. ValueError for a member that does not
-    begin as an array does, or is packed as NumPy packs none, and for a damaged archive.
-    """
-    promised: dict[str, tuple[int, tuple[int, ...]]] = {}
-    with open(path, "rb") as file:
-        if not zipfile.is_zipfile(file):
-            return promised
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist():
-                name = info.filename.removesuffix(".npy")
-                if name in _NAMES:
-                    both = [_of_member(archive, info, name), *filter(None, [promised.get(name)])]
-                    promised[name] = max(both)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"not a readable npz file: {error}") from None
-    return promised
-
-
-def _of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str):
-    if info.compress_type not in _PACKED:
-        raise ValueError(f"not a readable npz file: {name} is packed as NumPy packs none")
-    try:
-        with archive.open(info) as member:
-            start = BytesIO(member.read(_HEADER))
-        shape, _, dtype = _HEADER_READERS[np.lib.format.read_magic(start)](start)
-    except Exception as error:  # a damaged archive sends the reader anywhere in the file
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"not a readable npz file: {name}: {reason}") from None
-    return max(info.file_size, math.prod(shape) * dtype.itemsize), shape
-
-
-def _npy(path: Path, stated: Stated) -> Table:
-    try:
-        # Mapped, not read: pieces of a large file are looked at one after the other.
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, TypeError, SyntaxError) as error:
-        raise ValueError(f"not a readable npy file: {io.unreadable(error)}") from None
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise ValueError("is an npz archive by its content: call it .npz")
-    return Table(array, None, stated.kind)
-
-
-def _parquet(path: Path, stated: Stated) -> Table:
-    from private_ensembles.votes.foreign_parquet import read_parquet
-
-    return read_parquet(path, stated, fits=_fits)
-
-
-_READERS = {".npz": _npz, ".npy": _npy, ".csv": read_csv, ".parquet": _parquet}
-
-
-def _checked(table: Table, stated: Stated) -> Votes:
-    """Check what a file holds and return it, with classes from 0."""
-    matrix, kind, n_classes = table.matrix, table.kind, stated.n_classes
-    if matrix.dtype.kind == "U" and stated.class_names is not None and matrix.ndim == 2:
-        absent = "" if stated.absent else None
-        matrix = _of_names(matrix, stated.class_names, unknown=absent)
-        table = replace(table, named=True)
-    if matrix.dtype.kind == "f" and matrix.ndim == 2 and 0 not in matrix.shape:
-        matrix = _whole_floats(matrix, told=kind != "auto" or table.headed, place=table.place)
-    if matrix.dtype.kind not in "iu":
-        hint = ", or say class_names=NAME,NAME,..." if matrix.dtype.kind == "U" else ""
-        raise ValueError(f"has type {matrix.dtype}: must be whole numbers (an integer type){hint}")
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(f"has shape {matrix.shape}: must be queries x teachers or classes")
-    _fits(len(matrix), n_classes, matrix.nbytes)
-    if kind == "auto":
-        if matrix.shape[1] == n_classes:  # by the shape alone: a refusal must not depend on votes
-            raise ValueError(f"has {n_classes} columns, as many as classes: {SAY}")
-        kind = "votes"
-    labels = _labels(table, stated, len(matrix))
-    facts = {"ids": table.ids, "absent": stated.absent, "teachers": stated.teachers}
-    facts["most_ones"] = stated.most_ones
-    if kind == "counts":
-        if matrix.shape[1] != n_classes:
-            raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
-        result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix), **facts)
-    else:
-        first = 0 if table.named else stated.first_class
-        _within(matrix, first, first + n_classes - 1, table.place, absent=stated.absent)
-        votes = np.asarray(matrix)
-        if first != 0:
-            votes = np.where(votes == ABSENT, votes, votes - matrix.dtype.type(first))
-        result = Votes(n_classes, labels, votes, **facts)
-    if result.n_teachers < 2:
-        raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
-    return result
-
-
-def _labels(table: Table, stated: Stated, n_queries: int) -> NDArray:
-    """Return the labels with classes from 0, -1 where they are unknown."""
-    if table.labels is None:
-        return np.full(n_queries, -1, np.int64)
-    labels = np.asarray(table.labels)
-    if labels.dtype.kind == "U" and stated.class_names is not None and labels.ndim == 1:
-        labels = np.where(labels == "", -1, _of_names(labels, stated.class_names, unknown=""))
-        return labels
-    if stated.first_class == 0 or table.label_named or labels.dtype.kind not in "iu":
-        return labels
-    wrong = (labels != -1) & ((labels < 1) | (labels > stated.n_classes))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"labels[{row}] = {labels[row]}: must be 1 to {stated.n_classes}, or -1 if unknown"
-        )
-    return np.where(labels == -1, -1, labels.astype(np.int64) - 1)
-
-
-def _of_names(cells: NDArray, names: Sequence[str], unknown: str | None = None) -> NDArray:
-    """Return texts as classes; ValueError that names the first one that is no class."""
-    classes = numbered(cells, names)
-    wrong = classes < 0 if unknown is None else (classes < 0) & (cells != unknown)
-    if wrong.any():
-        at = tuple(int(i) for i in np.argwhere(wrong)[0])
-        raise ValueError(
-            f"entry {list(at)} is {short(str(cells[at]))!r}: must be one of "
-            f"{short(', '.join(names))}"
-        )
-    return classes
-
-
-def _fits(n_queries: int, n_classes: int, n_bytes: int) -> None:
+def _fits(n_classes: int, n_queries: int, n_bytes: int) -> None:
     """ValueError, before any work, if this machine lacks the memory for that many counts.
 
     n_bytes: of the file's own arrays, of which there is a second copy in their smallest type.
@@ -290,55 +85,162 @@ def _fits(n_queries: int, n_classes: int, n_bytes: int) -> None:
         )
 
 
-def _whole_floats(matrix: NDArray, *, told: bool, place: Callable) -> NDArray:
-    """Return a matrix of floats as integers; ValueError if they are not whole numbers.
+def _votes(table: Table, stated: Stated, fits: Fits) -> Votes:
+    """Return what a table holds; ValueError where it is not as stated."""
+    if table.n_classes not in (None, stated.n_classes):
+        raise ValueError(f"has n_classes = {table.n_classes}, and {stated.n_classes} is asked for")
+    kind, turned = _kind(table, stated)
+    matrix = _meant(table, kind, stated)
+    matrix = matrix.T if turned else matrix
+    labels = np.full(len(matrix), ABSENT)
+    if table.label is not None:
+        labels = _labels(table.label, stated)
+    ids = None if table.id is None else table.id.all()
+    if table.worker is not None:
+        matrix, ids = _pivoted(table, matrix[:, 0], stated, fits)
+        labels = np.full(len(ids), ABSENT)
+    elif ids is not None:
+        _are_different(ids, table.first)
+    facts = {name: getattr(stated, name) for name in ("absent", "teachers", "most_ones")}
+    facts["ids"] = None if ids is None else tuple(ids)
+    if kind == "counts":
+        result = Votes(stated.n_classes, labels, counts=matrix, **facts)
+    else:
+        result = Votes(stated.n_classes, labels, matrix, **facts)
+    if result.n_teachers < 2:
+        raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
+    return result
 
-    told: it is known whether they are votes or counts.
+
+def _kind(table: Table, stated: Stated) -> tuple[str, bool]:
+    """Return what a table holds, and whether teachers are in its rows, by its shape and names.
+
+    A refusal must not depend on votes.
     """
-    for start, piece in _pieces(matrix):
-        piece = piece.astype(np.float64)
-        wrong = ~(np.isfinite(piece) & (piece == np.floor(piece)) & (np.abs(piece) < 2.0**31))
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            raise ValueError(
-                f"entry {place(start + row, column)} is {piece[row, column]}: "
-                "must be a whole number"
-            )
-    if not told:
-        raise ValueError(f"has type {matrix.dtype}: must be of an integer type, or {SAY}")
-    return np.concatenate([piece.astype(np.int32) for _, piece in _pieces(matrix)])
-
-
-def _within(matrix: NDArray, low: int, high: int, place: Callable, *, absent: bool) -> None:
-    """ValueError that names the first vote outside low..high, or says that they count from 1.
-
-    absent: votes of -1 are right, too.
-    """
-    cast = (piece[piece != ABSENT] if absent else piece for _, piece in _pieces(matrix))
-    ends = [(int(piece.min()), int(piece.max())) for piece in cast if piece.size]
-    if not ends:
-        return
-    least, most = min(end[0] for end in ends), max(end[1] for end in ends)
-    if low <= least and most <= high:
-        return
-    if low == 0 and least >= 1 and most == high + 1:
-        raise ValueError(
-            f"votes are {least} to {most}, and classes count from 0, to {high}: say first_class=1"
+    rows, width = table.matrix.places.shape
+    n_classes, teachers, kind = stated.n_classes, stated.teachers, table.kind
+    if kind == "auto" and not all(map(is_value, table.matrix.texts)):
+        kind = "votes"
+    if table.worker is not None:
+        return "votes", False
+    for option in ("id_column", "truth_column", "ignore_columns", "long_columns"):
+        if table.columns is None and (value := getattr(stated, option)):
+            raise ValueError(f"has no names of columns, so none called {value!r} ({option})")
+    if (
+        kind == "auto"
+        and width == n_classes
+        and (teachers in (None, n_classes) or (table.columns is None and width != teachers))
+    ):
+        raise ValueError(f"has {width} columns, as many as classes: {SAY}")
+    if kind == "counts" and width != n_classes:
+        raise ValueError(f"counts have {width} columns: must be {n_classes}")
+    if teachers is None and not stated.public:
+        why = (
+            "every row adds up to it"
+            if kind == "counts"
+            else f"the file has {rows} x {width} votes"
         )
-    for start, piece in _pieces(matrix):
-        wrong = (piece < low) | (piece > high)
-        if absent:
-            wrong &= piece != ABSENT
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            hint = f"; {SAY_ABSENT}" if piece[row, column] == ABSENT else ""
+        raise ValueError(ask_for_teachers(why))
+    if kind == "counts" or teachers is None or table.columns is not None:
+        return "votes" if kind == "auto" else kind, False
+    if teachers not in (rows, width):
+        raise ValueError(
+            f"has {rows} rows and {width} columns, and n_teachers = {teachers}: must be queries x "
+            "teachers, or teachers x queries"
+        )
+    if rows == width and stated.kind != "votes":
+        raise ValueError(
+            f"has {rows} rows and columns: if every column is a teacher say votes_kind=votes"
+        )
+    return "votes", width != teachers
+
+
+def _meant(table: Table, kind: str, stated: Stated) -> NDArray:
+    """Return classes from 0, or numbers of votes; ValueError for the first cell that is none."""
+    places, texts = table.matrix
+    if kind == "counts":
+        values = numbers_of_votes(texts)
+    else:
+        values = classes_of(texts, stated)
+        words = [name for name in stated.class_names or () if number(name) is None]
+        numbers = [text for text in texts if number(text) is not None]
+        if numbers and not set(words).isdisjoint(texts):
             raise ValueError(
-                f"vote {place(start + row, column)} is {piece[row, column]}: "
-                f"must be {low} to {high}{hint}"
+                f"holds names of classes and numbers, such as {short(numbers[0])!r}: must be either"
             )
+    if (values == WRONG).any() and (wrong := (values == WRONG)[places]).any():
+        row, column = map(int, np.argwhere(wrong)[0])
+        text = texts[places[row, column]]
+        name = None if table.columns is None else table.columns[column]
+        why = f"{short(text)!r} is no number of votes"
+        if kind == "votes":
+            why = why_wrong(text, texts, stated, name)
+        raise ValueError(f"{table.place(row, column)}: {why}")
+    ends = np.min_scalar_type(values.min()), np.min_scalar_type(values.max())
+    return values.astype(np.result_type(*ends))[places]
 
 
-def _pieces(matrix: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    rows = max(1, _PIECE // matrix.shape[1])
-    for start in range(0, len(matrix), rows):
-        yield start, np.asarray(matrix[start : start + rows])
+def _labels(label: Cells, stated: Stated) -> NDArray:
+    """Return the labels with classes from 0, -1 where they are unknown."""
+    values = classes_of(label.texts, replace(stated, absent=True, absent_as=None))[label.places]
+    if (values == WRONG).any():
+        row = int(np.argmax(values == WRONG))
+        text = label.texts[label.places[row]]
+        raise ValueError(
+            f"label of row {row} is {short(text)!r}: must be a class, or -1 if unknown"
+        )
+    return values
+
+
+def _pivoted(table: Table, votes: NDArray, stated: Stated, fits: Fits) -> tuple[NDArray, list[str]]:
+    """Return votes, one of which each row of a table holds, as queries x teachers, and the queries.
+
+    Both in the order of their names: in that of the rows, whose vote is missing might decide it.
+    """
+    (row, queries), (column, teachers) = map(_in_order, (table.id, table.worker))
+    number = len(teachers) if stated.teachers is None else stated.teachers
+    if len(teachers) > number or (len(teachers) < number and not stated.absent):
+        raise ValueError(f"has votes of {len(teachers)} teachers, and n_teachers = {number}")
+    if "" in (*queries[:1], *teachers[:1]):
+        raise ValueError("has a vote without a query or a teacher: every line names both")
+    fits(len(queries), len(queries) * number + 16 * len(votes))
+    place = row * number + column
+    order = np.argsort(place, kind="stable")
+    again = np.flatnonzero(np.diff(place[order]) == 0)
+    if len(again):
+        first, second = sorted(order[again[0] : again[0] + 2].tolist())
+        word, start = table.first
+        raise ValueError(
+            f"{word}s {start + first} and {start + second} hold two votes of "
+            f"{short(teachers[column[first]])!r} on {short(queries[row[first]])!r}"
+        )
+    matrix = np.full((len(queries), number), ABSENT, np.result_type(votes.dtype, np.int8))
+    matrix.flat[place] = votes
+    if not stated.absent and len(place) < matrix.size:
+        at, teacher = map(int, np.argwhere(matrix == ABSENT)[0])
+        raise ValueError(
+            f"has no vote of {short(teachers[teacher])!r} on {short(queries[at])!r}: if ballots "
+            "may be absent say absent=yes"
+        )
+    return matrix, queries
+
+
+def _in_order(cells: Cells) -> tuple[NDArray, list[str]]:
+    """Return the place of each cell among the different texts in their order, and these."""
+    codes, texts = pd.factorize(np.array(cells.texts, object), sort=True)
+    return codes[cells.places].astype(np.int64), list(texts)
+
+
+def _are_different(ids: Sequence[str], first: tuple[str, int]) -> None:
+    """ValueError for an empty identifier, or one that two queries have; they are public."""
+    seen: dict[str, int] = {}
+    word, start = first
+    for number_, name in enumerate(ids, start=start):
+        if not name:
+            raise ValueError(f"{word} {number_} has no identifier: every query needs one")
+        if name in seen:
+            raise ValueError(
+                f"{word}s {seen[name]} and {number_} have the identifier {short(name)!r}: must be "
+                "different"
+            )
+        seen[name] = number_

@@ -59,8 +59,11 @@ def release(counts: ArrayLike, gamma: ArrayLike, source: Source) -> NDArray[np.u
     gamma = check_gamma(gamma)
     counts = np.asarray(counts)
     K = len(gamma) - 1
+    if counts.size and counts.dtype.kind not in "iu":
+        raise ValueError(f"counts: {counts.dtype}: must be integers")
     if counts.size and not (counts.min() >= 0 and counts.max() <= K):
         raise ValueError(f"counts: must lie in 0..K = {K}")
+    counts = counts.astype(np.int64)  # twice a count may be too much for its own type
     if source.secure:
         keep, guess = secure.coins(gamma[counts]), secure.fair_bits(counts.shape)
         return np.where(keep, 2 * counts > K, guess).astype(np.uint8)

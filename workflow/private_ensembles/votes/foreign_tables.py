@@ -1,0 +1,253 @@
+"""Votes in CSV and Parquet files as spreadsheets, R, pandas, Arrow and databases write them.
+
+pandas reads every cell as a text; `foreign_cells` says what it means. What could be read in two
+ways is refused, with what to write instead.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from private_ensembles.votes.foreign_cells import Texts, is_value
+from private_ensembles.votes.foreign_columns import SAY, Columns, Stated, aside, columns_of, short
+
+# Cells that are parsed at a time, and rows at least, as every column of each piece takes its time.
+_CELLS, _ROWS = 1 << 18, 512
+# How files begin that are called CSV and are none.
+_OTHERS = {
+    b"\x1f\x8b": "is compressed by gzip: unpack it",
+    b"PK\x03\x04": "is a spreadsheet or an archive by its content: save it as CSV",
+    b"PAR1": "is a Parquet file by its content: call it .parquet",
+    b"\xff\xfe": "is written in UTF-16: save it in UTF-8",
+    b"\xfe\xff": "is written in UTF-16: save it in UTF-8",
+}
+_BLANKS = r"\s+"
+# A first line of so many numbers or more may number the columns.
+_COUNTED = 4
+_TEACHERS = "teacher0, teacher1, ... in a header"
+Fits = Callable[[int, int, int], None]
+
+
+class Cells(NamedTuple):
+    """Cells as places among different texts."""
+
+    places: NDArray
+    texts: Sequence[str]
+
+    def all(self) -> list[str]:
+        """Return the text of every cell of a column."""
+        return [self.texts[place] for place in self.places.tolist()]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a file holds, before it is known what its cells mean.
+
+    matrix: votes or counts, (rows, columns). label: (rows,), what is right; id: what the queries
+    are called; worker: the teachers, if each row holds one vote. kind: ``votes``, ``counts``, or
+    ``auto`` if nothing says so. columns: the names of the matrix's columns, if it has any. first:
+    of which line or row, for messages. n_classes: what the file itself says.
+    """
+
+    kind: str
+    matrix: Cells
+    label: Cells | None = None
+    id: Cells | None = None
+    worker: Cells | None = None
+    columns: tuple[str, ...] | None = None
+    first: tuple[str, int] = ("row", 0)
+    n_classes: int | None = None
+
+    def place(self, row: int, column: int) -> str:
+        """Return where a cell of the matrix stands in the file, for a message."""
+        name = column + 1 if self.columns is None else repr(short(self.columns[column]))
+        return f"{self.first[0]} {self.first[1] + row}, column {name}"
+
+
+def read_csv(path: Path, stated: Stated, fits: Fits) -> Table:
+    """Return what a CSV file holds.
+
+    stated: as in `foreign.read_own_votes`, which has an example. fits: asked with rows and bytes
+    before cells are read. Raises ValueError for what is no table, OSError if it cannot be opened.
+    """
+    with open(path, "rb") as file:
+        start = file.read(4)
+    for magic, reason in _OTHERS.items():
+        if start.startswith(magic):
+            raise ValueError(reason)
+    try:
+        header, line, rows, separator = _shape(path)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not text in UTF-8 ({error.reason}): save it in UTF-8") from None
+    headed = _is_header(header, stated)
+    columns = Columns(stated.kind, list(range(len(header))))
+    if headed:
+        columns, line, rows = columns_of(header, stated), line + 1, rows - 1
+    fits(rows, rows * len(columns.matrix))
+    if not rows:
+        raise ValueError("has a header and no rows")
+    frames = pd.read_csv(
+        path,
+        sep=separator,
+        header=None,
+        skiprows=line - 1,
+        nrows=rows,
+        chunksize=max(_ROWS, _CELLS // len(header)),
+        dtype=object,  # pandas' own texts take more time and memory, whose equal cells are not one
+        keep_default_na=False,
+        na_filter=False,
+        skip_blank_lines=False,
+        encoding="utf-8-sig",
+        compression=None,
+    )
+    return _table(frames, header, columns, ("line", line), headed=headed)
+
+
+def read_parquet(path: Path, stated: Stated, fits: Fits) -> Table:
+    """Return what a Parquet file holds; its columns mean what they would in a CSV with this header.
+
+    stated, fits, errors: as in `read_csv`; ModuleNotFoundError without pyarrow.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    with open(path, "rb"):  # its own error says more than Arrow's
+        pass
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            header = [field.name for field in file.schema_arrow]
+            columns, rows = columns_of(header, stated), file.metadata.num_rows
+            fits(rows, 8 * rows * len(header))
+            places = (*columns.matrix, columns.label, columns.id, columns.worker)
+            wanted = [at for at in places if at is not None]
+            data = file.read(columns=[header[at] for at in wanted], use_pandas_metadata=False)
+            frame = data.to_pandas(ignore_metadata=True)[[header[at] for at in wanted]]
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"not a readable Parquet file: {error}") from None
+    if not rows:
+        raise ValueError("has columns and no rows")
+    return _table([frame.set_axis(wanted, axis=1)], header, columns, ("row", 0), headed=True)
+
+
+def _table(
+    frames: Iterable[pd.DataFrame],
+    header: Sequence[str],
+    columns: Columns,
+    first: tuple[str, int],
+    *,
+    headed: bool,
+) -> Table:
+    """Return the table that comes in frames, whose columns are called by their places."""
+    wanted = {"matrix": columns.matrix, "label": columns.label, "id": columns.id}
+    wanted |= {"worker": columns.worker}
+    texts = {name: Texts() for name, at in wanted.items() if at is not None}
+    pieces = [
+        [some.places(frame[wanted[name]]) for name, some in texts.items()] for frame in frames
+    ]
+    cells = {
+        name: Cells(np.concatenate(places), some.seen)
+        for (name, some), places in zip(texts.items(), zip(*pieces, strict=True), strict=True)
+    }
+    named = tuple(header[at] for at in columns.matrix) if headed else None
+    return Table(columns.kind, columns=named, first=first, **cells)
+
+
+def _shape(path: Path) -> tuple[list[str], int, int, str]:
+    """Return the first cells of a CSV file, their line, the number of lines, and the separator.
+
+    pandas fills up short lines in silence, so that their lengths are checked here, and that blank
+    ones come last, where editors leave them.
+    """
+    with open(path, encoding="utf-8-sig") as file:
+        text, line = file.readline(), 1
+        separator = _separator(text)
+        if excel := re.fullmatch(r'"?sep=(.)"?\s*', text):
+            separator, text, line = excel[1], file.readline(), 2
+        first, rows, blank = _cells(text, separator, line), 1, None
+        if not first:
+            raise ValueError(f"line {line} is empty" if file.read().strip() else "is empty")
+        for text in file:
+            if not text.strip():
+                blank = blank or line + rows
+                continue
+            if blank is not None:
+                raise ValueError(f"line {blank} is empty")
+            quick = '"' not in text and "\0" not in text and separator != _BLANKS
+            width = (
+                text.count(separator) + 1 if quick else len(_cells(text, separator, line + rows))
+            )
+            if width != len(first):
+                raise ValueError(
+                    f"line {line + rows} has {width} values and the first one {len(first)}"
+                )
+            rows += 1
+    return first, line, rows, separator
+
+
+def _separator(line: str) -> str:
+    """Return what separates the cells of a line; a comma beside semicolons is a decimal one."""
+    bare = re.sub(r'"[^"]*"', "x", line)
+    blanks = _BLANKS if len(bare.split()) > 1 else ","
+    return next((each for each in "\t;," if each in bare), blanks)
+
+
+def _cells(text: str, separator: str, line: int) -> list[str]:
+    """Return the cells of a line; ValueError for a quote that does not end on it."""
+    if "\0" in text:
+        raise ValueError(f"line {line} holds a NUL byte")
+    if separator == _BLANKS:
+        return [cell.strip('"') for cell in text.split()]
+    try:
+        cells = next(csv.reader([text.rstrip("\n")], delimiter=separator, strict=True), [])
+    except csv.Error as error:
+        raise ValueError(f"line {line}: {error}") from None
+    return [cell.strip() for cell in cells] if "".join(cells).strip() or len(cells) > 1 else []
+
+
+def _is_header(cells: list[str], stated: Stated) -> bool:
+    """Tell a header from a first line of votes, which are numbers, or names that are stated.
+
+    By names and by the shape alone: a refusal must not depend on votes.
+    """
+    n_classes, kind, width = stated.n_classes, stated.kind, len(cells)
+    names = {name.casefold() for name in stated.class_names or ()}
+    named = [cell.casefold() in names for cell in cells]
+    odd = [at for at in range(width) if not named[at] and not is_value(cells[at])]
+    blank = not cells[0]
+    counted = cells[blank:] == [str(at) for at in range(width - blank)]
+    no_votes = width - blank > n_classes or (blank and not stated.absent)
+    if counted and no_votes and kind != "counts":
+        return True  # as pandas writes a table whose columns have no names
+    if odd:
+        rest = [cell for at, cell in enumerate(cells) if cell and not named[at] and at not in odd]
+        beside = not any(named) and all(aside(at, cells[at], stated) for at in odd)
+        if not beside and (rest or sum(named) not in (0, n_classes)):
+            raise ValueError(
+                f"line 1: {short(cells[odd[0]])!r} is none of the classes, and other cells are: "
+                "must be a line of votes or a header"
+            )
+        return True
+    if stated.absent and kind != "counts":  # else a line of votes may look like a header
+        raise ValueError(f"must have a header if ballots may be absent: {_TEACHERS}")
+    if kind == "auto" and all(named) and width == n_classes:
+        if stated.teachers not in (None, n_classes):
+            return True
+        raise ValueError(
+            f"has {width} columns, as many as classes, so that line 1 may hold votes or name the "
+            f"classes: {SAY}"
+        )
+    if kind == "auto" and not any(named) and _COUNTED <= width <= n_classes:
+        raise ValueError(
+            f"has no header, and {width} columns of {n_classes} classes, so that line 1 may hold "
+            f"votes or numbers of columns: {SAY}, or name the columns {_TEACHERS}"
+        )
+    return kind == "counts" and all(named)
