@@ -32,7 +32,7 @@ facts["utility"], facts["holds"] = solution.utility, solution.certificate.holds
 from private_ensembles.jobs.io import describe
 table = lambda counts: (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)
 facts["audited"] = audit.audit_function(table, 5, 2).epsilon(0.0)
-for name in ("teachers.dpsgd", "figures.style", "page.charts"):
+for name in ("teachers.dpsgd", "figures.style", "configuration.check"):
     try:
         __import__(f"private_ensembles.{name}")
     except ModuleNotFoundError as error:
@@ -134,7 +134,7 @@ def _works(python, cwd):
     said = "{} is not installed; in the folder of pyproject.toml run: pip install '.[{}]'"
     assert facts["teachers.dpsgd"] == said.format("torch", "teachers")
     assert facts["figures.style"] == said.format("matplotlib", "workflow")
-    assert facts["page.charts"] == said.format("markupsafe", "workflow")
+    assert facts["configuration.check"] == said.format("yaml", "workflow")
 
     (cwd / "votes.csv").write_text("0,0,1,0,0,2,0\n" * 19 + "0,0,0,0,0,0,0\n")
     names = ["--mechanism", "gnmax_analytic", "--mechanism", "permute_and_flip"]

@@ -141,7 +141,7 @@ def test_a_session_states_by_itself_what_ballots_are(tmp_path, given, says):
         check(config | given, str(tmp_path))
 
 
-BATCH = {"session": "votes.csv", "batch": "a", "shards": None}
+BATCH = {"session": "votes.csv", "batch": "a", "shards": None, "n_teachers": None}
 
 
 @pytest.mark.parametrize(
