@@ -575,7 +575,7 @@ def test_what_unpacks_to_too_much_is_refused_before_it_is_unpacked(tmp_path, one
 def test_what_is_packed_in_another_way_is_refused(tmp_path):
     """A few bytes of bzip2 are unpacked whole, however much they hold."""
     path = _archive(tmp_path / "v.npz", {"votes.npy": (_header((2, 2)), 4)}, zipfile.ZIP_BZIP2)
-    with pytest.raises(ValueError, match="votes is packed as NumPy packs none"):
+    with pytest.raises(ValueError, match="votes is packed in a way that NumPy never uses"):
         read_own_votes(path, n_classes=3)
 
 

@@ -66,20 +66,20 @@ def add_reading(parser: argparse.ArgumentParser, read: str = "the file of votes"
         "--ignore",
         dest="ignore_columns",
         metavar="COLUMN[,COLUMN]",
-        help="what is neither a teacher's nor any of these, such as a prediction or a fold",
+        help="columns that are no teacher's and none of the above, such as a prediction or a fold",
     )
     files.add_argument(
         "--long",
         dest="long_columns",
         metavar="QUERY,TEACHER,VOTE",
-        help="the three columns of a file with one vote on each line: task,worker,label",
+        help="the three columns of a file with one vote on each line, such as task,worker,label",
     )
     files.add_argument(
         "--absent-as",
         action=_AbsentAs,
         metavar="VALUE",
-        help="what stands where a teacher gave no vote, such as 0 or ?; default: nothing, NA, NaN "
-        "or -1, with --absent, which this implies",
+        help="what stands where a teacher gave no vote, such as 0 or ?; implies --absent, whose "
+        "own are an empty cell, NA, NaN and -1",
     )
     files.add_argument(
         "--votes-kind",

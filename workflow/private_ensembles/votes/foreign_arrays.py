@@ -102,7 +102,9 @@ def _promised(path: Path) -> dict[str, tuple[int, tuple[int, ...]]]:
 
 def _of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str):
     if info.compress_type not in _PACKED:
-        raise ValueError(f"not a readable npz file: {name} is packed as NumPy packs none")
+        raise ValueError(
+            f"not a readable npz file: {name} is packed in a way that NumPy never uses"
+        )
     try:
         with archive.open(info) as member:
             start = BytesIO(member.read(_HEADER))

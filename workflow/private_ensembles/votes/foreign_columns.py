@@ -225,7 +225,7 @@ def _are_enough(names: list[str], number: int, option: str, odd: list[str]) -> N
     what = "votes" if option == "n_teachers" else "counts"
     said = f"has {len(names)} columns of {what} ({listed(names)}), and {option} = {number}: "
     if len(names) < number:
-        raise ValueError(f"{said}must be {number}; one in which nothing stands is there, too")
+        raise ValueError(f"{said}must be {number}; a teacher that never voted has a column, too")
     kinds = _strangers(names, number) if what == "votes" else {"ignore_columns": odd}
     say = " ".join(f"{key}={shlex.quote(','.join(some))}" for key, some in kinds.items() if some)
     if say:
