@@ -10,7 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles import checks
+from private_ensembles import Session, checks, draw_scores, release_darrm, release_labels
+from private_ensembles.votes.cache import Votes
 
 NO_NUMBERS = [None, "1", [1], 1j, np.array([1.0])]
 
@@ -132,6 +133,33 @@ def test_the_ground_floor_loads_nothing_of_others(root):
         [sys.executable, "-c", code], env={"PYTHONPATH": str(root / "workflow")}, text=True
     )
     assert printed.strip() == "False"
+
+
+MASKED = np.ma.array([[5, 0], [3, 2]], mask=[[False, False], [True, False]])
+
+
+@pytest.mark.parametrize("counts", [MASKED, np.ma.array([[5, 0], [3, 2]]), list(MASKED)])
+def test_no_mask_is_lost(tmp_path, counts):
+    """NumPy takes what is behind a mask for votes."""
+    budget = {"epsilon": 3, "delta": 1e-3, "noise": "reproducible"}
+    path, sizes = tmp_path / "a.session", {"teachers": 5, "classes": 2, "labels": 4}
+    takers = [
+        lambda: release_labels(counts, **budget),
+        lambda: release_labels(counts, **budget, teachers=5),
+        lambda: Votes(2, [-1, -1], counts=counts),
+        lambda: Votes(6, [-1, -1], votes=counts, absent=True),
+        lambda: release_darrm(counts, np.ones(6), np.random.default_rng(0)),
+        lambda: draw_scores(counts),
+    ]
+    for take in takers:
+        with pytest.raises(ValueError, match="must be an array without a mask"):
+            take()
+    for absent in (False, True):
+        path = tmp_path / f"{absent}.session"
+        with Session.create(path, **sizes, **budget, absent=absent) as session:
+            with pytest.raises(ValueError, match="must be an array without a mask"):
+                session.release(counts)
+            assert session.state.batches == 0
 
 
 @pytest.fixture

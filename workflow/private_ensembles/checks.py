@@ -165,6 +165,25 @@ def finite_values(*, above: Real, **arrays: NDArray) -> None:
             raise ValueError(f"{name}: every value must be a finite number{_limit(above, None)}")
 
 
+def unmasked(**arrays: object) -> None:
+    """Raise ValueError for an array with a mask, or a list of such rows: NumPy drops the mask.
+
+    >>> import numpy as np
+    >>> unmasked(counts=np.array([[3, 2]]))
+    >>> unmasked(counts=np.ma.array([[3, 2]], mask=[[False, True]]))
+    Traceback (most recent call last):
+    ValueError: counts: must be an array without a mask, which would be lost: say what masked \
+values are, as with counts.filled(0)
+    """
+    for name, array in arrays.items():
+        rows = array if isinstance(array, list | tuple) else ()
+        if any(hasattr(each, "mask") and hasattr(each, "filled") for each in (array, *rows)):
+            raise ValueError(
+                f"{name}: must be an array without a mask, which would be lost: say what masked "
+                f"values are, as with {name}.filled(0)"
+            )
+
+
 def apart(outputs: Iterable[str | PathLike], **inputs: object) -> None:
     """Raise ValueError if a file that is to be written is one that is read, by whatever name.
 

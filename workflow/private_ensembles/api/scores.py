@@ -107,6 +107,7 @@ def draw_scores(
     ValueError for a value out of range. Source: docs/tokens.md.
     """
     seed = seed_of(noise, seed)
+    checks.unmasked(scores=scores)
     rows = np.asarray(scores)
     if rows.dtype.kind not in "iuf" or rows.dtype.itemsize > 8 or rows.ndim not in (1, 2):
         raise ValueError(

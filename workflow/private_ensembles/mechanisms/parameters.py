@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.accounting.limits import check_size
 
@@ -82,6 +83,7 @@ def require_counts(counts: NDArray, parameters: Parameters) -> NDArray[np.int64]
 
 def require_table(counts: NDArray) -> NDArray:
     """Return counts of votes, whatever their rows add up to; ValueError for what is no table."""
+    checks.unmasked(counts=counts)
     counts = np.asarray(counts)
     if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
         kind = f"{counts.dtype} {counts.shape}"

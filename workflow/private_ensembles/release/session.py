@@ -274,9 +274,9 @@ class Session:
         self._require_write()
         plan = self.plan
         sized = plan.noise(plan.queries, plan.labels)
-        counts = np.asarray(counts)
+        counts = require_table(counts)
         if plan.task.ensemble.absent:
-            counts = dealt(require_table(counts), plan.task.ensemble.teachers)
+            counts = dealt(counts, plan.task.ensemble.teachers)
         counts = require_counts(counts, sized)
         if counts.shape[1] != plan.task.ensemble.classes:
             raise ValueError(

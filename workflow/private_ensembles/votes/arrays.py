@@ -44,6 +44,7 @@ def _votes(rows: NDArray[np.int64], most_ones: int | None, **facts: object) -> V
 
 
 def _rows(counts: ArrayLike) -> NDArray[np.int64]:
+    checks.unmasked(counts=counts)
     rows = np.asarray(counts)
     if rows.ndim != 2 or 0 in rows.shape or rows.shape[1] < 2 or rows.dtype.kind not in "iu":
         raise ValueError(

@@ -220,6 +220,7 @@ def read_votes(path):
 
 def _whole(name, array, n_dimensions):
     """`array` as an integer array of that many dimensions; floats are refused, even whole ones."""
+    checks.unmasked(**{name: array})
     array = np.asarray(array)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} has type {array.dtype}: must be whole numbers")

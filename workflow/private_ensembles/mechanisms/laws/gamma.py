@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit.labels import OnTeachers
 from private_ensembles.darrm.gamma import check_gamma, gamma_subsampling, label_probability
@@ -57,6 +58,7 @@ def release(counts: ArrayLike, gamma: ArrayLike, source: Source) -> NDArray[np.u
     labels 0 or 1 in counts' shape. Raises ValueError for counts out of range.
     """
     gamma = check_gamma(gamma)
+    checks.unmasked(counts=counts)
     counts = np.asarray(counts)
     K = len(gamma) - 1
     if counts.size and counts.dtype.kind not in "iu":
