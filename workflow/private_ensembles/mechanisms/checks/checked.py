@@ -161,6 +161,7 @@ class Checked(Law):
         """
         right = self.right(counts, labels, parameters, task.secure)
         passes = self.answers(counts, parameters, task.secure)[:, 0]
+        passes = np.minimum(passes, 1.0)  # a sum of chances may be above 1 by its rounding
         scale = min(task.wanted.queries, parameters.queries) / len(passes)
         served = served_probability(passes, max(1, round(parameters.labels / scale)))
         answers, correct = float(scale * (served @ passes)), float(scale * (served @ right))
