@@ -81,13 +81,6 @@ def test_mechanisms_that_do_not_apply_for_one_reason_share_a_line(capsys):
     )
 
 
-def test_a_threshold_above_all_teachers_is_explained(capsys):
-    words = ["plan", "--teachers", "40", "--classes", "7", "--queries", "300", "--labels", "5"]
-    assert main([*words, "--epsilon", "2", "--mechanism", "confident_gnmax"]) == 0
-    said = capsys.readouterr().out
-    assert "(above all 40 teachers, so only noise passes it)" in said
-
-
 def test_what_the_labels_are_worth_is_said_and_no_plan_is_refused(capsys):
     words = ["plan", "--teachers", "40", "--classes", "7", "--queries", "300"]
     few = [*words, "--epsilon", "0.01", "--mechanism", "gnmax_analytic"]

@@ -75,8 +75,10 @@ def test_few_ones_are_said(made):
 def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
     page = made("secure", "labels.csv")
     assert "Your votes: 3 labels released" in page
+    # Of those that came: the plan's own number of right labels is of those that were expected.
     assert (
-        "3 of 4 labels wanted; about 2 expected right on the assumed profile; at most ε = " in page
+        "3 of 4 labels wanted; about 60 % of them expected right on the assumed profile; at most ε "
+        "= " in page
     )
     assert "0.98766, δ = 10⁻⁵ for all of them together, by GNMax &amp; more." in page
     assert page.count("0.98766") == 2  # once in the table

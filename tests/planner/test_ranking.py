@@ -14,7 +14,8 @@ from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.noise.sources import Seeded
-from private_ensembles.planner import ranking
+from private_ensembles.planner import ranking, study
+from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 PROFILES = {
@@ -333,3 +334,41 @@ def test_a_search_for_thresholds_proves_only_what_it_returns(monkeypatch):
     best = ranking.best_parameters(load("confident_gnmax"), task, counts, labels)
     assert len(proven) == 1
     assert load("confident_gnmax").cost(task, best).proven <= task.budget.epsilon
+
+
+def best_of(teachers, classes, queries, labels, epsilon):
+    task = Task(Ensemble(teachers, classes), Budget(epsilon, 1e-5), Wanted(labels, queries))
+    task = replace(task, secure=True, profile=ConsensusProfile(classes, **PROFILE))
+    names = ["gnmax_exact", "confident_gnmax_exact", "exponential"]
+    return task, study.ranked(task, names, 0)
+
+
+@pytest.mark.parametrize(
+    "sizes", [(40, 2, 300, 100, 2.0), (40, 3, 300, 100, 2.0), (40, 2, 100, 100, 0.5)]
+)
+def test_a_plain_mechanism_stands_before_those_that_are_hardly_better(sizes):
+    """Thresholds gained 0.005 %, and the labels came for queries 1, 5, 11, 12, ... 222."""
+    _, (best, *others) = best_of(*sizes)
+    assert best.mechanism == "gnmax_exact"
+    assert best.correct < others[0].correct < 1.005 * best.correct
+
+
+def test_what_is_ahead_by_half_a_percent_stands_first():
+    plans = [
+        ranking.Plan(name, None, None, 1.0, 100.0, right, math.nan)
+        for name, right in [("gnmax_exact", 80.0), ("exponential", 80.41), ("ladder", 80.39)]
+    ]
+    ranked = [plan.mechanism for plan in sorted(plans, key=ranking._rank)]
+    assert ranked == ["exponential", "gnmax_exact", "ladder"]
+    _, (best, *_) = best_of(250, 10, 500, 100, 1.0)
+    assert best.mechanism == "confident_gnmax_exact"
+
+
+@pytest.mark.parametrize(("classes", "queries", "labels"), [(7, 300, 5), (2, 300, 100), (3, 60, 1)])
+def test_no_threshold_is_above_all_teachers(classes, queries, labels):
+    """48 of 40 teachers: what passes it is drawn by lot."""
+    task, ranked = best_of(40, classes, queries, labels, 2.0)
+    (confident,) = [plan for plan in ranked if plan.mechanism == "confident_gnmax_exact"]
+    assert confident.parameters.threshold <= 40
+    with pytest.raises(ValueError, match=r"threshold = 1\.1: must be in \[0, 1\.0\]"):
+        load("confident_gnmax").calibrate(task, threshold=1.1)

@@ -153,6 +153,19 @@ def test_an_estimate_is_close_to_what_a_plan_of_its_own_gives(name):
         assert scaled_plans.estimate(known, wanted, *votes) == pytest.approx(own, rel=0.02)
 
 
+@pytest.mark.parametrize("name", ["gnmax_analytic", "gnmax_exact", "confident_gnmax_exact"])
+@pytest.mark.parametrize("secure", [False, True])
+def test_one_question_has_one_answer(name, secure):
+    """What twice the budget gives is on the screen by an estimate, and on the page as proven."""
+    known, votes = planned(name, replace(TASK, secure=secure))
+    rows = scaled_plans.around([known.plan], known.task, *votes)
+    for row in rows:
+        if row["over"] == "epsilon" and row["budget_epsilon"] > 1:
+            budget = replace(known.task.budget, epsilon=row["budget_epsilon"])
+            told = scaled_plans.estimate(known, replace(known.task, budget=budget), *votes)
+            assert told == row["correct"]
+
+
 def test_nothing_is_estimated_of_noise_that_does_not_scale():
     task = replace(TASK, ensemble=replace(TASK.ensemble, private=Budget(0.1, 0.0)))
     known, votes = planned("majority_private", task)

@@ -129,3 +129,15 @@ def test_no_more_answers_are_expected_than_the_cap_if_a_sample_stands_for_the_po
     answers, right = law.expected(counts, np.zeros(200, dtype=int), task, noise)
     assert labels - 1 <= answers <= labels
     assert right <= answers * (1 + 1e-9)
+
+
+def test_what_is_expected_is_known_where_all_queries_pass():
+    """Sums of discrete noise are a little above 1, which ended a plan: no probability is."""
+    task = Task(Ensemble(40, 2), Budget(2.0, 1e-5), Wanted(50, 222), secure=True)
+    counts = np.array([[40, 0], [25, 15]] * 20)
+    for sigma1 in np.linspace(0.5, 30, 60):
+        noise = CheckedNoise(0.0, float(sigma1), 4.0, queries=222, labels=50)
+        answers, right = load("confident_gnmax").law.expected(
+            counts, np.zeros(40, int), task, noise
+        )
+        assert right <= answers <= 50

@@ -63,11 +63,13 @@ class Offer:
 
     family, analysis: mechanisms that differ only in how their noise is found share a family.
     scale_of: the law by whose name `noise_scale` finds its noise.
+    plain: it stands before others that give hardly more right labels (`planner.ranking`).
     """
 
     family: str = ""
     analysis: str = "paper"
     scale_of: str = ""
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,14 +121,14 @@ ENTRIES = (
         "gaussian.WHOLE", "gaussian_counts.paper",
         Origin("PATE", "PATE section 4.1; σ as in DaRRM appendix D.2.1", _NOISY_COUNTS),
         Guarantee(secure=ALL),
-        Offer(_GAUSSIAN, scale_of="gnmax"),
+        Offer(_GAUSSIAN, scale_of="gnmax", plain=True),
     ),
     Entry(
         "gnmax_analytic", "GNMax, analytic σ", ("purple", "v", "--"),
         "gaussian.WHOLE", "gaussian_counts.analytic",
         Origin("PATE", "PATE section 4.1; σ by Balle and Wang 2018, Theorem 8", _NOISY_COUNTS),
         Guarantee(secure=ALL),
-        Offer(_GAUSSIAN, "analytic", scale_of="gnmax"),
+        Offer(_GAUSSIAN, "analytic", scale_of="gnmax", plain=True),
     ),
     Entry(
         "gnmax_exact", "GNMax, σ of the labels", ("purple", "8", ":"),
@@ -134,7 +136,7 @@ ENTRIES = (
         Origin("PATE", "PATE section 4.1; σ by docs/many-labels.md",
                "many-labels.md#gaussian-noise-in-any-number-of-classes"),
         Guarantee(secure=COINS_OR_FINE),
-        Offer(_GAUSSIAN, "label", scale_of="gnmax"),
+        Offer(_GAUSSIAN, "label", scale_of="gnmax", plain=True),
     ),
     Entry(
         "lnmax_pure", "LNMax, pure scale", ("green", "<", "-"),
@@ -193,7 +195,7 @@ ENTRIES = (
         Origin("DaRRM", "parallel composition and post-processing; the row that DaRRM lacks",
                "method.md#private-teachers"),
         Guarantee(costs_once=True, **_PRIVATE),
-        Offer(),
+        Offer(plain=True),
     ),
     Entry(
         "committee", "Committee of teachers", ("black", "4", "--"),
@@ -208,7 +210,7 @@ ENTRIES = (
             "majority_private",
             **_PRIVATE,
         ),
-        Offer(),
+        Offer(plain=True),
     ),
     Entry(
         "dpbag", "DPBag and SAA", ("orange", "3", "-"),

@@ -50,6 +50,9 @@ def build(
         facts=facts,
         released=f"{len(labels):,}",
         chosen=chosen,
+        share=f"{100 * chosen['correct'] / chosen['answers']:.0f} %"
+        if chosen["answers"]
+        else "none",
         total=total,
         picture=read_picture(figure),
         profile=profile_words(profile),

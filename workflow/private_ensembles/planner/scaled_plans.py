@@ -96,15 +96,19 @@ def estimate(known: Scaled, task: Task, counts: NDArray, labels: NDArray) -> flo
     """Return about how many labels would be right, for fewer `labels` or another `epsilon`.
 
     Arguments as `scale` takes them; as many labels are paid for as the plan does, or all if they
-    are fewer. Nothing is proven of the noise, so that many choices can be looked at: of GNMax's it
-    is within 2 % of what is. None if the noise does not scale.
+    are fewer. Nothing is proven of the noise, so that many choices can be looked at; it is the
+    noise of which `around` asks a proof first. What more than noise has to be chosen for another
+    budget is planned anew, as there. None if the noise does not scale.
     """
     mechanism = load(known.plan.mechanism)
     if "cap" not in mechanism.account.free:
         return None
+    if task.budget != known.task.budget and len(mechanism.account.free) > 1:
+        replanned = _at_budget(known, task, counts, labels)
+        return None if replanned is None else replanned.plan.correct
     before = known.plan.parameters
     same = before.for_labels(int(min(task.wanted.labels, before.labels)))
-    parameters = mechanism.law.less_noise(same, _factor(same, known, task))
+    parameters = mechanism.law.less_noise(same, _SPARE[0] * _factor(same, known, task))
     return mechanism.law.expected(counts, labels, task, parameters)[1]
 
 

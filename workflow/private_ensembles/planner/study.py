@@ -136,9 +136,6 @@ def words(parameters: Parameters | None) -> str:
     if parameters is None:
         return ""
     said = {name: f"{name} = {_short(value)}" for name, value in parameters.shown().items()}
-    votes = parameters.n_teachers
-    if votes is not None and getattr(parameters, "threshold", 0) > votes:
-        said["threshold"] += f" (above all {votes} teachers, so only noise passes it)"
     return ", ".join(said.values())
 
 

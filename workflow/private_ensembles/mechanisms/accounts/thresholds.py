@@ -52,7 +52,7 @@ class CheckedCounts(Account):
     of those wanted.
     """
 
-    free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2)} | CAP
+    free = {"share": (0.02, 0.9), "threshold": (0.0, 1.0)} | CAP
     groups = True
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
