@@ -109,12 +109,15 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
     ("words", "says"),
     [
         (["nothing"], "error: COMMAND = 'nothing': must be one of audit, verify, plan, release"),
-        (["relese", "votes.csv"], "error: COMMAND = 'relese': did you mean release?"),
-        (["session", "releas"], "error: STEP = 'releas': did you mean release?"),
+        (["releases", "votes.csv"], "error: COMMAND = 'releases': did you mean release?"),
+        (["session", "released"], "error: STEP = 'released': did you mean release?"),
         ([*AUDIT, "--claim", "1,0"], "error: --claim: unknown option; did you mean --claims?"),
         (["plan", "--teacher=9", "--classes", "3"], "--teacher: unknown option; did you mean --t"),
         (["plan", "-teachers", "9", "--classes", "3"], "-teachers: unknown option; did you mean -"),
-        (["release", "votes.csv", "--noise", "secur"], "error: --noise = 'secur': did you mean se"),
+        (
+            ["release", "votes.csv", "--noise", "secured"],
+            "error: --noise = 'secured': did you mean se",
+        ),
         (["release", "votes.csv", "--noise", "0"], "--noise = '0': must be one of secure, reprod"),
         (["--verson"], "error: --verson: unknown option; did you mean --version?"),
         (["gamma", "--level=9"], "error: --level is gone: a session has noise of one scale"),

@@ -831,7 +831,7 @@ def test_a_table_of_absent_ballots_has_a_header_whatever_the_votes(tmp_path, lin
             [["", 0, 1, 1]],
             HEADER,
             {"teachers": 5},
-            "cleo, dan\\), and n_teachers = 5: must be 5; one",
+            "cleo, dan\\), and n_teachers = 5: must be 5; a teacher",
         ),
         ([["", 0, 1, 1]], HEADER, {"teachers": 1}, "n_teachers = 1: must be an integer >= 2"),
         (

@@ -74,7 +74,7 @@ def test_several_strangers_are_named_at_once_and_those_that_nobody_knows_are_ask
     assert columns_of(header, stated(3, **given)).matrix == [1, 2, 3]
     with pytest.raises(ValueError, match=r"\(anna, ben, cleo\), and n_teachers = 2: say which are"):
         columns_of(["anna", "ben", "cleo"], stated(2))
-    with pytest.raises(ValueError, match="n_teachers = 4: must be 4; one in which nothing stands"):
+    with pytest.raises(ValueError, match="n_teachers = 4: must be 4; a teacher that never"):
         columns_of(["anna", "ben", "cleo"], stated(4))
 
 

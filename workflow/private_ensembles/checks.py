@@ -115,7 +115,7 @@ def within(
 def did_you_mean(name: str, known: Collection[str], *, prefix: str = "") -> str | None:
     """Return a question with the known name that is most like an unknown one, or None.
 
-    >>> did_you_mean("relese", ["plan", "release"])
+    >>> did_you_mean("releases", ["plan", "release"])
     'did you mean release?'
 
     prefix: put before the name that is known, such as the section that it is in.
