@@ -370,7 +370,7 @@ def test_arrays_of_which_nothing_says_which_are_the_votes(tmp_path, arrays, says
 
 # The command -------------------------------------------------------------------------------------
 
-REHEARSED = ["--epsilon", "40", "--noise", "reproducible", "--mechanism", "gnmax_analytic"]
+REHEARSED = ["--epsilon", "60", "--noise", "reproducible", "--mechanism", "gnmax_analytic"]
 
 
 @pytest.mark.parametrize(

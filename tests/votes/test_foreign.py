@@ -693,7 +693,11 @@ def test_votes_that_count_from_one_are_noticed(tmp_path):
         ({"votes": VOTES}, {"n_classes": 3, "first_class": 2}, "first_class = 2: must be one of"),
         ({"votes": VOTES}, {"n_classes": 3, "id_column": "x"}, "has no names of columns"),
         ({"votes": VOTES, "ids": np.array([1, 1, 2])}, {"n_classes": 3}, "rows 0 and 1 have"),
-        ({"votes": VOTES, "ids": np.array([[1]])}, {"n_classes": 3}, "ids has shape (1, 1): must"),
+        (
+            {"votes": VOTES, "ids": np.array([[1]])},
+            {"n_classes": 3},
+            "ids: must be 3 different ones",
+        ),
         ({"votes": VOTES, "ids": np.array([1, 2])}, {"n_classes": 3}, "ids: must be 3 different"),
     ],
 )

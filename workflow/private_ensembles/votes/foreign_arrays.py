@@ -52,13 +52,10 @@ def read_npz(path: Path, stated: Stated, fits: Fits) -> Table:
     n_classes, labels, ids = (arrays.get(name) for name in ("n_classes", "labels", "ids"))
     if n_classes is not None and (n_classes.shape != () or n_classes.dtype.kind not in "iu"):
         raise ValueError("n_classes must be one whole number")
-    for name, array in (("labels", labels), ("ids", ids)):
-        if array is not None and array.ndim != 1:
-            raise ValueError(f"{name} has shape {array.shape}: must be (queries,)")
-    matrix = arrays[cast[0]]
-    label, id_ = (None if array is None else _cells(array) for array in (labels, ids))
+    # Of another shape they are of another length, which is refused.
+    label, id_ = (None if array is None else _cells(array.ravel()) for array in (labels, ids))
     n_classes = None if n_classes is None else int(n_classes)
-    return Table(kind, _matrix(matrix), label, id_, n_classes=n_classes)
+    return Table(kind, _matrix(arrays[cast[0]]), label, id_, n_classes=n_classes)
 
 
 def read_npy(path: Path, stated: Stated, fits: Fits) -> Table:
