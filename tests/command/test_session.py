@@ -227,3 +227,20 @@ def test_a_session_without_absent_ballots_refuses_them(folder, capsys):
     assert main(RELEASE) == 2
     assert "'-1' is none of the classes 0 to 2" in capsys.readouterr().err
     assert told(capsys, "session", "status", "w.session")["labels"] == 0
+
+
+def test_a_batch_of_the_same_votes_in_another_form_counts_labels_as_the_file_does(folder, capsys):
+    """One vote a line, an absent ballot by its own name, classes from 1: as for `release`."""
+    assert main([*CREATE[:2], "x.session", *CREATE[3:], "--first-class", "1", "--absent"]) == 0
+    teachers = range(int(CREATE[CREATE.index("--teachers") + 1]))
+    lines = [f"q{q},t{t},{q % 2 + 1 if t else 0}" for q in range(6) for t in teachers]
+    (folder / "long.csv").write_text("\n".join(["task,worker,label", *lines]) + "\n")
+    words = ["session", "release", "x.session", "long.csv", "--key", "long", "--out", "labels.csv"]
+    capsys.readouterr()
+    assert main(words) == 2
+    assert "say --long=task,worker,label" in capsys.readouterr().err
+    assert main([*words, "--long", "task,worker,label", "--absent-as", "0"]) == 0
+    rows = (folder / "labels.csv").read_text().splitlines()
+    assert rows[0] == "query,id,label"
+    assert {row.split(",")[2] for row in rows[1:]} <= {"1", "2", "3"}
+    assert [row.split(",")[1] for row in rows[1:]] == [f"q{q}" for q in range(6)][: len(rows) - 1]
