@@ -35,7 +35,12 @@ def test_query_costs_are_the_published_ones():
     cost = checked().query_cost("mnist", 3)
     assert (cost["epsilon_query"], cost["delta_query"]) == (0.2676, 0.0003)
     assert list(checked().paper_query_costs(3)) == ["mnist", "fashion-mnist"]
-    assert list(checked().query_costs(3)) == ["mnist", "fashion-mnist", "digits"]
+    assert list(checked().teacher_costs()) == ["mnist", "fashion-mnist", "digits"]
+
+
+def test_tables_that_are_left_out_have_no_allowance():
+    tables = checked(tables__table5=None).tables
+    assert tables.allowances("table2", "table5", "table7") == {"table2": 3, "table7": 5}
 
 
 def test_label_experiment_holds_both_deltas():

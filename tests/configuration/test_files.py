@@ -9,7 +9,6 @@ from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.configuration.naming import parameters_of
 from private_ensembles.jobs.provenance import is_private
-from private_ensembles.papers.darrm.grid_points import shape_points
 
 
 @pytest.fixture
@@ -56,15 +55,6 @@ def test_labels_rest_on_votes_by_name_and_on_the_proof(config):
     assert parameters_of(inputs["plain_7"]) == {"kind": "plain", "K": 11, "seed": 7}
     # The budget of a label is m times a teacher's, in decimals.
     assert parameters_of(inputs["sigma"])["epsilon"] == 0.2676
-
-
-def test_gammas_of_a_figure_go_by_the_teachers_that_subsampling_draws(settings):
-    found = files.shape_gammas(settings, shape_points, "figure6")
-    assert list(found) == [f"drawn_{drawn}" for drawn in settings.darrm.figure6.subsamples]
-    found = files.shape_gammas(settings, shape_points, "figure2")
-    assert {name: f"drawn_{parameters_of(path)['m']}" for name, path in found.items()} == {
-        name: name for name in found
-    }
 
 
 def test_an_ensemble_is_one_file_or_one_for_each_slice():

@@ -95,7 +95,7 @@ def test_deleted_results_are_made_again_as_the_note_says(
     """What is asked for at once; the rest by the command in results/README.md."""
     table = "results/darrm/tables/table1.csv"
     others = {
-        VOTES: "cast_votes",
+        VOTES: "cast_darrm_votes",
         GAMMA: "optimize_gamma",
         "results/darrm/figures/figure2.pdf": "draw_gamma_shapes",
         "results/planner/figures/correct_labels.pdf": "plan_mechanisms",

@@ -48,7 +48,7 @@ def test_the_command_plans_the_new_data_set_from_its_files_to_its_labels(prepare
         "download_data": 4,
         "prepare_dataset": 1,
         "train_teachers": 2,
-        "cast_votes": 2,
+        "cast_darrm_votes": 1,
         "account_teachers": 1,
         "optimize_gamma": 1,
         "search_gnmax_sigma": 1,

@@ -29,7 +29,7 @@ TINY = ("--configfile", "tests/config/tiny.yaml")
 # What hangs on what, once. ----------------------------------------------------------------------
 END = {"compare_published", "build_index"}
 ACCURACY = {"release_labels", "tabulate_label_accuracy", *END}
-VOTES = {"train_teachers", "cast_votes", *ACCURACY}
+VOTES = {"train_teachers", "cast_darrm_votes", *ACCURACY}
 DATA = {"prepare_dataset", *VOTES}
 GAMMA = {"optimize_gamma", "draw_gamma_shapes", *ACCURACY}
 SIGMA = {"search_gnmax_sigma", "tabulate_gnmax_sigma", *ACCURACY}
@@ -43,8 +43,8 @@ TABLES = {"tabulate_gnmax_sigma", *LOSS}  # of what labels cost: one module make
 MECHANISMS = ACCURACY | PLAN
 TEACHERS = VOTES | ACCOUNT  # of DP-SGD's schedule
 EVERYTHING = DATA | GAMMA | SIGMA | LOSS | ACCOUNT | STUDY | PLAN | {"draw_sigma_search"}
-PRIVATE = {"train_teachers/*private*", "cast_votes/*private*", *ACCURACY}
-PLAIN = {"train_teachers/*plain*", "cast_votes/*plain*", *ACCURACY}
+PRIVATE = {"train_teachers/*private*", "cast_darrm_votes", *ACCURACY}
+PLAIN = {"train_teachers/*plain*", "cast_darrm_votes", *ACCURACY}
 NOTHING: set[str] = set()
 
 
@@ -80,13 +80,16 @@ CONFIGURATION = {
         {"darrm__m": [1, 5], "darrm__tables__table1": 5},
         gammas(5, [5], 0.11, "0.0001", ["0.0004999000099995"])
         | sigmas(5, (0.55, 0.0005))
-        | {"release_labels/dataset=digits,m=5", "tabulate_label_accuracy/table1", *END},
+        | {"release_labels/dataset=digits,m=5", "tabulate_label_accuracy", *END},
     ),
     "another m in a table of losses": (
         {"darrm__tables__table2": 5},
-        {"tabulate_privacy_loss/table2", *END},
+        LOSS,
     ),
-    "one table less": ({"darrm__tables__table6": None}, END),
+    "one table less": (
+        {"darrm__tables__table6": None},
+        {"tabulate_label_accuracy", *END},
+    ),
     "epsilon of the stand-in": (
         {"darrm__embedded__epsilon": 0.12},
         gammas(5, [1, 3], 0.12, "0.0001", ONE_LABEL)
@@ -143,8 +146,7 @@ CONFIGURATION = {
         {
             "train_teachers/digits/kind=private,K=5,seed=1",
             "train_teachers/digits/kind=plain,K=5,seed=1",
-            "cast_votes/digits/kind=private,K=5,seed=1",
-            "cast_votes/digits/kind=plain,K=5,seed=1",
+            "cast_darrm_votes",
             *ACCURACY,
         },
     ),
@@ -161,11 +163,10 @@ CONFIGURATION = {
         gammas(7, [1, 3], 0.11, "0.0001", ONE_LABEL)
         | sigmas(7, (0.11, 0.0001), (0.33, 0.0003), (0.2676, 0.0003), (0.2556, 0.0003))
         | {
-            f"{rule}/digits/kind={kind},K=7,seed=0"
-            for rule in ("train_teachers", "cast_votes")
-            for kind in ("private", "plain")
+            "train_teachers/digits/kind=private,K=7,seed=0",
+            "train_teachers/digits/kind=plain,K=7,seed=0",
         }
-        | {"tabulate_gnmax_sigma", *ACCURACY, *LOSS, *ACCOUNT},
+        | {"cast_darrm_votes", "tabulate_gnmax_sigma", *ACCURACY, *LOSS, *ACCOUNT},
     ),
     "figure 2": (
         {"darrm__figure2__epsilon": 0.2},
@@ -194,9 +195,8 @@ CONFIGURATION = {
         gammas(5, [3], 0.1, "1e-05", ["0.10002699973000091"])
         | gammas(5, [3], 0.1, "0", ["0"])
         | gammas(5, [3], 0.1, "0", ["0"], "uniform:0.7,1")
-        | {f"draw_gamma_shapes/figure{number}" for number in (6, 7, 8)}
-        | {"draw_prior_shapes/figure9", "tabulate_composition/table3"}
-        | {"tabulate_amplification/amplification", *END},
+        | {"draw_gamma_shapes", "draw_prior_shapes/figure9"}
+        | {"tabulate_simulations/tables", *END},
     ),
     "sweeps": ({"darrm__sweeps__m": [3]}, NOTHING),
     "objectives": ({"darrm__objectives__repetitions": 3}, STUDY),
@@ -238,7 +238,7 @@ CONFIGURATION = {
             for kind in ("private", "plain")
             for part in ("1of2", "2of2")
         }
-        | {"cast_votes", *ACCURACY},
+        | {"cast_darrm_votes", *ACCURACY},
     ),
     "checkpoints": ({"teachers__checkpoint_seconds": 1}, NOTHING),
     "address": (
@@ -338,7 +338,7 @@ ACTS = {
     "code touched": (_touch_code, NOTHING),
     "one table deleted": (
         lambda folder: (folder / "results/darrm/tables/table2.csv").unlink(),
-        {"tabulate_privacy_loss/table2", *END},
+        LOSS,
     ),
     "records, logs and benchmarks deleted": (
         lambda folder: [

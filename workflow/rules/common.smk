@@ -30,7 +30,7 @@ os.environ.setdefault("MKL_CBWR", "AUTO")
 # Read by the Slurm executor alone; as an option it would be relative to --directory.
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
-from private_ensembles.configuration import dpbag, files, targets
+from private_ensembles.configuration import darrm, dpbag, files, targets
 from private_ensembles.configuration.changes import changed_part
 from private_ensembles.configuration.check import (
     check_or_exit,
@@ -40,7 +40,6 @@ from private_ensembles.configuration.check import (
     sources,
     standpoints,
 )
-from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import NUMBER
 from private_ensembles.release import releasing
 from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
@@ -93,22 +92,17 @@ wildcard_constraints:
     seed=r"\d+",
     slice=r"\d+of\d+",
     m=NUMBER,
-    shape_figure="|".join(SHAPE_FIGURES),
     epsilon=NUMBER,
     Delta=NUMBER,
     delta=NUMBER,
     prior=r"[a-z-]+:[\d.]+",
     prior_end=r"[\d.]+",
-    accuracy_table="table1|table6|table8|table10",
-    loss_table="table2|table5|table7|table9",
     task="|".join(config["pate"]["tasks"]),
     aggregator=r"lnmax-\d+|confident",
     nzc_task="|".join(config["nzc"]["tasks"]),
     model="|".join(dpbag.MODELS),
     n=r"\d+",
     first=r"\d+",
-    student_table="|".join(dpbag.ACCURACY_TABLES),
-    count_table="|".join(dpbag.LABEL_TABLES),
 
 
 # The scheduler is asked for a GPU only if the configuration insists on one.

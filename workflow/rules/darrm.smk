@@ -1,5 +1,10 @@
 # DaRRM: noise functions, released labels, and the tables and figures of the paper.
 
+# The tables of this run, each with its m. What all of them take is less than starting a job.
+ACCURACY = settings.darrm.tables.allowances(*darrm.ACCURACY_TABLES)
+LOSSES = settings.darrm.tables.allowances(*darrm.LOSS_TABLES)
+SHAPES = {name: config["darrm"][name] for name in darrm.SHAPE_FIGURES if config["darrm"][name]}
+
 
 # All of the paper that this workflow reproduces.
 rule darrm:
@@ -42,6 +47,33 @@ rule search_gnmax_sigma:
         "../scripts/search_gnmax_sigma.py"
 
 
+# Of all ensembles on a data set in one job: labels need the votes of each, and casting them takes less
+# than importing PyTorch.
+use rule cast_votes as cast_darrm_votes with:
+    message:
+        "Casting the votes of DaRRM's ensembles on {wildcards.dataset}"
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        teachers=lambda wc: [
+            file
+            for ensemble in settings.darrm.ensembles()
+            for file in files.teachers(
+                slice_names(ensemble["K"], config["teachers"]["per_job"]), wc.dataset, **ensemble
+            )
+        ],
+    output:
+        files.darrm_votes(settings, "{dataset}").values(),
+    log:
+        "logs/cast_darrm_votes/{dataset}.log",
+    benchmark:
+        "results/benchmarks/cast_darrm_votes/{dataset}.tsv"
+    wildcard_constraints:
+        dataset="|".join(settings.darrm.label_datasets()),
+
+
+ruleorder: cast_darrm_votes > cast_votes
+
+
 # The labels of every paper: PATE's and NZC's rules differ from this one in what they read. Here the
 # proof is among it: no label leaves before the accountant has confirmed what the teachers cost. (Not
 # ancient(): Snakemake 9.27 then overlooks changed parameters of a job whose ancient input reruns.)
@@ -70,19 +102,24 @@ rule release_labels:
 
 rule tabulate_label_accuracy:
     message:
-        "Tabulating the accuracy of released labels, DaRRM's {wildcards.accuracy_table}"
+        "Tabulating the accuracy of released labels, DaRRM's tables 1, 6, 8 and 10"
     input:
-        lambda wc: files.labels(settings, config["darrm"]["tables"][wc.accuracy_table]),
+        **{item: files.labels(settings, m) for item, m in ACCURACY.items()},
     output:
-        means=shown("results/darrm/tables/{accuracy_table}.csv", "accuracy", "DaRRM", "Accuracy"),
-        by_training="results/darrm/tables/{accuracy_table}_by_training.csv",
+        means=shown(
+            collect("results/darrm/tables/{item}.csv", item=ACCURACY),
+            "accuracy",
+            "DaRRM",
+            "Accuracy",
+        ),
+        by_training=collect("results/darrm/tables/{item}_by_training.csv", item=ACCURACY),
     params:
         code=fingerprint("tabulate_label_accuracy.py"),
-        m=lookup(within=config, dpath="darrm/tables/{accuracy_table}"),
+        m=ACCURACY,
     log:
-        "logs/tabulate_label_accuracy/{accuracy_table}.log",
+        "logs/tabulate_label_accuracy/accuracy.log",
     benchmark:
-        "results/benchmarks/tabulate_label_accuracy/{accuracy_table}.tsv"
+        "results/benchmarks/tabulate_label_accuracy/accuracy.tsv"
     localrule: True
     script:
         "../scripts/tabulate_label_accuracy.py"
@@ -90,21 +127,26 @@ rule tabulate_label_accuracy:
 
 rule tabulate_privacy_loss:
     message:
-        "Tabulating the total privacy loss, DaRRM's {wildcards.loss_table}"
+        "Tabulating the total privacy loss, DaRRM's tables 2, 5, 7 and 9"
     output:
-        shown("results/darrm/tables/{loss_table}.csv", "privacy_loss", "DaRRM", "Privacy"),
+        shown(
+            collect("results/darrm/tables/{item}.csv", item=LOSSES),
+            "privacy_loss",
+            "DaRRM",
+            "Privacy",
+        ),
     params:
         code=fingerprint("tabulate_privacy_loss.py"),
-        m=lookup(within=config, dpath="darrm/tables/{loss_table}"),
+        m=LOSSES,
         K=lookup(within=config, dpath="darrm/K"),
         queries=lookup(within=config, dpath="darrm/queries"),
         delta_prime=lookup(within=config, dpath="darrm/delta_prime"),
-        datasets=lambda wc: settings.darrm.query_costs(config["darrm"]["tables"][wc.loss_table]),
+        datasets=settings.darrm.teacher_costs(),
         search=lookup(within=config, dpath="darrm/sigma_search"),
     log:
-        "logs/tabulate_privacy_loss/{loss_table}.log",
+        "logs/tabulate_privacy_loss/losses.log",
     benchmark:
-        "results/benchmarks/tabulate_privacy_loss/{loss_table}.tsv"
+        "results/benchmarks/tabulate_privacy_loss/losses.tsv"
     localrule: True
     script:
         "../scripts/tabulate_privacy_loss.py"
@@ -133,29 +175,34 @@ rule tabulate_gnmax_sigma:
 
 rule draw_gamma_shapes:
     message:
-        "Drawing the shapes and errors of gamma, DaRRM's {wildcards.shape_figure}"
+        "Drawing the shapes and errors of gamma, DaRRM's figures 2, 6, 7 and 8"
     input:
-        unpack(lambda wc: files.shape_gammas(settings, shape_points, wc.shape_figure)),
+        **{name: files.gammas(settings, shape_points(settings.darrm, name)) for name in SHAPES},
     output:
-        png=shown("results/darrm/figures/{shape_figure}.png", "figure2", "DaRRM", "Noise functions"),
-        pdf="results/darrm/figures/{shape_figure}.pdf",
-        data="results/darrm/tables/{shape_figure}.csv",
+        png=shown(
+            collect("results/darrm/figures/{item}.png", item=SHAPES),
+            "figure2",
+            "DaRRM",
+            "Noise functions",
+        ),
+        pdf=collect("results/darrm/figures/{item}.pdf", item=SHAPES),
+        data=collect("results/darrm/tables/{item}.csv", item=SHAPES),
         region=shown(
-            "results/darrm/figures/{shape_figure}_region.png",
+            collect("results/darrm/figures/{item}_region.png", item=SHAPES),
             "feasible_region",
             "DaRRM",
             "Noise functions",
         ),
-        region_pdf="results/darrm/figures/{shape_figure}_region.pdf",
-        region_data="results/darrm/tables/{shape_figure}_region.csv",
+        region_pdf=collect("results/darrm/figures/{item}_region.pdf", item=SHAPES),
+        region_data=collect("results/darrm/tables/{item}_region.csv", item=SHAPES),
     params:
         code=fingerprint("draw_gamma_shapes.py"),
-        settings=lookup(within=config, dpath="darrm/{shape_figure}"),
+        settings=SHAPES,
         prior=lookup(within=config, dpath="darrm/prior"),
     log:
-        "logs/draw_gamma_shapes/{shape_figure}.log",
+        "logs/draw_gamma_shapes/shapes.log",
     benchmark:
-        "results/benchmarks/draw_gamma_shapes/{shape_figure}.tsv"
+        "results/benchmarks/draw_gamma_shapes/shapes.tsv"
     localrule: True
     script:
         "../scripts/draw_gamma_shapes.py"

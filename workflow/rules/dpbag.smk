@@ -2,6 +2,9 @@
 
 # One partitioning into n shards of one split of the data (the seed).
 BAGGING = "model={model},n={n},seed={seed}"
+# The tables of this run, each with its model.
+STUDENT_TABLES = settings.dpbag.run_tables("students")
+LABEL_TABLES = settings.dpbag.run_tables("labels")
 
 
 # All of the paper that this workflow reproduces.
@@ -100,20 +103,24 @@ rule train_bagged_students:
 
 rule tabulate_student_accuracy:
     message:
-        "Tabulating students of bagged teachers, DPBag's {wildcards.student_table}"
+        "Tabulating students of bagged teachers, DPBag's tables 5 and 7"
     input:
-        lambda wc: files.bagged_students(settings, dpbag.ACCURACY_TABLES[wc.student_table]),
+        **{item: files.bagged_students(settings, of) for item, of in STUDENT_TABLES.items()},
     output:
         means=shown(
-            "results/dpbag/tables/{student_table}.csv", "bagged_students", "DPBag", "Students"
+            collect("results/dpbag/tables/{item}.csv", item=STUDENT_TABLES),
+            "bagged_students",
+            "DPBag",
+            "Students",
         ),
-        by_split="results/dpbag/tables/{student_table}_by_split.csv",
+        by_split=collect("results/dpbag/tables/{item}_by_split.csv", item=STUDENT_TABLES),
     params:
         code=fingerprint("tabulate_student_accuracy.py"),
+        tables=list(STUDENT_TABLES),
     log:
-        "logs/tabulate_student_accuracy/{student_table}.log",
+        "logs/tabulate_student_accuracy/students.log",
     benchmark:
-        "results/benchmarks/tabulate_student_accuracy/{student_table}.tsv"
+        "results/benchmarks/tabulate_student_accuracy/students.tsv"
     localrule: True
     script:
         "../scripts/tabulate_student_accuracy.py"
@@ -121,19 +128,25 @@ rule tabulate_student_accuracy:
 
 rule tabulate_label_counts:
     message:
-        "Tabulating labels that budgets buy, DPBag's {wildcards.count_table}"
+        "Tabulating labels that budgets buy, DPBag's tables 6 and 8"
     input:
-        counts=lambda wc: settings.dpbag.label_counts(dpbag.LABEL_TABLES[wc.count_table]),
+        **{item: settings.dpbag.label_counts(of) for item, of in LABEL_TABLES.items()},
         affordable="results/dpbag/tables/labels.csv",
     output:
-        means=shown("results/dpbag/tables/{count_table}.csv", "bagged_labels", "DPBag", "Labels"),
-        by_split="results/dpbag/tables/{count_table}_by_split.csv",
+        means=shown(
+            collect("results/dpbag/tables/{item}.csv", item=LABEL_TABLES),
+            "bagged_labels",
+            "DPBag",
+            "Labels",
+        ),
+        by_split=collect("results/dpbag/tables/{item}_by_split.csv", item=LABEL_TABLES),
     params:
         code=fingerprint("tabulate_label_counts.py"),
+        tables=list(LABEL_TABLES),
     log:
-        "logs/tabulate_label_counts/{count_table}.log",
+        "logs/tabulate_label_counts/labels.log",
     benchmark:
-        "results/benchmarks/tabulate_label_counts/{count_table}.tsv"
+        "results/benchmarks/tabulate_label_counts/labels.tsv"
     localrule: True
     script:
         "../scripts/tabulate_label_counts.py"
@@ -144,10 +157,8 @@ rule draw_bagging:
     message:
         "Drawing labels and students of bagged teachers over epsilon"
     input:
-        counts=collect("results/dpbag/tables/{item}.csv", item=settings.dpbag.run_tables("labels")),
-        students=collect(
-            "results/dpbag/tables/{item}.csv", item=settings.dpbag.run_tables("students")
-        ),
+        counts=collect("results/dpbag/tables/{item}.csv", item=LABEL_TABLES),
+        students=collect("results/dpbag/tables/{item}.csv", item=STUDENT_TABLES),
     output:
         labels=shown("results/dpbag/figures/label_counts.png", "bagging_labels", "DPBag", "Labels"),
         labels_pdf="results/dpbag/figures/label_counts.pdf",

@@ -7,42 +7,36 @@ rule sweeps:
         collect("results/darrm/figures/{item}.png", item=["sweeps", "noiseless"]),
 
 
-rule tabulate_composition:
+# Of what both tables need, a run may have either, or neither.
+rule tabulate_simulations:
     message:
-        "Tabulating the parameters of Figure 6, DaRRM's table3"
+        "Tabulating the parameters of Figure 6, DaRRM's table3, and what double subsampling costs"
     output:
-        shown("results/darrm/tables/table3.csv", "table3", "DaRRM", "Noise functions"),
+        composition=shown(
+            ["results/darrm/tables/table3.csv"] * bool(config["darrm"]["figure6"]),
+            "table3",
+            "DaRRM",
+            "Noise functions",
+        ),
+        amplification=shown(
+            ["results/darrm/tables/amplification.csv"] * bool(targets.pure_shapes(settings)),
+            "amplification",
+            "DaRRM",
+            "Noise functions",
+        ),
     params:
-        code=fingerprint("tabulate_composition.py"),
-        settings=lookup(within=config, dpath="darrm/figure6"),
+        code=fingerprint("tabulate_simulations.py"),
+        composition=lookup(within=config, dpath="darrm/figure6"),
+        amplification=[config["darrm"][name] for name in targets.pure_shapes(settings)],
     log:
-        "logs/tabulate_composition/table3.log",
+        "logs/tabulate_simulations/tables.log",
     benchmark:
-        "results/benchmarks/tabulate_composition/table3.tsv"
+        "results/benchmarks/tabulate_simulations/tables.tsv"
     localrule: True
     resources:
         mem_mb=growing(1000),
     script:
-        "../scripts/tabulate_composition.py"
-
-
-rule tabulate_amplification:
-    message:
-        "Tabulating what double subsampling of i.i.d. teachers costs"
-    output:
-        shown("results/darrm/tables/amplification.csv", "amplification", "DaRRM", "Noise functions"),
-    params:
-        code=fingerprint("tabulate_amplification.py"),
-        settings=[config["darrm"][name] for name in targets.pure_shapes(settings)],
-    log:
-        "logs/tabulate_amplification/amplification.log",
-    benchmark:
-        "results/benchmarks/tabulate_amplification/amplification.tsv"
-    localrule: True
-    resources:
-        mem_mb=growing(1000),
-    script:
-        "../scripts/tabulate_amplification.py"
+        "../scripts/tabulate_simulations.py"
 
 
 # U and P: the noise functions optimised for either prior.

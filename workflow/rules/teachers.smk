@@ -58,7 +58,6 @@ rule cast_votes:
         "results/votes/{dataset}/kind={kind},K={K},seed={seed}.npz",
     params:
         code=fingerprint("cast_votes.py"),
-        model=lambda wc: settings.training(wc.dataset, wc.kind, int(wc.K))["model"],
         device=config["device"],
     log:
         "logs/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.log",

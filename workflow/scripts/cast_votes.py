@@ -1,4 +1,6 @@
-"""Let every teacher of one ensemble, from all its slices, vote once on every test image."""
+"""Let every teacher of each ensemble, from all its slices, vote once on every test image."""
+
+from itertools import groupby
 
 from private_ensembles.datasets.images import read_dataset
 from private_ensembles.jobs import io
@@ -9,21 +11,22 @@ from private_ensembles.votes.cache import Votes, write_votes
 
 with io.job(snakemake) as job:
     dataset = read_dataset(job.input.dataset)
-    teachers, facts = load_slices(job.input.teachers)
-    meter = job.meter(len(teachers), "teachers")
-    votes = cast_votes(
-        teachers,
-        dataset.test_images,
-        model=job.params.model,
-        pixel_max=dataset.pixel_max,
-        n_classes=dataset.n_classes,
-        device=choose_device(job.params.device, job.threads),
-        meter=meter,
-    )
-    meter.finish()
-    facts |= {"queries": "all test images, in order", "release": "not for release: no noise"}
-    write_votes(
-        job.output[0], Votes(dataset.n_classes, dataset.test_labels, votes, provenance=facts)
-    )
-    right = votes == dataset.test_labels[:, None]
-    job.log.info("mean accuracy of a teacher (not for release): %.4f", right.mean())
+    device = choose_device(job.params.device, job.threads)
+    ensembles = groupby(job.input.teachers, lambda path: path.split(",slice=")[0])
+    for (_, slices), output in zip(ensembles, job.output, strict=True):
+        teachers, facts = load_slices(list(slices))
+        meter = job.meter(len(teachers), "teachers")
+        votes = cast_votes(
+            teachers,
+            dataset.test_images,
+            model=facts["training"]["model"],
+            pixel_max=dataset.pixel_max,
+            n_classes=dataset.n_classes,
+            device=device,
+            meter=meter,
+        )
+        meter.finish()
+        facts |= {"queries": "all test images, in order", "release": "not for release: no noise"}
+        write_votes(output, Votes(dataset.n_classes, dataset.test_labels, votes, provenance=facts))
+        right = votes == dataset.test_labels[:, None]
+        job.log.info("mean accuracy of a teacher (not for release): %.4f", right.mean())

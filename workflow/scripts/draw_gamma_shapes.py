@@ -8,20 +8,19 @@ from private_ensembles.jobs import io
 from private_ensembles.papers.darrm.figures import feasible_region, gamma_shapes
 
 with io.job(snakemake) as job:
-    solutions = {
-        int(name.removeprefix("drawn_")): json.loads(Path(path).read_text(encoding="utf-8"))
-        for name, path in job.input.items()
-    }
-    data = gamma_shapes(
-        solutions.values(),
-        job.params.prior,
-        subsamples=list(solutions),
-        delta_prime=job.params.settings.get("delta_prime"),
-    )
-    io.write_csv(job.output.data, data)
-    solution = next(iter(solutions.values()))
-    setting = figures.setting(solution)
-    figures.draw_gamma_shapes(data, job.output.png, job.output.pdf, setting=setting)
-    region = feasible_region(solutions.values())
-    io.write_csv(job.output.region_data, region)
-    figures.draw_feasible_region(region, job.output.region, job.output.region_pdf, setting=setting)
+    out = job.output
+    for index, (name, settings) in enumerate(job.params.settings.items()):
+        solutions = [json.loads(Path(path).read_text("utf-8")) for path in job.input[name]]
+        data = gamma_shapes(
+            solutions,
+            job.params.prior,
+            subsamples=settings.get("subsamples"),
+            delta_prime=settings.get("delta_prime"),
+        )
+        io.write_csv(out.data[index], data)
+        setting = figures.setting(solutions[0])
+        figures.draw_gamma_shapes(data, out.png[index], out.pdf[index], setting=setting)
+        region = feasible_region(solutions)
+        io.write_csv(out.region_data[index], region)
+        paths = out.region[index], out.region_pdf[index]
+        figures.draw_feasible_region(region, *paths, setting=setting)

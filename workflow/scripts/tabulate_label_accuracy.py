@@ -6,6 +6,8 @@ from private_ensembles.jobs import io
 from private_ensembles.papers.darrm.accuracies import accuracy_by_training, label_accuracy
 
 with io.job(snakemake) as job:
-    labels = pd.concat(map(pd.read_csv, job.input), ignore_index=True)
-    io.write_csv(job.output.means, label_accuracy(labels))
-    io.write_csv(job.output.by_training, accuracy_by_training(labels))
+    tables = zip(job.params.m, job.output.means, job.output.by_training, strict=True)
+    for item, means, by_training in tables:
+        labels = pd.concat(map(pd.read_csv, job.input[item]), ignore_index=True)
+        io.write_csv(means, label_accuracy(labels))
+        io.write_csv(by_training, accuracy_by_training(labels))

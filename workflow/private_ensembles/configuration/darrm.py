@@ -10,6 +10,7 @@ from private_ensembles.configuration.types import about
 
 SHAPE_FIGURES = ("figure2", "figure6", "figure7", "figure8")
 ACCURACY_TABLES = ("table1", "table6", "table8", "table10")
+LOSS_TABLES = ("table2", "table5", "table7", "table9")
 TRAINING = ("epsilon", "Delta", "private_teachers", "plain_teachers")
 
 
@@ -26,6 +27,10 @@ class Tables(types.Section):
     table9: types.Maybe[types.Allowance]
     table4: types.Maybe[types.Allowance]
 
+    def allowances(self, *items: str) -> dict[str, int]:
+        """Return the m of those of these tables that are made, by name."""
+        return {item: m for item, m in self.pick(*items).items() if m is not None}
+
 
 class Shape(types.Section):
     """Parameters of a figure of noise functions."""
@@ -39,11 +44,6 @@ class Shape(types.Section):
         yield from types.at_most("m", self.m, self.K, "{here}.K")
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
-
-    @property
-    def drawn(self) -> list[int]:
-        """How many teachers gamma_sub draws."""
-        return self.m
 
 
 class Composition(types.Section):
@@ -61,11 +61,6 @@ class Composition(types.Section):
         yield from types.at_most("subsamples", self.subsamples, self.K, "{here}.K")
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
-
-    @property
-    def drawn(self) -> list[int]:
-        """How many teachers gamma_sub draws."""
-        return self.subsamples
 
 
 class PriorShapes(Shape):
@@ -206,8 +201,15 @@ class Darrm(types.MainSection):
 
     def label_allowances(self) -> list[int]:
         """Return every m that labels are released for: those of `m` and of accuracy tables."""
-        tables = (getattr(self.tables, item) for item in ACCURACY_TABLES)
-        return sorted({*self.m, *(m for m in tables if m is not None)})
+        return sorted({*self.m, *self.tables.allowances(*ACCURACY_TABLES).values()})
+
+    def ensembles(self) -> list[dict]:
+        """Return kind, K and seed of every ensemble that is trained on a data set."""
+        return [
+            {"kind": kind, "K": self.K, "seed": seed}
+            for kind in ("private", "plain")
+            for seed in self.training_seeds
+        ]
 
     def dataset_settings(self, dataset: str) -> dict:
         """Return epsilon, Delta, private_teachers and plain_teachers of one data set."""
@@ -247,25 +249,26 @@ class Darrm(types.MainSection):
             }
         return result
 
-    def query_cost(self, dataset: str, m: int) -> dict:
-        """Return (epsilon, Delta) of a teacher and (m epsilon, m Delta) of a label (Table 2)."""
+    def teacher_cost(self, dataset: str) -> dict:
+        """Return (epsilon, Delta) of a teacher, and whether the data are a stand-in."""
         cost = self.datasets.get(dataset, self.embedded)
-        return {
-            "stand_in": self._settings.datasets[dataset].stand_in,
-            "epsilon": cost.epsilon,
-            "Delta": cost.Delta,
-            "epsilon_query": multiply(m, cost.epsilon),
-            "delta_query": multiply(m, cost.Delta),
-        }
+        stand_in = self._settings.datasets[dataset].stand_in
+        return {"stand_in": stand_in, "epsilon": cost.epsilon, "Delta": cost.Delta}
+
+    def teacher_costs(self) -> dict[str, dict]:
+        """Return `teacher_cost` of the paper's data sets and of those whose labels are released."""
+        names = dict.fromkeys([*self.datasets, *self.label_datasets()])
+        return {name: self.teacher_cost(name) for name in names}
+
+    def query_cost(self, dataset: str, m: int) -> dict:
+        """Return `teacher_cost`, and (m epsilon, m Delta) of a label (Table 2)."""
+        cost = self.teacher_cost(dataset)
+        label = {"epsilon_query": cost["epsilon"], "delta_query": cost["Delta"]}
+        return cost | {name: multiply(m, value) for name, value in label.items()}
 
     def paper_query_costs(self, m: int) -> dict[str, dict]:
         """Return `query_cost` of the paper's data sets, by name."""
         return {name: self.query_cost(name, m) for name in self.datasets}
-
-    def query_costs(self, m: int) -> dict[str, dict]:
-        """Return `query_cost` of the paper's data sets and of those whose labels are released."""
-        names = dict.fromkeys([*self.datasets, *self.label_datasets()])
-        return {name: self.query_cost(name, m) for name in names}
 
     def label_experiment(self, dataset: str, m: int) -> dict:
         """Return what the release of labels on one data set with one m needs.

@@ -99,10 +99,10 @@ class Dpbag(Bagged, types.MainSection):
         """The paper's data set and models, or their stand-in's."""
         return self if self._settings.data == "paper" else self.embedded
 
-    def run_tables(self, kind: str) -> list[str]:
-        """Return the tables of ``students`` or of ``labels`` that the models of this run fill."""
+    def run_tables(self, kind: str) -> dict[str, str]:
+        """Return the tables of ``students`` or of ``labels`` that are made, each with its model."""
         tables = {"students": ACCURACY_TABLES, "labels": LABEL_TABLES}[kind]
-        return [item for item, model in tables.items() if model in self.used.models()]
+        return {item: model for item, model in tables.items() if model in self.used.models()}
 
     def grid(self, model: str) -> dict[str, list[int]]:
         """Return n, k (increasing) and seeds of a model."""

@@ -42,16 +42,6 @@ def gammas(settings: Configuration, points: Iterable[Mapping]) -> list[str]:
     return [gamma(settings, **each) for each in points]
 
 
-def shape_gammas(settings: Configuration, points: Callable, figure: str) -> dict[str, str]:
-    """One figure's optimised noise functions, by how many teachers gamma_sub draws.
-
-    points: the function that returns them (`papers.darrm.grid_points.shape_points`).
-    """
-    files = gammas(settings, points(settings.darrm, figure))
-    drawn = getattr(settings.darrm, figure).drawn
-    return {f"drawn_{number}": file for number, file in zip(drawn, files, strict=True)}
-
-
 def audited_gammas(settings: Configuration) -> dict[str, str]:
     """The optimised noise functions of the ledger, by the name of their budget."""
     names = settings.ledger()["budgets"]
@@ -71,23 +61,27 @@ def sigmas(settings: Configuration, m: int) -> list[str]:
     return [sigma(settings, dataset, m) for dataset in settings.darrm.datasets]
 
 
+def darrm_votes(settings: Configuration, dataset: str) -> dict[str, str]:
+    """The votes of private and of plain teachers that DaRRM's labels rest on, by training seed."""
+    return {
+        f"{each['kind']}_{each['seed']}": f"results/votes/{dataset}/{instance(**each)}.npz"
+        for each in settings.darrm.ensembles()
+    }
+
+
 def label_inputs(settings: Configuration, dataset: str, m: int) -> dict[str, str]:
     """What DaRRM's labels on one data set at one m rest on.
 
-    Votes of private and of plain teachers by training seed, gamma, sigma, and the proof of what the
-    teachers cost.
+    Votes, gamma, sigma, and the proof of what the teachers cost.
     """
-    darrm, cost = settings.darrm, settings.darrm.dataset_settings(dataset)
-    inputs = {}
-    for kind in ("private", "plain"):
-        for seed in darrm.training_seeds:
-            name = instance(kind=kind, K=darrm.K, seed=seed)
-            inputs[f"{kind}_{seed}"] = f"results/votes/{dataset}/{name}.npz"
-    point = {"K": darrm.K, "m": m, "epsilon": cost["epsilon"], "Delta": cost["Delta"]}
-    inputs["gamma"] = gamma(settings, **point)
-    inputs["sigma"] = sigma(settings, dataset, m)
-    inputs["proof"] = TEACHERS_COST
-    return inputs
+    cost = settings.darrm.teacher_cost(dataset)
+    return darrm_votes(settings, dataset) | {
+        "gamma": gamma(
+            settings, K=settings.darrm.K, m=m, epsilon=cost["epsilon"], Delta=cost["Delta"]
+        ),
+        "sigma": sigma(settings, dataset, m),
+        "proof": TEACHERS_COST,
+    }
 
 
 def teachers(slices: list[str], dataset: str, kind: str, K, seed) -> list[str]:

@@ -44,7 +44,7 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
         pate_items = ["table1", "table2", *pate_items]
     if settings.pate.figure5:
         pate_items.append("equal_answers")
-    bagged = settings.dpbag.run_tables("students") + settings.dpbag.run_tables("labels")
+    bagged = [*settings.dpbag.run_tables("students"), *settings.dpbag.run_tables("labels")]
     bagged += [f"{item}_by_split" for item in bagged]
     return {
         "darrm": darrm,
