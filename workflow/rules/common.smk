@@ -129,7 +129,11 @@ def templates(*names):
     return [f"../private_ensembles/page/templates/{name}.html" for name in names]
 
 
-def shown(path, caption, category, subcategory=None):
-    """A file that Snakemake's report shows, with its caption (a file in workflow/report)."""
+def shown(path, caption, category, subcategory=None, **items):
+    """A file that Snakemake's report shows, with its caption (a file in workflow/report).
+
+    items: of a pattern of files, what `collect` fills in.
+    """
+    paths = collect(path, **items) if items else path
     caption = f"../report/{caption}.rst"
-    return report(path, caption=caption, category=category, subcategory=subcategory)
+    return report(paths, caption=caption, category=category, subcategory=subcategory)

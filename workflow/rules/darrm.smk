@@ -107,10 +107,7 @@ rule tabulate_label_accuracy:
         **{item: files.labels(settings, m) for item, m in ACCURACY.items()},
     output:
         means=shown(
-            collect("results/darrm/tables/{item}.csv", item=ACCURACY),
-            "accuracy",
-            "DaRRM",
-            "Accuracy",
+            "results/darrm/tables/{item}.csv", "accuracy", "DaRRM", "Accuracy", item=ACCURACY
         ),
         by_training=collect("results/darrm/tables/{item}_by_training.csv", item=ACCURACY),
     params:
@@ -129,12 +126,7 @@ rule tabulate_privacy_loss:
     message:
         "Tabulating the total privacy loss, DaRRM's tables 2, 5, 7 and 9"
     output:
-        shown(
-            collect("results/darrm/tables/{item}.csv", item=LOSSES),
-            "privacy_loss",
-            "DaRRM",
-            "Privacy",
-        ),
+        shown("results/darrm/tables/{item}.csv", "privacy_loss", "DaRRM", "Privacy", item=LOSSES),
     params:
         code=fingerprint("tabulate_privacy_loss.py"),
         m=LOSSES,
@@ -180,18 +172,16 @@ rule draw_gamma_shapes:
         **{name: files.gammas(settings, shape_points(settings.darrm, name)) for name in SHAPES},
     output:
         png=shown(
-            collect("results/darrm/figures/{item}.png", item=SHAPES),
-            "figure2",
-            "DaRRM",
-            "Noise functions",
+            "results/darrm/figures/{item}.png", "figure2", "DaRRM", "Noise functions", item=SHAPES
         ),
         pdf=collect("results/darrm/figures/{item}.pdf", item=SHAPES),
         data=collect("results/darrm/tables/{item}.csv", item=SHAPES),
         region=shown(
-            collect("results/darrm/figures/{item}_region.png", item=SHAPES),
+            "results/darrm/figures/{item}_region.png",
             "feasible_region",
             "DaRRM",
             "Noise functions",
+            item=SHAPES,
         ),
         region_pdf=collect("results/darrm/figures/{item}_region.pdf", item=SHAPES),
         region_data=collect("results/darrm/tables/{item}_region.csv", item=SHAPES),

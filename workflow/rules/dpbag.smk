@@ -108,10 +108,11 @@ rule tabulate_student_accuracy:
         **{item: files.bagged_students(settings, of) for item, of in STUDENT_TABLES.items()},
     output:
         means=shown(
-            collect("results/dpbag/tables/{item}.csv", item=STUDENT_TABLES),
+            "results/dpbag/tables/{item}.csv",
             "bagged_students",
             "DPBag",
             "Students",
+            item=STUDENT_TABLES,
         ),
         by_split=collect("results/dpbag/tables/{item}_by_split.csv", item=STUDENT_TABLES),
     params:
@@ -134,10 +135,11 @@ rule tabulate_label_counts:
         affordable="results/dpbag/tables/labels.csv",
     output:
         means=shown(
-            collect("results/dpbag/tables/{item}.csv", item=LABEL_TABLES),
+            "results/dpbag/tables/{item}.csv",
             "bagged_labels",
             "DPBag",
             "Labels",
+            item=LABEL_TABLES,
         ),
         by_split=collect("results/dpbag/tables/{item}_by_split.csv", item=LABEL_TABLES),
     params:

@@ -13,16 +13,18 @@ rule tabulate_simulations:
         "Tabulating the parameters of Figure 6, DaRRM's table3, and what double subsampling costs"
     output:
         composition=shown(
-            ["results/darrm/tables/table3.csv"] * bool(config["darrm"]["figure6"]),
+            "results/darrm/tables/{item}.csv",
             "table3",
             "DaRRM",
             "Noise functions",
+            item=["table3"] * bool(config["darrm"]["figure6"]),
         ),
         amplification=shown(
-            ["results/darrm/tables/amplification.csv"] * bool(targets.pure_shapes(settings)),
+            "results/darrm/tables/{item}.csv",
             "amplification",
             "DaRRM",
             "Noise functions",
+            item=["amplification"] * bool(targets.pure_shapes(settings)),
         ),
     params:
         code=fingerprint("tabulate_simulations.py"),
