@@ -52,15 +52,17 @@ def test_no_session_ends_in_an_error_once_it_is_made(tmp_path, seed):
     teachers, chances = sizes["teachers"], generator.dirichlet(np.ones(sizes["classes"]))
     spent = 0.0
     with session:
-        for number in range(min(4, session.plan.queries)):
+        batches = min(3, session.plan.queries)
+        for number in range(batches):
             counts = generator.multinomial(teachers, chances, 1)
             session.release(counts, key=f"b{number}")
-            report = session_export.status(session, curve=True)
+            report = session_export.status(session)
             assert report["queries"] == number + 1
             assert spent <= report["spent"]["epsilon"] == session.spent.epsilon
             assert session.spent.epsilon <= session.total.epsilon * (1 + 1e-9)
             spent = session.spent.epsilon
-            files = session_export.export(session, tmp_path / "out")
+            if number in (0, batches - 1):
+                files = session_export.export(session, tmp_path / "out")
         assert json.loads(files["session.json"].read_text())["head"] == session.head
         assert {"certificate.json", "statement.html"} <= set(files)
         session.verify()
