@@ -179,8 +179,8 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         assert own["page"].startswith("results/own/release/")  # secure noise is the default
         params = {
             "code": "",
-            "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes}
-            | settings.pick("absent", "class_names"),
+            "file": {"kind": settings.votes_kind, "teachers": settings.n_teachers}
+            | settings.pick("n_classes", "absent", "class_names", "first_class"),
             "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
             "facts": settings.pick("shards", "unit", "reach"),
