@@ -28,6 +28,7 @@ BENCHMARKS = (
     "right_labels",
     "core_calls",
     "waiting",
+    "plan_grid",
     "absent",
     "gamma",
     "gamma_points",

@@ -65,7 +65,7 @@ def test_the_first_line_says_which_shards_are_taken_for_granted(capsys):
     assert main([*WORDS, *MECHANISMS]) == 0
     first, *_, last = capsys.readouterr().out.splitlines()
     assert "(disjoint shards, replace_one)" in first
-    assert last.startswith("expected on the stated profile: ")
+    assert last.startswith("expected on an assumed profile, not yours")
     teachers = ["--teacher-epsilon", "0.5", "--adjacency", "add_remove", "--noise", "reproducible"]
     assert main([*WORDS, "--shards", "shared", *teachers]) == 0
     first, second, *_ = capsys.readouterr().out.splitlines()

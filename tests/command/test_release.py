@@ -276,7 +276,7 @@ def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
     )
     os.close(writer)
     assert done.returncode == 0
-    assert done.stderr.startswith("expected on the stated profile: ")
+    assert done.stderr.startswith("expected on an assumed profile, not yours")
     assert (tmp_path / "results/own/release/0001/labels.csv").is_file()
     assert len(record.read()) == 1
 
@@ -350,7 +350,7 @@ def test_what_is_of_little_use_stops_before_anything_is_drawn_or_written(
     shown = capsys.readouterr()
     assert shown.out == ""
     first, *_, error = shown.err.splitlines()
-    assert first.startswith("expected on the stated profile: ")
+    assert first.startswith("expected on an assumed profile, not yours")
     assert error.startswith("error: usefulness = 0.")
     assert error.endswith("or allow it with --anyway")
     assert {path.name for path in tmp_path.iterdir()} == {"votes.npz"}

@@ -195,7 +195,7 @@ def test_a_session_that_is_of_little_use_is_not_made_unless_it_is_allowed(
     useless = [*CREATE, "--epsilon", "0.1", "--unit", "patient"]
     assert main(useless) == 2
     first, *_, error = capsys.readouterr().err.splitlines()
-    assert first.startswith("expected on the stated profile: ")
+    assert first.startswith("expected on an assumed profile, not yours")
     assert error.startswith("error: usefulness = ")
     assert error.endswith("or allow it with --anyway")
     assert list(tmp_path.iterdir()) == []

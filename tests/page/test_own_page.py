@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from private_ensembles.configuration.profile import PROFILE as ASSUMED
 from private_ensembles.figures import style
 from private_ensembles.page.own_page import build, profile_words
 from private_ensembles.release.record import Total
@@ -50,16 +51,20 @@ TOTAL = Total(1.98765, 2e-5, "replace_one")
 @pytest.fixture
 def made(tmp_path):
     (tmp_path / "a.png").write_bytes(b"PNG")
-    return lambda noise, name, curves=CURVES, table=TABLE, labels=LABELS, **stated: build(
-        table,
-        curves,
-        labels,
-        FACTS | {"noise": noise} | stated,
-        PROFILE,
-        figure=tmp_path / "a.png",
-        labels_file=f"results/own/release/{name}",
-        total=TOTAL,
-        statement=Path("release/0003/statement.html") if noise == "secure" else None,
+    return (
+        lambda noise, name, curves=CURVES, table=TABLE, labels=LABELS, profile=PROFILE, **stated: (
+            build(
+                table,
+                curves,
+                labels,
+                FACTS | {"noise": noise} | stated,
+                profile,
+                figure=tmp_path / "a.png",
+                labels_file=f"results/own/release/{name}",
+                total=TOTAL,
+                statement=Path("release/0003/statement.html") if noise == "secure" else None,
+            )
+        )
     )
 
 
@@ -77,7 +82,7 @@ def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
     assert "Your votes: 3 labels released" in page
     # Of those that came: the plan's own number of right labels is of those that were expected.
     assert (
-        "3 of 4 labels wanted; about 60 % of them expected right on the assumed profile; at most ε "
+        "3 of 4 labels wanted; about 60 % of them expected right on the stated profile; at most ε "
         "= " in page
     )
     assert "0.98766, δ = 10⁻⁵ for all of them together, by GNMax &amp; more." in page
@@ -167,3 +172,11 @@ def test_the_profile_is_told_in_words(made, confusion, says):
     assert "25 % of queries are easy: there 90 % of teachers" in made("secure", "labels.csv")
     assert says in profile_words(PROFILE | {"confusion": confusion})
     assert "on the hard ones 25 %" in profile_words(PROFILE)
+
+
+def test_a_profile_that_nobody_stated_is_called_so(made):
+    page = made("secure", "labels.csv", profile=ASSUMED)
+    assert page.count("an assumed profile, not yours") == 2  # the headline, and the figure's text
+    assert "Assumed, not yours: 70 % of queries are easy" in page
+    assert "--profile-from</code> finds yours" in page
+    assert "ssumed" not in made("secure", "labels.csv")

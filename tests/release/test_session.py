@@ -514,7 +514,7 @@ def test_a_session_of_too_little_use_is_not_made_unless_it_is_allowed(tmp_path):
     with pytest.raises(ValueError, match=r"^usefulness = .* allow it with anyway=True$"):
         create(tmp_path, **sizes, anyway=False, say=said.append)
     assert list(tmp_path.iterdir()) == []
-    assert said[0].startswith("expected on the stated profile: ")
+    assert said[0].startswith("expected on an assumed profile, not yours")
     with create(tmp_path, **sizes) as session:
         assert not session_plan.expected(session.plan).useful
     with (

@@ -291,7 +291,7 @@ def test_what_is_of_little_use_stops_before_the_draw_and_says_what_would_help(
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert re.match(r"error: usefulness = 0\.\d\d: must be at least 0\.5", line)
     assert line.endswith("or allow it with --config anyway=yes")
-    assert "apply_votes: expected on the stated profile: " in done.stderr
+    assert "apply_votes: expected on an assumed profile, not yours" in done.stderr
     own = folder / "useless/results/own"
     assert [path for path in own.rglob("*") if path.name in PUBLISHED] == []
     assert list(own.glob("private/*")) == []

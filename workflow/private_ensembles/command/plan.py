@@ -8,6 +8,7 @@ from dataclasses import asdict
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
+from private_ensembles.configuration.profile import name_profile
 from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
@@ -61,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
     applies = plans[0].refusal is None
     rows = study.plan_rows(task, plans)
     profile = chosen["profile"]
-    text = votes_options.profile_text(options, profile) + ranking_text(rows, facts)
+    called = name_profile(profile)
+    text = votes_options.profile_text(options, profile) + ranking_text(rows, facts, called)
     expected = None
     if applies:
         of_best = expectation.of(task, plans[0], options.seed, facts)
@@ -72,21 +74,21 @@ def run(options: argparse.Namespace) -> int:
     if task.wanted.most_ones is not None:
         said["most_ones"] = task.wanted.most_ones
     report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
-    report |= {"expectation": expected}
+    report |= {"profile_is": called, "expectation": expected}
     emit(report, text, as_json=options.json)
     return 0 if applies else 1
 
 
-def ranking_text(rows: list[dict], facts: Facts) -> list[str]:
+def ranking_text(rows: list[dict], facts: Facts, profile: str) -> list[str]:
     """Return rows of `study.plan_rows` as lines of text, the best first.
 
-    Mechanisms that do not apply for the same reason share a line.
+    profile: what it is called. Mechanisms that do not apply for the same reason share a line.
     """
     first = rows[0]
     shards = f"{facts.shards} shards" + f", reach {facts.reach}" * (facts.reach > 1)
     lines = [
         f"{first['wanted']} labels, all for epsilon = {first['budget_epsilon']:g} at delta = "
-        f"{first['delta']:g} ({shards}, {first['adjacency']}); expected on the profile:"
+        f"{first['delta']:g} ({shards}, {first['adjacency']}); expected on {profile}:"
     ]
     refused: dict[str, list[str]] = {}
     width = max(len(row["mechanism"]) for row in rows)

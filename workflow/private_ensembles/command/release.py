@@ -11,6 +11,7 @@ from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, say, warn_of
 from private_ensembles.configuration.naming import at_least
+from private_ensembles.configuration.profile import name_profile
 from private_ensembles.release.facts import Facts
 
 EXAMPLES = (
@@ -120,6 +121,7 @@ def run(options: argparse.Namespace) -> int:
             "delta": options.delta,
             "asked": own_votes.public_facts(application) | {"answered": words(options.answer)},
             "profile": chosen["profile"],
+            "profile_is": name_profile(chosen["profile"]),
             "expectation": application.expectation.report(),
             "files": {Path(name).stem: str(path) for name, path in files.items()},
             "all_releases": None if labels.total is None else asdict(labels.total),

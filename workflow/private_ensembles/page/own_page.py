@@ -12,6 +12,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from private_ensembles.configuration.naming import at_most
+from private_ensembles.configuration.profile import is_assumed, name_profile
 from private_ensembles.figures import names
 from private_ensembles.page.html import html_table, read_picture
 from private_ensembles.page.page import page
@@ -56,6 +57,7 @@ def build(
         total=total,
         picture=read_picture(figure),
         profile=profile_words(profile),
+        profile_name=name_profile(profile),
         choices=_choices(curves),
         mechanisms=_mechanisms(table[applies]),
         refused=[(names.reason(str(reason)), list(who)) for reason, who in rest],
@@ -123,8 +125,8 @@ def profile_words(profile: Mapping) -> str:
     """Return what a stated profile says of the votes, in a sentence or two.
 
     >>> profile_words({"easy_share": 0.7, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0})
-    '70 % of queries are easy: there 91 % of teachers are right on average, on the hard \
-ones 50 %. Wrong votes often go to the same few classes (confusion 1).'
+    'Assumed, not yours: 70 % of queries are easy: there 91 % of teachers are right on average, on \
+the hard ones 50 %. Wrong votes often go to the same few classes (confusion 1).'
     """
     easy, hard = (shape[0] / (shape[0] + shape[1]) for shape in (profile["easy"], profile["hard"]))
     confusion = float(profile["confusion"])
@@ -133,8 +135,9 @@ ones 50 %. Wrong votes often go to the same few classes (confusion 1).'
         wrong = "are spread evenly over all other classes"
     missing = profile.get("absent_share", 0)
     absent = f" {missing:.0%} of ballots are absent." if missing else ""
+    assumed = "Assumed, not yours: " if is_assumed(profile) else ""
     return (
-        f"{profile['easy_share']:.0%} of queries are easy: there {easy:.0%} of teachers are right "
-        f"on average, on the hard ones {hard:.0%}. Wrong votes {wrong} (confusion {confusion:g})."
-        f"{absent}"
+        f"{assumed}{profile['easy_share']:.0%} of queries are easy: there {easy:.0%} of teachers "
+        f"are right on average, on the hard ones {hard:.0%}. Wrong votes {wrong} (confusion "
+        f"{confusion:g}).{absent}"
     ).replace("%", " %")

@@ -5,6 +5,7 @@ The workflow's plans have the same in config.yaml, where it is changed; a test c
 
 from __future__ import annotations
 
+from private_ensembles.configuration.profile import PROFILE
 from private_ensembles.mechanisms import registry
 
 # Of all labels together.
@@ -14,17 +15,6 @@ PRIVACY = {
     "adjacency": "replace_one",
     "teacher_epsilon": None,
     "teacher_Delta": 0.0,
-}
-# 7 of 10 queries are easy; shares of right votes are Beta(20, 2) there, else Beta(2, 2); wrong
-# votes are spread over the other classes by a Dirichlet of parameter 1 (`votes.synthetic`); all
-# classes are equally common, and no ballot is absent.
-PROFILE = {
-    "easy_share": 0.7,
-    "easy": (20.0, 2.0),
-    "hard": (2.0, 2.0),
-    "confusion": 1.0,
-    "commonest": None,
-    "absent_share": 0.0,
 }
 
 

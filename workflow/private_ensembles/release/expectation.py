@@ -23,12 +23,14 @@ from numpy.typing import NDArray
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.limits import MOST_TEACHERS, is_budget
 from private_ensembles.configuration.naming import at_least, at_most
+from private_ensembles.configuration.profile import is_assumed, name_profile
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import scaled_plans, study
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.planner.scaled_plans import Scaled
 from private_ensembles.release.facts import Facts
+from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Of the usefulness of labels that are released without being asked again.
 LEAST = 0.5
@@ -52,13 +54,13 @@ class Advice:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What labels are worth on the stated profile.
+    """What labels are worth on a profile.
 
     wanted: labels asked for. answers: labels that are expected. right: of them, those that are
     right. guessing, teacher, plurality: shares of queries on which guessing the commonest class,
-    one teacher (who guesses if absent) and the teachers' plurality without noise are right. stated:
-    whether the commonest class was stated. good: the most labels, up to those wanted, of which 80 %
-    would be right; 0 if not even one would, None if it is not known. advice: the best first.
+    one teacher (who guesses if absent) and the teachers' plurality without noise are right.
+    profile: on which all of this is expected. good: the most labels, up to those wanted, of which
+    80 % would be right; 0 if not even one would, None if it is not known. advice: the best first.
     warnings: what the budget does not promise.
     """
 
@@ -68,7 +70,7 @@ class Expectation:
     guessing: float
     teacher: float
     plurality: float
-    stated: bool
+    profile: ConsensusProfile
     good: int | None
     advice: tuple[Advice, ...]
     warnings: tuple[str, ...]
@@ -105,7 +107,10 @@ class Expectation:
         if not self.useful and not stops:
             texts.append(self._too_few())
         elif self.useful and self.share < self.teacher:
-            texts.append("one teacher alone would be right more often than these labels")
+            texts.append(
+                "one teacher alone would be right more often than these labels, but its own "
+                "answers are not private"
+            )
         return texts
 
     def require(self, *, allow: str) -> None:
@@ -117,14 +122,17 @@ class Expectation:
             return
         some = self.good is not None and self.good > 0
         fewer = f"ask for at most {self.good} labels" if some else "ask for fewer labels"
+        assumed = is_assumed(vars(self.profile))
+        yours = "say how your teachers agree (--profile-from), " if assumed else ""
         raise ValueError(
-            f"{self._too_few()}: nothing was drawn or charged; {fewer}, change the budget, or "
-            f"allow it with {allow}"
+            f"{self._too_few()}: nothing was drawn or charged; {fewer}, change the budget, "
+            f"{yours}or allow it with {allow}"
         )
 
     def report(self) -> dict:
         """Return it for JSON."""
         return {
+            "profile": name_profile(vars(self.profile)),
             "wanted": self.wanted,
             "answers": self.answers,
             "right": self.right,
@@ -141,23 +149,27 @@ class Expectation:
 
     def _headline(self) -> str:
         asked = "" if round(self.answers) == self.wanted else f", of {self.wanted:,} wanted"
+        mixture = vars(self.profile)
+        yours = " (for yours: --profile-from)" if is_assumed(mixture) else ""
         return (
-            f"expected on the stated profile: {self.right:,.0f} of {self.answers:,.0f} labels right"
+            f"expected on {name_profile(mixture)}{yours}: {self.right:,.0f} of {self.answers:,.0f} labels right"
             f"{asked} ({_percent(self.share)}; one teacher alone would be right "
             f"{_times(self.teacher * self.answers)}, "
             f"{self._guess()} {_times(self.guessing * self.answers)})"
         )
 
     def _guess(self) -> str:
-        return "the commonest class alone" if self.stated else "guessing"
+        return "guessing" if self.profile.commonest is None else "the commonest class alone"
 
     def _too_few(self) -> str:
+        known = name_profile(vars(self.profile))
         if self.plurality <= self.guessing:
-            return "the teachers are no better than guessing on the stated profile"
+            return f"the teachers are no better than guessing on {known}"
         return (
             f"usefulness = {self.usefulness:.2f}: must be at least {LEAST}, or less than half is "
-            f"left of what the teachers know ({_percent(self.share)} of the labels would be right, "
-            f"{_percent(self.plurality)} without noise, {_percent(self.guessing)} by guessing)"
+            f"left of what the teachers know on {known} ({_percent(self.share)} of the labels "
+            f"would be right, {_percent(self.plurality)} without noise, "
+            f"{_percent(self.guessing)} by guessing)"
         )
 
     def _advice_text(self) -> list[str]:
@@ -199,7 +211,7 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
         guessing=float(task.profile.frequencies.max()),
         teacher=float(votes[np.arange(len(truth)), truth].mean() / task.ensemble.teachers),
         plurality=plurality,
-        stated=task.profile.commonest is not None,
+        profile=task.profile,
         good=good,
         advice=tuple(_advice(known, votes, truth, plurality, seed, facts)),
         warnings=(*budget_warnings(task, facts), *_profile_warnings(task)),
