@@ -2,11 +2,15 @@
 
 import json
 import math
+import sys
+import time
 
 import numpy as np
 import pytest
 
-from private_ensembles.command.output import emit, high, low, plain, warn_of
+from private_ensembles.command import output
+from private_ensembles.command.main import main
+from private_ensembles.command.output import emit, high, low, plain, telling, warn_of
 
 
 @pytest.mark.parametrize("value", [1.23456789, 0.1, 1e-9 / 3, 2.0, 123456.7, 0.0])
@@ -30,3 +34,23 @@ def test_only_what_takes_long_is_announced(capsys):
     assert capsys.readouterr().err == ""
     warn_of(15.0)
     assert capsys.readouterr() == ("", "this takes about 15 s of one core\n")
+
+
+@pytest.mark.parametrize(("seconds", "says"), [(0.3, "ranks ...\n"), (0, "")])
+def test_what_takes_a_while_says_in_a_terminal_what_it_does(seconds, says, monkeypatch, capsys):
+    monkeypatch.setattr(output, "_SHORT", 0.05)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with telling("ranks ..."):
+        time.sleep(seconds)
+    time.sleep(0.1)
+    assert capsys.readouterr() == ("", says)
+
+
+def test_a_plan_says_what_it_does_and_a_file_is_not_told(monkeypatch, capsys):
+    monkeypatch.setattr(output, "_SHORT", 0.0)
+    words = ["plan", "--teachers", "9", "--classes", "2", "--queries", "2"]
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert main(words) == 0
+    assert capsys.readouterr().err.startswith("Rank the mechanisms by expected right labels")

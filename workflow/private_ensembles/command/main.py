@@ -69,7 +69,7 @@ class Parser(argparse.ArgumentParser):
 def parser() -> Parser:
     """Return the parser of all subcommands; each sets `run`, a function of what was parsed.
 
-    It also sets `help_text`, a function that returns what --help prints.
+    It also sets `help_text`, a function that returns what --help prints, and `work`, what it does.
     """
     from private_ensembles import __version__
     from private_ensembles.command import (
@@ -90,7 +90,7 @@ def parser() -> Parser:
         **layout,
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    whole.set_defaults(run=output.print_help, help_text=whole.format_help)
+    whole.set_defaults(run=output.print_help, help_text=whole.format_help, work="")
     commands = whole.add_subparsers(metavar="COMMAND")
     for module in (audit, verify, plan, release, session, gamma, compare):
         name = module.__name__.rpartition(".")[2]
@@ -99,7 +99,7 @@ def parser() -> Parser:
         own = commands.add_parser(name, help=summary, description=summary, epilog=epilog, **layout)
         module.add_arguments(own)
         own.add_argument("--json", action="store_true", help="print JSON, for programs")
-        own.set_defaults(run=module.run, help_text=own.format_help)
+        own.set_defaults(run=module.run, help_text=own.format_help, work=summary)
     return whole
 
 
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    from private_ensembles.command.output import NotPrinted, printing
+    from private_ensembles.command.output import NotPrinted, printing, telling
     from private_ensembles.jobs.io import describe
 
     options = ""
@@ -130,7 +130,8 @@ def _run(arguments: Sequence[str] | None) -> int:
                 pass
             raise
         options = asked.help_text()
-        return asked.run(asked)
+        with telling(f"{asked.work.rstrip('.')} ..."):
+            return asked.run(asked)
     except NotPrinted as error:
         print(f"error: {error}", file=sys.stderr)
         return NOT_PRINTED

@@ -8,13 +8,14 @@ import json
 import math
 import os
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from numbers import Real
 
 from private_ensembles.configuration.naming import at_least, at_most
 from private_ensembles.jobs.progress import about
 
-_LONG = 15.0
+_SHORT, _LONG = 1.0, 15.0
 
 
 class NotPrinted(Exception):
@@ -67,6 +68,19 @@ def say(line: str) -> None:
     """Say on standard error what to know before the work is done; nobody has to listen."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Say in a terminal what is done within the block, once that takes longer than a second."""
+    later = threading.Timer(_SHORT, say, [what])
+    later.daemon = True
+    if sys.stderr is not None and sys.stderr.isatty():
+        later.start()
+    try:
+        yield
+    finally:
+        later.cancel()
 
 
 def warn_of(seconds: float) -> None:

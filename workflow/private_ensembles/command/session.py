@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         own.add_argument("session", metavar="SESSION", type=Path, help="its file")
         add(own)
         own.add_argument("--json", action="store_true", help="print JSON, for programs")
-        own.set_defaults(help_text=own.format_help)
+        own.set_defaults(help_text=own.format_help, work=own.description)
 
 
 def run(options: argparse.Namespace) -> int:

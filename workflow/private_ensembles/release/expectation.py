@@ -152,8 +152,8 @@ class Expectation:
         mixture = vars(self.profile)
         yours = " (for yours: --profile-from)" if is_assumed(mixture) else ""
         return (
-            f"expected on {name_profile(mixture)}{yours}: {self.right:,.0f} of {self.answers:,.0f} labels right"
-            f"{asked} ({_percent(self.share)}; one teacher alone would be right "
+            f"expected on {name_profile(mixture)}{yours}: {self.right:,.0f} of "
+            f"{self.answers:,.0f} labels right{asked} ({_percent(self.share)}; one teacher alone would be right "
             f"{_times(self.teacher * self.answers)}, "
             f"{self._guess()} {_times(self.guessing * self.answers)})"
         )
