@@ -81,6 +81,7 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     drawn_votes("votes.npz")
     config = yaml.safe_load((root / "config.yaml").read_text())
     config |= {"votes": "votes.npz", "n_classes": 3, "shards": "disjoint", "epsilon": 5}
+    config["n_teachers"] = 60
     config["planner"] |= {"mechanisms": MECHANISMS}
     settings = check(config)
     own = files.own_votes(settings)
@@ -88,8 +89,8 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
         "code": "",
         "file": {
             "kind": settings.votes_kind,
-            "n_classes": settings.n_classes,
-            "class_names": None,
+            "teachers": settings.n_teachers,
+            **settings.pick("n_classes", "class_names", "first_class"),
         },
         "answer": settings.answer,
         "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
@@ -259,6 +260,8 @@ COMMAND = (
     "private_ensembles",
     "release",
     "votes.npz",
+    "--teachers",
+    "60",
     "--classes",
     "3",
     "--epsilon",

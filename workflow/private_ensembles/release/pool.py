@@ -134,9 +134,8 @@ def stated(config: Mapping) -> dict[str, object]:
     """
     answer, names = config.get("answer", FIRST), config.get("class_names")
     keys = ("first_class", "id_column", "truth_column", "ignore_columns", "long_columns")
-    known = {name: config.get(name) for name in (*keys, "absent", "absent_as", "most_ones")}
-    if config.get("absent"):  # else the file says it, too, or is refused
-        known["n_teachers"] = config.get("n_teachers")
+    keys += ("absent", "absent_as", "n_teachers", "most_ones")
+    known = {name: config.get(name) for name in keys}
     known["class_names"] = names and list(read_class_names(names))
     if answer != FIRST:
         known["answer"] = answer if answer == RANDOM else provenance.sha256_of(Path(answer))
