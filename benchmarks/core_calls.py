@@ -15,6 +15,9 @@ import pandas as pd
 from benchmarks.measuring import describe, forget, least, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles import (
+    Budget,
+    Ensemble,
+    Rehearsal,
     audit_mechanism,
     certify,
     label_epsilon,
@@ -57,10 +60,10 @@ def calls() -> dict[str, Callable[[], object]]:
     gamma = optimize_gamma(K=301, m=3, epsilon=0.1, Delta=1e-5).gamma
     allowed = {"m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
     label, many = {"labels": 500} | SIZE | BUDGET, {"labels": 1000, "teachers": 51, "delta": 1e-5}
-    rehearsal = {"shards": "disjoint", "noise": "reproducible", "anyway": True}
+    budget = Budget(**BUDGET)
     return {
-        "plan": lambda: plan(**SIZE, queries=500, **BUDGET),
-        "release_labels": lambda: release_labels(few, **BUDGET, **rehearsal),
+        "plan": lambda: plan(Ensemble(**SIZE), budget, 500),
+        "release_labels": lambda: release_labels(few, budget, rehearsal=Rehearsal(), anyway=True),
         "noise_scale, gnmax": lambda: noise_scale("gnmax", **label),
         "noise_scale, permute_and_flip": lambda: noise_scale("permute_and_flip", **label),
         "label_epsilon, gnmax": lambda: label_epsilon("gnmax", 200.0, **many),

@@ -10,7 +10,7 @@ import pandas as pd
 
 from benchmarks.measuring import describe, least, with_machine
 from benchmarks.writing import chapter
-from private_ensembles import plan
+from private_ensembles import Budget, Ensemble, plan
 from private_ensembles.planner.defaults import PROFILE
 
 CLASSES, DELTA = 10, 1e-5
@@ -27,8 +27,7 @@ def one_teacher() -> float:
 
 def best(teachers: int, labels: int, epsilon: float) -> dict:
     """The best mechanism and how many of so many labels it has right."""
-    sizes = {"teachers": teachers, "classes": CLASSES, "queries": labels, "labels": labels}
-    first, *_ = plan(**sizes, epsilon=epsilon, delta=DELTA)
+    first, *_ = plan(Ensemble(teachers, CLASSES), Budget(epsilon, DELTA), labels)
     return {"mechanism": first.mechanism, "right": first.correct, "share": first.correct / labels}
 
 

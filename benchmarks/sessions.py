@@ -11,11 +11,10 @@ import pandas as pd
 
 from benchmarks.measuring import describe, in_a_process, peak, with_machine
 from benchmarks.writing import chapter, table
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import settings
 from private_ensembles.release import record, release_plan
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.session import Session
 
 MECHANISM = "gnmax_exact"
@@ -58,7 +57,7 @@ def compare_budgets(batches: int, labels: int, epsilon: float, delta: float) -> 
 def compare_records(releases: int, labels: int, epsilon: float, delta: float) -> list[dict]:
     """What the record says of releases with the same noise: by addition, and jointly."""
     task, plan = planned(labels, epsilon, delta)
-    terms = release_plan.of(task, plan, None, Facts("disjoint")).text()
+    terms = release_plan.of(task, plan, None).text()
     model = (task.protection.privacy_model, task.protection.adjacency)
     one = record.Release("", MECHANISM, plan.epsilon, delta, *model, "", terms, labels, "")
     totals = {"apart": record.together([one] * releases), "joint": record.jointly([one] * releases)}
@@ -71,13 +70,12 @@ def compare_records(releases: int, labels: int, epsilon: float, delta: float) ->
 
 def measure_single(mechanism: str, teachers: int, batches: int) -> dict:
     """Milliseconds of batches of one label, and memory; the file is in memory, if there is one."""
-    sizes = {"teachers": teachers, "classes": 2, "labels": batches + 1}
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         path = Path(folder) / "a.session"
-        budget = {"epsilon": 2.0, "delta": 1e-6, "mechanisms": [mechanism]}
-        budget |= {"shards": "disjoint", "anyway": True}
-        with Session.create(path, **sizes, **budget) as session:
+        asked = Ensemble(teachers, 2), Budget(2.0, 1e-6), Protection.disjoint()
+        more = {"labels": batches + 1, "mechanisms": [mechanism], "anyway": True}
+        with Session.create(path, *asked, **more) as session:
             counts = np.array([[teachers - teachers // 4, teachers // 4]])
             session.release(counts)
             before = peak()

@@ -47,9 +47,13 @@ EPSILON, DELTA, ROUNDS = 2.0, 1e-5, 3
 PATIENCE = 30
 _PLAN = """
 import json, resource, sys, time
+import private_ensembles
 from private_ensembles import plan
 wanted = json.loads(sys.argv[1])
 what = wanted.pop("what")
+things = "Ensemble" in private_ensembles.__all__  # not yet in a checkout of 0.3
+if things:
+    from private_ensembles import Budget, Ensemble, Protection, Rehearsal, Wanted
 if what == "release":
     import numpy as np
     from private_ensembles import release_labels
@@ -58,11 +62,20 @@ if what == "release":
     asked = {key: wanted[key] for key in ("labels", "epsilon", "delta", "noise")}
 started = time.process_time(), time.perf_counter()
 try:
+    if things:
+        ensemble = Ensemble(wanted["teachers"], wanted["classes"])
+        budget = Budget(wanted["epsilon"], wanted["delta"])
+        labels = Wanted(wanted.get("labels", wanted["queries"]), wanted["queries"])
+        noise = {"rehearsal": None if wanted["noise"] == "secure" else Rehearsal()}
     if what == "plan":
-        ranked = plan(**wanted)
+        ranked = plan(ensemble, budget, labels, **noise) if things else plan(**wanted)
         best, right = ranked[0].mechanism, ranked[0].correct
     else:
-        released = release_labels(counts, shards="disjoint", anyway=True, **asked)
+        if things:
+            asked = {"labels": labels, "protection": Protection.disjoint(), **noise}
+            released = release_labels(counts, budget, **asked, anyway=True)
+        else:
+            released = release_labels(counts, shards="disjoint", anyway=True, **asked)
         best, right = released.mechanism, float("nan")
 except ValueError as error:
     best, right = f"error: {error}", float("nan")

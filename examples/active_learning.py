@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-from private_ensembles import Session
+from private_ensembles import Budget, Ensemble, Protection, Rehearsal, Session
 
 # 1. The images: 1,050 are private and belong to the teachers, 450 are public, 297 test the student.
 digits = load_digits()
@@ -27,17 +27,14 @@ for teacher, shard in enumerate(np.array_split(private, 150)):
 counts = np.stack([np.bincount(row, minlength=10) for row in votes])
 
 # 3. One session for all rounds: 200 labels for (4, 1e-5). This one is a rehearsal, which prints
-#    the same each time; to release labels of real data, leave out noise and seed.
+#    the same each time; to release labels of real data, leave out `rehearsal`.
 session = Session.create(
     tempfile.mkdtemp() + "/digits.session",
-    teachers=150,
-    classes=10,
+    Ensemble(teachers=150, classes=10),
+    Budget(4, 1e-5),
+    Protection.disjoint(),
     labels=200,
-    epsilon=4,
-    delta=1e-5,
-    shards="disjoint",
-    noise="reproducible",
-    seed=1,
+    rehearsal=Rehearsal(seed=1),
 )
 
 # 4. Ask about any 20 images, learn, and then ask about those that are least certain.

@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 
-from private_ensembles import Session
+from private_ensembles import Budget, Ensemble, Protection, Rehearsal, Session
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 # 1. The teachers, who never change. Their votes are made up here: each row of counts says how the
@@ -18,14 +18,18 @@ profile = ConsensusProfile(n_classes=3, easy_share=0.9, easy=(30, 1), hard=(3, 2
 counts, truth = synthetic_counts(profile, 40, 400, np.random.default_rng(0))
 
 # 2. The server's session: at most 60 labels, ever, for (6, 1e-6). It is planned on a stated
-#    profile, not on these votes. It is a rehearsal: leave out noise and seed for real patients.
+#    profile, not on these votes. It is a rehearsal: leave out `rehearsal` for real patients.
 path = tempfile.mkdtemp() + "/federation.session"
 stated = {"easy_share": 0.8, "easy": (20, 1), "hard": (2, 2), "confusion": 1.0}
-sizes = {"teachers": 40, "classes": 3, "labels": 60}
-budget = {"epsilon": 6, "delta": 1e-6}
-facts = {"shards": "disjoint", "unit": "patient"}  # no patient is in the data of two clients
-plan = {"profile": stated, "noise": "reproducible", "seed": 3}
-Session.create(path, **sizes, **budget, **facts, **plan).close()
+Session.create(
+    path,
+    Ensemble(teachers=40, classes=3),
+    Budget(6, 1e-6),
+    Protection.disjoint("patient"),  # no patient is in the data of two clients
+    labels=60,
+    profile=stated,
+    rehearsal=Rehearsal(seed=3),
+).close()
 
 # 3. Rounds: clients send ten queries, chosen by lot. The server may be stopped between rounds,
 #    since the session's file knows what was spent.

@@ -6,7 +6,16 @@ Snakemake.
 
 import numpy as np
 
-from private_ensembles import optimize_gamma, plan, release_labels
+from private_ensembles import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Wanted,
+    optimize_gamma,
+    plan,
+    release_labels,
+)
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 # 1. The votes, private data. Here those of an ensemble that does not exist: 100 teachers, 4
@@ -15,12 +24,12 @@ actual = ConsensusProfile(n_classes=4, easy_share=0.75, easy=(18, 2), hard=(2, 2
 counts, truth = synthetic_counts(actual, 100, 300, np.random.default_rng(0))
 
 # 2. What may all labels together cost, and how many are wanted?
-budget = {"epsilon": 4, "delta": 1e-5, "labels": 150}
+budget, wanted = Budget(4, 1e-5), Wanted(150, queries=300)
 
 # 3. Which mechanism? Asking the votes would reveal something about them. So state a profile, from
 #    public data or from what is known beforehand, and plan on votes of that profile.
 stated = {"easy_share": 0.8, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0}
-plans = plan(teachers=100, classes=4, queries=300, **budget, profile=stated, noise="reproducible")
+plans = plan(Ensemble(100, 4), budget, wanted, profile=stated, rehearsal=Rehearsal())
 for ranked in plans:
     note = ranked.refusal
     if note is None:
@@ -28,9 +37,9 @@ for ranked in plans:
     print(f"  {ranked.mechanism:18} {note}")
 
 # 4. Release labels with the best of them. This noise is from a seed, for a rehearsal; to release
-#    labels of real data, leave out noise and seed. No patient is in the data of two teachers.
-facts = {"shards": "disjoint", "unit": "patient"}
-released = release_labels(counts, **budget, **facts, profile=stated, noise="reproducible", seed=2)
+#    labels of real data, leave out `rehearsal`. No patient is in the data of two teachers.
+patients, seed = Protection.disjoint("patient"), Rehearsal(seed=2)
+released = release_labels(counts, budget, patients, labels=150, profile=stated, rehearsal=seed)
 answered = released.labels >= 0
 right = (released.labels[answered] == truth[answered]).sum()
 print(f"{released.mechanism}: {answered.sum()} labels released, {right} right")

@@ -6,7 +6,7 @@ twice its yeses (docs/multi-label.md).
 
 import numpy as np
 
-from private_ensembles import release_labels
+from private_ensembles import Budget, Rehearsal, Wanted, release_labels
 
 FINDINGS = ("cyst", "edema", "fracture", "mass", "nodule", "scar")
 IMAGES, TEACHERS, MOST = 20, 100, 30  # at most so many yeses of one teacher
@@ -21,11 +21,10 @@ votes &= votes.cumsum(axis=0) <= MOST  # of a teacher's yeses the first ones cou
 yes = votes.sum(axis=1)
 released = release_labels(
     np.stack([TEACHERS - yes, yes], axis=1),
-    most_ones=MOST,
-    epsilon=4,
-    delta=1e-5,
+    Budget(4, 1e-5),
+    labels=Wanted(votes.shape[0], most_ones=MOST),
     profile={"commonest": 0.8, "easy": (45, 5), "easy_share": 1.0},  # known from public images
-    noise="reproducible",  # a rehearsal: state `shards` and leave this out
+    rehearsal=Rehearsal(),  # state a `Protection` and leave this out to release them
 )
 
 answers = released.labels.reshape(IMAGES, len(FINDINGS))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from private_ensembles import Session, checks, draw_scores, release_darrm, release_labels
+from private_ensembles.mechanisms.task import Budget, Ensemble, Rehearsal
 from private_ensembles.votes.cache import Votes
 
 NO_NUMBERS = [None, "1", [1], 1j, np.array([1.0])]
@@ -141,11 +142,10 @@ MASKED = np.ma.array([[5, 0], [3, 2]], mask=[[False, False], [True, False]])
 @pytest.mark.parametrize("counts", [MASKED, np.ma.array([[5, 0], [3, 2]]), list(MASKED)])
 def test_no_mask_is_lost(tmp_path, counts):
     """NumPy takes what is behind a mask for votes."""
-    budget = {"epsilon": 3, "delta": 1e-3, "noise": "reproducible"}
-    path, sizes = tmp_path / "a.session", {"teachers": 5, "classes": 2, "labels": 4}
+    asked = {"budget": Budget(3, 1e-3), "rehearsal": Rehearsal()}
     takers = [
-        lambda: release_labels(counts, **budget),
-        lambda: release_labels(counts, **budget, teachers=5),
+        lambda: release_labels(counts, **asked),
+        lambda: release_labels(counts, **asked, ensemble=Ensemble(5, 2, absent=True)),
         lambda: Votes(2, [-1, -1], counts=counts),
         lambda: Votes(6, [-1, -1], votes=counts, absent=True),
         lambda: release_darrm(counts, np.ones(6), np.random.default_rng(0)),
@@ -156,7 +156,8 @@ def test_no_mask_is_lost(tmp_path, counts):
             take()
     for absent in (False, True):
         path = tmp_path / f"{absent}.session"
-        with Session.create(path, **sizes, **budget, absent=absent) as session:
+        ensemble = Ensemble(5, 2, absent)
+        with Session.create(path, ensemble, labels=4, **asked) as session:
             with pytest.raises(ValueError, match="must be an array without a mask"):
                 session.release(counts)
             assert session.state.batches == 0

@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 
 from private_ensembles import plan
 from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection
 
 DELTA = 1e-5
 
@@ -63,7 +64,6 @@ def test_right_labels_are_those_of_the_published_plans(rows, root):
 def test_what_a_stated_reach_costs_in_right_labels_is_what_the_planner_expects(reach, root):
     text = " ".join((root / "docs" / "justify.md").read_text(encoding="utf-8").split())
     said = re.search(r"(\d+) are right with a reach of 1, (\d+) with 2 and (\d+) with 3", text)
-    sizes = {"teachers": 250, "classes": 10, "queries": 100, "labels": 100}
-    budget = {"epsilon": 2, "delta": DELTA, "reach": reach}
-    best, *_ = plan(**sizes, **budget, mechanisms=["gnmax_exact"])
+    asked = Ensemble(250, 10), Budget(2, DELTA), 100, Protection.disjoint(reach=reach)
+    best, *_ = plan(*asked, mechanisms=["gnmax_exact"])
     assert int(said[reach]) == round(best.correct)

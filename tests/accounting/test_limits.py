@@ -2,7 +2,14 @@
 
 import pytest
 
-import private_ensembles
+from private_ensembles import (
+    Budget,
+    Ensemble,
+    Protection,
+    noise_scale,
+    plan,
+    release_labels,
+)
 from private_ensembles.accounting import limits
 from private_ensembles.command import main
 from private_ensembles.configuration.root import Configuration
@@ -16,7 +23,6 @@ BEYOND = [
     ("delta", 0.0),
     ("delta", 1.0),
 ]
-SIZES = {"teachers": 9, "classes": 2, "queries": 3, "labels": 3}
 
 
 @pytest.mark.parametrize(("name", "value"), BEYOND)
@@ -24,9 +30,9 @@ def test_python_refuses_what_is_beyond_the_range(name, value):
     budget = {"epsilon": 1.0, "delta": 1e-5} | {name: value}
     for ask in (
         lambda: limits.check_budget(**budget),
-        lambda: private_ensembles.plan(**SIZES, **budget),
-        lambda: private_ensembles.noise_scale("gnmax", labels=1, teachers=9, **budget),
-        lambda: private_ensembles.release_labels([[5, 4]], shards="disjoint", **budget),
+        lambda: plan(Ensemble(9, 2), Budget(**budget), 3),
+        lambda: noise_scale("gnmax", labels=1, teachers=9, **budget),
+        lambda: release_labels([[5, 4]], Budget(**budget), Protection.disjoint()),
     ):
         with pytest.raises(ValueError, match=f"^{name} = .*: must be ") as refused:
             ask()

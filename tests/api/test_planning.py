@@ -5,18 +5,26 @@ import pytest
 from private_ensembles.api.planning import plan
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.mechanisms.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Task,
+    Wanted,
+)
 from private_ensembles.noise import streams
 from private_ensembles.planner import ranking
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
-SIZE = {"teachers": 40, "classes": 3, "queries": 30, "epsilon": 3, "delta": 1e-5}
+ASKED = {"ensemble": Ensemble(40, 3), "budget": Budget(3, 1e-5), "labels": 30}
 NAMES = ["gnmax_analytic", "permute_and_flip", "ladder"]
 
 
 def test_the_ranking_is_the_planner_s():
     stated = {"easy": (5, 1), "easy_share": 0.5}
-    found = plan(**SIZE, labels=10, profile=stated, mechanisms=NAMES, noise="reproducible", seed=5)
+    more = {"profile": stated, "mechanisms": NAMES, "rehearsal": Rehearsal(), "seed": 5}
+    found = plan(Ensemble(40, 3), (3, 1e-5), Wanted(10, queries=30), **more)
     profile = ConsensusProfile(3, 0.5, (5, 1), (2, 2), 1.0)
     generator = streams.generator(5, "planner", "profile")
     votes = synthetic_counts(profile, 40, 500, generator)
@@ -27,7 +35,7 @@ def test_the_ranking_is_the_planner_s():
 
 
 def test_noise_is_secure_and_a_label_for_each_query_unless_said_otherwise():
-    found = {one.mechanism: one for one in plan(**SIZE, mechanisms=[*NAMES, "lnmax_pure"])}
+    found = {one.mechanism: one for one in plan(**ASKED, mechanisms=[*NAMES, "lnmax_pure"])}
     assert "no sampler" in found["lnmax_pure"].refusal
     assert found["permute_and_flip"].refusal is None
     assert round(found["gnmax_analytic"].answers, 6) == 30
@@ -35,20 +43,21 @@ def test_noise_is_secure_and_a_label_for_each_query_unless_said_otherwise():
 
 
 def test_private_teachers_are_stated():
-    given = {"teachers": 11, "classes": 2, "queries": 5, "epsilon": 1, "delta": 1e-3}
-    model = {"privacy_model": "shared_data", "adjacency": "add_remove", "noise": "reproducible"}
-    (refused,) = plan(**given, **model, mechanisms=["committee"])
+    asked = Budget(1, 1e-3), 5, Protection.shared(adjacency="add_remove")
+    rehearsed = {"mechanisms": ["committee"], "rehearsal": Rehearsal()}
+    (refused,) = plan(Ensemble(11, 2), *asked, **rehearsed)
     assert "teacher_epsilon" in refused.refusal
-    teacher = {"teacher_epsilon": 0.1, "teacher_delta": 1e-5}
-    (found,) = plan(**given, **model, **teacher, mechanisms=["committee"])
+    (found,) = plan(Ensemble(11, 2, private=(0.1, 1e-5)), *asked, **rehearsed)
     assert found.refusal is None
     assert found.answers == 5
 
 
 def test_a_plan_for_units_of_several_shards_has_more_noise():
-    size = {"teachers": 60, "classes": 3, "queries": 20, "epsilon": 2, "delta": 1e-5}
+    asked = Ensemble(60, 3), Budget(2, 1e-5), 20
     names = [name for name in registry.offered() if load(name).guarantee.hides_votes]
-    one, two = plan(**size, mechanisms=names), plan(**size, mechanisms=names, reach=2)
+    one, two = (
+        plan(*asked, Protection.disjoint(reach=reach), mechanisms=names) for reach in (1, 2)
+    )
     correct = {found.mechanism: found.correct for found in one if found.refusal is None}
     others = {found.mechanism: found for found in two if found.refusal is None}
     assert set(others) == set(correct)
@@ -61,14 +70,12 @@ def test_a_plan_for_units_of_several_shards_has_more_noise():
     ("wrong", "says"),
     [
         ({"mechanisms": ["gnmaxx"]}, "mechanism = 'gnmaxx': must be one of"),
-        ({"noise": "none"}, "noise = 'none': must be one of reproducible, secure"),
         ({"profile": {"hardly": (1, 1)}}, "profile: hardly: must be of easy_share"),
-        ({"epsilon": 0}, r"epsilon = 0: must be in \[1e-06, 100\]"),
-        ({"labels": 31}, "labels = 31: must be at most queries = 30"),
-        ({"adjacency": "swap"}, "adjacency = 'swap'"),
+        ({"budget": (0, 1e-5)}, r"epsilon = 0: must be in \[1e-06, 100\]"),
+        ({"budget": 2}, r"budget = 2: must be \(epsilon, delta\)"),
     ],
 )
 def test_bad_values_are_named_in_one_line(wrong, says):
     with pytest.raises(ValueError, match=says) as caught:
-        plan(**(SIZE | {"mechanisms": ["ladder"]} | wrong))
+        plan(**(ASKED | {"mechanisms": ["ladder"]} | wrong))
     assert "\n" not in str(caught.value)

@@ -5,20 +5,19 @@ import pytest
 
 from private_ensembles.api.planning import plan
 from private_ensembles.api.releasing import release_labels, release_statement
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Rehearsal, Wanted
 from private_ensembles.votes.ballots import dealt
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
-BUDGET = {"epsilon": 2.0, "delta": 1e-5}
-STATED = {"shards": "disjoint", "anyway": True}
+BUDGET = Budget(2.0, 1e-5)
 PROFILE = ConsensusProfile(3, 0.8, (20, 2), (2, 2), 1.0)
 COUNTS, TRUTH = synthetic_counts(PROFILE, 60, 40, np.random.default_rng(0))
 
 
 def test_it_takes_the_planner_s_first_and_is_right_as_often_as_promised():
-    found = release_labels(COUNTS, **BUDGET, labels=20, noise="reproducible", seed=3)
-    size = {"teachers": 60, "classes": 3, "queries": 40, "labels": 20}
+    found = release_labels(COUNTS, BUDGET, labels=20, rehearsal=Rehearsal(seed=3))
     # Of counts alone, as `Task.counts_only` says: no committee.
-    best = plan(**size, **BUDGET, noise="reproducible")[0]
+    best = plan(Ensemble(60, 3), BUDGET, Wanted(20, queries=40), rehearsal=Rehearsal())[0]
     assert found.mechanism == best.mechanism
     assert found.epsilon == best.epsilon <= 2
     assert found.delta == 1e-5
@@ -26,16 +25,16 @@ def test_it_takes_the_planner_s_first_and_is_right_as_often_as_promised():
     assert 0 < answered.sum() <= 20
     assert (found.labels[answered] == TRUTH[answered]).mean() > 0.6
     assert not found.secure
-    again = release_labels(COUNTS, **BUDGET, labels=20, noise="reproducible", seed=3)
+    again = release_labels(COUNTS, BUDGET, labels=20, rehearsal=Rehearsal(seed=3))
     assert (again.labels == found.labels).all()
-    other = release_labels(COUNTS, **BUDGET, labels=20, noise="reproducible", seed=4)
+    other = release_labels(COUNTS, BUDGET, labels=20, rehearsal=Rehearsal(seed=4))
     assert (other.labels != found.labels).any()
 
 
 def test_the_plan_does_not_look_at_the_votes():
     """Another ensemble of the same size: the same mechanism with the same parameters."""
     one, other = (
-        release_labels(rows, **BUDGET, labels=20, noise="reproducible")
+        release_labels(rows, BUDGET, labels=20, rehearsal=Rehearsal())
         for rows in (COUNTS, np.full_like(COUNTS, 20))
     )
     assert (one.mechanism, one.parameters) == (other.mechanism, other.parameters)
@@ -43,7 +42,8 @@ def test_the_plan_does_not_look_at_the_votes():
 
 def test_secure_noise_is_the_default_and_no_release_repeats_another():
     flat = np.full((60, 2), 30)
-    drawn = [release_labels(flat, **BUDGET, **STATED, mechanism="gnmax_analytic") for _ in range(2)]
+    stated = {"protection": Protection.disjoint(), "mechanism": "gnmax_analytic", "anyway": True}
+    drawn = [release_labels(flat, BUDGET, **stated) for _ in range(2)]
     assert all(one.secure and one.mechanism == "gnmax_analytic" for one in drawn)
     assert (drawn[0].labels != drawn[1].labels).any()  # but once in 2^60
 
@@ -59,8 +59,8 @@ def test_secure_noise_is_the_default_and_no_release_repeats_another():
         (np.array([[500_000, 500_001]]), {}, "2 to 1,000,000; rows add up to 1000001 to 1000001"),
         (np.arange(6).reshape(2, 3), {}, "rows add up to 3 to 12"),
         (np.eye(2, dtype=int), {}, "rows add up to 1 to 1"),
-        (COUNTS, {"noise": "weak"}, "noise = 'weak'"),
-        (COUNTS, {"seed": 1}, "seed = 1: must be None for noise = secure"),
+        (COUNTS, {"ensemble": Ensemble(60, 4)}, "counts of 3 classes: must be of 4"),
+        (COUNTS, {"protection": None}, "protection: must be stated, Protection.disjoint"),
         (COUNTS, {"mechanism": "argmax"}, "mechanism = 'argmax': must be one of"),
         (COUNTS, {"labels": 41}, "labels = 41: must be at most queries = 40"),
         (COUNTS, {"mechanism": "ladder"}, "no mechanism applies: ladder: for two classes only"),
@@ -68,20 +68,22 @@ def test_secure_noise_is_the_default_and_no_release_repeats_another():
 )
 def test_bad_values_are_named_in_one_line(counts, more, says):
     with pytest.raises(ValueError, match=says) as caught:
-        release_labels(counts, **(BUDGET | STATED | more))
+        release_labels(counts, **{"budget": BUDGET, "protection": Protection.disjoint()} | more)
     assert "\n" not in str(caught.value)
 
 
+SOME_ABSENT = Ensemble(60, 3, absent=True)
 ABSENT = COUNTS - np.minimum(COUNTS, np.arange(120).reshape(40, 3) % 7)
 
 
 def test_absent_ballots_are_dealt_out_and_cost_nothing_more():
-    given = BUDGET | {"labels": 20, "noise": "reproducible", "mechanism": "gnmax_exact"}
+    given = {"labels": 20, "rehearsal": Rehearsal(), "mechanism": "gnmax_exact"}
     profile = {"absent_share": 0.1}
-    found = release_labels(ABSENT, teachers=60, profile=profile, **given)
-    full = release_labels(COUNTS, **given)
+    found = release_labels(ABSENT, BUDGET, ensemble=SOME_ABSENT, profile=profile, **given)
+    full = release_labels(COUNTS, BUDGET, **given)
     assert (found.epsilon, found.parameters) == (full.epsilon, full.parameters)
-    same = release_labels(dealt(ABSENT, 60), teachers=60, profile=profile, **given)
+    whole = dealt(ABSENT, 60)
+    same = release_labels(whole, BUDGET, ensemble=SOME_ABSENT, profile=profile, **given)
     assert (same.labels == found.labels).all()
     assert '"absent": true' in found.terms
     assert '"absent"' not in full.terms
@@ -91,22 +93,34 @@ def test_absent_ballots_are_dealt_out_and_cost_nothing_more():
 
 
 def test_a_profile_in_which_everybody_votes_is_warned_of():
-    given = BUDGET | {"labels": 20, "noise": "reproducible", "mechanism": "gnmax_exact"}
+    given = {"labels": 20, "rehearsal": Rehearsal(), "mechanism": "gnmax_exact"}
     with pytest.warns(UserWarning, match="absent_share = 0: votes may be absent"):
-        release_labels(ABSENT, teachers=60, **given)
+        release_labels(ABSENT, BUDGET, ensemble=SOME_ABSENT, **given)
 
 
 @pytest.mark.parametrize(
     ("counts", "more", "says"),
     [
-        (ABSENT, {}, "if ballots may be absent say teachers=NUMBER$"),
-        (COUNTS, {"teachers": 59}, "every row must add up to at most 59 teachers"),
-        (ABSENT, {"teachers": 1}, "teachers = 1: must be an integer >= 2"),
+        (ABSENT, {}, "if ballots may be absent say ensemble="),
+        (
+            COUNTS,
+            {"ensemble": Ensemble(59, 3, absent=True)},
+            "every row must add up to at most 59 teachers",
+        ),
+        (
+            ABSENT,
+            {"ensemble": Ensemble(1, 3, absent=True)},
+            "teachers = 1: must be an integer >= 2",
+        ),
         (COUNTS, {"profile": {"absent_share": 0.1}}, "absent_share = 0.1: must be 0, unless"),
-        (COUNTS, {"teachers": 60, "profile": {"absent_share": 1}}, "absent_share = 1: must be in"),
+        (
+            COUNTS,
+            {"ensemble": SOME_ABSENT, "profile": {"absent_share": 1}},
+            "absent_share = 1: must be in",
+        ),
     ],
 )
 def test_absent_ballots_that_do_not_fit_are_refused(counts, more, says):
     with pytest.raises(ValueError, match=says) as error:
-        release_labels(counts, **BUDGET, noise="reproducible", **more)
+        release_labels(counts, BUDGET, rehearsal=Rehearsal(), **more)
     assert "\n" not in str(error.value)

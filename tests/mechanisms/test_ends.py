@@ -12,7 +12,7 @@ from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release, release_votes
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
 from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure
 from private_ensembles.votes.cache import Votes
@@ -54,7 +54,7 @@ def test_no_votes_stop_a_release(name, size, monkeypatch):
         Ensemble(*size, private=Budget(0.3, 0.0) if private else None),
         Budget(2.0, 1e-5),
         Wanted(1),
-        Protection(model, "add_remove" if private else "replace_one"),
+        Protection(shards_of(model), adjacency="add_remove" if private else "replace_one"),
         secure=True,
     )
     if mechanism.refusal(task) is not None:

@@ -9,7 +9,7 @@ from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release, release_votes
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
 from private_ensembles.noise.sources import Seeded
 from private_ensembles.votes.cache import Votes
 
@@ -36,11 +36,8 @@ def test_counts_of_other_teachers_than_it_was_calibrated_for_are_refused(name):
     task = replace(
         BASE,
         wanted=replace(BASE.wanted, labels=1),
-        protection=replace(
-            BASE.protection,
-            privacy_model=sorted(mechanism.guarantee.privacy_models)[
-                -1 if name == "committee" else 0
-            ],
+        protection=Protection(
+            shards_of(sorted(mechanism.guarantee.privacy_models)[-1 if name == "committee" else 0]),
             adjacency="add_remove" if private else "replace_one",
         ),
     )

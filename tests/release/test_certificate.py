@@ -12,7 +12,6 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.release import certificate, release_plan
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.votes.synthetic import ConsensusProfile
 from verify import verify
@@ -53,7 +52,7 @@ def _plan(name, teachers, classes, labels, further):
     task = replace(task, profile=ConsensusProfile(classes, **PROFILE))
     mechanism = load(name)
     assert mechanism.refusal(task) is None
-    return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0", Facts("disjoint"))
+    return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0")
 
 
 def _file(folder, plan, labels="query,label\n0,1\n", **changes):

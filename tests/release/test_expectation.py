@@ -11,29 +11,28 @@ import pytest
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.api.releasing import release_labels
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.release import expectation, own_votes
 from private_ensembles.release.expectation import LEAST, right_at_most
-from private_ensembles.release.facts import Facts
 from private_ensembles.votes.synthetic import ConsensusProfile
 
-FACTS = Facts("disjoint", "patient")
 # Forty hospitals and seven diagnoses.
 HOSPITAL = Task(
     Ensemble(40, 7),
     Budget(2.0, 1e-5),
     Wanted(300),
+    Protection.disjoint("patient"),
     secure=True,
     profile=ConsensusProfile(7, **PROFILE),
 )
 
 
-def of(task, name="gnmax_exact", facts=FACTS):
+def of(task, name="gnmax_exact"):
     (plan,) = study.ranked(task, [name], 0)
     assert plan.refusal is None
-    return expectation.of(task, plan, 0, facts)
+    return expectation.of(task, plan, 0)
 
 
 def labels(number, **more):
@@ -69,11 +68,11 @@ def test_what_is_expected_is_what_comes_out():
     """Labels drawn from votes of the profile, against the truth: five standard errors."""
     task = labels(2000, epsilon=8.0, secure=False)
     (plan,) = study.ranked(task, ["gnmax_exact"], 0)
-    expected = expectation.of(task, plan, 0, FACTS)
+    expected = expectation.of(task, plan, 0)
     counts, truth = study.profile_votes(task, 1)  # others than those it was planned on
-    given = {"mechanism": "gnmax_exact", "noise": "reproducible", "seed": 1, "unit": "patient"}
+    given = {"mechanism": "gnmax_exact", "rehearsal": Rehearsal(seed=1)}
     with pytest.warns(UserWarning, match="usefulness"):
-        found = release_labels(counts, epsilon=8.0, delta=1e-5, **given)
+        found = release_labels(counts, (8.0, 1e-5), task.protection, **given)
     right = (found.labels == truth).mean()
     assert abs(right - expected.share) < 5 * math.sqrt(2 * 0.25 / 2000)
     assert abs((counts.argmax(axis=1) == truth).mean() - expected.plurality) < 0.06
@@ -138,11 +137,11 @@ def test_advice_is_what_it_says_and_the_best_comes_first():
 
 
 def test_no_private_teachers_are_offered_to_who_has_them_or_could_not_use_them():
-    for facts, more in (
-        (Facts("disjoint", reach=2), {}),
-        (FACTS, {"ensemble": replace(HOSPITAL.ensemble, private=Budget(0.5, 1e-8))}),
+    for more in (
+        {"protection": Protection.disjoint(reach=2)},
+        {"ensemble": replace(HOSPITAL.ensemble, private=Budget(0.5, 1e-8))},
     ):
-        found = of(labels(300, **more), facts=facts)
+        found = of(labels(300, **more))
         assert [advice.what for advice in found.advice if "DP-SGD" in advice.what] == []
 
 
@@ -161,7 +160,7 @@ def test_twice_the_budget_is_advice_and_no_condition(epsilon):
 def test_it_takes_a_fraction_of_a_second():
     (plan,) = study.ranked(labels(1000), ["gnmax_exact"], 0)
     started = time.process_time()
-    expectation.of(labels(1000), plan, 0, FACTS)
+    expectation.of(labels(1000), plan, 0)
     assert time.process_time() - started < 1
 
 
@@ -180,7 +179,7 @@ def test_it_takes_a_fraction_of_a_second():
     ],
 )
 def test_a_budget_that_promises_little_is_put_in_words(change, says):
-    found = expectation.budget_warnings(Task.read(HOSPITAL.stated() | change), FACTS)
+    found = expectation.budget_warnings(Task.read(HOSPITAL.stated() | change))
     assert len(found) == len(says)
     assert all(text in one for text, one in zip(says, found, strict=True))
 
@@ -203,7 +202,7 @@ def test_that_a_release_stops_says_nothing_about_the_votes(monkeypatch):
     said = set()
     for counts in (np.tile([40, 0, 0], (100, 1)), np.tile([13, 13, 14], (100, 1))):
         with pytest.raises(ValueError, match=r"^usefulness = ") as stop:
-            release_labels(counts, epsilon=0.5, delta=1e-5, shards="disjoint")
+            release_labels(counts, (0.5, 1e-5), Protection.disjoint())
         said.add(str(stop.value))
     assert len(said) == 1
     assert said.pop().endswith("or allow it with anyway=True")
@@ -214,7 +213,7 @@ def test_the_door_itself_is_closed_to_what_is_of_no_use():
     counts = np.tile([20, 20], (100, 1))
     task = Task(Ensemble(40, 2), Budget(0.1, 1e-5), Wanted(100), secure=True, counts_only=True)
     task = replace(task, profile=ConsensusProfile(2, **PROFILE))
-    application = own_votes.planned(task, ["gnmax_exact"], FACTS, 0)
+    application = own_votes.planned(task, ["gnmax_exact"], 0)
     votes = own_votes.Votes(2, np.full(100, -1), counts=counts)
     with pytest.raises(ValueError, match=r"^usefulness = "):
         own_votes.serve(application, votes, 0)
@@ -223,16 +222,16 @@ def test_the_door_itself_is_closed_to_what_is_of_no_use():
 
 def test_anyway_and_a_rehearsal_go_on_with_a_warning():
     counts = np.tile([13, 13, 14], (100, 1))
-    budget = {"epsilon": 0.5, "delta": 1e-5, "mechanism": "gnmax_analytic"}
-    for more in ({"shards": "disjoint", "anyway": True}, {"noise": "reproducible"}):
+    released = {"protection": Protection.disjoint(), "anyway": True}
+    for more in (released, {"rehearsal": Rehearsal()}):
         with pytest.warns(UserWarning, match=r"^usefulness = ") as told:
-            found = release_labels(counts, **budget, **more)
+            found = release_labels(counts, (0.5, 1e-5), mechanism="gnmax_analytic", **more)
         assert told[0].filename == __file__
         assert not found.expectation.useful
-        assert found.facts == Facts("disjoint")
+        assert found.protection == Protection.disjoint()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        release_labels(counts, epsilon=9.0, delta=1e-5, shards="disjoint")
+        release_labels(counts, (9.0, 1e-5), Protection.disjoint())
 
 
 def test_a_report_holds_what_is_said():
@@ -261,9 +260,9 @@ def test_every_kind_of_mechanism_has_an_expectation(name):
         task = replace(
             task,
             ensemble=replace(task.ensemble, private=Budget(0.3, 0.0)),
-            protection=replace(task.protection, privacy_model="shared_data"),
+            protection=Protection.shared("patient"),
         )
-    found = of(task, name, Facts("shared" if shared else "disjoint"))
+    found = of(task, name)
     assert 0 <= found.usefulness <= 1.05
     assert len(found.lines()) <= 4
 
@@ -272,7 +271,7 @@ def test_a_million_teachers_are_not_told_what_one_more_would_give():
     """It raised, as more are not planned for, and nothing was released."""
     crowd = replace(HOSPITAL.ensemble, teachers=MOST_TEACHERS)
     task = replace(HOSPITAL, ensemble=crowd, wanted=Wanted(1))
-    found = of(task, "permute_and_flip", Facts("disjoint"))
+    found = of(task, "permute_and_flip")
     assert "with one more teacher as good as these" not in {advice.what for advice in found.advice}
 
 

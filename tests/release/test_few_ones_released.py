@@ -12,9 +12,8 @@ import pytest
 from private_ensembles import release_labels, release_statement
 from private_ensembles.command.main import main
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Ensemble, Rehearsal, Task, Wanted
 from private_ensembles.release import certificate
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import ReleasePlan, read
 from private_ensembles.verify import verify
 from private_ensembles.votes.cache import Votes
@@ -82,7 +81,8 @@ def test_the_command_releases_them_with_a_certificate(
     capsys.readouterr()
     statement = Path(report["files"]["statement"]).read_text(encoding="utf-8")
     assert (
-        "of which one unit can change 48 at most, as a teacher votes 1 on 24 queries" in statement
+        "One unit can change at most 48 of them, because a teacher votes 1 on at most 24"
+        in statement
     )
 
 
@@ -95,9 +95,7 @@ def test_a_certificate_of_fewer_ones_than_the_plan_states_is_refused(tmp_path):
             {"epsilon": 4.0, "delta": 1e-5, "most_ones": None if most is None else 6 * most, **size}
         )
         mechanism = load("gnmax_exact")
-        plans[most] = ReleasePlan(
-            task, "gnmax_exact", mechanism.calibrate(task), 0.0, None, "0", Facts("disjoint")
-        )
+        plans[most] = ReleasePlan(task, "gnmax_exact", mechanism.calibrate(task), 0.0, None, "0")
     path, labels = tmp_path / "certificate.json", b"query,label\n0,1\n"
     (tmp_path / "labels.csv").write_bytes(labels)
     for stated, proven in ((1, 1), (2, 1), (1, 2), (None, 2), (2, 2)):
@@ -113,28 +111,30 @@ def test_a_certificate_of_fewer_ones_than_the_plan_states_is_refused(tmp_path):
 
 def test_python_takes_counts_of_whoever_has_cut_the_votes(votes, truth):
     counts = Votes(2, truth, votes, most_ones=30).histogram()
-    stated = {"epsilon": 8, "delta": 1e-5, "profile": PROFILE, "noise": "reproducible", "seed": 1}
-    stated["mechanism"] = "gnmax_exact"
-    some = release_labels(counts, most_ones=30, **stated)
+    stated = {"profile": PROFILE, "rehearsal": Rehearsal(seed=1), "mechanism": "gnmax_exact"}
+    some = release_labels(counts, (8, 1e-5), labels=Wanted(len(counts), most_ones=30), **stated)
     assert (some.labels == truth).mean() > 0.9
     text = release_statement(some)
-    assert "60 labels, of which one unit can change 60 at most" in text
-    assert "Of counts of votes, that is as stated" in text
+    assert "One unit can change at most 60 of them" in text
+    assert "Counts do not show this; whoever released the labels stated it" in text
     with pytest.raises(ValueError, match="most_ones = 2: must be of two classes"):
-        release_labels([[30, 20, 10]], most_ones=2, **stated)
+        release_labels([[30, 20, 10]], (8, 1e-5), labels=Wanted(1, most_ones=2), **stated)
     with pytest.raises(ValueError, match="without absent ballots"):
-        release_labels([[30, 30]], teachers=70, most_ones=2, **stated)
+        stated["ensemble"] = Ensemble(70, 2, absent=True)
+        release_labels([[30, 30]], (8, 1e-5), labels=Wanted(1, most_ones=2), **stated)
 
 
 def test_fewer_ones_need_less_noise(votes):
-    stated = {"epsilon": 8, "delta": 1e-5, "profile": PROFILE, "noise": "reproducible"}
+    stated = {"profile": PROFILE, "rehearsal": Rehearsal(), "mechanism": "gnmax_exact"}
     counts = np.stack([K - votes.sum(axis=1), votes.sum(axis=1)], axis=1)
     noise = [
-        release_labels(counts, most_ones=most, mechanism="gnmax_exact", **stated).parameters.sigma
+        release_labels(
+            counts, (8, 1e-5), labels=Wanted(len(counts), most_ones=most), **stated
+        ).parameters.sigma
         for most in (10, 20, 30)
     ]
     assert noise[0] < noise[1] < noise[2]
-    assert noise[2] == release_labels(counts, mechanism="gnmax_exact", **stated).parameters.sigma
+    assert noise[2] == release_labels(counts, (8, 1e-5), **stated).parameters.sigma
 
 
 def test_two_releases_of_few_ones_are_added_up(votes, tmp_path, monkeypatch, capsys):

@@ -6,7 +6,6 @@ from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.release import certificate, label_certificate
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import ReleasePlan
 
 DELTA = 1e-5
@@ -16,7 +15,7 @@ def planned(name, teachers, classes, labels):
     sizes = {"queries": labels, "labels": labels, "n_teachers": teachers, "n_classes": classes}
     task = Task.read({"epsilon": 2.0, "delta": DELTA, **sizes, "secure": True})
     mechanism = load(name)
-    return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0", Facts("disjoint"))
+    return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0")
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,10 @@ from private_ensembles.figures import own_votes as own_figure
 from private_ensembles.figures import style
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import shards_of
 from private_ensembles.noise import secure
 from private_ensembles.planner import ranking
 from private_ensembles.release import own_votes
-from private_ensembles.release.facts import MODELS
 
 QUERIES = 6
 # Teachers and classes: as usual, and all ends of what is accepted.
@@ -78,9 +78,6 @@ def neighbours(tmp_path_factory):
     return of
 
 
-SHARDS = {model: shards for shards, model in MODELS.items()}
-
-
 def settings_for(name, size, *, absent=False):
     """The checked configuration in which this mechanism alone serves the votes; None if it none."""
     config = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
@@ -94,7 +91,7 @@ def settings_for(name, size, *, absent=False):
     mechanism = load(name)
     model = sorted(mechanism.guarantee.privacy_models)[0]
     # What is of little use is released like the rest.
-    config |= {"shards": SHARDS[model], "unit": "patient", "anyway": True}
+    config |= {"shards": shards_of(model), "unit": "patient", "anyway": True}
     private = mechanism.guarantee.teachers == "private"
     config["planner"] |= {
         "mechanisms": [name],
@@ -183,7 +180,8 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
             | settings.pick("n_classes", "absent", "class_names", "first_class"),
             "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
-            "facts": settings.pick("shards", "unit", "reach"),
+            "protection": settings.pick("shards", "unit", "reach")
+            | {"adjacency": settings.planner.adjacency},
             "settings": settings.planner.plain(),
             "seed": settings.seed,
             "labels_file": own["labels"],

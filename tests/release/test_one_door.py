@@ -18,6 +18,7 @@ from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.figures import own_votes as own_figure
 from private_ensembles.mechanisms import release as door
+from private_ensembles.mechanisms.task import Budget, Protection, Rehearsal
 from private_ensembles.release import own_votes, pool, record, releasing
 
 HOUSE = Path(own_votes.__file__).parents[1]
@@ -105,9 +106,9 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
     )
 
     def api(name, counts, noise):
-        return release_labels(
-            counts, **BUDGET, shards="disjoint", mechanism=name, noise=noise
-        ).labels
+        rehearsal = None if noise == "secure" else Rehearsal()
+        asked = Budget(**BUDGET), Protection.disjoint()
+        return release_labels(counts, *asked, mechanism=name, rehearsal=rehearsal).labels
 
     def command(name, counts, noise):
         words = [f"--{key}={value}" for key, value in BUDGET.items()]
@@ -136,7 +137,8 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
             },
             "answer": settings.answer,
             "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
-            "facts": settings.pick("shards", "unit", "reach"),
+            "protection": settings.pick("shards", "unit", "reach")
+            | {"adjacency": settings.planner.adjacency},
             "settings": settings.planner.plain(),
             "seed": settings.seed,
             "labels_file": own["labels"],

@@ -15,7 +15,6 @@ from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.release import record, release_plan
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.record import Release, Total, append, read, together
 
 MODEL = ("disjoint_shards", "replace_one")
@@ -155,7 +154,7 @@ def of_labels(number, sigma=35.0, labels=100, delta=1e-6):
     sizes = {"queries": labels, "labels": labels, "n_teachers": 250, "n_classes": 2}
     task = Task.read({"epsilon": 1.0, "delta": delta, **sizes, "secure": True})
     chosen = Plan("gnmax_exact", None, GaussianNoise(sigma, labels), 1.0, labels, labels, 0.0)
-    terms = release_plan.of(task, chosen, None, Facts("disjoint")).text()
+    terms = release_plan.of(task, chosen, None).text()
     file = f"{number:04}/labels.csv"
     return Release(f"{number}", "gnmax_exact", 1.0, delta, *MODEL, "a", terms, labels, file)
 
@@ -190,11 +189,10 @@ def test_teachers_whose_labels_have_no_noise_of_their_own_are_added_up():
                 Ensemble(11, 2, private=Budget(0.2, 0.0)),
                 Budget(3.0, 1e-5),
                 Wanted(1),
-                protection=Protection(privacy_model="shared_data", adjacency="add_remove"),
+                protection=Protection.shared(adjacency="add_remove"),
             ),
             Plan("darrm_sub", None, NoisyMajority(3.0, 1, 11, 1e-5, 0.2, 0.0), 0.6, 1, 1, 0.0),
             None,
-            Facts("shared"),
         ).text()
     )
     assert not plan.fresh

@@ -6,20 +6,20 @@ import math
 import pytest
 
 from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.task import Protection
 from private_ensembles.release import release_plan, session_plan
-from private_ensembles.release.facts import Facts
+
+from . import flat
 
 SIZES = {"teachers": 7, "classes": 2, "labels": 6, "queries": 9, "epsilon": 2.0, "delta": 1e-4}
-FACTS = Facts("disjoint", "patient")
 PRIVATE = {"teacher_epsilon": 0.4, "teacher_delta": 1e-6, "adjacency": "add_remove"}
 
 
 def made(name, **changes):
     entry = registry.entry(name)
     more = PRIVATE if entry.guarantee.teachers == "private" else {}
-    return session_plan.made(
-        mechanisms=[name], profile=None, facts=FACTS, noise="reproducible", **SIZES | more | changes
-    )
+    stated = {"unit": "patient", "noise": "reproducible", "mechanisms": [name]}
+    return flat.planned(**stated | SIZES | more | changes)
 
 
 @pytest.mark.parametrize("name", session_plan.offered())
@@ -72,5 +72,5 @@ def test_a_label_that_was_found_for_one_delta_proves_nothing_at_a_smaller_one(na
 
 def test_facts_stand_in_the_plan():
     plan = made("gnmax_exact")
-    assert json.loads(plan.text())["facts"] == {"shards": "disjoint", "unit": "patient", "reach": 1}
-    assert release_plan.read(plan.text()).facts == FACTS
+    assert json.loads(plan.text())["task"]["unit"] == "patient"
+    assert release_plan.read(plan.text()).task.protection == Protection.disjoint("patient")

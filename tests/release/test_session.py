@@ -12,6 +12,7 @@ import pytest
 from private_ensembles import Session
 from private_ensembles.accounting.adaptive.account import Bounds
 from private_ensembles.audit.histograms import both_counts
+from private_ensembles.mechanisms.task import Protection
 from private_ensembles.noise import secure
 from private_ensembles.release import (
     certificate,
@@ -21,22 +22,22 @@ from private_ensembles.release import (
     statement,
 )
 from private_ensembles.release import session as sessions
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_terms import Names, Terms
 
 from .. import ending
 from ..accounting.adversaries import exact_value
+from . import flat
 
 SMALL = {"teachers": 5, "classes": 2, "labels": 4, "epsilon": 3.0, "delta": 1e-3}
 # Of few teachers, whose labels are as noisy as a test of costs wants them.
-STATED = {"shards": "disjoint", "anyway": True, "say": lambda _: None}
+STATED = {"shards": "disjoint", "anyway": True}
 COUNTS = np.array([[5, 0], [3, 2], [1, 4], [2, 3]])
 
 
 def create(path, **changes):
     arguments = SMALL | STATED | {"mechanisms": ["gnmax_exact"]} | changes
-    return Session.create(path / "a.session", **arguments)
+    return flat.create(path / "a.session", **arguments)
 
 
 def fail(*_, **__):
@@ -330,9 +331,7 @@ def test_a_kill_in_any_state_leaves_no_label_uncharged_and_one_command_goes_on(
 
 def test_a_kill_while_a_session_is_made_leaves_it_whole_or_not_there(tmp_path):
     path = tmp_path / "a.session"
-    plan = session_plan.made(
-        queries=None, mechanisms=["gnmax_exact"], profile=None, facts=Facts("disjoint"), **SMALL
-    )
+    plan = flat.planned(shards="disjoint", mechanisms=["gnmax_exact"], **SMALL)
     terms = Terms.of(plan, Names()).text()
 
     def work():
@@ -469,7 +468,7 @@ def test_sizes_out_of_range_are_refused_and_nothing_is_left(tmp_path):
         ({"teachers": 1}, "teachers = 1"),
         ({"labels": 0}, "labels = 0"),
         ({"epsilon": 0}, "epsilon = 0"),
-        ({"noise": "secure", "seed": 1}, "seed = 1"),
+        ({"noise": "reproducible", "seed": -1}, "seed = -1"),
         ({"mechanisms": ["committee"]}, "mechanism = 'committee'"),
         ({"profile": {"hope": 1}}, "profile: hope"),
         ({"queries": 3}, "labels = 4: must be at most queries = 3"),
@@ -502,26 +501,26 @@ def test_a_session_states_its_shards_or_is_not_made(tmp_path):
         create(tmp_path, shards=None)
     assert list(tmp_path.iterdir()) == []
     with create(tmp_path, unit="patient") as session:
-        assert session.plan.facts == Facts("disjoint", "patient")
+        assert session.plan.task.protection == Protection.disjoint("patient")
     with Session.open(tmp_path / "a.session", write=False) as session:
-        assert session.plan.facts.unit == "patient"
+        assert session.plan.task.protection.unit == "patient"
         assert session_plan.facts(session.plan)["unit"] == "patient"
 
 
 def test_a_session_of_too_little_use_is_not_made_unless_it_is_allowed(tmp_path):
-    said = []
     sizes = {"labels": 200, "epsilon": 0.5, "teachers": 40}
     with pytest.raises(ValueError, match=r"^usefulness = .* allow it with anyway=True$"):
-        create(tmp_path, **sizes, anyway=False, say=said.append)
+        create(tmp_path, **sizes, anyway=False)
     assert list(tmp_path.iterdir()) == []
-    assert said[0].startswith("expected on an assumed profile, not yours")
     with create(tmp_path, **sizes) as session:
         assert not session_plan.expected(session.plan).useful
     with (
         pytest.warns(UserWarning, match="usefulness") as told,
-        Session.create(tmp_path / "b.session", **SMALL | sizes, noise="reproducible") as session,
+        Session.create(
+            tmp_path / "b.session", **flat.things(**SMALL | sizes, noise="reproducible")
+        ) as session,
     ):
-        assert session.plan.facts == Facts("disjoint")
+        assert session.plan.task.protection == Protection.disjoint()
     assert {warning.filename for warning in told} == {__file__}
 
 
@@ -570,7 +569,6 @@ def test_the_first_label_of_little_noise_is_told_with_its_cost(
     stated = {"shards": "disjoint", "anyway": True, "mechanisms": ["gnmax_exact"]}
     sizes = {"teachers": teachers, "classes": classes, "labels": 20}
     counts = np.eye(classes, dtype=int)[:1] * teachers
-    stated["say"] = lambda line: None
-    with Session.create(tmp_path / "a.session", **sizes, **budget, **stated) as session:
+    with flat.create(tmp_path / "a.session", **sizes, **budget, **stated) as session:
         session.release(counts, key="first")
         assert 0 < session.spent.epsilon < epsilon

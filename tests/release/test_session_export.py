@@ -7,17 +7,18 @@ import json
 import numpy as np
 import pytest
 
-from private_ensembles import Session
 from private_ensembles.release import session_export
 from private_ensembles.release.pool import labels_text
 from private_ensembles.release.session_export import export
 from verify import verify
 
+from . import flat
+
 
 @pytest.fixture
 def session(tmp_path):
     sizes = {"teachers": 30, "classes": 2, "labels": 10, "epsilon": 2, "delta": 1e-5}
-    made = Session.create(
+    made = flat.create(
         tmp_path / "a.session", mechanisms=["gnmax_exact"], noise="reproducible", **sizes
     )
     with made:
@@ -65,7 +66,7 @@ def test_an_export_has_a_statement_and_a_certificate_that_is_accepted(tmp_path, 
     file = tmp_path / "w.session"
     sizes = {"teachers": 21, "classes": 2, "labels": 10, "epsilon": 2, "delta": 1e-5}
     sizes |= {"shards": "disjoint", "mechanisms": ["permute_and_flip"]}
-    with Session.create(file, **sizes) as session:
+    with flat.create(file, **sizes) as session:
         session.release(np.array([[20, 1], [2, 19]]), key="one")
         files = export(session, tmp_path / "out")
     assert verify.main([files["certificate.json"]]) == 0
@@ -79,9 +80,9 @@ def test_an_export_has_a_statement_and_a_certificate_that_is_accepted(tmp_path, 
 def test_a_rehearsal_and_a_session_without_labels_have_none(tmp_path):
     sizes = {"teachers": 21, "classes": 2, "labels": 10, "epsilon": 2, "delta": 1e-5}
     names = ["permute_and_flip"]
-    with Session.create(tmp_path / "a", **sizes, shards="disjoint", mechanisms=names) as session:
+    with flat.create(tmp_path / "a", **sizes, shards="disjoint", mechanisms=names) as session:
         assert "statement.html" not in export(session, tmp_path / "out_a")
     rehearsal = {"noise": "reproducible", "seed": 1}
-    with Session.create(tmp_path / "b", **sizes, mechanisms=names, **rehearsal) as session:
+    with flat.create(tmp_path / "b", **sizes, mechanisms=names, **rehearsal) as session:
         session.release(np.array([[20, 1], [2, 19]]), key="one")
         assert "statement.html" not in export(session, tmp_path / "out_b")

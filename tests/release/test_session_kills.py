@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 from private_ensembles import Session
-from private_ensembles.release import session_export, session_plan
-from private_ensembles.release.facts import Facts
+from private_ensembles.release import session_export
+
+from . import flat
 
 SIZES = {"teachers": 11, "classes": 2, "labels": 9000, "epsilon": 8.0, "delta": 1e-3}
 COUNTS = np.array([[8, 3], [2, 9], [6, 5]])
@@ -41,7 +42,7 @@ def work(folder, draws, seen):
     with contextlib.suppress(OSError):  # a disk that is full for now
         if not path.exists():
             stated = {"shards": "disjoint", "anyway": True}
-            Session.create(path, mechanisms=["gnmax_analytic"], **stated, **SIZES).close()
+            flat.create(path, mechanisms=["gnmax_analytic"], **stated, **SIZES).close()
         with Session.open(path) as session:
             start = session.state.batches
             for number in range(start, start + BATCHES):
@@ -96,8 +97,7 @@ def killed_again_and_again(folder, notes, times, seed):
 @pytest.fixture(scope="module", autouse=True)
 def planned_once():
     """What children fork has the plan's numbers: each makes a session in a moment."""
-    stated = {"mechanisms": ["gnmax_analytic"], "profile": None, "facts": Facts("disjoint")}
-    session_plan.made(queries=None, **stated, **SIZES)
+    flat.planned(mechanisms=["gnmax_analytic"], shards="disjoint", **SIZES)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from private_ensembles.command.main import main
 from private_ensembles.release import session_export
 from private_ensembles.release.session_terms import Names, names_of
 
+from . import flat
+
 SIZES = {"teachers": 40, "classes": 2, "labels": 20, "epsilon": 8, "delta": 1e-3}
 SIZES |= {"mechanisms": ["gnmax_analytic"], "shards": "disjoint", "anyway": True}
 NAMED = {"class_names": "benign,malignant", "id_column": "case"}
@@ -33,7 +35,7 @@ def rows_of(path):
 
 
 def test_names_are_read_again_as_they_were_stated(tmp_path):
-    with Session.create(tmp_path / "a.session", **SIZES, **NAMED, first_class=1) as session:
+    with flat.named(tmp_path / "a.session", **SIZES, **NAMED, first_class=1) as session:
         named = session.names
         proof = session.terms.proof
     assert named == Names(("benign", "malignant"), 1, "case")
@@ -81,13 +83,13 @@ def test_a_batch_names_nothing_that_the_session_has_not(tmp_path):
 )
 def test_names_that_cannot_be_are_refused_and_nothing_is_left(tmp_path, stated, message):
     with pytest.raises(ValueError, match=message):
-        Session.create(tmp_path / "a.session", **SIZES, **stated)
+        flat.named(tmp_path / "a.session", **SIZES, **stated)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("ids", [None, ["a"], ["a", "a"], ["a", 3], ["a", "b\n"]])
 def test_queries_that_have_no_names_are_not_charged(tmp_path, ids):
-    with Session.create(tmp_path / "a.session", **SIZES, **NAMED) as session:
+    with flat.named(tmp_path / "a.session", **SIZES, **NAMED) as session:
         with pytest.raises(ValueError, match="ids: must be"):
             session.release(COUNTS, key="one", ids=ids)
         assert session.state.batches == 0
@@ -142,7 +144,7 @@ def test_the_command_refuses_in_one_line_what_the_session_states_otherwise(
 
 
 def test_queries_that_some_batches_name_stand_beside_those_that_none_does(tmp_path):
-    with Session.create(tmp_path / "a.session", **SIZES) as session:
+    with flat.create(tmp_path / "a.session", **SIZES) as session:
         session.release(COUNTS, key="one")
         session.release(COUNTS, key="two", ids=["a", "b"])
         files = session_export.export(session, tmp_path / "out")

@@ -9,7 +9,6 @@ import pytest
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.release import statement
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.record import Release, Total
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.releasing import Labels
@@ -66,9 +65,7 @@ def _release(terms):
 
 def test_a_release_has_its_statement_and_its_certificate_beside_it(tmp_path):
     task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(2), secure=True)
-    plan = ReleasePlan(
-        task, "gnmax", load("gnmax").calibrate(task), 1.0, None, "0", Facts("disjoint")
-    )
+    plan = ReleasePlan(task, "gnmax", load("gnmax").calibrate(task), 1.0, None, "0")
     documents = statement.documents(_release(plan.text()), TOTAL)
     files = show(Labels(TEXT, tmp_path, TOTAL, documents=documents), {})
     assert list(files) == ["labels.csv", "certificate.json", "statement.html"]

@@ -12,10 +12,9 @@ import pytest
 from private_ensembles import release_labels, release_statement
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task, Wanted
+from private_ensembles.mechanisms.task import Protection, Rehearsal, Task, Wanted
 from private_ensembles.release import certificate, release_plan, statement
 from private_ensembles.release.certificate import Proof
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.record import Release, Total
 from private_ensembles.release.release_plan import ReleasePlan
 
@@ -31,9 +30,7 @@ def _plan(name="gnmax", **further):
     if mechanism.refusal(task) is not None:
         task = replace(task, wanted=Wanted(1))
     assert mechanism.refusal(task) is None
-    return ReleasePlan(
-        task, name, mechanism.calibrate(task), 15.0, None, "1.2.3", Facts("disjoint")
-    )
+    return ReleasePlan(task, name, mechanism.calibrate(task), 15.0, None, "1.2.3")
 
 
 def _release(plan):
@@ -120,11 +117,7 @@ def test_every_mechanism_is_told_in_words(name):
 
 
 def test_what_the_user_stated_is_in_it_and_cannot_be_markup():
-    class Stated:
-        unit, shards, reach = "<b>patient", "disjoint", 1
-
-    plan = _plan()
-    object.__setattr__(plan, "facts", Stated())
+    plan = _plan(unit="<b>patient")
     proof = Proof({"kind": "none", "why": "x & y"})
     page = statement.statement(plan, proof, statement.Charged(EPSILON, DELTA))
     assert "<b>" not in page
@@ -136,7 +129,7 @@ def test_what_the_user_stated_is_in_it_and_cannot_be_markup():
 
 def test_a_rehearsal_is_called_so_first():
     counts = np.tile([[90, 10], [20, 80]], (4, 1))
-    released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    released = release_labels(counts, (2, 1e-5), rehearsal=Rehearsal(seed=1))
     text = _text(release_statement(released))
     assert text.index("This is a rehearsal") < text.index("What was released")
     assert "8, of 2 classes, for 8 queries" in text
@@ -144,7 +137,7 @@ def test_a_rehearsal_is_called_so_first():
 
 def test_the_statement_of_the_api_reads_the_plan_back():
     counts = np.tile([[90, 10], [20, 80]], (4, 1))
-    released = release_labels(counts, epsilon=2, delta=1e-5, mechanism="gnmax", shards="disjoint")
+    released = release_labels(counts, (2, 1e-5), Protection.disjoint(), mechanism="gnmax")
     assert release_plan.read(released.terms).name == "gnmax"
     assert "not on a record" in _text(release_statement(released))
     with pytest.raises(ValueError, match="cannot be read"):

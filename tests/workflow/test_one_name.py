@@ -23,10 +23,10 @@ from private_ensembles.figures import (
     style,
 )
 from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.task import Protection
 from private_ensembles.page import own_page
 from private_ensembles.release import own_votes as accounts
 from private_ensembles.release import pool
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.record import Total
 from private_ensembles.votes.cache import Votes
 
@@ -194,7 +194,7 @@ def test_own_votes_name_and_draw_mechanisms_as_the_list_says(monkeypatch, tmp_pa
         "profile": profile,
     }
     budget = {"epsilon": 2.0, "delta": 1e-5, "labels_wanted": 2, "noise": "reproducible"}
-    plan = accounts.plan_for(votes, settings, budget, Facts("disjoint"), seed=0)
+    plan = accounts.plan_for(votes, settings, budget, Protection.disjoint(), seed=0)
     table, curves = accounts.public_table(plan), accounts.curves_table(plan, 0)
     said = []
     monkeypatch.setattr(style, "save", lambda drawn, *paths: said.extend(check_figure(drawn)))

@@ -7,6 +7,8 @@ import pytest
 
 from private_ensembles import Session
 
+from ..release import flat
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, copy_workflow):
@@ -21,7 +23,7 @@ def folder(tmp_path_factory, copy_workflow):
         "delta": 1e-5,
         "shards": "disjoint",
     }
-    Session.create(place / "w.session", mechanisms=["gnmax_analytic"], **sizes).close()
+    flat.create(place / "w.session", mechanisms=["gnmax_analytic"], **sizes).close()
     return place
 
 
@@ -56,7 +58,7 @@ def test_batches_have_the_names_that_are_written(folder, run_snakemake):
     """To Snakemake 1_10 and 11_0 are both 110, 007 is 7, and 2026.10 is 2026.1."""
     sizes = {"teachers": 40, "classes": 3, "labels": 30, "epsilon": 40, "delta": 1e-5}
     stated = {"mechanisms": ["gnmax_analytic"], "shards": "disjoint", "anyway": True}
-    Session.create(folder / "names.session", **sizes, **stated).close()
+    flat.create(folder / "names.session", **sizes, **stated).close()
     names = {"1_10": 0, "11_0": 2, "007": 1, "2026.10": 0}
     for name, label in names.items():
         np.savez(folder / "batch.npz", votes=np.full((5, 40), label))
@@ -81,7 +83,7 @@ def test_batches_have_the_names_that_are_written(folder, run_snakemake):
 def test_a_batch_that_names_classes_otherwise_is_refused(folder, run_snakemake):
     sizes = {"teachers": 60, "classes": 3, "labels": 15, "epsilon": 5, "delta": 1e-5}
     stated = {"mechanisms": ["gnmax_analytic"], "shards": "disjoint"}
-    with Session.create(folder / "c.session", **sizes, **stated, class_names="a,b,c"):
+    with flat.named(folder / "c.session", **sizes, **stated, class_names="a,b,c"):
         pass
     given = (*BATCH[:3], "session=c.session", *BATCH[4:], "batch=march")
     done = run_snakemake(folder, *given, "class_names=b,a,c")

@@ -80,6 +80,11 @@ def on_site(name: str) -> str:
 
 # Name: the module that has it, and what it is called there.
 _PUBLIC = {
+    "Budget": ("mechanisms.task", "Budget"),
+    "Ensemble": ("mechanisms.task", "Ensemble"),
+    "Protection": ("mechanisms.task", "Protection"),
+    "Wanted": ("mechanisms.task", "Wanted"),
+    "Rehearsal": ("mechanisms.task", "Rehearsal"),
     "plan": ("api.planning", "plan"),
     "release_labels": ("api.releasing", "release_labels"),
     "release_statement": ("api.releasing", "release_statement"),

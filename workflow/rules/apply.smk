@@ -66,7 +66,8 @@ rule apply_votes:
         | {"teachers": config["n_teachers"], "most_ones": config["most_ones"]},
         answer=config["answer"],
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
-        facts={name: config[name] for name in ("shards", "unit", "reach")},
+        protection={name: config[name] for name in ("shards", "unit", "reach")}
+        | {"adjacency": config["planner"]["adjacency"]},
         settings=config["planner"],
         seed=config["seed"],
         labels_file=lambda wildcards, output: str(output.labels),

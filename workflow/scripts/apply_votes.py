@@ -5,10 +5,10 @@ from pathlib import Path
 
 from private_ensembles.figures.own_votes import draw_own
 from private_ensembles.jobs import io
+from private_ensembles.mechanisms.task import state_protection
 from private_ensembles.page import own_page
 from private_ensembles.release import expectation, pool, releasing, showing
 from private_ensembles.release import own_votes as accounts
-from private_ensembles.release.facts import stated
 from private_ensembles.votes.foreign import read_own_votes
 
 place = releasing.Place(Path(snakemake.params.labels_file).parent)
@@ -17,7 +17,7 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     seed = job.params.seed
     request = releasing.Request(Path(job.input.votes), job.config)
     releasing.permission(request, place)
-    facts = stated(**job.params.facts, secure=request.secure)
+    protection = state_protection(**job.params.protection, secure=request.secure)
     votes = read_own_votes(job.input.votes, **job.params.file)
     source = None if request.secure else seed
     named, first = (job.params.file[name] for name in ("class_names", "first_class"))
@@ -28,7 +28,7 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     )
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
     budget, anyway = job.params.budget, bool(job.config["anyway"])
-    plan = accounts.plan_for(votes, settings, budget, facts, seed, meter, job.expect)
+    plan = accounts.plan_for(votes, settings, budget, protection, seed, meter, job.expect)
     meter.finish()
     say = partial(job.progress, "%s")
     expectation.tell(

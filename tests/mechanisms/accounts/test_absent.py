@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.votes.ballots import counted, dealt
 
 from ...accounting.adversaries import exact_value, power
@@ -140,7 +140,7 @@ def test_private_teachers_are_asked_to_vote():
     private = {"teacher_epsilon": 0.1, "adjacency": "add_remove"}
     task = absent(2, 5, 1, **private)
     assert load("majority_private").refusal(task) is None
-    shared = replace(task, protection=replace(task.protection, privacy_model="shared_data"))
+    shared = replace(task, protection=Protection.shared())
     for name in set(OF_TEACHERS) - {"majority_private"}:
         refusal = load(name).refusal(shared)
         assert refusal.startswith("proven for teachers whose votes are their own, not for absent")

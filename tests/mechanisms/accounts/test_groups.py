@@ -107,7 +107,9 @@ def test_five_per_cent_less_noise_is_caught(name, K, Q):
 @pytest.mark.parametrize("C", [2, 5])
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_every_account_notices_less_noise(name, C):
-    task = Task(Ensemble(12, C), Budget(1.0, 1e-5), Wanted(20), protection=Protection(reach=3))
+    task = Task(
+        Ensemble(12, C), Budget(1.0, 1e-5), Wanted(20), protection=Protection.disjoint(reach=3)
+    )
     for mechanism in mechanisms_for(task, [name]):
         parameters = mechanism.calibrate(task)
         assert 0.98 < mechanism.cost(task, parameters).claimed <= 1
@@ -152,7 +154,9 @@ def test_the_budget_of_one_vote_is_that_of_group_privacy():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(100.0, 1e-70), (2e-6, 1e-5)])
 def test_a_budget_too_little_to_be_shared_is_refused(epsilon, delta):
-    task = Task(Ensemble(9, 2), Budget(epsilon, delta), Wanted(1), protection=Protection(reach=9))
+    task = Task(
+        Ensemble(9, 2), Budget(epsilon, delta), Wanted(1), protection=Protection.disjoint(reach=9)
+    )
     for name in ON_COUNTS:
         begins = "leaves each of 9 votes too little of the budget: ("
         assert load(name).refusal(task).startswith(begins)
@@ -233,7 +237,7 @@ def test_secure_noise_of_several_votes_is_that_of_one_by_group_privacy(name):
             Ensemble(12, C),
             Budget(1.0, 1e-5),
             Wanted(20),
-            protection=Protection(reach=2),
+            protection=Protection.disjoint(reach=2),
             secure=True,
         )
         parameters = mechanism.calibrate(task)
@@ -248,7 +252,11 @@ def test_secure_noise_of_several_votes_is_that_of_one_by_group_privacy(name):
 def test_coins_of_one_label_are_audited_for_all_votes_that_move(name):
     mechanism = load(name)
     task = Task(
-        Ensemble(12, 2), Budget(1.0, 1e-5), Wanted(1), protection=Protection(reach=3), secure=True
+        Ensemble(12, 2),
+        Budget(1.0, 1e-5),
+        Wanted(1),
+        protection=Protection.disjoint(reach=3),
+        secure=True,
     )
     parameters = mechanism.calibrate(task)
     mechanism.require_coins(task, parameters)

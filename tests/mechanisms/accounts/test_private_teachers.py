@@ -15,7 +15,7 @@ from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.mechanisms.laws.gamma import NoisyMajority
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
 from private_ensembles.noise.sources import Seeded
 
 DARRM = ("darrm_opt", "darrm_sub")
@@ -40,7 +40,7 @@ def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacen
         ensemble=replace(BASE.ensemble, private=Budget(0.3, 1e-6)),
         budget=replace(BASE.budget, epsilon=1.0),
         wanted=replace(BASE.wanted, labels=1),
-        protection=replace(BASE.protection, privacy_model=model, adjacency=adjacency),
+        protection=Protection(shards_of(model), adjacency=adjacency),
     )
     mechanism = load(name)
     assert mechanism.refusal(task) is None

@@ -25,7 +25,7 @@ SHARED = Task(
     Ensemble(11, 2, private=Budget(0.2, 1e-5)),
     Budget(1.0, 1e-3),
     Wanted(1, 10_000),
-    protection=Protection(privacy_model="shared_data", adjacency="add_remove"),
+    protection=Protection.shared(adjacency="add_remove"),
 )
 
 

@@ -211,7 +211,7 @@ def test_noise_of_a_group_is_as_many_times_that_of_one_vote(name, labels):
         Ensemble(50, 10),
         Budget(1.0, 1e-5),
         Wanted(labels),
-        protection=Protection(reach=3),
+        protection=Protection.disjoint(reach=3),
         secure=True,
     )
     rates = [mechanism.calibrate(task).used_rate for task in (one, three)]

@@ -56,7 +56,7 @@ def noise_scale(
         Ensemble(teachers, classes),
         Budget(epsilon, delta),
         Wanted(labels),
-        protection=Protection(reach=reach),
+        protection=Protection.disjoint(reach=reach),
     )
     if refusal := analysed.refusal(task):
         raise ValueError(f"mechanism = {mechanism!r}: {refusal}")
@@ -117,7 +117,7 @@ def charged_for_labels(
         Ensemble(teachers, classes),
         Budget(1.0, delta),
         Wanted(labels),
-        protection=Protection(reach=reach),
+        protection=Protection.disjoint(reach=reach),
     )
     charged = load(list(by_law[mechanism].values())[-1])
     return charged, task, charged.law.at(scale, labels)

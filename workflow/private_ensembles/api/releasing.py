@@ -16,14 +16,13 @@ from private_ensembles.mechanisms.task import (
     Budget,
     Ensemble,
     Protection,
+    Rehearsal,
     Task,
     Wanted,
-    private_teachers,
+    require_protection,
 )
-from private_ensembles.noise.secure import seed_of
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import study
-from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
     certificate,
     expectation,
@@ -32,7 +31,6 @@ from private_ensembles.release import (
     statement,
 )
 from private_ensembles.release.expectation import Expectation
-from private_ensembles.release.facts import Facts, stated
 from private_ensembles.release.pool import pool_of
 from private_ensembles.votes.arrays import of_arrays
 
@@ -41,11 +39,10 @@ from private_ensembles.votes.arrays import of_arrays
 class Released:
     """Labels, and what all of them cost together.
 
-    labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for `adjacency`, an
-    upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
-    facts: as they were stated. expectation: what the labels are worth on the profile
-    (`expectation.lines()` says it in words).
-    terms: the plan, as text, from which `release_statement` tells what was released.
+    labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for the adjacency of
+    `protection`, an upper bound whatever the votes. secure: False for a rehearsal, which must not
+    be released. expectation: what the labels are worth on the profile (`expectation.lines()` says
+    it in words). terms: the plan, as text, from which `release_statement` tells what was released.
     """
 
     labels: NDArray[np.int64]
@@ -53,56 +50,42 @@ class Released:
     parameters: Parameters
     epsilon: float
     delta: float
-    privacy_model: str
-    adjacency: str
+    protection: Protection
     secure: bool
-    facts: Facts
     expectation: Expectation
     terms: str = ""
 
 
 def release_labels(
     counts: ArrayLike,
+    budget: Budget | Sequence[float],
+    protection: Protection | None = None,
     *,
-    epsilon: float,
-    delta: float,
-    labels: int | None = None,
-    most_ones: int | None = None,
-    teachers: int | None = None,
-    answer: str | Sequence[int] = "first",
+    labels: Wanted | int | None = None,
+    ensemble: Ensemble | None = None,
     mechanism: str | None = None,
     profile: Mapping | None = None,
-    shards: str | None = None,
-    unit: str = "record",
-    reach: int = 1,
+    rehearsal: Rehearsal | None = None,
     anyway: bool = False,
-    adjacency: str = PRIVACY["adjacency"],
-    teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
-    teacher_delta: float = PRIVACY["teacher_Delta"],
-    noise: str = "secure",
-    seed: int | None = None,
 ) -> Released:
     """Draw labels for vote counts within a budget, once.
 
     >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))  # 20 queries, 100 teachers, 2 classes
-    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=2)
+    >>> released = release_labels(counts, Budget(2, 1e-5), rehearsal=Rehearsal(seed=2))
     >>> released.labels.tolist() == [0, 1] * 10, released.epsilon <= 2
     (True, True)
 
-    counts: integers (queries, classes); each row adds up to the number of teachers, two at least.
-    teachers: how many there are, if some may say nothing about a query: rows then add up to at most
-    so many, and absent ballots are dealt out to the classes (docs/ballots.md). epsilon, delta: the
-    budget of all labels together. labels: the most that are wanted; None: all. most_ones: how many
-    queries a teacher votes 1 on at most, of two classes: whoever hands in the counts has left no
-    more of any teacher's (docs/multi-label.md). answer: for which queries: ``first``,
-    those at the top; ``random``, drawn whatever the votes; or the numbers, from 0, of the only
-    queries to answer, which must not be chosen by looking at votes. mechanism: its name; None: the
-    best on the profile. profile, adjacency, teacher_epsilon, teacher_delta: as in :func:`plan`; the
-    profile never from these votes. shards: ``disjoint`` if no record is in the data of two
-    teachers, or ``shared``; stated unless it is a rehearsal. unit, reach: what one record is,
-    such as "patient", and the most shards that one may be in. anyway: release labels of which, on
-    the profile, too few would be right to be of use. noise: ``secure`` (the system's entropy; then
-    no seed) or ``reproducible``: a rehearsal, with `seed` (default 0).
+    counts: integers (queries, classes), of which those at the top are answered first; each row adds
+    up to the number of teachers, two at least. budget: what all labels may cost together.
+    protection: whom the guarantee protects; may be left out for a rehearsal. labels: the most that
+    are wanted, or a `Wanted`, which also says how many queries a teacher votes 1 on at most, of two
+    classes: whoever hands in the counts has left no more of any teacher's (docs/multi-label.md);
+    None: one for each query. ensemble: must be said if ballots may be absent, whose rows add up to
+    at most the number of teachers and which are dealt out to the classes (docs/ballots.md), or if
+    teachers are private themselves; None: it is read off the counts. mechanism: its name; None: the
+    best on the profile. profile: as in :func:`plan`; never from these votes. rehearsal: labels that
+    must not be released; None: noise from the system's entropy. anyway: release labels of which, on
+    the profile, too few would be right to be of use.
 
     Each call spends its budget again and keeps no record: two calls cost the sum.
     `private-ensembles release` keeps one. What must not be missed about labels and budget is a
@@ -110,38 +93,44 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    votes = of_arrays(counts, teachers=teachers, most_ones=most_ones)
-    seed = seed_of(noise, seed)
-    secure = seed is None
+    wanted = None if labels is None else Wanted.of(labels)
+    most_ones = None if wanted is None else wanted.most_ones
+    stated = {} if ensemble is None else {"teachers": ensemble.teachers, "absent": ensemble.absent}
+    votes = of_arrays(counts, **stated, most_ones=most_ones)
+    if ensemble is not None and ensemble.classes != votes.n_classes:
+        raise ValueError(
+            f"counts of {votes.n_classes} classes: must be of {ensemble.classes}, as the ensemble"
+        )
     if mechanism is not None:
         checks.one_of(registry.offered(), mechanism=mechanism)
-    facts = stated(shards, unit, reach, secure=secure)
-    asked = pool_of(votes, answer, seed=seed)
-    wanted = asked.votes.n_queries if labels is None else labels
-    private = private_teachers(teacher_epsilon, teacher_delta)
+    number = votes.n_queries if wanted is None else wanted.labels
     task = Task(
-        Ensemble(votes.n_teachers, votes.n_classes, votes.absent, private),
-        Budget(epsilon, delta),
-        Wanted(wanted, asked.votes.n_queries, votes.most_ones),
-        Protection(facts.privacy_model, adjacency, facts.reach),
-        secure=secure,
+        Ensemble(
+            votes.n_teachers,
+            votes.n_classes,
+            votes.absent,
+            None if ensemble is None else ensemble.private,
+        ),
+        Budget.of(budget),
+        Wanted(number, votes.n_queries, votes.most_ones),
+        require_protection(protection, secure=rehearsal is None),
+        secure=rehearsal is None,
         counts_only=True,
     )
     names = None if mechanism is None else [mechanism]
-    application = own_votes.planned(study.on_profile(task, profile), names, facts, 0)
-    expectation.tell(application.expectation, secure=secure, anyway=anyway)
+    application = own_votes.planned(study.on_profile(task, profile), names, 0)
+    expectation.tell(application.expectation, secure=task.secure, anyway=anyway)
     best, terms = application.chosen, own_votes.chosen_row(application)["terms"]
-    drawn = own_votes.serve(application, asked.votes, seed, text=asked.text, anyway=anyway)
+    seed, text = None if rehearsal is None else rehearsal.seed, pool_of(votes).text
+    drawn = own_votes.serve(application, votes, seed, text=text, anyway=anyway)
     return Released(
         drawn.by_query(votes.n_queries),
         best.mechanism,
         best.parameters,
         best.epsilon,
-        delta,
-        task.protection.privacy_model,
-        task.protection.adjacency,
-        secure,
-        facts,
+        task.budget.delta,
+        task.protection,
+        task.secure,
         application.expectation,
         terms,
     )
@@ -151,7 +140,7 @@ def release_statement(released: Released) -> str:
     """Return a statement on released labels to hand over, as one self-contained page of HTML.
 
     >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))
-    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    >>> released = release_labels(counts, Budget(2, 1e-5), rehearsal=Rehearsal(seed=1))
     >>> "This is a rehearsal" in release_statement(released)
     True
 

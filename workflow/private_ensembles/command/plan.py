@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
 from private_ensembles.configuration.profile import name_profile
-from private_ensembles.release.facts import Facts
+from private_ensembles.mechanisms.task import Protection
 
 EXAMPLES = (
     "private-ensembles plan --teachers 50 --classes 3 --queries 40 --labels 20 --epsilon 2",
@@ -53,9 +52,9 @@ def run(options: argparse.Namespace) -> int:
     options.classes = votes_options.classes(options)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
     chosen = settings.of(options, queries=options.queries, labels=labels, **sizes)
-    facts = Facts(options.shards, options.unit, options.reach)
+    protection = settings.protection_of(options)
     secure = options.noise == "secure"
-    stated = {"reach": facts.reach, "absent": options.absent, "most_ones": options.most_ones}
+    stated = {"absent": options.absent, "most_ones": options.most_ones, "reach": protection.reach}
     task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
     plans = study.ranked(task, chosen["mechanisms"], options.seed)
@@ -63,29 +62,31 @@ def run(options: argparse.Namespace) -> int:
     rows = study.plan_rows(task, plans)
     profile = chosen["profile"]
     called = name_profile(profile)
-    text = votes_options.profile_text(options, profile) + ranking_text(rows, facts, called)
+    text = votes_options.profile_text(options, profile) + ranking_text(rows, protection, called)
     expected = None
     if applies:
-        of_best = expectation.of(task, plans[0], options.seed, facts)
+        of_best = expectation.of(task, plans[0], options.seed)
         text += of_best.lines()
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
     said = {"absent": True} if options.absent else {}
     if task.wanted.most_ones is not None:
         said["most_ones"] = task.wanted.most_ones
-    report = {"noise": options.noise, **asdict(facts), **said, "plans": rows, "profile": profile}
+    facts = {name: getattr(protection, name) for name in ("shards", "unit", "reach")}
+    report = {"noise": options.noise, **facts, **said, "plans": rows, "profile": profile}
     report |= {"profile_is": called, "expectation": expected}
     emit(report, text, as_json=options.json)
     return 0 if applies else 1
 
 
-def ranking_text(rows: list[dict], facts: Facts, profile: str) -> list[str]:
+def ranking_text(rows: list[dict], protection: Protection, profile: str) -> list[str]:
     """Return rows of `study.plan_rows` as lines of text, the best first.
 
     profile: what it is called. Mechanisms that do not apply for the same reason share a line.
     """
     first = rows[0]
-    shards = f"{facts.shards} shards" + f", reach {facts.reach}" * (facts.reach > 1)
+    reach = protection.reach
+    shards = f"{protection.shards} shards" + f", reach {reach}" * (reach > 1)
     lines = [
         f"{first['wanted']} labels, all for epsilon = {first['budget_epsilon']:g} at delta = "
         f"{first['delta']:g} ({shards}, {first['adjacency']}); expected on {profile}:"

@@ -12,7 +12,7 @@ from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, say, warn_of
 from private_ensembles.configuration.naming import at_least
 from private_ensembles.configuration.profile import name_profile
-from private_ensembles.release.facts import Facts
+from private_ensembles.mechanisms.task import Protection
 
 EXAMPLES = (
     "private-ensembles release votes.csv --teachers 25 --classes 3 --epsilon 2 --delta 1e-5"
@@ -93,14 +93,16 @@ def run(options: argparse.Namespace) -> int:
     request = releasing.Request(
         Path(options.votes), _configuration(options, budget), allow="--again"
     )
-    facts = settings.facts_of(options)
+    protection = settings.protection_of(options)
     place = releasing.Place(options.out / ("release" if request.secure else "rehearsal"))
     releasing.permission(request, place)  # before any work
     pool = votes_options.pool(options, seed=None if request.secure else options.seed)
     votes = pool.votes
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
     chosen = settings.of(options, queries=votes.n_queries, labels=votes.n_queries, **sizes)
-    application = own_votes.plan_for(votes, chosen, budget, facts, options.seed, expect=warn_of)
+    application = own_votes.plan_for(
+        votes, chosen, budget, protection, options.seed, expect=warn_of
+    )
     expectation.tell(
         application.expectation,
         secure=request.secure,
@@ -174,7 +176,7 @@ def _text(report: dict, labels) -> list[str]:
     from private_ensembles.release.pool import FIRST, words
 
     lines, asked = [] if labels.note is None else [labels.note], report["asked"]
-    facts = Facts(asked["shards"], asked["unit"], asked["reach"])
+    protection = Protection(asked["shards"], asked["unit"], asked["reach"])
     usual = asked["wanted"] == asked["queries"] and asked["answered"] == words(FIRST)
     order = "" if usual else f"; {asked['answered']}"
     absent = " (some may be absent)" if asked.get("absent") else ""
@@ -185,7 +187,7 @@ def _text(report: dict, labels) -> list[str]:
         f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, "
         f"{asked['classes']} classes",
         f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}, "
-        f"for {facts.words}",
+        f"for {protection.words}",
         f"labels: {report['files']['labels']}{order}",
     ]
     if labels.total is None:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 
 from private_ensembles import checks
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, print_help, say, warn_of
-from private_ensembles.release.facts import Facts
+from private_ensembles.mechanisms.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Wanted,
+    private_teachers,
+)
 
 EXAMPLES = (
     "private-ensembles session create ward.session --teachers 40 --classes 7 --labels 200"
@@ -145,56 +152,43 @@ def _head(parser: argparse.ArgumentParser) -> None:
 def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
     from private_ensembles.planner import ranking, study
-    from private_ensembles.release import session_export, session_plan
-    from private_ensembles.release.session import Session
+    from private_ensembles.release import expectation, session_export, session_plan, session_terms
+    from private_ensembles.release.session import Session, check_new
     from private_ensembles.release.session_file import files_of
 
     inputs = {"profile_from": options.profile_from, "class_names": options.class_names}
     checks.apart(files_of(options.session).values(), **inputs)
     checks.integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
-    facts = settings.facts_of(options)
+    protection = settings.protection_of(options)
     options.classes = votes_options.classes(options)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
     chosen = settings.of(options, queries=queries, labels=options.labels, **sizes)
-    secure = options.noise == "secure"
-    stated = {"reach": facts.reach, "absent": options.absent}
-    task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
-    warn_of(ranking.about_seconds(task))
-    try:
-        session = Session.create(
-            options.session,
-            teachers=options.teachers,
-            classes=options.classes,
-            labels=options.labels,
-            queries=queries,
-            epsilon=options.epsilon,
-            delta=options.delta,
-            mechanisms=options.mechanism,
-            profile=chosen["profile"],
-            shards=facts.shards,
-            unit=facts.unit,
-            reach=facts.reach,
-            anyway=options.anyway,
-            adjacency=options.adjacency,
-            teacher_epsilon=options.teacher_epsilon,
-            teacher_delta=options.teacher_delta,
-            absent=options.absent,
-            class_names=options.class_names,
-            first_class=options.first_class,
-            id_column=options.id_column,
-            noise=options.noise,
-            seed=None if options.noise == "secure" else options.seed,
-            say=say,
-        )
-    except ValueError as error:
-        raise ValueError(str(error).replace("anyway=True", "--anyway")) from None
+    budget, secure = Budget(options.epsilon, options.delta), options.noise == "secure"
+    private = private_teachers(options.teacher_epsilon, options.teacher_delta)
+    said = {"absent": options.absent, "reach": protection.reach}
+    warn_of(ranking.about_seconds(study.task(chosen, *astuple(budget), secure=secure, **said)))
+    check_new(options.session)
+    names = session_terms.names_of(
+        options.classes, options.class_names, options.first_class, options.id_column
+    )
+    plan = session_plan.plan_session(
+        Ensemble(options.teachers, options.classes, options.absent, private),
+        budget,
+        Wanted(options.labels, queries),
+        protection,
+        mechanisms=options.mechanism,
+        profile=chosen["profile"],
+        rehearsal=None if secure else Rehearsal(options.seed),
+    )
+    expected = session_plan.expected(plan)
+    expectation.tell(expected, secure=secure, anyway=options.anyway, allow="--anyway", say=say)
+    session = Session.begin(options.session, plan, names)
     with session:
         report = session_export.status(session)
         caps = session_plan.at_caps(session.plan)
-        expected = session_plan.expected(session.plan).report()
     text = votes_options.profile_text(options, chosen["profile"]) + _text(report, options.session)
-    report |= {"caps": caps, "expectation": expected}
+    report |= {"caps": caps, "expectation": expected.report()}
     emit(report, [*text, *_caps_text(caps)], as_json=options.json)
     return 0
 
@@ -308,7 +302,7 @@ def _text(report: dict, file: Path) -> list[str]:
 
 def _protected(plan: dict) -> str:
     """Say who is protected, as it was stated."""
-    return f"protects {Facts(plan['shards'], plan['unit'], plan['reach']).words}"
+    return f"protects {Protection(plan['shards'], plan['unit'], plan['reach']).words}"
 
 
 def _batches(number: int) -> str:

@@ -8,8 +8,8 @@ from private_ensembles import checks
 from private_ensembles.command import votes_options
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.task import PRIVACY_MODELS, Protection, state_protection
 from private_ensembles.planner import defaults
-from private_ensembles.release.facts import MODELS, Facts, stated
 
 
 def add_budget(asked: argparse._ArgumentGroup) -> None:
@@ -32,7 +32,7 @@ def add_protection(
     model = parser.add_argument_group("who is protected: facts that nothing in the votes shows")
     model.add_argument(
         "--shards",
-        choices=tuple(MODELS),
+        choices=tuple(PRIVACY_MODELS),
         default=shards,
         help="disjoint: no record is in the data of two teachers; shared: one may be; "
         + (f"default {shards}" if shards else "must be stated, unless it is a rehearsal"),
@@ -168,7 +168,7 @@ def of(options: argparse.Namespace, **sizes: int) -> dict:
         checks.one_of(offered, mechanism=name)
     return defaults.settings(
         mechanisms=options.mechanism or offered,
-        privacy_model=MODELS[options.shards or "disjoint"],
+        privacy_model=PRIVACY_MODELS[options.shards or "disjoint"],
         adjacency=options.adjacency,
         teacher_epsilon=options.teacher_epsilon,
         teacher_Delta=options.teacher_delta,
@@ -177,10 +177,10 @@ def of(options: argparse.Namespace, **sizes: int) -> dict:
     )
 
 
-def facts_of(options: argparse.Namespace) -> Facts:
-    """Return the facts that the options state; ValueError if those of a release are not stated."""
-    secure = options.noise == "secure"
+def protection_of(options: argparse.Namespace) -> Protection:
+    """Return who is protected; ValueError if that must be stated, for a release, and is not."""
+    stated = options.shards, options.unit, options.reach, options.adjacency
     try:
-        return stated(options.shards, options.unit, options.reach, secure=secure)
+        return state_protection(*stated, secure=options.noise == "secure")
     except ValueError as error:
         raise ValueError(str(error).replace("shards: must", "--shards: must")) from None

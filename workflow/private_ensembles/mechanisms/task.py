@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
 from private_ensembles import checks
-from private_ensembles.accounting.budgets import majority_cost
-from private_ensembles.accounting.composition import Composition
 from private_ensembles.accounting.limits import MOST_EPSILON, check_budget, check_size
 from private_ensembles.mechanisms.registry import ADJACENCIES
-from private_ensembles.votes.synthetic import ConsensusProfile
 
-PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
+if TYPE_CHECKING:  # --help needs the names of things, and no NumPy
+    from private_ensembles.accounting.composition import Composition
+    from private_ensembles.votes.synthetic import ConsensusProfile
+
+# What tables call the shards that are stated.
+PRIVACY_MODELS = {"disjoint": "disjoint_shards", "shared": "shared_data"}
+# Of the word for what one record is, so that it stands in a sentence.
+LONGEST_UNIT = 100
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be spent, or what is: (epsilon, delta). Its owner checks the range."""
+    """What may be spent, or what is: (epsilon, delta). Its owner checks the range.
+
+    >>> Budget.of((2, 1e-5))
+    Budget(epsilon=2, delta=1e-05)
+    """
 
     epsilon: float
     delta: float
+
+    @classmethod
+    def of(cls, budget: Budget | Sequence[float]) -> Budget:
+        """Return a budget, for which a pair is taken, too; ValueError for anything else."""
+        if isinstance(budget, cls):
+            return budget
+        if not isinstance(budget, Sequence) or isinstance(budget, str) or len(budget) != 2:
+            raise ValueError(f"budget = {budget!r}: must be (epsilon, delta)")
+        return cls(*budget)
 
 
 @dataclass(frozen=True)
@@ -28,24 +46,32 @@ class Ensemble:
     """Who votes, and on what.
 
     >>> Ensemble(100, 10)
-    Ensemble(teachers=100, classes=10, absent=False, private=None)
+    Ensemble(teachers=100, classes=10, absent=False, private=None, names=None)
+    >>> Ensemble(40, ["healthy", "ill"]).classes
+    2
 
-    teachers, classes: their numbers, which are public. absent: whether a teacher may say nothing
-    about a query; its vote is then dealt out to the classes (docs/ballots.md). private: what one
-    teacher costs for add_remove, if the teachers are private themselves. Raises ValueError for a
-    number out of range.
+    teachers, classes: their numbers, which are public. classes may be given as their names, which
+    then stand in `names`. absent: whether a teacher may say nothing about a query; its vote is then
+    dealt out to the classes (docs/ballots.md). private: what one teacher costs for add_remove, if
+    the teachers are private themselves: a Budget, or (epsilon, delta). Raises ValueError for a
+    value out of range.
     """
 
     teachers: int
-    classes: int
+    classes: int | Sequence[str]
     absent: bool = False
-    private: Budget | None = None
+    private: Budget | tuple[float, float] | None = None
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.classes, Sequence) and not isinstance(self.classes, str):
+            object.__setattr__(self, "names", tuple(map(str, self.classes)))
+            object.__setattr__(self, "classes", len(self.names))
         checks.integer(at_least=1, n_teachers=self.teachers)
         checks.integer(at_least=2, n_classes=self.classes)
         check_size(self.teachers, self.classes)
         if self.private is not None:
+            object.__setattr__(self, "private", Budget.of(self.private))
             epsilon = self.private.epsilon
             if not 0 < epsilon <= MOST_EPSILON:
                 allowed = f"> 0 and <= {MOST_EPSILON:g}"
@@ -55,31 +81,113 @@ class Ensemble:
 
 @dataclass(frozen=True)
 class Protection:
-    """Whom the guarantee protects.
+    """Whom the guarantee protects, as the user has stated it: nothing in the votes shows it.
 
-    privacy_model: "shared_data" if every teacher may see every record; "disjoint_shards" if one
-    record reaches one teacher only (of each partition, if there are several). adjacency: the
-    neighbouring relation; "add_remove" with disjoint shards needs an assignment that moves no other
-    record (`datasets.shards.keyed_hash_shards`). reach: how many teachers the unit that is
-    protected may reach at most: the shards that one person's records are in, or the records that
-    are to be protected together. Raises ValueError for a value out of range.
+    >>> Protection.disjoint("patient", reach=2).words
+    'one patient, whose data are in 2 shards at most'
+
+    shards: "disjoint" if no record is in the data of two teachers (of each partition, if there are
+    several), "shared" if every teacher may see every record. unit: what is protected, such as
+    "patient"; at most 100 printable characters. reach: how many teachers the unit may reach at
+    most, if shards are disjoint: the shards that one person's records are in, or the records that
+    are to be protected together. adjacency: the neighbouring relation, "replace_one" or
+    "add_remove"; the latter with disjoint shards needs an assignment that moves no other record
+    (`datasets.shards.keyed_hash_shards`). Raises ValueError, in one line, for a value out of range,
+    and for a reach above 1 of shared data, where it is all teachers.
     """
 
-    privacy_model: str = "disjoint_shards"
-    adjacency: str = "replace_one"
+    shards: str
+    unit: str = "record"
     reach: int = 1
+    adjacency: str = "replace_one"
 
     def __post_init__(self) -> None:
-        checks.one_of(sorted(PRIVACY_MODELS), privacy_model=self.privacy_model)
+        checks.one_of(sorted(PRIVACY_MODELS), shards=self.shards)
+        text = isinstance(self.unit, str) and self.unit.isprintable() and self.unit.strip()
+        if not text or len(self.unit) > LONGEST_UNIT:
+            allowed = f"what one record is, as patient: at most {LONGEST_UNIT} printable characters"
+            raise ValueError(f"unit = {self.unit!r}: must be {allowed}")
         checks.one_of(sorted(ADJACENCIES), adjacency=self.adjacency)
         checks.integer(at_least=1, reach=self.reach)
+        if self.shards == "shared" and self.reach > 1:
+            raise ValueError(
+                f"reach = {self.reach}: must be 1 for shards = shared, where a {self.unit} may be "
+                "in the data of every teacher anyway"
+            )
+
+    @classmethod
+    def disjoint(cls, unit: str = "record", **more) -> Protection:
+        """Return that of shards of which no two have a record in common. more: other fields."""
+        return cls("disjoint", unit, **more)
+
+    @classmethod
+    def shared(cls, unit: str = "record", **more) -> Protection:
+        """Return that of data which every teacher may see. more: other fields."""
+        return cls("shared", unit, **more)
+
+    @property
+    def privacy_model(self) -> str:
+        """Return what tables call these shards."""
+        return PRIVACY_MODELS[self.shards]
+
+    @property
+    def words(self) -> str:
+        """Return who is protected, in words."""
+        if self.shards == "shared":
+            return f"one {self.unit}, whose data any teacher may have"
+        if self.reach == 1:
+            return f"one {self.unit}, whose data one teacher has"
+        return f"one {self.unit}, whose data are in {self.reach} shards at most"
+
+
+def require_protection(protection: Protection | None, *, secure: bool) -> Protection:
+    """Return who is protected; ValueError if labels are for release and nobody has said.
+
+    secure: whether labels are for release. A rehearsal releases nothing, so that without a word its
+    shards are taken to be disjoint.
+    """
+    if protection is None and secure:
+        raise ValueError(
+            "protection: must be stated, Protection.disjoint(UNIT) (no record is in the data of "
+            "two teachers) or Protection.shared(UNIT)"
+        )
+    return Protection.disjoint() if protection is None else protection
+
+
+def state_protection(
+    shards: str | None, unit: str, reach: int, adjacency: str, *, secure: bool
+) -> Protection:
+    """Return who is protected, from options of which `shards` may be missing for a rehearsal.
+
+    >>> state_protection(None, "record", 1, "replace_one", secure=True)
+    Traceback (most recent call last):
+    ValueError: shards: must be stated, "disjoint" (no record is in the data of two teachers) or \
+"shared"
+    """
+    if shards is None and secure:
+        raise ValueError(
+            'shards: must be stated, "disjoint" (no record is in the data of two teachers) or '
+            '"shared"'
+        )
+    return Protection("disjoint" if shards is None else shards, unit, reach, adjacency)
+
+
+def shards_of(privacy_model: str) -> str:
+    """Return which shards a table calls so; ValueError for an unknown privacy model.
+
+    >>> shards_of("shared_data")
+    'shared'
+    """
+    known = {model: shards for shards, model in PRIVACY_MODELS.items()}
+    checks.one_of(sorted(known), privacy_model=privacy_model)
+    return known[privacy_model]
 
 
 @dataclass(frozen=True)
 class Wanted:
     """How many labels are wanted.
 
-    >>> Wanted(20), Wanted(20, queries=60).queries
+    >>> Wanted(20), Wanted.of(20, queries=60).queries
     (Wanted(labels=20, queries=20, most_ones=None), 60)
 
     labels: how many answers at most. queries: how many are in the pool; None: as many as labels.
@@ -94,11 +202,26 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.queries is None:
             object.__setattr__(self, "queries", self.labels)
-        checks.integer(at_least=1, queries=self.queries, labels=self.labels)
+        checks.integer(at_least=1, labels=self.labels, queries=self.queries)
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
         if self.most_ones is not None:
             checks.integer(at_least=1, most_ones=self.most_ones)
+
+    @classmethod
+    def of(cls, labels: Wanted | int, queries: int | None = None) -> Wanted:
+        """Return what is wanted, for which a number of labels, and of queries, is taken, too."""
+        return labels if isinstance(labels, cls) else cls(labels, queries)
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Noise that anybody can draw again from the seed: labels that must not be released."""
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        checks.integer(at_least=0, seed=self.seed)
 
 
 @dataclass(frozen=True)
@@ -118,7 +241,7 @@ class Task:
     ensemble: Ensemble
     budget: Budget
     wanted: Wanted
-    protection: Protection = Protection()
+    protection: Protection = Protection("disjoint")
     secure: bool = False
     profile: ConsensusProfile | None = None
     counts_only: bool = False
@@ -179,13 +302,14 @@ class Task:
             "n_teachers": self.ensemble.teachers,
             "n_classes": self.ensemble.classes,
             "privacy_model": self.protection.privacy_model,
+            "unit": self.protection.unit,
+            "reach": self.protection.reach,
             "adjacency": self.protection.adjacency,
             "teacher_epsilon": None if private is None else private.epsilon,
             "teacher_Delta": 0.0 if private is None else private.delta,
             "secure": self.secure,
             "counts_only": self.counts_only,
             "profile": None if self.profile is None else asdict(self.profile),
-            "reach": self.protection.reach,
         }
         if self.ensemble.absent:
             stated["absent"] = True
@@ -196,6 +320,8 @@ class Task:
     @classmethod
     def read(cls, stated: Mapping) -> Task:
         """Return the task that `stated` tells; KeyError or ValueError for anything else."""
+        from private_ensembles.votes.synthetic import ConsensusProfile  # late: NumPy
+
         rest = dict(stated)
         profile = rest.pop("profile", None)
         private = private_teachers(
@@ -208,10 +334,13 @@ class Task:
         wanted = Wanted(rest.pop("labels"), rest.pop("queries"), rest.pop("most_ones", None))
         own = {name: rest.pop(name) for name in ("secure", "counts_only") if name in rest}
         profile = None if profile is None else ConsensusProfile(**profile)
-        return cls(ensemble, budget, wanted, Protection(**rest), profile=profile, **own)
+        shards = shards_of(rest.pop("privacy_model", PRIVACY_MODELS["disjoint"]))
+        return cls(ensemble, budget, wanted, Protection(shards, **rest), profile=profile, **own)
 
     def teacher_cost(self) -> Composition:
         """Return what one private teacher costs for the task's adjacency."""
+        from private_ensembles.accounting.budgets import majority_cost  # late: NumPy
+
         private = self.ensemble.private
         return majority_cost(private.epsilon, private.delta, self.protection.adjacency)
 

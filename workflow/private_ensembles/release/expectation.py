@@ -29,7 +29,6 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import scaled_plans, study
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.planner.scaled_plans import Scaled
-from private_ensembles.release.facts import Facts
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Of the usefulness of labels that are released without being asked again.
@@ -153,8 +152,8 @@ class Expectation:
         yours = " (for yours: --profile-from)" if is_assumed(mixture) else ""
         return (
             f"expected on {name_profile(mixture)}{yours}: {self.right:,.0f} of "
-            f"{self.answers:,.0f} labels right{asked} ({_percent(self.share)}; one teacher alone would be right "
-            f"{_times(self.teacher * self.answers)}, "
+            f"{self.answers:,.0f} labels right{asked} ({_percent(self.share)}; one teacher alone "
+            f"would be right {_times(self.teacher * self.answers)}, "
             f"{self._guess()} {_times(self.guessing * self.answers)})"
         )
 
@@ -184,7 +183,7 @@ class Expectation:
         return texts[:_MOST]
 
 
-def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
+def of(task: Task, plan: Plan, seed: int) -> Expectation:
     """Return what to expect of a plan that applies; takes a fraction of a second.
 
     task: with its profile. seed: of the profile's votes, as the plan had it. What fewer labels or
@@ -196,7 +195,7 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
     >>> profile = ConsensusProfile(7, **PROFILE)
     >>> task = Task(Ensemble(40, 7), Budget(2, 1e-5), Wanted(300), profile=profile)
     >>> (plan,) = study.ranked(task, ["gnmax_analytic"], 0)
-    >>> expected = of(task, plan, 0, Facts("disjoint"))
+    >>> expected = of(task, plan, 0)
     >>> round(expected.right), expected.good, round(expected.usefulness, 2), expected.useful
     (89, 15, 0.2, False)
     """
@@ -213,8 +212,8 @@ def of(task: Task, plan: Plan, seed: int, facts: Facts) -> Expectation:
         plurality=plurality,
         profile=task.profile,
         good=good,
-        advice=tuple(_advice(known, votes, truth, plurality, seed, facts)),
-        warnings=(*budget_warnings(task, facts), *_profile_warnings(task)),
+        advice=tuple(_advice(known, votes, truth, plurality, seed)),
+        warnings=(*budget_warnings(task), *_profile_warnings(task)),
     )
 
 
@@ -257,9 +256,9 @@ def right_at_most(epsilon: float, delta: float) -> float:
     return 1 - (1 - delta) / (1 + math.exp(epsilon)) if epsilon < 700 else 1.0
 
 
-def budget_warnings(task: Task, facts: Facts) -> list[str]:
+def budget_warnings(task: Task) -> list[str]:
     """Return what a large epsilon or delta means, a text each."""
-    epsilon, delta, unit, texts = task.budget.epsilon, task.budget.delta, facts.unit, []
+    epsilon, delta, unit, texts = task.budget.epsilon, task.budget.delta, task.protection.unit, []
     if epsilon > _LARGE_EPSILON:
         odds = float(at_most(math.exp(min(epsilon, 700.0))))
         shown = f"{odds:,.0f}" if odds < 1e15 else f"{odds:g}"
@@ -321,12 +320,12 @@ def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
 
 
 def _advice(
-    known: Scaled, votes: NDArray, truth: NDArray, plurality: float, seed: int, facts: Facts
+    known: Scaled, votes: NDArray, truth: NDArray, plurality: float, seed: int
 ) -> list[Advice]:
     """Return what would give more right labels, the best first."""
     task, plan = known.task, known.plan
     offered = [
-        _private_teachers(task, plurality, facts),
+        _private_teachers(task, plurality),
         _twice(known, votes, truth),
         _one_more(known, seed),
     ]
@@ -335,9 +334,10 @@ def _advice(
     return sorted(best, key=lambda advice: -advice.right)
 
 
-def _private_teachers(task: Task, plurality: float, facts: Facts) -> Advice | None:
+def _private_teachers(task: Task, plurality: float) -> Advice | None:
     """Teachers that are private themselves: their plurality needs no noise (majority_private)."""
-    if task.ensemble.private is not None or facts.shards != "disjoint" or facts.reach > 1:
+    protection = task.protection
+    if task.ensemble.private is not None or protection.shards != "disjoint" or protection.reach > 1:
         return None
     epsilon, delta = task.budget.epsilon, task.budget.delta
     if (
@@ -351,7 +351,7 @@ def _private_teachers(task: Task, plurality: float, facts: Facts) -> Advice | No
         return None
     return Advice(
         f"with teachers as good as these, but trained with DP-SGD at epsilon = {epsilon:g}, delta "
-        f"= {delta:g} (adding or removing one {facts.unit})",
+        f"= {delta:g} (adding or removing one {protection.unit})",
         plurality * task.wanted.labels,
     )
 

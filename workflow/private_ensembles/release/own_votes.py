@@ -10,7 +10,7 @@ The workflow, the command and the API all go from the plan (`planned`) to the la
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.mechanisms.task import Protection, Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study
 from private_ensembles.release import expectation, release_plan, releasing
 from private_ensembles.release.expectation import Expectation
-from private_ensembles.release.facts import Facts
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
@@ -37,14 +36,12 @@ if TYPE_CHECKING:  # a plan needs none
 class Application:
     """What to do with an ensemble: the task, the plans ranked on the profile, the one chosen.
 
-    facts: on which the guarantee rests, as they were stated. expectation: what the labels are worth
-    on the profile.
+    expectation: what the labels are worth on the profile.
     """
 
     task: Task
     plans: list[ranking.Plan]
     chosen: ranking.Plan
-    facts: Facts
     expectation: Expectation
 
     @property
@@ -57,16 +54,16 @@ def plan_for(
     votes: Votes,
     settings: Mapping,
     budget: Mapping,
-    facts: Facts,
+    protection: Protection,
     seed: int,
     meter: Meter | None = None,
     expect: Callable[[float], None] | None = None,
 ) -> Application:
     """Plan the release of labels for votes of this size; nothing else about them is used.
 
-    settings: the section ``planner``, in which `facts` take the place of the privacy model. budget:
-    epsilon, delta, labels_wanted (None: every query), noise. meter, expect: as in `planned`. Raises
-    ValueError for values out of range, or if no mechanism applies.
+    settings: the section ``planner``, in which `protection` takes the place of the privacy model
+    and the adjacency. budget: epsilon, delta, labels_wanted (None: every query), noise. meter,
+    expect: as in `planned`. Raises ValueError for values out of range, or if no mechanism applies.
     """
     wanted = votes.n_queries if budget["labels_wanted"] is None else budget["labels_wanted"]
     if not 1 <= wanted <= votes.n_queries:
@@ -82,31 +79,32 @@ def plan_for(
         labels=wanted,
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
-        privacy_model=facts.privacy_model,
-        reach=facts.reach,
+        privacy_model=protection.privacy_model,
+        unit=protection.unit,
+        reach=protection.reach,
+        adjacency=protection.adjacency,
         n_teachers=votes.n_teachers,
         n_classes=votes.n_classes,
         absent=votes.absent,
         most_ones=votes.most_ones,
     )
-    return planned(task, settings["mechanisms"], facts, seed, meter, expect)
+    return planned(task, settings["mechanisms"], seed, meter, expect)
 
 
 def planned(
     task: Task,
     names: Sequence[str] | None,
-    facts: Facts,
     seed: int,
     meter: Meter | None = None,
     expect: Callable[[float], None] | None = None,
 ) -> Application:
     """Rank the mechanisms on the task's profile, drawn from the seed, and choose the best.
 
-    names: of mechanisms; None: all that are offered. facts: those that the task rests on. meter:
+    names: of mechanisms; None: all that are offered. meter:
     counts mechanisms. expect: told, before the work starts, about how many seconds it takes to plan
     and to draw. Raises ValueError if no mechanism applies.
     """
-    if facts.shards == "shared" and task.ensemble.private is None:
+    if task.protection.shards == "shared" and task.ensemble.private is None:
         raise ValueError(
             "shards = shared: no mechanism applies to teachers that share data and are not private "
             "themselves: noise on votes hides one teacher's, and a record may move them all; train "
@@ -120,8 +118,8 @@ def planned(
             f"{', '.join(names)}: {reason}" for reason, names in study.refusals(plans).items()
         )
         raise ValueError(f"no mechanism applies: {reasons}")
-    expected = expectation.of(task, plans[0], seed, facts)
-    return Application(task, plans, plans[0], facts, expected)
+    expected = expectation.of(task, plans[0], seed)
+    return Application(task, plans, plans[0], expected)
 
 
 def public_rows(application: Application) -> list[dict]:
@@ -133,7 +131,7 @@ def public_rows(application: Application) -> list[dict]:
 def chosen_row(application: Application) -> dict:
     """The row of `public_rows` that is released, and its plan as text, ``terms``."""
     row = next(row for row in public_rows(application) if row["chosen"])
-    plan = release_plan.of(application.task, application.chosen, None, application.facts)
+    plan = release_plan.of(application.task, application.chosen, None)
     return row | {"terms": plan.text()}
 
 
@@ -172,7 +170,9 @@ def public_facts(application: Application) -> dict[str, object]:
         "epsilon": task.budget.epsilon,
         "delta": task.budget.delta,
         "noise": "secure" if task.secure else "reproducible",
-        **asdict(application.facts),
+        "shards": task.protection.shards,
+        "unit": task.protection.unit,
+        "reach": task.protection.reach,
         **stated,
     }
 

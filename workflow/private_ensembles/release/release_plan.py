@@ -21,7 +21,6 @@ from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task, Wanted
 from private_ensembles.planner.ranking import Plan
-from private_ensembles.release.facts import Facts
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 
@@ -31,8 +30,7 @@ class ReleasePlan:
 
     task: its sizes, caps and total budget. name: of the mechanism. parameters: its noise. correct:
     expected right labels on the stated profile if all labels are used. seed: of a rehearsal's
-    noise; None for secure noise. version: of the program that made the plan. facts: on which the
-    guarantee rests, as they were stated.
+    noise; None for secure noise. version: of the program that made the plan.
     """
 
     task: Task
@@ -41,7 +39,6 @@ class ReleasePlan:
     correct: float
     seed: int | None
     version: str
-    facts: Facts
 
     @property
     def mechanism(self) -> Mechanism:
@@ -175,7 +172,6 @@ def read(text: str) -> ReleasePlan:
             correct=float(stated["correct"]),
             seed=stated["seed"],
             version=str(stated["version"]),
-            facts=Facts(**stated["facts"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"the plan of the labels cannot be read: {error}") from None
@@ -203,7 +199,7 @@ def _kinds(of: type) -> dict[str, type]:
     return kinds
 
 
-def of(task: Task, chosen: Plan, seed: int | None, facts: Facts) -> ReleasePlan:
+def of(task: Task, chosen: Plan, seed: int | None) -> ReleasePlan:
     """Return a plan that the planner has chosen for a task. seed: of a rehearsal, else None."""
     return ReleasePlan(
         task=task,
@@ -212,5 +208,4 @@ def of(task: Task, chosen: Plan, seed: int | None, facts: Facts) -> ReleasePlan:
         correct=chosen.correct,
         seed=seed,
         version=__version__,
-        facts=facts,
     )

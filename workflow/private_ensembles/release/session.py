@@ -7,7 +7,7 @@ seeing all labels so far, until the labels are used up. docs/sessions.md has the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,9 +19,16 @@ from private_ensembles.configuration.naming import at_most
 from private_ensembles.jobs.io import alone
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.parameters import require_counts, require_table
+from private_ensembles.mechanisms.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Wanted,
+    require_protection,
+)
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import (
     certificate,
     expectation,
@@ -29,7 +36,6 @@ from private_ensembles.release import (
     session_terms,
     statement,
 )
-from private_ensembles.release.facts import stated
 from private_ensembles.release.pool import labels_text
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_file import Batch, SessionFile, State, lock_of
@@ -54,8 +60,7 @@ class Session:
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with Session.create(
-    ...     f"{folder}/ward.session", teachers=40, classes=2, labels=30, epsilon=2, delta=1e-6,
-    ...     noise="reproducible",
+    ...     f"{folder}/ward.session", Ensemble(40, 2), (2, 1e-6), labels=30, rehearsal=Rehearsal()
     ... ) as session:
     ...     labels = session.release([[39, 1], [2, 38]], key="monday")
     ...     session.release([[39, 1], [2, 38]], key="monday").tolist() == labels.tolist()
@@ -90,79 +95,55 @@ class Session:
     def create(
         cls,
         path: str | Path,
+        ensemble: Ensemble,
+        budget: Budget | Sequence[float],
+        protection: Protection | None = None,
         *,
-        teachers: int,
-        classes: int,
-        labels: int,
-        epsilon: float,
-        delta: float,
-        queries: int | None = None,
+        labels: Wanted | int,
         mechanisms: Sequence[str] | None = None,
         profile: Mapping | None = None,
-        shards: str | None = None,
-        unit: str = "record",
-        reach: int = 1,
+        rehearsal: Rehearsal | None = None,
         anyway: bool = False,
-        adjacency: str = PRIVACY["adjacency"],
-        teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
-        teacher_delta: float = PRIVACY["teacher_Delta"],
-        absent: bool = False,
-        class_names: str | Sequence[str] | None = None,
-        first_class: int = 0,
-        id_column: str | None = None,
-        noise: str = "secure",
-        seed: int | None = None,
-        say: Callable[[str], None] | None = None,
     ) -> Session:
         """Plan a session and make its file.
 
-        path: of a file that is not there yet. teachers, classes: sizes, which are taken to be
-        public. labels: the most that will ever be released. epsilon, delta: what all of them may
-        cost together. queries: the most that will ever be asked, if some may get no label because a
-        threshold is asked first; None: as many as labels. mechanisms: names, of which the best on
-        the profile is taken; None: all. profile, adjacency, teacher_epsilon, teacher_delta: as in
-        :func:`private_ensembles.plan`. shards: ``disjoint`` if no record is in the data of two
-        teachers, or ``shared``; stated unless it is a rehearsal. unit, reach: what one record is,
-        such as "patient", and the most shards that one may be in (`release.facts`). absent:
-        whether a teacher may say nothing about a query (docs/ballots.md). class_names: of classes
-        0, 1, ..., as `read_class_names` takes them. first_class: 1 if files of votes count classes
-        from 1. id_column: of files of votes, which says what queries are called. These three hold
-        for all batches. anyway: make a session
-        of whose labels, on the profile, too few would be right to be of use; a rehearsal is made in
-        any case. noise: ``secure`` (the system's entropy) or ``reproducible``: a rehearsal, whose
-        labels must not be released, with `seed` (default 0). say: is told, line by line, what to
-        expect before the file is made; None: what must not be missed becomes a warning.
+        path: of a file that is not there yet. ensemble: who votes, and what classes are called in
+        all batches. budget: what all labels may cost together. protection: whom the guarantee
+        protects; may be left out for a rehearsal. labels: the most that will ever be released, or a
+        `Wanted`, which also says the most queries that will ever be asked, if some may get no label
+        because a threshold is asked first. mechanisms: names, of which the best on the profile is
+        taken; None: all. profile: as in :func:`private_ensembles.plan`. rehearsal: labels that must
+        not be released; None: noise from the system's entropy. anyway: make a session of whose
+        labels, on the profile, too few would be right to be of use; a rehearsal is made in any
+        case. What to expect and must not be missed becomes a warning.
 
         Raises ValueError, in one line, for a value out of range, if no mechanism applies, if the
         labels would be of too little use (`release.expectation`), or if there is something at
         `path`; OSError if the file cannot be written.
         """
-        path = Path(path).resolve()
-        if path.exists():  # before a plan that may take seconds
-            raise ValueError(f"{path}: is there already: a session is created once")
-        facts = stated(shards, unit, reach, secure=noise == "secure")
-        names = session_terms.names_of(classes, class_names, first_class, id_column)
-        plan = session_plan.made(
-            teachers=teachers,
-            classes=classes,
-            labels=labels,
-            queries=queries,
-            epsilon=epsilon,
-            delta=delta,
+        check_new(path)
+        protection = require_protection(protection, secure=rehearsal is None)
+        plan = session_plan.plan_session(
+            ensemble,
+            Budget.of(budget),
+            Wanted.of(labels),
+            protection,
             mechanisms=mechanisms,
             profile=profile,
-            facts=facts,
-            adjacency=adjacency,
-            teacher_epsilon=teacher_epsilon,
-            teacher_delta=teacher_delta,
-            absent=absent,
-            noise=noise,
-            seed=seed,
+            rehearsal=rehearsal,
         )
-        if not path.parent.is_dir():
-            raise ValueError(f"{path}: the folder {path.parent} must be there")
+        names = session_terms.names_of(ensemble.classes, ensemble.names)
         expected = session_plan.expected(plan)
-        expectation.tell(expected, secure=plan.seed is None, anyway=anyway, say=say)
+        expectation.tell(expected, secure=plan.seed is None, anyway=anyway)
+        return cls.begin(path, plan, names)
+
+    @classmethod
+    def begin(cls, path: str | Path, plan: ReleasePlan, names: Names) -> Session:
+        """Make the file of a session that was planned (`session_plan.plan_session`).
+
+        names: what labels and queries are called in all batches. Raises as `create` does.
+        """
+        path = check_new(path)
         terms = Terms.of(plan, names)
         with alone(lock_of(path)):
             return cls(SessionFile.create(path, terms.text()))
@@ -458,6 +439,16 @@ class Session:
             one = counts[place : place + 1]
             drawn[place] = door.release(plan.mechanism, one, noise, Seeded(stream))[0]
         return drawn
+
+
+def check_new(path: str | Path) -> Path:
+    """Return where a session's file will be; ValueError if it cannot be made there."""
+    path = Path(path).resolve()
+    if path.exists():
+        raise ValueError(f"{path}: is there already: a session is created once")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path}: the folder {path.parent} must be there")
+    return path
 
 
 def _check_key(key: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from private_ensembles import checks
 from private_ensembles.mechanisms import registry
@@ -13,58 +13,47 @@ from private_ensembles.mechanisms.task import (
     Budget,
     Ensemble,
     Protection,
+    Rehearsal,
     Task,
     Wanted,
-    private_teachers,
 )
-from private_ensembles.noise.secure import seed_of
 from private_ensembles.planner import ranking, study
-from private_ensembles.planner.defaults import PRIVACY
 from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
-from private_ensembles.release.facts import Facts
 from private_ensembles.release.release_plan import ReleasePlan
 
 
-def made(
+def plan_session(
+    ensemble: Ensemble,
+    budget: Budget,
+    wanted: Wanted,
+    protection: Protection,
     *,
-    teachers: int,
-    classes: int,
-    labels: int,
-    queries: int | None,
-    epsilon: float,
-    delta: float,
-    mechanisms: Sequence[str] | None,
-    profile: Mapping | None,
-    facts: Facts,
-    adjacency: str = PRIVACY["adjacency"],
-    teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
-    teacher_delta: float = PRIVACY["teacher_Delta"],
-    absent: bool = False,
-    noise: str = "secure",
-    seed: int | None = None,
+    mechanisms: Sequence[str] | None = None,
+    profile: Mapping | None = None,
+    rehearsal: Rehearsal | None = None,
 ) -> ReleasePlan:
     """Return the plan of a session; arguments as `Session.create` takes them.
 
     Raises ValueError for a value out of range, and if no mechanism applies.
     """
-    checks.integer(teachers=teachers, at_least=2)
-    checks.integer(labels=labels, at_least=1)
-    seed = seed_of(noise, seed)
+    checks.integer(teachers=ensemble.teachers, at_least=2)
+    if wanted.most_ones is not None:
+        raise ValueError("most_ones: must be left out of a session, which does not keep them")
     names = offered() if mechanisms is None else list(mechanisms)
     for name in names:
         checks.one_of(offered(), mechanism=name)
-    private = private_teachers(teacher_epsilon, teacher_delta)
     task = Task(
-        Ensemble(teachers, classes, absent, private),
-        Budget(epsilon, delta),
-        Wanted(labels, queries),
-        Protection(facts.privacy_model, adjacency, facts.reach),
-        secure=seed is None,
+        replace(ensemble, names=None),
+        budget,
+        wanted,
+        protection,
+        secure=rehearsal is None,
         counts_only=True,
     )
     task = study.on_profile(task, profile)
-    return release_plan.of(task, own_votes.planned(task, names, facts, 0).chosen, seed, facts)
+    seed = None if rehearsal is None else rehearsal.seed
+    return release_plan.of(task, own_votes.planned(task, names, 0).chosen, seed)
 
 
 def expected(plan: ReleasePlan) -> Expectation:
@@ -75,7 +64,7 @@ def expected(plan: ReleasePlan) -> Expectation:
     chosen = ranking.Plan(
         plan.name, None, parameters, task.budget.epsilon, answers, correct, math.nan
     )
-    return expectation.of(task, chosen, 0, plan.facts)
+    return expectation.of(task, chosen, 0)
 
 
 def offered() -> list[str]:
@@ -149,7 +138,7 @@ def facts(plan: ReleasePlan) -> dict:
         "mechanism": plan.name,
         "parameters": study.words(plan.parameters),
         **stated,
-        **asdict(plan.facts),
+        "shards": task.protection.shards,
         "noise": "secure" if task.secure else "reproducible",
         "version": plan.version,
     }

@@ -64,8 +64,8 @@ states for all of its batches, or left out
 def names_of(
     classes: int,
     class_names: str | Sequence[str] | None,
-    first_class: int,
-    id_column: str | None,
+    first_class: int = 0,
+    id_column: str | None = None,
 ) -> Names:
     """Return the names that a new session states; ValueError for what cannot be a name.
 

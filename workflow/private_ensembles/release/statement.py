@@ -154,7 +154,7 @@ def _few(plan: ReleasePlan) -> str:
 
 
 def _protected(plan: ReleasePlan) -> str:
-    task, unit = plan.task, plan.facts.unit
+    task, unit = plan.task, plan.task.protection.unit
     reach = task.protection.reach
     if task.protection.privacy_model == "shared_data":
         shards = f"Several teachers, or all, may have learned from the same {unit}."
@@ -199,7 +199,7 @@ def _protected(plan: ReleasePlan) -> str:
 
 def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> str:
     entry = plan.mechanism.entry
-    unit = plan.facts.unit
+    unit = plan.task.protection.unit
     points = [*proof.curve, (epsilon, delta)]
     claimed, known = guesses_right([(epsilon, delta)]), guesses_right(points)
     words = (
@@ -282,7 +282,7 @@ def _together(charged: Charged) -> str:
 
 
 def _limits(plan: ReleasePlan) -> str:
-    unit = escape(plan.facts.unit)
+    unit = escape(plan.task.protection.unit)
     rows = [
         f"Facts about groups: anybody may learn from the labels what is true of many {unit}s, and "
         f"several {unit}s together are protected less.",

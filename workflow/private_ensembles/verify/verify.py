@@ -1372,7 +1372,7 @@ FACTS |= {"epsilon": number, "delta": number, "terms": words}
 # What a plan may state of the labels that are wanted.
 TASK = {"epsilon", "delta", "queries", "labels", "n_teachers", "n_classes", "privacy_model"}
 TASK |= {"adjacency", "teacher_epsilon", "teacher_Delta", "secure", "counts_only", "profile"}
-TASK |= {"reach", "absent", "most_ones"}
+TASK |= {"reach", "unit", "absent", "most_ones"}
 # What is proven may be more than what is stated by so much, which the line says.
 NEARLY = Fraction(51, 50)
 

@@ -11,19 +11,24 @@ from private_ensembles.votes.cache import Votes
 
 
 def of_arrays(
-    counts: ArrayLike, *, teachers: int | None = None, most_ones: int | None = None
+    counts: ArrayLike,
+    *,
+    teachers: int | None = None,
+    absent: bool = False,
+    most_ones: int | None = None,
 ) -> Votes:
     """Return votes from what `private_ensembles.release_labels` takes, which says what each is.
 
     >>> of_arrays([[4, 1], [2, 3]]).n_teachers
     5
 
-    Counts are of one vote of each teacher; with teachers, ballots may be absent. Raises ValueError,
-    in one line, for arrays that are not such a table, and for what does not go together.
+    Counts are of one vote of each teacher. teachers: how many there are; None: as rows add up.
+    absent: rows may add up to less. Raises ValueError, in one line, for arrays that are not such a
+    table, and for what does not go together.
     """
     rows = _rows(counts)
     sums = rows.sum(axis=1)
-    if teachers is not None:
+    if absent:
         checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
         if (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
@@ -33,8 +38,11 @@ def of_arrays(
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "
             f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}: if these "
-            "are votes, count them for each class; if ballots may be absent say teachers=NUMBER"
+            "are votes, count them for each class; if ballots may be absent say "
+            "ensemble=Ensemble(TEACHERS, CLASSES, absent=True)"
         )
+    if teachers is not None and sums[0] != teachers:
+        raise ValueError(f"counts: every row must add up to {teachers} teachers")
     return _votes(rows, most_ones)
 
 

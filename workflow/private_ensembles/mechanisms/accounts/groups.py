@@ -23,7 +23,7 @@ def of_one_vote(task: Task) -> Task:
     """Return the task whose budget one moved vote may cost, so that all of them keep the task's.
 
     >>> from private_ensembles.mechanisms.task import Ensemble, Protection, Wanted
-    >>> size, twice = Ensemble(50, 2), Protection(reach=2)
+    >>> size, twice = Ensemble(50, 2), Protection.disjoint(reach=2)
     >>> task = Task(size, Budget(1.0, 1e-5), Wanted(10), twice)
     >>> one = of_one_vote(task)
     >>> one.protection.reach, round(one.budget.epsilon, 6), f"{one.budget.delta:.3g}"

@@ -12,7 +12,7 @@ from private_ensembles.mechanisms.laws.gamma import NoisyMajority
 from private_ensembles.mechanisms.mechanism import Mechanism
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.registry import Entry
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,7 @@ def terms(entry: Entry, budget: LabelBudget) -> Task:
             budget=Budget(group.epsilon, group.delta),
             protection=replace(task.protection, adjacency="replace_one"),
         )
-    shared = replace(
-        task,
-        protection=replace(task.protection, privacy_model="shared_data", adjacency="add_remove"),
-    )
+    shared = replace(task, protection=Protection.shared(adjacency="add_remove"))
     if entry.guarantee.costs_once:
         cost = simple(epsilon, delta, min(budget.m, budget.K))
         return replace(shared, budget=replace(shared.budget, epsilon=cost.epsilon))

@@ -1,0 +1,66 @@
+"""Sessions from flat names and values, for tests that vary one of them."""
+
+import warnings
+
+from private_ensembles.mechanisms.task import (
+    Budget,
+    Ensemble,
+    Rehearsal,
+    Wanted,
+    private_teachers,
+    state_protection,
+)
+from private_ensembles.release import session_plan, session_terms
+from private_ensembles.release.session import Session
+
+
+def things(
+    *,
+    teachers,
+    classes,
+    labels,
+    epsilon,
+    delta,
+    queries=None,
+    shards=None,
+    unit="record",
+    reach=1,
+    adjacency="replace_one",
+    teacher_epsilon=None,
+    teacher_delta=0.0,
+    absent=False,
+    noise="secure",
+    seed=0,
+    **more,
+):
+    """The arguments of `Session.create`; more: those that are as they were."""
+    secure = noise == "secure"
+    private = private_teachers(teacher_epsilon, teacher_delta)
+    return {
+        "ensemble": Ensemble(teachers, classes, absent, private),
+        "budget": Budget(epsilon, delta),
+        "protection": state_protection(shards, unit, reach, adjacency, secure=secure),
+        "labels": Wanted(labels, queries),
+        "rehearsal": None if secure else Rehearsal(seed),
+        **more,
+    }
+
+
+def planned(**flat):
+    """The plan of a session."""
+    asked = things(**flat)
+    sizes = (asked.pop("ensemble"), asked.pop("budget"), asked.pop("labels"))
+    return session_plan.plan_session(*sizes, asked.pop("protection"), **asked)
+
+
+def create(path, **flat):
+    """A session, without the warnings of few labels that are right."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return Session.create(path, **things(**flat))
+
+
+def named(path, *, class_names=None, first_class=0, id_column=None, anyway=True, **flat):
+    """A session that states names, as the command makes it."""
+    names = session_terms.names_of(flat["classes"], class_names, first_class, id_column)
+    return Session.begin(path, planned(**flat), names)
