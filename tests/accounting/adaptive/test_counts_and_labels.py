@@ -15,7 +15,7 @@ from private_ensembles.accounting.adaptive.counts_and_labels import (
     joint_epsilon,
     labels_alone,
 )
-from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.accounting.adaptive.families import Pairs, two_classes
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.gaussian import gaussian_delta
 
@@ -228,3 +228,14 @@ def test_counts_alone_cost_no_less_at_the_grids_low_end():
     exact = gaussian_delta(counts.mu, found.logs)
     assert (found.above >= exact * (1 - 1e-12)).all()
     assert (found.above <= exact + 1e-3).all()
+
+
+@pytest.mark.parametrize("sigma", [4.0, 30.0, 400.0])
+@pytest.mark.parametrize("at", [0.5, 3.0, 8.0])
+def test_epsilon_that_is_looked_for_from_above_is_that_of_the_whole_curve(sigma, at):
+    label = two_classes(np.linspace(0.2, 0.8, 12))
+    alone = labels_alone(label, 5, at, 1e-4, width=1.0)
+    counts = NoisyCounts(20, sigma)
+    whole = alone.beside(counts, 1e-4)
+    kept = whole.delta(at) <= 1e-4
+    assert alone.epsilon(counts, 1e-4, at) == (whole.epsilon(1e-4) if kept else math.inf)

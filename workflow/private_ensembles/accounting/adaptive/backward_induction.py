@@ -84,10 +84,9 @@ def values_above(
         known, values = low, np.empty(high - low)
         for start in range(0, high - low, _AT_ONCE):
             stop = min(start + _AT_ONCE, high - low)
-            if part.shape[1] != stop - start:
-                part = np.ones((used.size + 1, stop - start))
-            part[:-1] = windows[start:stop].T[used]
-            np.maximum.reduce(masses @ part, axis=0, out=values[start:stop])
+            some = part[:, : stop - start]
+            some[:-1] = windows[start:stop].T[used]
+            np.maximum.reduce(masses @ some, axis=0, out=values[start:stop])
         values *= rounding
         np.minimum(values, 1.0, out=values)
     if wanted is None:
@@ -116,15 +115,14 @@ def _ranges(
     count = np.arange(1, labels + 1)
     width = np.sqrt(variance * count) * wide + variance * grid.step / 2 * count
     width = np.minimum(width, grid.size).astype(np.int64) + kernels.reach
-    ranges = []
-    for before, after in zip(width, [*width[-2::-1], 0], strict=True):
-        low, high = wanted.start - after, wanted.stop + after
-        if from_start and after:
-            low = max(low, -grid.lowest - before)
-            high = min(high, -grid.lowest + before)
-        low = min(max(low, 0), grid.size - 1)
-        ranges.append((low, max(low + 1, min(high, grid.size))))
-    return ranges
+    after = np.append(width[-2::-1], 0)
+    low, high = wanted.start - after, wanted.stop + after
+    if from_start:  # but for the last label, of which what is wanted is worked out
+        low[:-1] = np.maximum(low, -grid.lowest - width)[:-1]
+        high[:-1] = np.minimum(high, -grid.lowest + width)[:-1]
+    low = np.clip(low, 0, grid.size - 1)
+    high = np.maximum(low + 1, np.minimum(high, grid.size))
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 @on_one_thread

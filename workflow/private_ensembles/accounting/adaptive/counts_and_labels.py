@@ -84,11 +84,14 @@ class LabelsAlone:
     grid: Grid
     values: NDArray[np.float64]
 
-    def beside(self, counts: NoisyCounts, delta: float, at: float | None = None) -> Curve:
+    def beside(
+        self, counts: NoisyCounts, delta: float, at: float | None = None, points: int = 2
+    ) -> Curve:
         """Return upper bounds on delta of the labels and the counts, around where it is `delta`.
 
         delta only chooses how far the counts' losses are followed: the bounds hold whatever it is.
-        at: an epsilon next to which alone the curve is wanted, which saves time.
+        at: an epsilon beside which alone the curve is wanted, so many points to the left and two to
+        the right, which saves time.
         """
         step, values = self.grid.step, self.values
         kernel = hockey_sticks.kernels(_excesses(counts, step, delta), step)
@@ -96,7 +99,7 @@ class LabelsAlone:
         first, last = 0, len(values)
         if at is not None:
             place = int(np.searchsorted(logs, at))
-            first, last = max(0, place - 2), min(last, place + 2)
+            first, last = max(0, place - points), min(last, place + 2)
         # Beyond the grid as in `backward_induction.values_above`, and so is the rounding.
         down = np.exp(-step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
         low, high = 1 - down * (1 - values[0]) + _ROUNDING, np.full(reach, values[-1])
@@ -105,6 +108,21 @@ class LabelsAlone:
         bounds = np.minimum(bounds * (1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF), 1.0)
         nothing = np.zeros(last - first)
         return Curve(logs[first:last], bounds, nothing, nothing)
+
+    def epsilon(self, counts: NoisyCounts, delta: float, at: float) -> float:
+        """Return the curve's epsilon at delta, looked for from `at` to the left.
+
+        Infinite if the bound at `at` is above delta.
+        """
+        points = 2
+        while True:
+            curve = self.beside(counts, delta, at, points)
+            if curve.delta(at) > delta:
+                return math.inf
+            # Where the curve falls below delta is among these points, or there are no others.
+            if curve.above[0] > delta or curve.logs[0] <= 0:
+                return curve.epsilon(delta)
+            points *= 16
 
     def least_sigma(self, counts: NoisyCounts, epsilon: float, delta: float) -> float:
         """Return a sigma with which such counts beside the labels keep (epsilon, delta).

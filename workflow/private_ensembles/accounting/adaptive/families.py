@@ -77,7 +77,11 @@ class Pairs:
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`."""
-        both = (self.first, self.second), (self.second, self.first)
+        first, second = self.first, self.second
+        if np.ndim(self.error) < 2 and np.ndim(self.spare) < 2:  # pairs that are alike err alike
+            each = _distinct(np.hstack([first, second]))
+            first, second = first[each], second[each]
+        both = (first, second), (second, first)
         curves = [hockey_sticks.excesses(*pair, t, self.error, self.spare) for pair in both]
         return _different(np.concatenate(curves))
 
@@ -234,10 +238,15 @@ def largest_spread(family: Family) -> float:
 
 
 def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each row once, found by a hash: sorting whole rows would take longer than everything else."""
+    """Each row once."""
+    return rows[_distinct(rows)]
+
+
+def _distinct(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Where each row stands first, found by a hash: sorting whole rows would take longest."""
     odd = np.cumprod(np.full(rows.shape[1], _ODD))
-    keys = (rows + 0.0).view(np.uint64) @ odd  # no row has -0.0
+    keys = np.ascontiguousarray(rows + 0.0).view(np.uint64) @ odd  # no row has -0.0
     _, first, of = np.unique(keys, return_index=True, return_inverse=True)
     if (rows[first][of] == rows).all():
-        return rows[np.sort(first)]
-    return np.unique(rows, axis=0)
+        return np.sort(first)
+    return np.unique(rows, axis=0, return_index=True)[1]

@@ -234,9 +234,10 @@ def _cost_together(law: Checked, task: Task, parameters: CheckedNoise) -> float:
     """Return what thresholds and labels cost at the task's delta; at most epsilon if it is kept."""
     labels = parameters.labels
     counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure, task.protection.reach)
-    bounds = _labels_alone(law, task, parameters.of_label).beside(counts, task.budget.delta)
-    if bounds.delta(task.budget.epsilon) <= task.budget.delta:
-        return min(task.budget.epsilon, bounds.epsilon(task.budget.delta))
+    alone = _labels_alone(law, task, parameters.of_label)
+    spent = alone.epsilon(counts, task.budget.delta, task.budget.epsilon)
+    if math.isfinite(spent):
+        return min(task.budget.epsilon, spent)
     family = law.law.pairs(task, parameters.of_label)
     fineness = grid_fineness(task.ensemble.classes, labels)
     return joint_epsilon(family, labels, counts, task.budget.delta, fineness=fineness)
