@@ -14,7 +14,9 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet crowd-kit==1.4.2 scikit-learn==1.9.1 ||
+# Without crowd-kit's other dependencies (transformers, pyarrow), which aggregation does not use.
+{ "$folder/venv/bin/pip" install --quiet scikit-learn==1.9.1 pandas==3.1.1 attrs tqdm nltk &&
+    "$folder/venv/bin/pip" install --quiet --no-deps crowd-kit==1.4.2; } ||
     { echo "skipped: crowd-kit 1.4.2 or scikit-learn 1.9.1 cannot be installed"; exit 0; }
 cat > "$folder/vote.py" <<'PY'
 import pandas as pd
