@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 import time
 
 import numpy as np
@@ -39,7 +38,7 @@ def test_only_what_takes_long_is_announced(capsys):
 @pytest.mark.parametrize(("seconds", "says"), [(0.3, "ranks ...\n"), (0, "")])
 def test_what_takes_a_while_says_in_a_terminal_what_it_does(seconds, says, monkeypatch, capsys):
     monkeypatch.setattr(output, "_SHORT", 0.05)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(output, "in_terminal", lambda: True)
     with telling("ranks ..."):
         time.sleep(seconds)
     time.sleep(0.1)
@@ -51,6 +50,6 @@ def test_a_plan_says_what_it_does_and_a_file_is_not_told(monkeypatch, capsys):
     words = ["plan", "--teachers", "9", "--classes", "2", "--queries", "2"]
     assert main(words) == 0
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(output, "in_terminal", lambda: True)
     assert main(words) == 0
     assert capsys.readouterr().err.startswith("Rank the mechanisms by expected right labels")

@@ -42,11 +42,18 @@ _CHOICE = re.compile(
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, as everything here does, and what may have been meant."""
 
+    hands_over = False
+
+    def add_subparsers(self, **options):
+        """Return where subcommands are added, each of which reads the words after its name."""
+        self.hands_over = True
+        return super().add_subparsers(**options)
+
     def parse_known_args(self, args=None, namespace=None):
         """Parse as argparse does; an unknown option is told before what is missing without it."""
-        known = [option for option in self._option_string_actions if option[:2] == "--"]
+        known = ["--help", *re.findall(r"(?<![\w-])--[\w-]+", self.format_usage())]
         for word in sys.argv[1:] if args is None else args:
-            if word == "--" or (self._subparsers is not None and word[:1] != "-"):
+            if word == "--" or (self.hands_over and word[:1] != "-"):
                 break  # values follow, or what another parser reads
             name = word.partition("=")[0]
             option = (name[:2] == "--" and " " not in name) or f"-{name}" in known

@@ -75,12 +75,17 @@ def telling(what: str) -> Iterator[None]:
     """Say in a terminal what is done within the block, once that takes longer than a second."""
     later = threading.Timer(_SHORT, say, [what])
     later.daemon = True
-    if sys.stderr is not None and sys.stderr.isatty():
+    if in_terminal():
         later.start()
     try:
         yield
     finally:
         later.cancel()
+
+
+def in_terminal() -> bool:
+    """Return whether somebody reads standard error while the work is done."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def warn_of(seconds: float) -> None:

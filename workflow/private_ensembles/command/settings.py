@@ -7,12 +7,13 @@ import argparse
 from private_ensembles import checks
 from private_ensembles.command import votes_options
 from private_ensembles.command.numbers import real, whole
+from private_ensembles.command.votes_options import TakesOptions
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.task import PRIVACY_MODELS, Protection, state_protection
 from private_ensembles.planner import defaults
 
 
-def add_budget(asked: argparse._ArgumentGroup) -> None:
+def add_budget(asked: TakesOptions) -> None:
     """Add what all labels may cost, to the group of options that say what is asked for."""
     said = "what all labels together may cost", "the delta of that cost"
     for (name, value), words in zip(defaults.BUDGET.items(), said, strict=True):
@@ -21,9 +22,7 @@ def add_budget(asked: argparse._ArgumentGroup) -> None:
         )
 
 
-def add_protection(
-    parser: argparse.ArgumentParser, *, shards: str | None = None
-) -> argparse._ArgumentGroup:
+def add_protection(parser: argparse.ArgumentParser, *, shards: str | None = None) -> TakesOptions:
     """Add the facts on which the promise rests, and return their group.
 
     shards: what is taken for granted; None: where labels are released, it must be stated.
@@ -137,7 +136,7 @@ def add_profile(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_noise(group: argparse._ArgumentGroup, *, seed: str) -> None:
+def add_noise(group: TakesOptions, *, seed: str) -> None:
     """Add which noise is drawn; seed: what the option of this name does, in words."""
     group.add_argument(
         "--noise",
@@ -149,7 +148,7 @@ def add_noise(group: argparse._ArgumentGroup, *, seed: str) -> None:
     group.add_argument("--seed", type=whole, default=0, metavar="N", help=f"{seed}; default 0")
 
 
-def add_anyway(group: argparse._ArgumentGroup) -> None:
+def add_anyway(group: TakesOptions) -> None:
     """Add the leave to go on where a release would otherwise stop."""
     group.add_argument(
         "--anyway",

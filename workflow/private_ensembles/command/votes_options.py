@@ -8,10 +8,18 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from private_ensembles.command.numbers import whole
 from private_ensembles.planner import defaults
+
+
+class TakesOptions(Protocol):
+    """A parser, or a group of its options."""
+
+    def add_argument(self, *names: str, **facts: object) -> object:
+        """Add an option."""
+
 
 if TYPE_CHECKING:  # --help reads no votes
     from private_ensembles.release.pool import Pool
@@ -90,7 +98,7 @@ def add_reading(parser: argparse.ArgumentParser, read: str = "the file of votes"
     )
 
 
-def add_most_ones(group: argparse._ArgumentGroup) -> None:
+def add_most_ones(group: TakesOptions) -> None:
     """Add how few queries a teacher votes 1 on; a session, which has no such cap, lacks it."""
     group.add_argument(
         "--most-ones",
@@ -101,7 +109,7 @@ def add_most_ones(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_answer(group: argparse._ArgumentGroup) -> None:
+def add_answer(group: TakesOptions) -> None:
     """Add which queries are answered."""
     group.add_argument(
         "--answer",
