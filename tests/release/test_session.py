@@ -16,8 +16,8 @@ from private_ensembles.mechanisms.task import Protection
 from private_ensembles.noise import secure
 from private_ensembles.release import (
     certificate,
+    ledger_file,
     session_export,
-    session_file,
     session_plan,
     statement,
 )
@@ -314,7 +314,7 @@ def test_a_kill_in_any_state_leaves_no_label_uncharged_and_one_command_goes_on(
             session.release(COUNTS[:2], key="a")
 
     kinds = set()
-    places = (sessions, session_file, session_plan)
+    places = (sessions, ledger_file, session_plan)
     for _ in ending.at_every_state(work, places, tmp_path):
         drawn = sum(map(int, draws.read_text().split())) if draws.exists() else 0
         seen, charged = seen_and_charged(path)
@@ -336,10 +336,10 @@ def test_a_kill_while_a_session_is_made_leaves_it_whole_or_not_there(tmp_path):
 
     def work():
         with sessions.alone(sessions.lock_of(path)):
-            session_file.SessionFile.create(path, terms).close()
+            ledger_file.LedgerFile.create(path, terms).close()
 
     found = set()
-    for _ in ending.at_every_line(work, (session_file,), ending.by(ending.signal.SIGKILL)):
+    for _ in ending.at_every_line(work, (ledger_file,), ending.by(ending.signal.SIGKILL)):
         found.add(path.exists())
         if path.exists():
             assert seen_and_charged(path) == (0, 0)
@@ -481,7 +481,7 @@ def test_sizes_out_of_range_are_refused_and_nothing_is_left(tmp_path):
 def test_neighbouring_votes_leave_the_same_file_if_the_labels_are_the_same(tmp_path, monkeypatch):
     """All that a session writes is a function of the plan and of labels."""
     clock = SimpleNamespace(time=lambda: 1_000_000_000.5)
-    monkeypatch.setattr(session_file, "time", clock)
+    monkeypatch.setattr(ledger_file, "time", clock)
     files = []
     for name, counts in (("one", COUNTS), ("other", COUNTS[:, ::-1])):
         folder = tmp_path / name

@@ -153,8 +153,8 @@ def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
     from private_ensembles.planner import ranking, study
     from private_ensembles.release import expectation, session_export, session_plan, session_terms
+    from private_ensembles.release.ledger_file import files_of
     from private_ensembles.release.session import Session, check_new
-    from private_ensembles.release.session_file import files_of
 
     inputs = {"profile_from": options.profile_from, "class_names": options.class_names}
     checks.apart(files_of(options.session).values(), **inputs)
@@ -197,8 +197,8 @@ def release(options: argparse.Namespace) -> int:
     """Release a batch, or show again what was released, and write its labels."""
     from private_ensembles.jobs.io import describe
     from private_ensembles.release import session_export
+    from private_ensembles.release.ledger_file import files_of
     from private_ensembles.release.session import Session
-    from private_ensembles.release.session_file import files_of
     from private_ensembles.release.showing import written
 
     if options.out is None and "/" in options.key:

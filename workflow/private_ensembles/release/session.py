@@ -36,9 +36,9 @@ from private_ensembles.release import (
     session_terms,
     statement,
 )
+from private_ensembles.release.ledger_file import Batch, LedgerFile, State, lock_of
 from private_ensembles.release.pool import labels_text
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.release.session_file import Batch, SessionFile, State, lock_of
 from private_ensembles.release.session_terms import Names, Terms
 from private_ensembles.votes.ballots import dealt
 
@@ -74,7 +74,7 @@ class Session:
     written.
     """
 
-    def __init__(self, file: SessionFile, *, write: bool = True):
+    def __init__(self, file: LedgerFile, *, write: bool = True):
         self._file, self._write = file, write
         self.path = file.path
         self._text, self.terms = "", None
@@ -146,7 +146,7 @@ class Session:
         path = check_new(path)
         terms = Terms.of(plan, names)
         with alone(lock_of(path)):
-            return cls(SessionFile.create(path, terms.text()))
+            return cls(LedgerFile.create(path, terms.text()))
 
     @classmethod
     def open(cls, path: str | Path, *, head: str | None = None, write: bool = True) -> Session:
@@ -157,7 +157,7 @@ class Session:
         file that may not be changed. Raises ValueError for a file that is no session, is damaged or
         lacks the head, and OSError if it cannot be read or, with `write`, written.
         """
-        file = SessionFile.open(path, write=write)
+        file = LedgerFile.open(path, write=write)
         session = cls(file, write=write)
         if head is not None:
             session.verify(head)

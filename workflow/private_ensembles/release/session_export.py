@@ -16,8 +16,8 @@ from pathlib import Path
 
 from private_ensembles import checks
 from private_ensembles.release import session_plan
+from private_ensembles.release.ledger_file import Batch, files_of
 from private_ensembles.release.session import Session
-from private_ensembles.release.session_file import Batch, files_of
 from private_ensembles.release.showing import put, writer, written
 
 # Shares of the session's delta at which its cost is told.

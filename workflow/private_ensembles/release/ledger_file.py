@@ -107,7 +107,7 @@ class State(NamedTuple):
     head: str
 
 
-class SessionFile:
+class LedgerFile:
     """The file of one session; made by `create` or opened by `open`.
 
     Every method that changes it is one transaction, which the disk has when it returns. Raises
@@ -119,7 +119,7 @@ class SessionFile:
         self._connection = connection
 
     @classmethod
-    def create(cls, path: str | Path, plan: str) -> SessionFile:
+    def create(cls, path: str | Path, plan: str) -> LedgerFile:
         """Make the file of a new session; ValueError if something is there.
 
         It appears whole, with its plan, or not at all. The caller holds the session's lock.
@@ -153,7 +153,7 @@ class SessionFile:
         return cls.open(path)
 
     @classmethod
-    def open(cls, path: str | Path, *, write: bool = True) -> SessionFile:
+    def open(cls, path: str | Path, *, write: bool = True) -> LedgerFile:
         """Open the file of a session, wherever links lead. write: whether it is to be changed.
 
         Who only looks at a file that may be changed still takes back what a killed process left

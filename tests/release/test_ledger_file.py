@@ -7,8 +7,8 @@ import sqlite3
 import pytest
 
 from private_ensembles.accounting.adaptive.account import Bounds
-from private_ensembles.release import session_file
-from private_ensembles.release.session_file import SessionFile
+from private_ensembles.release import ledger_file
+from private_ensembles.release.ledger_file import LedgerFile
 
 from .. import ending
 
@@ -23,7 +23,7 @@ def charged(file, key, queries=1):
 
 @pytest.fixture
 def path(tmp_path):
-    file = SessionFile.create(tmp_path / "a.session", '{"plan": 1}')
+    file = LedgerFile.create(tmp_path / "a.session", '{"plan": 1}')
     for key, labels in (("one", [0, 1]), ("two", [2, -1, 0])):
         file.settle(charged(file, key, len(labels)), labels)
     file.close()
@@ -38,7 +38,7 @@ def change(path, statement):
 
 
 def opened(path, **how):
-    return SessionFile.open(path, **how)
+    return LedgerFile.open(path, **how)
 
 
 def test_what_was_written_is_read_again(path):
@@ -62,7 +62,7 @@ def test_the_file_tells_when_a_batch_was_charged_and_not_how_long_it_took(path):
 def test_the_head_is_a_hash_over_all_entries_in_their_order(tmp_path):
     heads = set()
     for number, order in enumerate(([0, 1], [1, 0])):
-        file = SessionFile.create(tmp_path / f"{number}.session", "{}")
+        file = LedgerFile.create(tmp_path / f"{number}.session", "{}")
         for label in order:
             file.settle(charged(file, None), [label])
         heads.add(file.verify().head)
@@ -138,7 +138,7 @@ def test_labels_are_stored_once_and_for_the_last_charge_only(path):
 def test_a_session_is_created_once(path):
     before = path.read_bytes()
     with pytest.raises(ValueError, match="is there already"):
-        SessionFile.create(path, "{}")
+        LedgerFile.create(path, "{}")
     assert path.read_bytes() == before
 
 
@@ -157,11 +157,11 @@ def test_a_missing_file_and_a_missing_folder_are_named(tmp_path):
     with pytest.raises(ValueError, match=r"b\.session: is not a session file: make one"):
         opened(tmp_path / "b.session")
     with pytest.raises(ValueError, match=r"the folder .*nowhere must be there"):
-        SessionFile.create(tmp_path / "nowhere" / "b.session", "{}")
+        LedgerFile.create(tmp_path / "nowhere" / "b.session", "{}")
 
 
 def test_another_format_is_refused(path):
-    change(path, f"PRAGMA user_version = {session_file.VERSION + 1}")
+    change(path, f"PRAGMA user_version = {ledger_file.VERSION + 1}")
     with pytest.raises(ValueError, match="another version of this program made it"):
         opened(path)
 
@@ -188,8 +188,8 @@ def test_a_full_disk_charges_nothing_and_says_so(path):
 
 
 def test_a_file_that_may_not_be_changed_can_be_looked_at(path):
-    connection = session_file._connect(path, write=False)
-    file = SessionFile(path, connection)
+    connection = ledger_file._connect(path, write=False)
+    file = LedgerFile(path, connection)
     assert file.verify().labels == 4
     with pytest.raises(OSError, match="Read-only") as caught:
         charged(file, "three")
@@ -201,7 +201,7 @@ def test_a_file_that_cannot_be_locked_says_so(path, monkeypatch):
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR_LOCK
     with (
         pytest.raises(OSError, match="cannot be locked: this file system") as caught,
-        session_file._errors_of(path),
+        ledger_file._errors_of(path),
     ):
         raise error
     assert caught.value.filename == str(path)
@@ -213,7 +213,7 @@ def test_what_a_killed_process_left_half_written_is_taken_back(path):
     def work():
         file = opened(path)
         with file._transaction():
-            file._set(session_file.State(9, 9, 9, "x"))
+            file._set(ledger_file.State(9, 9, 9, "x"))
             os.kill(os.getpid(), ending.signal.SIGKILL)
 
     assert not ending._forked(work)
