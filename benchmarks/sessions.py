@@ -15,7 +15,9 @@ from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task
 from private_ensembles.planner import study
 from private_ensembles.planner.defaults import settings
 from private_ensembles.release import record, release_plan
+from private_ensembles.release.ledger_file import Batch
 from private_ensembles.release.session import Session
+from private_ensembles.release.session_terms import Names, Terms
 
 MECHANISM = "gnmax_exact"
 # 250 teachers, ten classes, the usual profile; epsilon and delta of all batches together.
@@ -55,12 +57,13 @@ def compare_budgets(batches: int, labels: int, epsilon: float, delta: float) -> 
 
 
 def compare_records(releases: int, labels: int, epsilon: float, delta: float) -> list[dict]:
-    """What the record says of releases with the same noise: by addition, and jointly."""
+    """What a ledger says of releases with the same noise: by addition, and jointly."""
     task, plan = planned(labels, epsilon, delta)
-    terms = release_plan.of(task, plan, None).text()
-    model = (task.protection.privacy_model, task.protection.adjacency)
-    one = record.Release("", MECHANISM, plan.epsilon, delta, *model, "", terms, labels, "")
-    totals = {"apart": record.together([one] * releases), "joint": record.jointly([one] * releases)}
+    terms = Terms.of(release_plan.of(task, plan, None), Names())
+    batch = Batch(1, "0001", 1, 0, labels, labels, plan.epsilon, 0.0, None, None)
+    one = record.Release(batch, terms)
+    known = record.Record((one,) * releases)
+    totals = {"apart": known.total, "joint": known.joint}
     about = {"labels": releases * labels, "batches": releases, "budget": epsilon}
     return [
         {"what": what, "value": total.epsilon, "delta": total.delta, **about}

@@ -2,7 +2,6 @@
 
 import csv
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -17,9 +16,11 @@ import pytest
 from private_ensembles.command import release
 from private_ensembles.command.main import main
 from private_ensembles.jobs import io
-from private_ensembles.release import own_votes, record, releasing, showing
+from private_ensembles.release import ledger_file, own_votes, releasing, showing
+from private_ensembles.release.record import Record, Total
 
 from .. import ending
+from ..ledgers import releases, seen_is_charged
 
 WORDS = [
     "--teachers",
@@ -55,15 +56,12 @@ def test_labels_are_released_with_secure_noise_and_put_on_record(votes, tmp_path
     assert main(["release", votes, *WORDS, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     folder = tmp_path / "results" / "own" / "release"
-    assert {path.name for path in folder.iterdir()} == {"0001", "releases.csv"}
-    (record,) = rows(folder / "releases.csv")
-    assert (record["file"], record["labels"]) == ("0001/labels.csv", "20")
-    assert (folder / "releases.csv").stat().st_mtime_ns % 10**9 == 0
+    assert {path.name for path in folder.iterdir()} == {"0001"}
+    (one,) = releases()
     folder = folder / "0001"
     assert {path.name for path in folder.iterdir()} == SHOWN
-    digest = hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest()
-    assert record["labels_sha256"] == digest
-    assert float(record["epsilon"]) == found["epsilon"] <= 5
+    assert (folder / "labels.csv").read_text() == one.terms.labels_text(one.batch)
+    assert one.cost.epsilon == found["epsilon"] <= 5
     assert found["asked"]["noise"] == "secure"
     labels = rows(folder / "labels.csv")
     assert 0 < len(labels) <= 20
@@ -89,7 +87,7 @@ def test_the_same_request_again_shows_the_same_labels_and_costs_nothing(
         assert main(["release", votes, *WORDS]) == 0
     assert "drawn and charged before: they cost nothing more" in capsys.readouterr().out
     assert labels.read_bytes() == before
-    assert len(record.read()) == 1
+    assert len(releases()) == 1
 
 
 def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys, monkeypatch):
@@ -110,26 +108,34 @@ def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys
     assert main(["release", votes, *OTHER, "--again"]) == 0
     shown = capsys.readouterr().out
     assert "Releasing again. With the 1 release before" in shown
-    releases = record.read(labels.parent.with_name("releases.csv"))
-    assert len(releases) == 2
+    assert len(releases()) == 2
     assert labels.read_bytes() == before  # each release has a folder of its own
     assert (labels.parents[1] / "0002" / "labels.csv").exists()
-    assert str(record.together(releases)) in shown
+    assert str(Record(tuple(releases())).total) in shown
 
 
-def test_the_record_is_the_workflow_s(votes, tmp_path):
+def test_the_ledger_is_the_workflow_s():
     """A release of the workflow in the same folder counts, and the other way round."""
-    folder = tmp_path / "results" / "own" / "release"
-    assert str(release.RESULTS / "release" / "releases.csv") == record.RELEASES
-    folder.mkdir(parents=True)
-    noted = '{"task": {"reach": 1}}', 3, "0001/labels.csv"
-    earlier = record.Release(
-        "now", "gnmax", 1.0, 1e-5, "disjoint_shards", "replace_one", "0", *noted
-    )
-    record.append(earlier)
+    assert releasing.Place(release.RESULTS / "release") == releasing.Place()
+
+
+def test_what_was_spent_before_the_ledger_counts(votes, capsys):
+    Path("results/own/release").mkdir(parents=True)
+    old = Path("results/own/release/releases.csv")
+    old.write_text("epsilon,delta,adjacency\n1.5,1e-6,replace_one\n")
     assert main(["release", votes, *WORDS]) == 2
-    assert main(["release", votes, *WORDS, "--again"]) == 0
-    assert len(record.read()) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.endswith(" with --already-spent EPSILON,DELTA\n")
+    old.unlink()
+    assert main(["release", votes, *WORDS, "--already-spent", "1.5,1e-06"]) == 0
+    (one,) = releases()
+    total = Record((one,), Total(1.5, 1e-6, "replace_one")).total
+    assert f"at most {total}\n" in capsys.readouterr().out
+    for wrong in ("1.5", "1,2,3", "a,b", "-1,0", "1,1", "inf,0"):
+        with pytest.raises(SystemExit):
+            main(["release", votes, *WORDS, f"--already-spent={wrong}"])
+        assert "--already-spent" in capsys.readouterr().err
 
 
 def test_a_rehearsal_is_called_one_and_is_not_counted(votes, tmp_path, capsys):
@@ -145,30 +151,33 @@ def test_a_rehearsal_is_called_one_and_is_not_counted(votes, tmp_path, capsys):
     assert not folder.with_name("release").exists()
 
 
-def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch):
-    folder = tmp_path / "results" / "own" / "release"
-    append = record.append
+def test_labels_are_charged_before_they_are_drawn(votes, monkeypatch, capsys):
+    drawn = own_votes.release
 
-    def appending(one, path, **more):
-        assert {path.name for path in folder.iterdir()} == set()
-        (drawn,) = folder.with_name("private").glob("*/labels.csv")
-        assert drawn.stat().st_mode & 0o777 == 0o600
-        append(one, path, **more)
-        raise OSError("no space left")
+    def draw(application, votes, seed):
+        if votes.n_queries > 1:  # else it is for a made-up query
+            (one,) = releases()
+            assert one.batch.labels is None
+            raise OSError("ended")
+        return drawn(application, votes, seed)
 
     with monkeypatch.context() as patched:
-        patched.setattr(record, "append", appending)
+        patched.setattr(own_votes, "release", draw)
         assert main(["release", votes, *WORDS]) == 2
-    assert {path.name for path in folder.iterdir()} == {"releases.csv"}
-    assert main(["release", votes, *WORDS]) == 0
-    (one,) = record.read(folder / "releases.csv")
-    assert hashlib.sha256((folder / one.file).read_bytes()).hexdigest() == one.labels_sha256
+    capsys.readouterr()
+    assert not Path("results/own/release").exists()
+    assert main(["release", votes, *WORDS]) == 2
+    *_, error = capsys.readouterr().err.splitlines()
+    assert "were lost when the process ended" in error
+    assert error.endswith("allow a new charge with --again")
+    assert main(["release", votes, *WORDS, "--again"]) == 0
+    assert [one.batch.labels is None for one in releases()] == [True, False]
 
 
 def test_a_total_budget_is_kept(votes, tmp_path, capsys):
     assert main(["release", votes, *WORDS, "--total-budget", "4"]) == 2
     assert "must be at most --total-budget = 4; epsilon = 4 is left" in capsys.readouterr().err
-    assert record.read() == []
+    assert releases() == []
     assert main(["release", votes, *WORDS, "--total-budget", "9"]) == 0
     assert "of the total budget, epsilon = 4." in capsys.readouterr().out
     assert main(["release", votes, *OTHER, "--again", "--total-budget", "9.5"]) == 0
@@ -184,42 +193,42 @@ def planned_once(votes, monkeypatch, stand_in):
         return known[0]
 
     monkeypatch.setattr(own_votes, "plan_for", planned)
-    for module in (io, record):
-        stand_in(module, "os", fsync=lambda _: None)
+    stand_in(io, "os", fsync=lambda _: None)
     assert main(["release", votes, *WORDS, "--out", "planned"]) == 0
 
 
-def ended(votes, folder):
-    """What is there after the command ended somewhere: all that is seen is charged, and it can end.
-
-    Returns whether the labels were charged.
-    """
-    charged = {one.labels_sha256 for one in record.read(folder / "releases.csv")}
-    for path in folder.rglob("*"):
-        if "labels" in path.name and path.stat().st_size:
-            kept = list(folder.parent.glob("private/*/labels.csv"))
-            (of,) = [one for one in kept if hashlib.sha256(one.read_bytes()).hexdigest() in charged]
-            assert of.read_bytes().startswith(path.read_bytes())
+def ended(votes):
+    """Ask again after the command ended somewhere; return what had become of it before."""
+    seen_is_charged()
+    before = releases()
+    state = "uncharged"
+    if before:
+        state = "lost" if before[-1].batch.labels is None else "charged"
     with pytest.MonkeyPatch.context() as patched:
-        if charged:
+        if state == "charged":
             patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
-        assert main(["release", votes, *WORDS]) == 0
-    (one,) = record.read(folder / "releases.csv")
-    assert charged <= {one.labels_sha256}
-    assert hashlib.sha256((folder / one.file).read_bytes()).hexdigest() == one.labels_sha256
-    assert {path.name for path in folder.iterdir()} == {"0001", "releases.csv"}
-    assert {path.name for path in (folder / "0001").iterdir()} == SHOWN
-    shutil.rmtree(folder.parent)
-    return bool(charged)
+        assert main(["release", votes, *WORDS]) == (2 if state == "lost" else 0)
+    if state == "lost":
+        assert main(["release", votes, *WORDS, "--again"]) == 0
+    after = releases()
+    assert after[: len(before)] == before
+    assert len(after) == len(before) + (state != "charged")
+    folder = release.RESULTS / "release" / f"{len(after):04}"
+    assert {path.name for path in folder.iterdir()} == SHOWN
+    seen_is_charged()
+    shutil.rmtree(release.RESULTS)
+    return state
+
+
+# All steps of the command, in the files that have them.
+STEPS = (release, releasing, ledger_file, showing, io)
 
 
 def test_a_command_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_finished(
     votes, planned_once, capfd
 ):
-    where = (release, releasing, record, showing, io)
-    work = ending.at_every_state(lambda: main(["release", votes, *WORDS]), where, release.RESULTS)
-    states = [ended(votes, release.RESULTS / "release") for _ in work]
-    assert states.count(True) > 15 < states.count(False)
+    work = ending.at_every_state(lambda: main(["release", votes, *WORDS]), STEPS, release.RESULTS)
+    assert {ended(votes) for _ in work} == {"uncharged", "lost", "charged"}
 
 
 @pytest.mark.slow
@@ -227,42 +236,23 @@ def test_a_command_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_b
 def test_a_command_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
     votes, planned_once, number, capfd
 ):
-    where = (release, releasing, record, showing, io)
-    work = ending.at_every_line(lambda: main(["release", votes, *WORDS]), where, ending.by(number))
-    states = [ended(votes, release.RESULTS / "release") for _ in work]
-    assert len(states) > 150
-    assert states.count(True) > 30 < states.count(False)
+    work = ending.at_every_line(lambda: main(["release", votes, *WORDS]), STEPS, ending.by(number))
+    states = [ended(votes) for _ in work]
+    assert len(states) > 200
+    assert set(states) == {"uncharged", "lost", "charged"}
 
 
-def test_a_command_whose_disk_fills_up_shows_nothing_uncharged_and_can_be_finished(
-    votes, planned_once, capfd
-):
-    states = []
-    for size in range(0, 2400, 40):
-        ending.with_room_for(size, lambda: main(["release", votes, *WORDS]))
-        states.append(ended(votes, release.RESULTS / "release"))
-    assert set(states) == {True, False}
-
-
-@pytest.mark.parametrize(
-    ("module", "name", "place", "charged"),
-    [
-        (releasing, "_write", "results/own/private", 0),
-        (showing, "writer", "results/own/release/0001/labels.csv", 1),
-    ],
-)
-def test_a_full_disk_is_one_line_that_says_where_and_whether_the_labels_are_charged(
-    votes, capsys, monkeypatch, module, name, place, charged
-):
+def test_a_full_disk_is_one_line_that_says_that_the_labels_are_charged(votes, capsys, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module, name, full if charged == 0 else lambda _: full)
+    monkeypatch.setattr(showing, "writer", lambda _: full)
     assert main(["release", votes, *WORDS]) == 2
-    remedy = ": the labels are charged, and the same command puts them in place" * charged
+    place = "results/own/release/0001/labels.csv"
+    remedy = "the labels are charged, and the same command puts them in place"
     *_, error = capsys.readouterr().err.splitlines()
-    assert error == f"error: {place}: No space left on device{remedy}"
-    assert len(record.read()) == charged
+    assert error == f"error: {place}: No space left on device: {remedy}"
+    assert len(releases()) == 1
 
 
 def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
@@ -278,7 +268,7 @@ def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
     assert done.returncode == 0
     assert done.stderr.startswith("expected on an assumed profile, not yours")
     assert (tmp_path / "results/own/release/0001/labels.csv").is_file()
-    assert len(record.read()) == 1
+    assert len(releases()) == 1
 
 
 @pytest.mark.parametrize("noise", ["secure", "reproducible"])
@@ -304,7 +294,7 @@ def test_what_fails_before_the_draw_leaves_no_record(votes, tmp_path, capsys):
     assert "--labels = 0: must be at least 1" in capsys.readouterr().err
     assert main(["release", votes, *WORDS[:-1], "ladder"]) == 2
     assert "no mechanism applies: ladder: for two classes only" in capsys.readouterr().err
-    assert record.read() == []
+    assert releases() == []
 
 
 def test_the_plan_and_what_is_printed_do_not_depend_on_the_votes(tmp_path, monkeypatch, capsys):
@@ -361,8 +351,8 @@ def test_what_is_of_little_use_stops_before_anything_is_drawn_or_written(
     assert "\nwarning: usefulness = 0." in shown.err
     assert not found["expectation"]["useful"]
     assert found["asked"]["unit"] == "patient"
-    (one,) = record.read()
-    assert json.loads(one.terms)["facts"]["unit"] == "patient"
+    (one,) = releases()
+    assert one.plan.task.protection.unit == "patient"
 
 
 def test_a_record_is_not_changed_by_a_release_that_stops(votes, tmp_path):

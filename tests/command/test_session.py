@@ -173,7 +173,7 @@ def test_a_disk_without_locks_is_told_of(folder, capsys, stand_in):
         (CREATE, "w.session: is there already"),
         ([*RELEASE[:-1], "#1"], "--key = '#1'"),
         ([*RELEASE[:-1], "a/b"], "say with --out"),
-        (["session", "status", "march.npz"], "is damaged, or no session"),
+        (["session", "status", "march.npz"], "is damaged, or no ledger"),
         (["session", "status", "nothing"], "is not a session file"),
         ([*CREATE[:2], "x.session", *CREATE[3:], "--labels", "0"], "--labels = 0"),
     ],

@@ -154,7 +154,7 @@ def test_a_rehearsal_says_so_first_and_counts_for_nothing(made):
     assert page.index("the noise is from a seed") < page.index("GNMax &amp; more")
     assert "<title>A rehearsal</title>" in page
     assert '<a href="rehearsal_labels.csv">' in page
-    assert "On record" not in page
+    assert "On the ledger" not in page
     assert "rehearsal" not in made("secure", "labels.csv").lower()
 
 

@@ -16,6 +16,7 @@ from private_ensembles.planner import study
 from private_ensembles.planner.defaults import PROFILE
 from private_ensembles.release import expectation, own_votes
 from private_ensembles.release.expectation import LEAST, right_at_most
+from private_ensembles.release.pool import Pool
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Forty hospitals and seven diagnoses.
@@ -216,8 +217,8 @@ def test_the_door_itself_is_closed_to_what_is_of_no_use():
     application = own_votes.planned(task, ["gnmax_exact"], 0)
     votes = own_votes.Votes(2, np.full(100, -1), counts=counts)
     with pytest.raises(ValueError, match=r"^usefulness = "):
-        own_votes.serve(application, votes, 0)
-    assert len(own_votes.serve(application, votes, 0, anyway=True).by_query(100)) == 100
+        own_votes.serve(application, Pool(votes), 0)
+    assert len(own_votes.serve(application, Pool(votes), 0, anyway=True).by_query(100)) == 100
 
 
 def test_anyway_and_a_rehearsal_go_on_with_a_warning():

@@ -14,9 +14,11 @@ from private_ensembles.command.main import main
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Ensemble, Rehearsal, Task, Wanted
 from private_ensembles.release import certificate
-from private_ensembles.release.release_plan import ReleasePlan, read
+from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.verify import verify
 from private_ensembles.votes.cache import Votes
+
+from ..ledgers import releases
 
 K, QUERIES, MOST = 60, 60, 24
 PROFILE = {"commonest": 0.8, "easy": (45, 5), "easy_share": 1.0}
@@ -73,9 +75,9 @@ def test_the_command_releases_them_with_a_certificate(
     found = rows(report["files"]["labels"])
     right = sum(row["label"] == str(truth[int(row["query"])]) for row in found)
     assert right > 0.9 * len(found)
-    (record,) = rows("results/own/release/releases.csv")
-    assert int(record["labels"]) == len(found)
-    plan = read(record["terms"])
+    (one,) = releases()
+    assert one.batch.answers == len(found)
+    plan = one.plan
     assert (plan.task.wanted.most_ones, plan.task.wanted.queries) == (MOST, QUERIES)
     assert main(["verify", report["files"]["certificate"]]) == 0
     capsys.readouterr()

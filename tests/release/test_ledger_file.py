@@ -144,7 +144,7 @@ def test_a_session_is_created_once(path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "is not a session file"), (b"votes" * 1000, "is damaged, or no session")],
+    [(b"", "is not a session file"), (b"votes" * 1000, "is damaged, or no ledger")],
 )
 def test_other_files_are_refused(tmp_path, content, message):
     path = tmp_path / "a.session"

@@ -19,20 +19,19 @@ from private_ensembles.configuration.check import check
 from private_ensembles.figures import own_votes as own_figure
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.task import Budget, Protection, Rehearsal
-from private_ensembles.release import own_votes, pool, record, releasing
+from private_ensembles.release import ledger_file, own_votes, pool, record, releasing, session_terms
 
 HOUSE = Path(own_votes.__file__).parents[1]
 ROOMS = tuple(str(HOUSE / room) for room in ("release", "mechanisms"))
-# What reads and keeps the record, which the API does not: all there, but for these.
-RECORD = (record.__file__, releasing.__file__)
-OF_NO_RECORD = {"release"}
-# Of the pool, what only a record asks for.
-BY_CONTENT = (pool.__file__, "stated")
+# What keeps the ledger and writes labels, which the API does not: all there, but for these.
+MODULES = (record, releasing, ledger_file, session_terms, pool)
+LEDGER = {module.__file__ for module in MODULES}
+OF_NO_LEDGER = {"release"}
 # What else is made of a plan: tables and facts for the page, on which no label depends.
 BESIDE = {"applying", "public_rows", "chosen_row", "public_table", "curves_table", "private_table"}
-BESIDE |= {"public_facts", "plan_for", "_sample"}
-# What is said of labels, to whoever asked: it is computed in between, and draws none.
-SAID = {"tell", "_documents"}
+BESIDE |= {"public_facts", "plan_for", "plan_of", "_sample"}
+# What is said of labels, or noted of them, draws none but made-up ones.
+SAID = {"tell", "_prepared", "_labels", "Terms.text", "Record.read"}
 # What a task says of its sizes, of which those who tell how long it takes ask, too.
 OF_SIZES = {"Task.moved"}
 BUDGET = {"epsilon": 5.0, "delta": 1e-5}
@@ -62,7 +61,7 @@ class Trace:
             if event == "return" and frame is self._saying:
                 self._saying = None
             return
-        if event == "call" and self._calls is not None and code.co_name in SAID:
+        if event == "call" and self._calls is not None and SAID & {code.co_name, code.co_qualname}:
             self._saying = frame
             return
         if event == "return" and frame is self._frame:
@@ -80,14 +79,10 @@ class Trace:
         if self._calls is not None:
             self._calls.append((code.co_filename, code.co_qualname))
 
-    def of_no_record(self):
-        """Return the parts without what reads and keeps the record."""
+    def of_no_ledger(self):
+        """Return the parts without what reads and keeps the ledger."""
         return {
-            part: [
-                call
-                for call in calls
-                if (call[0] not in RECORD or call[1] in OF_NO_RECORD) and call != BY_CONTENT
-            ]
+            part: [call for call in calls if (call[0] not in LEDGER or call[1] in OF_NO_LEDGER)]
             for part, calls in self.parts.items()
         }
 
@@ -174,15 +169,13 @@ def test_api_command_and_workflow_execute_the_same_functions(ways, name, classes
             labels[way] = release(name, counts, noise)
     api, command, workflow = traces.values()
     assert command.parts == workflow.parts
-    assert api.of_no_record() == workflow.of_no_record()
+    assert api.of_no_ledger() == workflow.of_no_ledger()
     if noise == "reproducible":  # the labels are the seed's
         assert (labels["api"] == labels["command"]).all()
         assert (labels["api"] == labels["workflow"]).all()
     # The plan is made and the labels are drawn in these parts, and not beside them.
     for trace in traces.values():
-        served = [function for _, function in trace.parts["serve"]]
         assert (door.__file__, "release_votes") in trace.parts["serve"]
-        assert served.index("release") < served.index("labels_text")
         assert any(function.endswith("calibrate") for _, function in trace.parts["planned"])
         assert trace.beside <= BESIDE
 
@@ -195,8 +188,8 @@ def test_labels_drawn_beside_the_door_would_be_seen(ways, monkeypatch):
     monkeypatch.setattr(
         own_votes,
         "serve",
-        lambda plan, votes, seed, **_: releasing.Labels(
-            releasing.labels_text(own_votes.release(plan, votes, seed))
+        lambda plan, asked, seed, **_: releasing.Labels(
+            asked.text(own_votes.release(plan, asked.votes, seed))
         ),
     )
     with Trace() as other:

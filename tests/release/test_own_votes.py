@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.mechanisms.task import Protection
-from private_ensembles.release import own_votes, release_plan, releasing
+from private_ensembles.release import own_votes, pool, release_plan, releasing
 from private_ensembles.votes.cache import Votes
 
 SETTINGS = {
@@ -63,7 +63,7 @@ def test_labels_released_are_those_paid_for_and_the_seed_s():
     released = own_votes.release(plan, given, seed=1)
     assert 0 < (released >= 0).sum() <= 30
     assert released.tolist() == own_votes.release(plan, given, seed=1).tolist()
-    table = releasing.Labels(releasing.labels_text(released)).table()
+    table = releasing.Labels(pool.labels_text(released)).table()
     assert table["query"].tolist() == np.flatnonzero(released >= 0).tolist()
     assert set(table["label"]) <= {0, 1, 2}
 
@@ -154,7 +154,7 @@ def test_how_long_it_takes_is_told_before_the_plan(monkeypatch):
 def test_facts_stand_in_the_terms_and_among_what_may_be_published():
     plan = own_votes.plan_for(votes(0), SETTINGS, BUDGET, PATIENT, seed=1)
     assert plan.task.protection.privacy_model == "disjoint_shards"
-    terms = release_plan.read(own_votes.chosen_row(plan)["terms"])
+    terms = release_plan.read(own_votes.plan_of(plan).text())
     assert terms.task.protection == PATIENT
     assert own_votes.public_facts(plan)["unit"] == "patient"
 

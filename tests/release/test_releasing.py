@@ -1,23 +1,35 @@
-"""A release is made once: charged before it is seen, and put into place whatever ended it."""
+"""A release is made once: charged before it is drawn, and put into place whatever ended it."""
 
 import hashlib
-import json
 import os
-import re
 import shutil
-import signal
-import tempfile
-from pathlib import Path
+import sqlite3
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from private_ensembles.jobs import io
-from private_ensembles.release import record, releasing, showing
-from private_ensembles.release.releasing import Labels, Place, Request, labels_text
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.release import (
+    certificate,
+    ledger_file,
+    record,
+    releasing,
+    session_export,
+    showing,
+    statement,
+)
+from private_ensembles.release.pool import Pool, labels_text
+from private_ensembles.release.record import Record, Total
+from private_ensembles.release.release_plan import ReleasePlan
+from private_ensembles.release.releasing import Labels, Place, Request
+from private_ensembles.votes.cache import Votes
 
 from .. import ending
+from ..ledgers import NOTHING_PROVEN, releases, seen_is_charged
 
 PLANNER = {
     "mechanisms": ["gnmax_exact"],
@@ -39,16 +51,15 @@ CONFIG = {
     "reach": 1,
     "again": False,
     "total_budget": None,
+    "already_spent": None,
     "planner": PLANNER,
 }
-CHOSEN = {
-    "terms": '{"task": {"reach": 1}}',
-    "mechanism": "gnmax_exact",
-    "epsilon": 0.9,
-    "delta": 1e-5,
-    "privacy_model": "disjoint_shards",
-    "adjacency": "replace_one",
-}
+TASK = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(20), secure=True)
+NOISE = load("gnmax").calibrate(TASK)
+PLAN = ReleasePlan(TASK, "gnmax", NOISE, 1.0, None, "0")
+POOL = Pool(Votes(3, [-1] * 20, np.random.default_rng(0).integers(0, 3, (20, 9))))
+# Steps of a release, in the files that have them.
+STEPS = (releasing, ledger_file, showing)
 
 
 @pytest.fixture
@@ -63,112 +74,117 @@ def place(tmp_path):
     return Place(tmp_path / "own" / "release")
 
 
-@pytest.fixture
-def no_wait(stand_in):
-    """Do not wait for the disk: a process that ends leaves what it wrote to the system."""
-    for module in (io, record):
-        stand_in(module, "os", fsync=lambda _: None)
+@pytest.fixture(autouse=True)
+def nothing_proven(monkeypatch):
+    """A certificate takes a second."""
+    monkeypatch.setattr(certificate, "proof_or_reason", lambda *_: NOTHING_PROVEN)
 
 
 def asking(votes, **change):
     return Request(votes, CONFIG | change)
 
 
-def draw():
+def draw(votes):
     """Labels that are others each time, as secure noise draws them."""
-    return np.frombuffer(os.urandom(20), np.uint8) % 3
+    return np.frombuffer(os.urandom(len(votes.labels)), np.uint8) % 3
 
 
-def never():
+def never(_):
     pytest.fail("drawn")
 
 
-def make(request, place, draws=draw):
+def of_nobody(votes):
+    """As of a process that ends while it draws."""
+    if len(votes.labels) > 1:
+        raise InterruptedError("ended")
+    return np.zeros(1, int)
+
+
+def release(request, place, draws=draw, planned=(PLAN, 0.9), **more):
     """Release as both ways do: alone, and shown when it is charged."""
     with io.alone(place.lock):
-        labels = releasing.release(request, place, CHOSEN, draws)
+        labels = releasing.release(request, place, planned, POOL, draws, **more)
         showing.show(labels, {})
     return labels
 
 
 def newest(place):
     """The labels that were released last, in the folder of their release."""
-    number = max(len(record.read(place.record)), 1)
-    return place.folder / f"{number:04}" / "labels.csv"
+    return place.of(max(len(releases(place.folder.parent)), 1)) / "labels.csv"
 
 
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def finished(request, place):
+    """Ask again after the process ended somewhere; return what had become of it before."""
+    own = place.folder.parent
+    seen_is_charged(own)
+    before = releases(own)
+    if not before:
+        state = "uncharged"
+        release(request, place)
+    elif before[-1].batch.labels is None:
+        state = "lost"
+        with pytest.raises(ValueError, match="were lost when the process ended"):
+            release(request, place, never)
+        release(replace(request, config=request.config | {"again": True}), place)
+    else:
+        state = "charged"
+        release(request, place, never)
+    after = releases(own)
+    assert after[: len(before)] == before
+    assert len(after) == len(before) + (state != "charged")
+    last = after[-1]
+    assert newest(place).read_text() == last.terms.labels_text(last.batch)
+    there = {"release", "ledger.sqlite", ".ledger.sqlite.lock", ".ledger.sqlite.part"}
+    assert {path.name for path in own.iterdir()} <= there
+    return state
 
 
-def seen_is_charged(place):
-    """Nothing in the folder that may be published tells of labels that are not on record."""
-    charged = {one.labels_sha256 for one in record.read(place.record)}
-    for path in filter(Path.is_file, place.folder.rglob("*")):
-        text = path.read_text()
-        assert set(re.findall("[0-9a-f]{64}", text)) <= charged, path
-        if text.startswith("query"):
-            of = [
-                one.read_text()
-                for one in place.private.rglob("labels.csv")
-                if digest(one) in charged
-            ]
-            assert any(whole.startswith(text) for whole in of), path
-
-
-def charged_can_be_finished(request, place):
-    """The same request makes one release of it, drawn anew only if nothing was charged."""
-    before = record.read(place.record)
-    make(request, place, never if before else draw)
-    (one,) = record.read(place.record)
-    assert before in ([], [one])
-    assert digest(newest(place)) == one.labels_sha256
-    (folder,) = place.private.iterdir()  # and nothing that was not charged is left
-    assert folder.name.startswith("charged-")
-
-
-@pytest.mark.parametrize("name", ["together", "jointly", "release_of"])
-def test_whatever_is_said_after_a_charge_fails_before_it(votes, place, monkeypatch, name):
-    monkeypatch.setattr(record, name, lambda *_: 1 / 0)
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (record, "together"),
+        (statement, "statement"),
+        (statement, "documents"),
+        (certificate, "proof_or_reason"),
+    ],
+)
+def test_whatever_is_said_after_a_charge_fails_before_it(votes, place, monkeypatch, module, name):
+    monkeypatch.setattr(module, name, lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        make(asking(votes), place)
-    assert record.read(place.record) == []
-    assert not [path for path in place.private.iterdir() if path.name.startswith("charged")]
+        release(asking(votes), place)
+    assert not place.ledger.exists()
 
 
-def test_what_is_told_of_labels_is_made_before_they_are_charged(votes, place):
+def test_what_is_told_of_labels_is_made_of_made_up_ones_before_they_are_charged(votes, place):
     seen = []
 
     def tell(labels):
-        seen.append((labels.text, labels.total, len(record.read(place.record))))
+        seen.append((labels.text, labels.total, len(releases(place.folder.parent))))
         return "told"
 
-    with io.alone(place.lock):
-        labels = releasing.release(asking(votes), place, CHOSEN, draw, tell=tell)
+    labels = release(asking(votes), place, tell=tell)
     assert labels.told == "told"
-    assert seen == [(labels.text, labels.total, 0)]
-    with io.alone(place.lock), pytest.raises(ZeroDivisionError):
-        fails = {"tell": lambda _: 1 / 0}
-        releasing.release(asking(votes, again=True, epsilon=2.0), place, CHOSEN, draw, **fails)
-    assert len(record.read(place.record)) == 1
+    assert [charged for _, _, charged in seen] == [0, 1]
+    assert seen[1][:2] == (labels.text, labels.total)
+    assert seen[0] == (labels_text([0] * 20), labels.total, 0)
+    with pytest.raises(ZeroDivisionError):
+        release(asking(votes, again=True, epsilon=2.0), place, of_nobody, tell=lambda _: 1 / 0)
+    assert len(releases(place.folder.parent)) == 1
 
 
-def test_labels_are_drawn_charged_and_kept_for_their_owner(votes, place):
-    labels = make(asking(votes), place)
-    (one,) = record.read(place.record)
-    assert one.labels_sha256 == hashlib.sha256(labels.text.encode()).hexdigest()
-    assert (one.mechanism, one.epsilon) == ("gnmax_exact", 0.9)
-    assert labels.total.epsilon == 0.9
+def test_labels_are_charged_drawn_and_kept_for_their_owner(votes, place):
+    labels = release(asking(votes), place)
+    (one,) = releases(place.folder.parent)
+    assert (one.plan, one.cost.epsilon, one.cost.delta) == (PLAN, 0.9, 1e-5)
+    assert one.terms.labels_text(one.batch) == labels.text == newest(place).read_text()
+    assert labels.total == Total(0.9, 1e-5, "replace_one")
     assert labels.note is None
-    assert labels.documents == {}  # of a plan that another version has noted
-    (folder,) = place.private.iterdir()
-    assert (folder / "labels.csv").read_text() == labels.text
-    modes = {path.stat().st_mode & 0o777 for path in (place.private, folder)}
-    assert modes == {0o700}
-    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
-    assert {path.name for path in place.folder.iterdir()} == {"0001", "releases.csv"}
-    assert (one.labels, one.file) == (len(labels.table()), "0001/labels.csv")
-    assert newest(place).read_text() == labels.text
+    assert set(labels.documents) == {"statement.html", "certificate.json"}
+    assert place.ledger.stat().st_mode & 0o777 == 0o600
+    assert place.ledger.stat().st_mtime_ns % 10**9 == 0
+    assert [path.name for path in place.folder.iterdir()] == ["0001"]
+    times = {path.stat().st_mtime_ns for path in place.of(1).iterdir()}
+    assert times == {one.batch.time * 10**9}
 
 
 def test_labels_and_their_text_are_the_same():
@@ -179,89 +195,73 @@ def test_labels_and_their_text_are_the_same():
     assert len(Labels(labels_text(np.array([-1]))).table()) == 0
 
 
-def test_a_release_that_is_killed_in_any_state_is_uncharged_and_unseen_or_can_be_finished(
-    votes, place, no_wait
+def test_a_release_that_is_killed_in_any_state_is_unseen_or_charged_and_can_be_finished(
+    votes, place
 ):
     request = asking(votes)
     own = place.folder.parent
-    states = unseen = finished = 0
-    for _ in ending.at_every_state(lambda: make(request, place), (releasing, record, showing), own):
-        states += 1
-        seen_is_charged(place)
-        unseen += not record.read(place.record)
-        finished += newest(place).exists()
-        charged_can_be_finished(request, place)
-    assert 10 < unseen < states - 5  # before the charge, and after it
-    assert finished
+    states = [
+        finished(request, place)
+        for _ in ending.at_every_state(lambda: release(request, place), STEPS, own)
+    ]
+    assert set(states) == {"uncharged", "lost", "charged"}
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
-)
-def test_a_release_that_is_ended_at_any_line_is_uncharged_and_unseen_or_can_be_finished(
-    votes, place, number, no_wait
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [ending.signal.SIGINT, ending.signal.SIGKILL])
+def test_a_release_that_is_ended_at_any_line_is_unseen_or_charged_and_can_be_finished(
+    votes, place, number
 ):
-    request = asking(votes)
-    where = (releasing, record, showing)
-    runs = unseen = finished = 0
-    for _ in ending.at_every_line(lambda: make(request, place), where, ending.by(number)):
-        runs += 1
-        seen_is_charged(place)
-        unseen += not record.read(place.record)
-        finished += newest(place).exists()
-        charged_can_be_finished(request, place)
+    request, states = asking(votes), []
+    for _ in ending.at_every_line(lambda: release(request, place), STEPS, ending.by(number)):
+        states.append(finished(request, place))
         shutil.rmtree(place.folder.parent)
-    assert runs > 100
-    assert 50 < unseen < runs - 10  # lines before the charge, and after it
-    assert finished
+    assert len(states) > 150
+    assert set(states) == {"uncharged", "lost", "charged"}
 
 
-def test_a_disk_that_fills_up_at_any_size_leaves_it_uncharged_or_it_can_be_finished(
-    votes, place, no_wait
-):
-    request, done = asking(votes), []
-    for size in range(0, 700, 7):
-        done.append(ending.with_room_for(size, lambda: make(request, place)))
-        seen_is_charged(place)
-        charged_can_be_finished(request, place)
+def test_a_disk_that_fills_up_at_any_size_leaves_it_unseen_or_charged(votes, place):
+    request, done, states = asking(votes), [], []
+    for size in range(0, 60_000, 5_000):
+        done.append(ending.with_room_for(size, lambda: release(request, place)))
+        states.append(finished(request, place))
         shutil.rmtree(place.folder.parent)
     assert {True, False} == set(done)
+    assert states[0] == "uncharged"
 
 
-def test_a_further_release_that_is_killed_in_any_state_leaves_the_one_before(votes, place, no_wait):
-    make(asking(votes), place)
+def test_a_further_release_that_is_killed_in_any_state_leaves_the_one_before(votes, place):
+    release(asking(votes), place)
     first, again = newest(place).read_text(), asking(votes, again=True, epsilon=2.0)
-    before = newest(place)
-    work = ending.at_every_state(
-        lambda: make(again, place), (releasing, record, showing), place.folder.parent
-    )
+    own = place.folder.parent
     counts = set()
-    for _ in work:
-        seen_is_charged(place)
-        releases = record.read(place.record)
-        counts.add(len(releases))
-        hashes = {digest(path / "labels.csv") for path in place.private.glob("charged-*")}
-        last = releasing._folder_of(releases[-1], place)
-        assert releases[0].labels_sha256 in hashes
-        assert last is not None
-        assert before.read_text() == first
-        if len(releases) == 2:  # the same request is finished, and not drawn once more
-            if not newest(place).exists():
-                make(again, place, never)
-            assert digest(newest(place)) == releases[-1].labels_sha256
+    for _ in ending.at_every_state(lambda: release(again, place), STEPS, own):
+        seen_is_charged(own)
+        charged = releases(own)
+        counts.add(len(charged))
+        assert place.of(1).joinpath("labels.csv").read_text() == first
+        assert charged[0].terms.labels_text(charged[0].batch) == first
     assert counts == {1, 2}
 
 
 def test_labels_that_snakemake_removed_are_put_back_and_not_drawn_again(votes, place):
-    labels = make(asking(votes), place)
-    newest(place).unlink()
-    back = make(asking(votes, epsilon=1), place, never)
-    assert back.text == labels.text == newest(place).read_text()
-    assert back.note == "These labels were drawn and charged before: they cost nothing more."
-    assert (
-        make(asking(votes), place, never).text == labels.text
-    )  # nor are they where they are there
-    assert len(record.read(place.record)) == 1
+    labels = release(asking(votes), place)
+    for change in (newest(place).unlink, lambda: newest(place).write_text("query,label\n0,0\n")):
+        change()
+        back = release(asking(votes, epsilon=1), place, never)
+        assert back.text == labels.text == newest(place).read_text()
+        assert back.note == "These labels were drawn and charged before: they cost nothing more."
+        assert back.documents == labels.documents
+    assert len(releases(place.folder.parent)) == 1
+
+
+def test_a_request_of_long_ago_has_its_labels_for_nothing(votes, place):
+    first = release(asking(votes), place)
+    second = release(asking(votes, epsilon=2.0, again=True), place)
+    back = release(asking(votes), place, never)
+    assert (back.text, back.folder) == (first.text, first.folder)
+    assert back.total == second.total
+    assert len(releases(place.folder.parent)) == 2
 
 
 @pytest.mark.parametrize(
@@ -278,27 +278,27 @@ def test_labels_that_snakemake_removed_are_put_back_and_not_drawn_again(votes, p
     ],
 )
 def test_another_request_is_refused_until_it_is_allowed(votes, place, change):
-    labels = make(asking(votes), place)
+    labels = release(asking(votes), place)
     if change == "votes":
         votes.write_text("0,1,2\n1,1,0\n")
     elif change == "gone":
         votes.unlink()
     change = {} if isinstance(change, str) else change
     wanted = asking(votes, **change)
-    for ask in (lambda: releasing.permission(wanted, place), lambda: make(wanted, place, never)):
+    for ask in (lambda: releasing.permission(wanted, place), lambda: release(wanted, place, never)):
         with pytest.raises(
             ValueError, match=r"are out already \(1 release, .*: keep those that are"
         ):
             ask()
     assert newest(place).read_text() == labels.text
     if votes.exists():
-        assert make(asking(votes, **change | {"again": True}), place).text != labels.text
-        assert len(record.read(place.record)) == 2
+        assert release(asking(votes, **change | {"again": True}), place).text != labels.text
+        assert len(releases(place.folder.parent)) == 2
 
 
 def test_a_second_release_is_refused_and_says_what_both_would_cost(votes, place):
     assert releasing.permission(asking(votes), place) is None
-    make(asking(votes), place)
+    release(asking(votes), place)
     message = r"at most epsilon = 0\.9 .* may cost epsilon = 1\.8 .* --config again=yes$"
     with pytest.raises(ValueError, match=message):
         releasing.permission(asking(votes, epsilon=0.9, seed=3), place)
@@ -310,153 +310,141 @@ def test_a_second_release_is_refused_and_says_what_both_would_cost(votes, place)
 
 
 def test_again_draws_again_but_first_what_was_charged_is_put_into_place(votes, place):
-    first = make(asking(votes), place).text
+    first = release(asking(votes), place).text
     again = asking(votes, again=True)
-    second = make(again, place).text
+    second = release(again, place).text
     assert first != second
     newest(place).write_text(first)  # as if the second had ended after its charge
-    assert make(again, place, never).text == second
-    assert make(again, place).text != second
-    assert len(record.read(place.record)) == 3
-    assert len(list(place.private.glob("charged-*"))) == 3
+    assert release(again, place, never).text == second
+    assert release(again, place).text != second
+    kept = [one.terms.labels_text(one.batch) for one in releases(place.folder.parent)]
+    shown = [(place.of(number) / "labels.csv").read_text() for number in (1, 2, 3)]
+    assert kept == shown
 
 
 def test_a_refusal_says_where_labels_are_that_are_not_in_place(votes, place):
-    make(asking(votes), place)
+    release(asking(votes), place)
     newest(place).unlink()
-    (folder,) = place.private.iterdir()
-    with pytest.raises(ValueError, match=rf"keep those in {folder}, which the same request puts"):
+    with pytest.raises(ValueError, match=rf"keep those in {place.ledger}, which the same request"):
         releasing.permission(asking(votes, epsilon=2.0), place)
-    shutil.rmtree(place.private)
-    with pytest.raises(ValueError, match="keep those that you have, or allow it"):
-        releasing.permission(asking(votes), place)
+
+
+def test_lost_labels_are_charged_said_to_be_lost_and_charged_anew_if_allowed(votes, place):
+    with pytest.raises(InterruptedError):
+        release(asking(votes), place, of_nobody)
+    assert not place.released.exists()
+    message = r"were charged \(epsilon = 0\.9\), and were lost when .*again=yes$"
+    for ask in (
+        lambda: releasing.permission(asking(votes), place),
+        lambda: release(asking(votes), place, never),
+    ):
+        with pytest.raises(ValueError, match=message) as caught:
+            ask()
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="out already"):  # another one knows no more of them
+        release(asking(votes, epsilon=2.0), place, never)
+    labels = release(asking(votes, again=True), place)
+    assert labels.total.epsilon == 1.8
+    assert labels.folder == place.of(2)
+    assert release(asking(votes), place, never).text == labels.text
+
+
+def test_what_another_process_may_be_drawing_is_not_said_to_be_lost(votes, place):
+    with pytest.raises(InterruptedError):
+        release(asking(votes), place, of_nobody)
+    with io.alone(place.lock):
+        assert releasing.permission(asking(votes), place) is None
 
 
 def test_labels_that_another_version_planned_are_not_shown_as_if_by_this_one(votes, place):
-    make(asking(votes), place)
-    for change in ({"mechanism": "gnmax"}, {"epsilon": 0.8}):
-        with pytest.raises(ValueError, match=r"by another version of this program \(gnmax_exact\)"):
-            releasing.release(asking(votes), place, CHOSEN | change, never)
+    release(asking(votes), place)
+    for planned in ((replace(PLAN, name="gnmax_exact"), 0.9), (PLAN, 0.8)):
+        with pytest.raises(ValueError, match=r"by another version of this program \(gnmax\)"):
+            release(asking(votes), place, never, planned)
 
 
-def test_kept_labels_that_are_damaged_are_not_shown(votes, place):
-    make(asking(votes), place)
-    (folder,) = place.private.iterdir()
-    (folder / "labels.csv").write_text("query,label\n0,0\n")
-    with pytest.raises(ValueError, match="out already"):
-        make(asking(votes), place, never)
-
-
-@pytest.mark.parametrize("left", ["labels", "kept"])
-def test_labels_without_a_record_are_refused(votes, place, left):
-    """Somebody deleted the record: what was spent is not known."""
-    make(asking(votes), place)
-    place.record.unlink()
-    if left == "kept":
-        newest(place).unlink()
-    name = "labels.csv" if left == "labels" else "charged-"
-    for again in (False, True):
-        message = rf"releases\.csv: lacks the release of .*{name}.*: restore the record"
-        with pytest.raises(ValueError, match=message):
-            make(asking(votes, again=again), place, never)
-    assert not place.record.exists()
-
-
-def test_a_record_that_was_cut_is_refused(votes, place):
-    """An older copy of it would make the releases since then free."""
-    make(asking(votes), place)
-    older = place.record.read_bytes()
-    make(asking(votes, again=True), place)
-    place.record.write_bytes(older)
-    for again in (False, True):
-        with pytest.raises(ValueError, match=r"releases\.csv: lacks the release of .*/0002/"):
-            make(asking(votes, again=again), place, never)
-
-
-def test_each_release_keeps_its_folder(votes, place):
-    texts = [make(asking(votes, again=True), place).text for _ in range(3)]
-    kept = [(place.folder / one.file).read_text() for one in record.read(place.record)]
-    assert kept == texts
+def test_labels_without_a_ledger_and_one_that_was_put_back_are_refused(votes, place):
+    """What was spent is not known, or what came since would be free."""
+    release(asking(votes), place)
+    older = place.ledger.read_bytes()
+    release(asking(votes, again=True), place)
+    for damage, lacking in ((lambda: place.ledger.write_bytes(older), 2), (place.ledger.unlink, 2)):
+        damage()
+        for again in (False, True):
+            with pytest.raises(ValueError, match=rf"lacks the release of .*/000{lacking}: restore"):
+                release(asking(votes, again=again), place, never)
 
 
 def test_a_total_budget_refuses_what_exceeds_it_before_anything_is_drawn(votes, place):
     with pytest.raises(ValueError, match=r"must be at most total_budget = 0\.5; epsilon = 0\.5 is"):
-        make(asking(votes, total_budget=0.5), place, never)
-    assert not place.record.exists()
+        release(asking(votes, total_budget=0.5), place, never)
+    assert not place.ledger.exists()
     first = asking(votes, total_budget=2)
-    make(first, place)  # for 1, of which it costs 0.9
-    make(asking(votes, again=True, total_budget=2), place)
+    assert 1.0999 < release(first, place).left <= 1.1
+    release(asking(votes, again=True, total_budget=2), place)
     message = r"may cost epsilon = 2\.8.* total_budget = 2; epsilon = 0?\.(2|19999) is left$"
     with pytest.raises(ValueError, match=message):
-        make(asking(votes, again=True, total_budget=2), place, never)
-    assert len(record.read(place.record)) == 2
-    assert make(first, place, never).text  # what was charged is shown for nothing
+        release(asking(votes, epsilon=1, seed=1, again=True, total_budget=2), place, never)
+    assert len(releases(place.folder.parent)) == 2
+    assert release(first, place, never).text  # what was charged is shown for nothing
 
 
-def test_the_disk_has_the_labels_before_they_are_charged(votes, place, monkeypatch):
-    """Otherwise a machine that goes down keeps the charge and not the labels."""
-    synced, append, events = record.synced, record.append, []
+def test_what_was_spent_before_there_was_a_ledger_adds_up(votes, place):
+    place.released.mkdir(parents=True)
+    old = place.released / "releases.csv"
+    old.write_text("epsilon,delta,adjacency\n0.5,1e-6,replace_one\n0.25,1e-6,replace_one\n")
+    message = r"is the record of version 0\.3: move .* already_spent=EPSILON,DELTA$"
+    with pytest.raises(ValueError, match=message) as caught:
+        release(asking(votes), place, never)
+    assert "\n" not in str(caught.value)
+    shutil.rmtree(place.released)
+    carried = asking(votes, already_spent=[0.75, 2e-6])
+    with pytest.raises(ValueError, match=r"must be at most total_budget = 1\.7; epsilon = 0\.9"):
+        release(asking(votes, already_spent=[0.75, 2e-6], total_budget=1.7), place, never)
+    assert release(carried, place).total.epsilon == pytest.approx(1.65)
+    again = asking(votes, epsilon=2.0, again=True)
+    assert release(again, place).total.epsilon == pytest.approx(2.55)
+    assert release(carried, place, never).text
+    for other in ([0.7, 2e-6], [0.75, 0]):
+        with pytest.raises(ValueError, match=r"was made with epsilon = 0\.75 and delta = 2e-06"):
+            release(asking(votes, already_spent=other), place, never)
 
-    def sync(path):
-        events.append(path)
-        synced(path)
 
-    def charge(*given, **more):
-        (folder,) = place.private.iterdir()
-        assert {folder / "labels.csv", folder / "release.json", folder} <= set(events)
-        assert {place.private, place.private.parent} <= set(events)
-        append(*given, **more)
-
-    monkeypatch.setattr(record, "synced", sync)
-    monkeypatch.setattr(record, "append", charge)
-    make(asking(votes), place)
-    assert events[-2] == place.folder  # and then the labels are shown
-
-
-def test_a_record_of_nothing_and_one_that_leads_nowhere_are_refused(votes, place):
-    make(asking(votes), place)
-    header = place.record.read_text().splitlines(keepends=True)[0]
-    place.record.write_text(header)
-    with pytest.raises(ValueError, match=r"releases\.csv: holds no release: restore the file"):
-        make(asking(votes, again=True), place, never)
-    place.record.unlink()
-    place.record.symlink_to("nowhere.csv")
-    with pytest.raises(ValueError, match=r"releases\.csv: is a link to nowhere\.csv"):
-        make(asking(votes, again=True), place, never)
+def test_nothing_can_be_carried_over_to_a_ledger_that_is_there(votes, place):
+    release(asking(votes), place)
+    with pytest.raises(ValueError, match="was made without it: already_spent must be the same"):
+        release(asking(votes, already_spent=[1.0, 0.0]), place, never)
 
 
 def test_a_rehearsal_costs_nothing_and_may_be_repeated(votes, place):
-    make(asking(votes), place)
-    before = place.record.read_bytes()
+    release(asking(votes), place)
+    before = place.ledger.read_bytes()
     rehearsal = Place(place.folder.with_name("rehearsal"))
-    assert rehearsal.record == place.record
+    assert (rehearsal.ledger, rehearsal.lock) == (place.ledger, place.lock)
     wanted = asking(votes, noise="reproducible", epsilon=3.0)
     assert releasing.permission(wanted, rehearsal) is None
     for _ in range(2):
-        labels = releasing.release(wanted, rehearsal, CHOSEN, lambda: np.array([1, -1]))
+        labels = releasing.release(wanted, rehearsal, None, POOL, lambda _: np.array([1, -1]))
         assert labels == Labels("query,label\n0,1\n", rehearsal.folder)
-    assert place.record.read_bytes() == before
-    assert len(list(place.private.iterdir())) == 1
+    assert place.ledger.read_bytes() == before
 
 
-def test_no_hash_of_the_votes_is_kept(votes, place):
-    make(asking(votes), place)
-    plain = digest(votes)
-    texts = [path.read_text() for path in place.folder.parent.rglob("*") if path.is_file()]
-    assert not [text for text in texts if plain in text]
-    (folder,) = place.private.iterdir()
-    facts = json.loads((folder / "release.json").read_text())
-    assert facts["request"] != asking(votes).digest("another salt")
-
-
-def test_a_disk_of_its_own_for_private_is_refused_before_anything_is_drawn(votes, place):
-    if not os.path.isdir("/dev/shm") or os.stat("/dev/shm").st_dev == os.stat(votes).st_dev:
-        pytest.skip("needs another disk than that of temporary files")
-    place.private.parent.mkdir(parents=True)
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as elsewhere:
-        place.private.symlink_to(elsewhere)
-        with pytest.raises(ValueError, match="private: is on another disk than"):
-            make(asking(votes), place, never)
+def test_by_what_a_request_is_known_leaves_the_file_with_nothing(votes, place, tmp_path):
+    """No hash of the votes is kept without a salt, and salt and digest are in no export or hash."""
+    release(asking(votes), place)
+    plain = hashlib.sha256(votes.read_bytes()).hexdigest()
+    assert plain.encode() not in place.ledger.read_bytes()
+    with sqlite3.connect(place.ledger) as connection:
+        ((number, *kept),) = connection.execute("SELECT * FROM requests").fetchall()
+    assert (number, kept[1]) == (1, asking(votes).digest(kept[0]))
+    session_export.export(Record.checked(place.ledger), tmp_path / "out")
+    for folder in (tmp_path / "out", place.released):
+        for path in filter(type(folder).is_file, folder.rglob("*")):
+            assert not [word for word in (plain, *kept) if word in path.read_text()]
+    with sqlite3.connect(place.ledger) as connection:
+        connection.execute("UPDATE requests SET salt = 'other', digest = 'other'")
+    connection.close()
+    assert len(releases(place.folder.parent)) == 1  # and the chain of hashes agrees
 
 
 def _refuse(*_):
@@ -477,9 +465,11 @@ def test_snakemake_stops_before_it_removes_anything(monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     "change",
-    [{"shards": "shared"}, {"unit": "patient"}, {"reach": 2}, {"absent": True}, {"n_teachers": 5}],
+    [{"shards": "shared"}, {"unit": "patient"}, {"reach": 2}, {"absent": True}],
 )
 def test_other_facts_are_another_request(votes, change):
     """Labels that were charged for one statement are not shown under another."""
     assert asking(votes, **change).digest("salt") != asking(votes).digest("salt")
     assert asking(votes, anyway=True).digest("salt") == asking(votes).digest("salt")
+    five = asking(votes, absent=True, n_teachers=5)
+    assert five.digest("salt") != asking(votes, absent=True).digest("salt")

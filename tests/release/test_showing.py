@@ -9,10 +9,12 @@ import pytest
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.release import statement
-from private_ensembles.release.record import Release, Total
+from private_ensembles.release.record import Total
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.releasing import Labels
 from private_ensembles.release.showing import put, show
+
+from ..ledgers import NOTHING_PROVEN
 
 TEXT = "query,label\n0,1\n"
 TOTAL = Total(1.0, 1e-5, "replace_one")
@@ -58,18 +60,14 @@ def test_a_file_that_cannot_be_written_leaves_the_one_before(tmp_path, mode):
     assert os.listdir(tmp_path) == ["labels.csv"]
 
 
-def _release(terms):
-    model = "disjoint_shards", "replace_one"
-    return Release("2026-01-01T00:00:00+00:00", "gnmax", 1.0, 1e-5, *model, "00", terms, 1, "")
-
-
 def test_a_release_has_its_statement_and_its_certificate_beside_it(tmp_path):
     task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(2), secure=True)
     plan = ReleasePlan(task, "gnmax", load("gnmax").calibrate(task), 1.0, None, "0")
-    documents = statement.documents(_release(plan.text()), TOTAL)
-    files = show(Labels(TEXT, tmp_path, TOTAL, documents=documents), {})
+    charged = statement.Charged(1.0, 1e-5, "2026-01-01T00:00:00+00:00", 1, "00", TOTAL)
+    documents = statement.documents(plan, NOTHING_PROVEN, charged)
+    files = show(Labels(TEXT, tmp_path, TOTAL, documents=documents, time=1000), {})
     assert list(files) == ["labels.csv", "certificate.json", "statement.html"]
     facts = json.loads(files["certificate.json"].read_text())["release"]
     assert json.loads(facts["terms"])["name"] == "gnmax"
     assert "2026-01-01T00:00:00+00:00" in files["statement.html"].read_text()
-    assert len({path.stat().st_mtime_ns for path in tmp_path.iterdir()}) == 1
+    assert {path.stat().st_mtime for path in tmp_path.iterdir()} == {1000}

@@ -15,7 +15,7 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Protection, Rehearsal, Task, Wanted
 from private_ensembles.release import certificate, release_plan, statement
 from private_ensembles.release.certificate import Proof
-from private_ensembles.release.record import Release, Total
+from private_ensembles.release.record import Total
 from private_ensembles.release.release_plan import ReleasePlan
 
 EPSILON, DELTA = 2.0, 1e-5
@@ -33,12 +33,10 @@ def _plan(name="gnmax", **further):
     return ReleasePlan(task, name, mechanism.calibrate(task), 15.0, None, "1.2.3")
 
 
-def _release(plan):
-    model = plan.task.protection.privacy_model, plan.task.protection.adjacency
+def _documents(plan, total, joint=None):
     digest = hashlib.sha256(b"labels").hexdigest()
-    return Release(
-        TIME, plan.name, EPSILON, DELTA, *model, digest, plan.text(), 17, "0001/labels.csv"
-    )
+    charged = statement.Charged(EPSILON, DELTA, TIME, 17, digest, total, joint)
+    return statement.documents(plan, certificate.proof_or_reason(plan, EPSILON), charged)
 
 
 class Text(HTMLParser):
@@ -75,7 +73,7 @@ def _text(page):
 def test_it_says_what_was_released_when_and_by_which_version():
     plan = _plan(n_classes=3)
     total, joint = Total(4.0, 2e-5, "replace_one"), Total(2.9, 2e-5, "replace_one")
-    documents = statement.documents(_release(plan), total, joint)
+    documents = _documents(plan, total, joint)
     text = _text(documents["statement.html"])
     for said in (
         "17, of 3 classes, for 20 queries",
@@ -108,9 +106,7 @@ def test_every_mechanism_is_told_in_words(name):
         further = PRIVATE | {"privacy_model": model}
     if name == "darrm_opt":
         pytest.skip("its gamma is found by a program that another test runs")
-    text = _text(
-        statement.documents(_release(_plan(name, **further)), Total(2, 1e-5, "x"))["statement.html"]
-    )
+    text = _text(_documents(_plan(name, **further), Total(2, 1e-5, "x"))["statement.html"])
     assert registry.entry(name).label in text
     assert registry.entry(name).origin.proof in text
     assert "There is no certificate" not in text
@@ -171,7 +167,7 @@ def test_a_guess_is_right_as_often_as_the_mechanism_that_is_worst():
 
 
 def test_the_page_is_small_and_prints_on_two_sheets_at_most(tmp_path):
-    page = statement.documents(_release(_plan()), Total(2, 1e-5, "x"))["statement.html"]
+    page = _documents(_plan(), Total(2, 1e-5, "x"))["statement.html"]
     assert len(page) < 12_000
     assert "@page{size:A4" in page
     assert re.search(r"prefers-color-scheme:dark", page)

@@ -25,14 +25,15 @@ from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.figures import own_votes as own_figure
 from private_ensembles.jobs import io, provenance
-from private_ensembles.release import own_votes, record, releasing
+from private_ensembles.release import ledger_file, own_votes, releasing
+from private_ensembles.release.ledger_file import lock_of
 
 from .. import ending
 from ..conftest import users_environment
+from ..ledgers import releases, seen_is_charged
 
 OWN = Path("results/own")
 RELEASE = OWN / "release"
-RECORD = RELEASE / "releases.csv"
 MECHANISMS = ["gnmax_analytic", "permute_and_flip"]
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
 GIVEN = (
@@ -50,28 +51,21 @@ def drawn_votes(path):
     np.savez(path, votes=votes)
 
 
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def charged_labels(path):
-    """The labels of the releases on record, each as it was charged."""
-    hashes = {one.labels_sha256 for one in record.read(path)}
-    kept = path.parents[1].glob("private/*/labels.csv")
-    return [path.read_bytes() for path in kept if digest(path) in hashes]
+def newest(folder=Path()):
+    """The labels of the last release, as they were charged; None if they are not known."""
+    one = releases(folder / OWN)[-1]
+    return None if one.batch.labels is None else one.terms.labels_text(one.batch)
 
 
 def nothing_uncharged_is_seen(folder=Path()):
-    """No file that others may read, finished or not, tells of labels that are not on record."""
-    charged = charged_labels(folder / RECORD)
-    hashes = {one.labels_sha256.encode() for one in record.read(folder / RECORD)}
-    places = (folder / RELEASE, folder / "results/provenance/own")
-    for path in (path for place in places for path in place.rglob("*") if path.is_file()):
-        text = path.read_bytes()
-        if "labels" in path.name and text.startswith(b"query"):
-            assert any(whole.startswith(text) for whole in charged), path
-        if path.name in ("releases.csv", "labels.csv.json"):
-            assert set(re.findall(rb"\b[0-9a-f]{64}\b", text)) <= hashes, path
+    """No file that others may read, finished or not, tells of labels that are not on the ledger."""
+    seen_is_charged(folder / OWN)
+    hashes = {
+        hashlib.sha256(one.terms.labels_text(one.batch).encode()).hexdigest().encode()
+        for one in releases(folder / OWN)
+    }
+    for path in (folder / "results/provenance/own").rglob("labels.csv.json"):
+        assert set(re.findall(rb"\b[0-9a-f]{64}\b", path.read_bytes())) <= hashes, path
 
 
 @pytest.fixture
@@ -94,7 +88,8 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
         },
         "answer": settings.answer,
         "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
-        "facts": settings.pick("shards", "unit", "reach"),
+        "protection": settings.pick("shards", "unit", "reach")
+        | {"adjacency": settings.planner.adjacency},
         "settings": settings.planner.plain(),
         "seed": settings.seed,
         "labels_file": own["labels"],
@@ -123,58 +118,65 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
             Path(path).write_bytes(b"a figure")
 
     monkeypatch.setattr(own_figure, "draw_own", draw)
-    for module in (io, record):  # a process that ends leaves what it wrote
-        stand_in(module, "os", fsync=lambda _: None)
+    stand_in(io, "os", fsync=lambda _: None)  # a process that ends leaves what it wrote
     script = str(root / "workflow" / "scripts" / "apply_votes.py")
 
     def run():
         runpy.run_path(script, {"snakemake": snakemake})
 
     run.outputs = [Path(path) for path in own.values()]
-    run.script = script
+    run.script, run.config = script, snakemake.config
     run()
     shutil.rmtree("results")
     return run
 
 
 def finished(run, monkeypatch):
-    """Run the job again, as the same command does; return whether its labels had been charged.
+    """Run the job again, as the same command does; return what had become of its labels before.
 
     Before, Snakemake removes the outputs of a job that has failed or was incomplete.
     """
     nothing_uncharged_is_seen()
-    before = record.read(RECORD)
+    before = releases()
+    state = "uncharged"
+    if before:
+        state = "lost" if before[-1].batch.labels is None else "charged"
     for path in run.outputs:
         path.unlink(missing_ok=True)
     with monkeypatch.context() as patched:
-        if before:
+        if state == "charged":
             patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+        if state == "lost":
+            with pytest.raises(SystemExit):
+                run()
+            patched.setitem(run.config, "again", True)
         run()
-    (one,) = record.read(RECORD)
-    assert before in ([], [one])
+    after = releases()
+    assert after[: len(before)] == before
+    assert len(after) == len(before) + (state != "charged")
     assert all(path.is_file() for path in run.outputs)
-    assert digest(RELEASE / "labels.csv") == one.labels_sha256
+    assert (RELEASE / "labels.csv").read_text() == newest()
     nothing_uncharged_is_seen()
-    assert not list(OWN.glob("private/uncharged-*"))
+    number = f"{len(after):04}"
     assert {path.name for path in RELEASE.iterdir()} == {
         *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
-        *("curves.csv", "releases.csv", "0001"),
+        *("curves.csv", number),
     }
     shown = {"labels.csv", "mechanisms.csv", "statement.html", "certificate.json"}
-    assert {path.name for path in (RELEASE / "0001").iterdir()} == shown
+    assert {path.name for path in (RELEASE / number).iterdir()} == shown
     shutil.rmtree("results")
-    return bool(before)
+    return state
 
 
 def test_a_job_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_finished(
     job, monkeypatch, capfd
 ):
-    where = (job.script, releasing, record, io, provenance)
+    where = (job.script, releasing, ledger_file, io, provenance)
     states = [
         finished(job, monkeypatch) for _ in ending.at_every_state(job, where, Path("results"))
     ]
-    assert states.count(True) > 40
-    assert states.count(False) > 15
+    assert set(states) == {"uncharged", "lost", "charged"}
+    assert states.count("charged") > 20
 
 
 @pytest.mark.slow
@@ -182,23 +184,23 @@ def test_a_job_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_fi
 def test_a_job_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
     job, number, monkeypatch, capfd
 ):
-    where = (job.script, releasing, record, io, provenance)
+    where = (job.script, releasing, ledger_file, io, provenance)
     states = [
         finished(job, monkeypatch) for _ in ending.at_every_line(job, where, ending.by(number))
     ]
     assert len(states) > 250
-    assert states.count(True) > 60 < states.count(False)
+    assert set(states) == {"uncharged", "lost", "charged"}
 
 
 def test_a_job_whose_disk_fills_up_shows_nothing_uncharged_and_can_be_finished(
     job, monkeypatch, capfd
 ):
-    """Small files are the labels and the record; the page and the records of the results follow."""
+    """The certificate is the largest: the ledger holds it, too."""
     states = []
-    for size in [*range(0, 500, 20), *range(500, 6000, 500), 50_000, 10**6]:
+    for size in [0, 500, 5_000, 20_000, 100_000, 200_000, 10**6]:
         ending.with_room_for(size, job)
         states.append(finished(job, monkeypatch))
-    assert set(states) == {True, False}
+    assert {"uncharged", "charged"} <= set(states)
 
 
 @pytest.fixture
@@ -235,7 +237,7 @@ def started(folder, *words):
 @contextlib.contextmanager
 def nobody_releases(folder):
     """Hold the folder's lock, so that who wants to release here waits."""
-    lock = folder / OWN / ".lock"
+    lock = lock_of(folder / OWN / "ledger.sqlite")
     lock.parent.mkdir(parents=True, exist_ok=True)
     with open(lock, "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -292,13 +294,13 @@ def test_a_job_whose_snakemake_was_killed_and_the_same_command_make_one_release(
                 wait_until_it_waits(again)
         if again is None:
             deadline = time.monotonic() + 120
-            while not record.read(folder / RECORD):
+            while not releases(folder / OWN):
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             again = running.enter_context(started(folder, *SNAKEMAKE))
         ends_well(again)
-    (one,) = record.read(folder / RECORD)
-    assert digest(folder / RELEASE / "labels.csv") == one.labels_sha256
+    (_,) = releases(folder / OWN)
+    assert (folder / RELEASE / "labels.csv").read_text() == newest(folder)
     nothing_uncharged_is_seen(folder)
 
 
@@ -315,21 +317,21 @@ def test_workflow_and_command_at_once_in_one_folder_make_one_release(folder):
         said = run.said() + command.said()
     assert sorted(statuses.values())[0] == 0 < sorted(statuses.values())[1]
     assert said.count("labels of your votes are out already (1 release") == 1
-    (one,) = record.read(folder / RECORD)
+    (one,) = releases(folder / OWN)
     nothing_uncharged_is_seen(folder)
     # Snakemake removes the files of a job that was refused: the command's were among them.
     mine = SNAKEMAKE if statuses["workflow"] == 0 else words
     with started(folder, *mine) as back:
         ends_well(back)
-    assert record.read(folder / RECORD) == [one]
-    assert digest(folder / RELEASE / "labels.csv") == one.labels_sha256
+    assert releases(folder / OWN) == [one]
+    assert (folder / RELEASE / "labels.csv").read_text() == newest(folder)
 
 
 def test_an_interrupted_workflow_is_continued_by_the_same_command(folder):
     """Ctrl-C in a terminal goes to Snakemake and to its job."""
     said = ""
     with started(folder, *SNAKEMAKE) as run:
-        while not record.read(folder / RECORD):
+        while not releases(folder / OWN):
             assert run.poll() is None, run.said()
             time.sleep(0.01)
         for line in subprocess.run(
@@ -344,6 +346,6 @@ def test_an_interrupted_workflow_is_continued_by_the_same_command(folder):
     with started(folder, *SNAKEMAKE) as again:
         ends_well(again)
         said += again.said()
-    (one,) = record.read(folder / RECORD)
-    assert digest(folder / RELEASE / "labels.csv") == one.labels_sha256
+    (_,) = releases(folder / OWN)
+    assert (folder / RELEASE / "labels.csv").read_text() == newest(folder)
     assert "Traceback" not in said

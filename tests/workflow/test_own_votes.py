@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from ..ledgers import releases
+
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
 GIVEN = (
     "--config",
@@ -20,14 +22,13 @@ GIVEN = (
     "delta=1e-5",
 )
 STATED = ["shards=disjoint"]
-# Of the newest release, of each release, and the record.
+# Of the newest release, and of each release.
 NEWEST = {
     *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
     "curves.csv",
 }
 KEPT = {
     *("0001/labels.csv", "0001/mechanisms.csv", "0001/statement.html", "0001/certificate.json"),
-    "releases.csv",
 }
 PUBLISHED = NEWEST | KEPT
 
@@ -95,15 +96,14 @@ def test_labels_are_released_within_the_budget(finished):
 
 def test_the_release_is_on_record_beside_its_labels(finished):
     folder, _ = finished
-    (row,) = pd.read_csv(folder / "results/own/release/releases.csv").to_dict("records")
-    labels = (folder / "results/own/release" / row["file"]).read_bytes()
-    assert labels == contents(folder)["labels.csv"]
-    assert row["labels"] == len(labels.splitlines()) - 1
-    assert row["labels_sha256"] == hashlib.sha256(labels).hexdigest()
-    assert row["epsilon"] <= 20
-    assert row["delta"] == 1e-5
+    (one,) = releases(folder / "results/own")
+    labels = contents(folder)["labels.csv"]
+    assert labels == contents(folder)["0001/labels.csv"]
+    assert labels.decode() == one.terms.labels_text(one.batch)
+    assert one.cost.epsilon <= 20
+    assert one.cost.delta == 1e-5
     table = pd.read_csv(folder / "results/own/release/mechanisms.csv")
-    assert row["mechanism"] == table.loc[table["chosen"], "mechanism"].item()
+    assert one.plan.name == table.loc[table["chosen"], "mechanism"].item()
 
 
 def test_what_depends_on_votes_is_kept_apart_from_what_may_leave(finished):
@@ -111,11 +111,8 @@ def test_what_depends_on_votes_is_kept_apart_from_what_may_leave(finished):
     assert set(contents(folder)) == PUBLISHED
     private = folder / "results/own/private"
     assert private.stat().st_mode & 0o777 == 0o700
-    kept, table = sorted(private.iterdir())
-    assert table.name == "votes.csv"
-    assert kept.name.startswith("charged-")
-    assert kept.stat().st_mode & 0o777 == 0o700
-    assert (kept / "labels.csv").read_bytes() == contents(folder)["labels.csv"]
+    assert [path.name for path in private.iterdir()] == ["votes.csv"]
+    assert (folder / "results/own/ledger.sqlite").stat().st_mode & 0o777 == 0o600
     assert (private / "votes.csv").stat().st_mode & 0o777 == 0o600
     assert (folder / "logs/apply_votes/own.log").stat().st_mode & 0o777 == 0o600
     table = pd.read_csv(private / "votes.csv")
@@ -215,14 +212,10 @@ def test_deleted_labels_are_put_back_and_drawn_again_only_if_that_is_allowed(cop
     assert done.returncode == 0, done.stderr
     words = "Releasing again. With the 1 release before: at most epsilon = "
     (said,) = re.findall(words + r"(\S+) and delta = 2e-05 \(replace_one\) together", done.stderr)
-    record = pd.read_csv(copy / "results/own/release/releases.csv")
-    assert record["file"].tolist() == ["0001/labels.csv", "0002/labels.csv"]
     after = contents(copy)
-    assert {name: after[name] for name in KEPT - {"releases.csv"}} == {
-        name: before[name] for name in KEPT - {"releases.csv"}
-    }
+    assert {name: after[name] for name in KEPT} == {name: before[name] for name in KEPT}
     assert after["0002/labels.csv"] == after["labels.csv"]
-    total = record["epsilon"].sum()
+    total = sum(one.cost.epsilon for one in releases(copy / "results/own"))
     assert 29 < total <= 30
     page = contents(copy)["index.html"].decode()
     shown = r"All releases of this folder together cost at most ε = (\S+), δ = "
@@ -297,8 +290,8 @@ def test_what_is_of_little_use_stops_before_the_draw_and_says_what_would_help(
     assert list(own.glob("private/*")) == []
     done = run_snakemake(folder, *words, "anyway=yes")
     assert done.returncode == 0, done.stderr
-    (row,) = pd.read_csv(own / "release/releases.csv").to_dict("records")
-    assert json.loads(row["terms"])["facts"]["unit"] == "patient"
+    (one,) = releases(own)
+    assert one.plan.task.protection.unit == "patient"
 
 
 def test_shards_must_be_stated_before_anything_runs(folder, run_snakemake):

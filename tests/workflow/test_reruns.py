@@ -214,6 +214,7 @@ CONFIGURATION = {
             "answer": "random",
             "again": True,
             "total_budget": 5,
+            "already_spent": [1, 0],
         },
         NOTHING,
     ),

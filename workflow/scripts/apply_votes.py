@@ -52,8 +52,7 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
         return own_page.build(*public, **files, total=labels.total, statement=statement)
 
     # Last: what fails before the charge, the page included, costs nothing.
-    said = {"text": asked.text, "tell": tell}
-    labels = accounts.serve(plan, votes, seed, request, place, **said, anyway=anyway)
+    labels = accounts.serve(plan, asked, seed, request, place, tell=tell, anyway=anyway)
     if labels.total is not None:
         showing.show(labels, others)
     job.output.labels.write_text(labels.text, encoding="utf-8")

@@ -31,7 +31,7 @@ from private_ensembles.release import (
     statement,
 )
 from private_ensembles.release.expectation import Expectation
-from private_ensembles.release.pool import pool_of
+from private_ensembles.release.pool import Pool
 from private_ensembles.votes.arrays import of_arrays
 
 
@@ -120,9 +120,9 @@ def release_labels(
     names = None if mechanism is None else [mechanism]
     application = own_votes.planned(study.on_profile(task, profile), names, 0)
     expectation.tell(application.expectation, secure=task.secure, anyway=anyway)
-    best, terms = application.chosen, own_votes.chosen_row(application)["terms"]
-    seed, text = None if rehearsal is None else rehearsal.seed, pool_of(votes).text
-    drawn = own_votes.serve(application, votes, seed, text=text, anyway=anyway)
+    best, terms = application.chosen, own_votes.plan_of(application).text()
+    seed = None if rehearsal is None else rehearsal.seed
+    drawn = own_votes.serve(application, Pool(votes), seed, anyway=anyway)
     return Released(
         drawn.by_query(votes.n_queries),
         best.mechanism,

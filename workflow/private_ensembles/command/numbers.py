@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 
 def whole(text: str) -> int:
@@ -21,6 +22,18 @@ def real(text: str) -> float:
     1e-05
     """
     return _read(float, text, "a number")
+
+
+def pair(text: str) -> list[float]:
+    """Return epsilon and delta; `type` of an option. Raises ArgumentTypeError for anything else.
+
+    >>> pair("1.5,1e-5")
+    [1.5, 1e-05]
+    """
+    numbers = [real(part.strip()) for part in text.split(",")]
+    if len(numbers) != 2 or not (0 <= numbers[0] < math.inf and 0 <= numbers[1] < 1):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be EPSILON,DELTA, such as 1.5,1e-5")
+    return numbers
 
 
 def _read(kind: type, text: str, wanted: str):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from private_ensembles import docs_address
 from private_ensembles.command import settings, votes_options
-from private_ensembles.command.numbers import real, whole
+from private_ensembles.command.numbers import pair, real, whole
 from private_ensembles.command.output import emit, high, say, warn_of
 from private_ensembles.configuration.naming import at_least
 from private_ensembles.configuration.profile import name_profile
@@ -60,20 +60,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--total-budget",
         type=real,
         metavar="EPSILON",
-        help="refuse a release with which all on record may cost more; default: no limit",
+        help="refuse a release with which all on the ledger may cost more; default: no limit",
+    )
+    released.add_argument(
+        "--already-spent",
+        type=pair,
+        metavar="EPSILON,DELTA",
+        help="what was spent on the same teachers before there was a ledger; it adds up",
     )
     released.add_argument(
         "--out",
         type=Path,
         default=RESULTS,
         metavar="FOLDER",
-        help="where release/ and its record go, or rehearsal/; default results/own, as in the "
+        help="where release/ and ledger.sqlite go, or rehearsal/; default results/own, as in the "
         "workflow",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Release the labels, keep the record, and print what may be published."""
+    """Release the labels, keep the ledger, and print what may be published."""
     from private_ensembles.jobs.io import alone, describe, write_csv
     from private_ensembles.release import (
         expectation,
@@ -91,7 +97,10 @@ def run(options: argparse.Namespace) -> int:
         "noise": options.noise,
     }
     request = releasing.Request(
-        Path(options.votes), _configuration(options, budget), allow="--again"
+        Path(options.votes),
+        _configuration(options, budget),
+        allow="--again",
+        carry="--already-spent ",
     )
     protection = settings.protection_of(options)
     place = releasing.Place(options.out / ("release" if request.secure else "rehearsal"))
@@ -137,11 +146,10 @@ def run(options: argparse.Namespace) -> int:
     with alone(place.lock):
         labels = own_votes.serve(
             application,
-            votes,
+            pool,
             options.seed,
             request,
             place,
-            text=pool.text,
             tell=tell,
             anyway=options.anyway,
         )
@@ -169,6 +177,7 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
         "planner": settings.of(options),
         "again": options.again,
         "total_budget": options.total_budget,
+        "already_spent": options.already_spent,
     }
 
 
@@ -193,7 +202,7 @@ def _text(report: dict, labels) -> list[str]:
     if labels.total is None:
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
     else:
-        lines.append(f"with all releases on record in this folder: at most {labels.total}")
+        lines.append(f"with all releases on the ledger of this folder: at most {labels.total}")
         if "statement" in report["files"]:
             lines.append(f"to hand over: {report['files']['statement']}")
     if labels.left is not None:

@@ -19,6 +19,8 @@ from private_ensembles.mechanisms.task import (
     private_teachers,
 )
 
+# Of batches that `status` prints, the last ones.
+_SHOWN = 20
 EXAMPLES = (
     "private-ensembles session create ward.session --teachers 40 --classes 7 --labels 200"
     " --epsilon 8 --delta 1e-6 --shards disjoint --unit patient",
@@ -233,13 +235,22 @@ def release(options: argparse.Namespace) -> int:
 def status(options: argparse.Namespace) -> int:
     """Check the file and print what it holds."""
     from private_ensembles.release import session_export, session_plan
+    from private_ensembles.release.record import Record
     from private_ensembles.release.session import Session
 
+    if (known := Record.checked(options.session, options.head)) is not None:
+        if options.curve or options.caps:
+            raise ValueError(f"{options.session}: of releases: has neither --curve nor --caps")
+        report = session_export.status_of_releases(known)
+        text = _text_of_releases(report, options.session, rows := session_export.rows(known))
+        emit(report | {"releases": rows}, text, as_json=options.json)
+        return 0
     with Session.open(options.session, head=options.head, write=False) as session:
         session.verify(options.head)
+        rows = session_export.rows(session)
         report = session_export.status(session, curve=options.curve)
         caps = session_plan.at_caps(session.plan) if options.caps else []
-    text = [*_text(report, options.session), *_caps_text(caps)]
+    text = [*_text(report, options.session), *_table(rows), *_caps_text(caps)]
     for row in report.get("curve", []):
         spent, total = high(row["spent"]), high(row["total"])
         text.append(f"  at delta = {high(row['delta'])}: so far {spent}, in all {total}")
@@ -250,10 +261,14 @@ def status(options: argparse.Namespace) -> int:
 def export(options: argparse.Namespace) -> int:
     """Write what may be published."""
     from private_ensembles.release import session_export
+    from private_ensembles.release.record import Record
     from private_ensembles.release.session import Session
 
-    with Session.open(options.session, head=options.head, write=False) as session:
-        files = session_export.export(session, options.out)
+    if (known := Record.checked(options.session, options.head)) is not None:
+        files = session_export.export(known, options.out)
+    else:
+        with Session.open(options.session, head=options.head, write=False) as session:
+            files = session_export.export(session, options.out)
     report = {"files": {name: str(path) for name, path in files.items()}}
     emit(report, [str(path) for path in files.values()], as_json=options.json)
     return 0
@@ -300,6 +315,38 @@ def _text(report: dict, file: Path) -> list[str]:
     return lines
 
 
+def _text_of_releases(report: dict, file: Path, rows: list[dict]) -> list[str]:
+    from private_ensembles.release.record import Total
+
+    lines = [f"{file}: {report['labels']} labels charged in {_releases(len(rows))}"]
+    if report["already_spent"] is not None:
+        lines.append(f"spent before: at most {Total(**report['already_spent'])}")
+    if report["total"] is not None:
+        lines.append(f"all together: at most {Total(**report['total'])}")
+    if report["if_planned_together"] is not None:
+        joint = Total(**report["if_planned_together"])
+        lines.append(f"by the account of all their labels, if planned so from the start: {joint}")
+    return [*lines, f"head: {report['head']}", *_table(rows)]
+
+
+def _table(rows: list[dict]) -> list[str]:
+    """Return the last batches as lines of a table; epsilon as `session_export.rows` has it."""
+    heads = ["batch", "time", "queries", "labels", "epsilon"]
+    known = [
+        [row["batch"], row["time"], row["queries"], row["labels"], high(row["epsilon"])]
+        + ([] if row["labels_sha256"] else ["lost"])
+        for row in rows[-_SHOWN:]
+    ]
+    table = [list(map(str, cells)) for cells in ([heads] if rows else []) + known]
+    widths = [max(map(len, column)) for column in zip(*(cells[:5] for cells in table), strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(cells, [*widths, 0], strict=False))
+        for cells in table
+    ]
+    before = len(rows) - _SHOWN
+    return [line.rstrip() for line in lines] + ([f"and {before} before"] if before > 0 else [])
+
+
 def _protected(plan: dict) -> str:
     """Say who is protected, as it was stated."""
     return f"protects {Protection(plan['shards'], plan['unit'], plan['reach']).words}"
@@ -307,6 +354,10 @@ def _protected(plan: dict) -> str:
 
 def _batches(number: int) -> str:
     return f"{number} batch{'es' * (number != 1)}"
+
+
+def _releases(number: int) -> str:
+    return f"{number} release{'s' * (number != 1)}"
 
 
 def _caps_text(caps: list[dict]) -> list[str]:

@@ -85,6 +85,9 @@ class Configuration(types.Section):
     total_budget: types.Maybe[types.TotalEpsilon] = about(
         "What all releases of your own votes may cost together, as epsilon; null for no limit."
     )
+    already_spent: types.Maybe[types.Spent] = about(
+        "Epsilon and delta that were spent on the same teachers before there was a ledger."
+    )
     shards: types.Maybe[Literal["disjoint", "shared"]] = about(
         "Whether a record may be in the data of several teachers; stated for a release."
     )

@@ -177,6 +177,13 @@ Several = Annotated[
     Field(min_length=2, json_schema_extra={"uniqueItems": True}),
     AfterValidator(_distinct),
 ]
+
+
+def _parts(value):
+    """`--config already_spent=1.5,1e-5` hands over text."""
+    return value.split(",") if isinstance(value, str) else value
+
+
 Pair = Annotated[list[T], Field(min_length=2, max_length=2)]
 YesNo = Annotated[bool, BeforeValidator(_from_word)]
 Maybe = Annotated[T | None, BeforeValidator(_null)]
@@ -200,6 +207,8 @@ Epsilon = Annotated[Loss, about("Privacy loss epsilon of one teacher.")]
 Epsilons = Annotated[Distinct[Loss], about("Privacy losses epsilon.")]
 # What all labels together may cost: as the command and Python have it.
 TotalEpsilon = number(ge=limits.LEAST_EPSILON, le=limits.MOST_EPSILON)
+# Epsilon and delta.
+Spent = Annotated[Pair[NotNegative], BeforeValidator(_parts)]
 Delta = Annotated[number(ge=0, lt=1), about("Privacy loss Delta of one teacher.")]
 BelowHalf = Distinct[number(ge=0, lt=0.5)]
 Deltas = Annotated[BelowHalf, about("Privacy losses Delta of one teacher, below 1/2.")]

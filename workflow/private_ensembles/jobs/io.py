@@ -192,6 +192,18 @@ def alone(lock: str | Path) -> Iterator[None]:
         yield
 
 
+def is_held(lock: str | Path) -> bool:
+    """Return whether somebody holds a lock file; this process, too, if it does."""
+    try:
+        with open(lock, encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # of none, or one that cannot be locked, nobody holds it
+        return False
+    return False
+
+
 def _peak_memory() -> str:
     """Say what the process needed at most, if Linux tells: benchmarks look too rarely."""
     with contextlib.suppress(OSError, ValueError, IndexError):

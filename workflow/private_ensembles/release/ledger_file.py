@@ -1,13 +1,16 @@
-"""What a session keeps on disk: its plan, what was charged, the labels, and a chain of hashes.
+"""A ledger on disk: plans, what was charged for each batch, labels, and a chain of hashes.
 
-One SQLite file. A batch is charged in a transaction of its own, before anything is drawn; its
-labels come in a second one. A process that ends in between leaves labels that are charged and lost,
-and a batch that somebody else has charged is never drawn for. The file holds the plan, sizes,
-times, what queries are called, costs and labels: of the votes only what the mechanism released.
+One SQLite file. Of a session it has one plan, which may be extended, and many batches; of releases
+it has a plan for each, and one batch of it. A batch is charged in a transaction of its own, before
+anything is drawn; its labels come in a second one. A process that ends in between leaves labels
+that are charged and lost, and a batch that somebody else has charged is never drawn for. The file
+holds plans, sizes, times, what queries are called, costs and labels: of the votes only what the
+mechanism released.
 
 Each entry is hashed together with the hash before it, so that the last hash, the *head*, stands for
 the whole history. Whoever keeps heads elsewhere notices a file that was cut, changed or put back
-from an older copy.
+from an older copy. By what a release is known if it is asked for again, a salted hash of the votes,
+is not in the chain, nor in anything that leaves the file.
 """
 
 from __future__ import annotations
@@ -17,23 +20,25 @@ import errno
 import hashlib
 import json
 import os
+import secrets
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from private_ensembles.jobs import io
-from private_ensembles.release import record
 
 if TYPE_CHECKING:
     from private_ensembles.accounting.adaptive.account import Bounds
 
 # Of the file's format: a program that finds a larger one is older than the file.
-VERSION = 3
-# "PEns": tells a session from any other SQLite file.
-_IDENTITY = 0x50456E73
+VERSION = 4
+# What a ledger is of, and "PEns" or "PEnr", which tells it from any other SQLite file.
+SESSION, RELEASES = "session", "releases"
+_IDENTITIES = {SESSION: 0x50456E73, RELEASES: 0x50456E72}
+_WORDS = {SESSION: "session file", RELEASES: "ledger of releases"}
 # Seconds that a process waits while another one writes.
 _PATIENCE = 60.0
 _SCHEMA = """
@@ -51,6 +56,7 @@ CREATE TABLE batches (
     labels TEXT,
     UNIQUE (key, attempt)
 );
+CREATE TABLE requests (number INTEGER PRIMARY KEY, salt TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE TABLE state (
     batches INTEGER NOT NULL,
     queries INTEGER NOT NULL,
@@ -66,10 +72,10 @@ class Batch(NamedTuple):
     number: from 1, in the order of charges. key: by which it is asked for again. attempt: from 1; a
     later one was charged because the labels of those before were lost. time: of the charge, in
     whole seconds since 1970. most: what it was charged at first, all labels that it might release.
-    epsilon: what all labels cost together from the first batch to this one, at most, at the plan's
-    delta. least: what no account of them can be below. ids: what the queries are called; None if
-    they have no names. labels: of each query, -1 where there is none; None if they are not known
-    yet, or were lost.
+    epsilon: what all labels of its plan cost together up to this batch, at most, at the plan's
+    delta: of a session those of the batches before, too. least: what no account of them can be
+    below. ids: what the queries are called; None if they have no names. labels: of each query, -1
+    where there is none; None if they are not known yet, or were lost.
     """
 
     number: int
@@ -108,30 +114,32 @@ class State(NamedTuple):
 
 
 class LedgerFile:
-    """The file of one session; made by `create` or opened by `open`.
+    """The file of one ledger; made by `create` or opened by `open`.
 
-    Every method that changes it is one transaction, which the disk has when it returns. Raises
-    ValueError for a file that is no session, and OSError if the file cannot be read or written.
+    Every method that changes it is one transaction, which the disk has when it returns. kind: what
+    it is of, `SESSION` or `RELEASES`. Raises ValueError for a file that is no ledger, and OSError
+    if the file cannot be read or written.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection):
-        self.path = path
+    def __init__(self, path: Path, connection: sqlite3.Connection, kind: str = SESSION):
+        self.path, self.kind = path, kind
         self._connection = connection
 
     @classmethod
-    def create(cls, path: str | Path, plan: str) -> LedgerFile:
-        """Make the file of a new session; ValueError if something is there.
+    def create(cls, path: str | Path, plan: str, kind: str = SESSION) -> LedgerFile:
+        """Make the file of a new ledger; ValueError if something is there.
 
-        It appears whole, with its plan, or not at all. The caller holds the session's lock.
+        It appears whole, with its first plan, or not at all. The caller holds the ledger's lock.
+        plan: of a session; of releases, what holds for all of them (`record.Record`).
         """
         path = Path(path).resolve()
         if os.path.lexists(path):
-            raise ValueError(f"{path}: is there already: a session is created once")
+            raise ValueError(f"{path}: is there already: a {_WORDS[kind]} is created once")
         if not path.parent.is_dir():
             raise ValueError(f"{path}: the folder {path.parent} must be there")
         files = files_of(path)
-        unfinished = files["session_unfinished"]
-        leftovers = [unfinished, files["session_unfinished_journal"]]
+        unfinished = files["ledger_unfinished"]
+        leftovers = [unfinished, files["ledger_unfinished_journal"]]
         file = None
         try:
             for left in leftovers:  # by a process that was killed
@@ -139,7 +147,7 @@ class LedgerFile:
             with _errors_of(path):
                 descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
                 os.close(descriptor)
-                file = cls(path, _connect(unfinished, write=True))
+                file = cls(path, _connect(unfinished, write=True), kind)
                 file._begin(plan)
                 file.close()
                 # A link fails where something has come to be meanwhile; a rename would replace it.
@@ -149,70 +157,91 @@ class LedgerFile:
                 file.close()
             for left in leftovers:
                 left.unlink(missing_ok=True)
-        record.synced(path.parent)
-        return cls.open(path)
+        synced(path.parent)
+        return cls.open(path, kind)
 
     @classmethod
-    def open(cls, path: str | Path, *, write: bool = True) -> LedgerFile:
-        """Open the file of a session, wherever links lead. write: whether it is to be changed.
+    def open(
+        cls, path: str | Path, kind: str | None = SESSION, *, write: bool = True
+    ) -> LedgerFile:
+        """Open the file of a ledger, wherever links lead. write: whether it is to be changed.
 
         Who only looks at a file that may be changed still takes back what a killed process left
-        half done.
+        half done. kind: what it must be of; None: anything.
         """
         path = Path(path).resolve()
+        what = _WORDS[kind or SESSION]
         if not path.is_file():
-            raise ValueError(f"{path}: is not a session file: make one with session create")
+            how = "release" if kind == RELEASES else "session create"
+            raise ValueError(f"{path}: is not a {what}: make one with {how}")
         with _errors_of(path):
             connection = _connect(path, write or os.access(path, os.W_OK))
             identity = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if identity != _IDENTITY:
+        is_of = next((of for of in _WORDS if _IDENTITIES[of] == identity), None)
+        if is_of is None or kind not in (None, is_of):
             connection.close()
-            raise ValueError(f"{path}: is not a session file")
+            but = "" if is_of is None else f", but a {_WORDS[is_of]}"
+            raise ValueError(f"{path}: is not a {what}{but}")
         if version != VERSION:
             connection.close()
             raise ValueError(
                 f"{path}: has format {version}: must be {VERSION}; another version of this program "
                 "made it"
             )
-        return cls(path, connection)
+        return cls(path, connection, is_of)
 
     def close(self) -> None:
         """Close the file; what was charged stays charged."""
         self._connection.close()
 
+    def _first(self, query: str, *values: object) -> tuple | None:
+        """Return the first row that a query finds, None if it finds none."""
+        with _errors_of(self.path):
+            return self._connection.execute(query, values).fetchone()
+
     def plan(self) -> str:
         """Return the plan in force, with all that was stated: the first, or the last extension."""
-        with _errors_of(self.path):
-            row = self._connection.execute(
-                "SELECT plan FROM plans ORDER BY rowid DESC LIMIT 1"
-            ).fetchone()
+        row = self._first("SELECT plan FROM plans ORDER BY rowid DESC LIMIT 1")
         if row is None:
             raise ValueError(f"{self.path}: holds no plan: restore the file")
         return row[0]
 
+    def plans(self) -> list[str]:
+        """Return all plans, the first one first."""
+        with _errors_of(self.path):
+            rows = self._connection.execute("SELECT plan FROM plans ORDER BY rowid").fetchall()
+        return [plan for (plan,) in rows]
+
     def state(self) -> State:
         """Return what was charged so far."""
-        with _errors_of(self.path):
-            row = self._connection.execute("SELECT * FROM state").fetchone()
+        row = self._first("SELECT * FROM state")
         if row is None:
             raise ValueError(f"{self.path}: holds no state: restore the file")
         return State(*row)
 
     def find(self, key: str) -> Batch | None:
         """Return the last batch of this key, None if there is none."""
-        with _errors_of(self.path):
-            row = self._connection.execute(
-                "SELECT * FROM batches WHERE key = ? ORDER BY attempt DESC LIMIT 1", (key,)
-            ).fetchone()
+        query = "SELECT * FROM batches WHERE key = ? ORDER BY attempt DESC LIMIT 1"
+        row = self._first(query, key)
         return None if row is None else _batch(row)
+
+    def asked(self, digest_of: Callable[[str], str]) -> int | None:
+        """Return the number of the last batch that was charged for a request, None if none was.
+
+        digest_of: returns the hash of the request with a salt, as `charge` was given it.
+        """
+        digest = digest_of(self.salt())
+        return self._first("SELECT MAX(number) FROM requests WHERE digest = ?", digest)[0]
+
+    def salt(self) -> str:
+        """Return what makes hashes of requests none that could be met elsewhere."""
+        row = self._first("SELECT salt FROM requests LIMIT 1")
+        return secrets.token_hex(16) if row is None else row[0]
 
     def last(self) -> Batch | None:
         """Return the batch that was charged last, None if there is none."""
-        with _errors_of(self.path):
-            row = self._connection.execute(
-                "SELECT * FROM batches ORDER BY number DESC LIMIT 1"
-            ).fetchone()
+        row = self._first("SELECT * FROM batches ORDER BY number DESC LIMIT 1")
         return None if row is None else _batch(row)
 
     def batches(self) -> Iterator[Batch]:
@@ -230,23 +259,28 @@ class LedgerFile:
         before: State,
         cost: Bounds,
         ids: Sequence[str] | None = None,
+        plan: str | None = None,
+        request: tuple[str, str] | None = None,
     ) -> Batch:
-        """Charge a batch before it is drawn; the caller holds the session's lock.
+        """Charge a batch before it is drawn; the caller holds the ledger's lock.
 
         key: None for one made of the batch's number, such as #12. labels: the most that it may
         release. before: the state in which the caller has found room for it. cost: of all labels
-        after it. ids: what its queries are called. Raises ValueError if `before` is no longer the
-        state: somebody has changed the file without the lock, for instance by another name of it.
+        after it. ids: what its queries are called. plan: one that comes into force with it.
+        request: `salt`, and the hash by which it is asked for again (`asked`). Raises ValueError if
+        `before` is no longer the state: somebody has changed the file without the lock, for
+        instance by another name of it.
         """
         with self._transaction():
             state = self.state()
             if state != before:
                 raise ValueError(f"{self.path}: has been changed by another process: ask again")
+            if plan is not None:
+                state = self._add_plan(state, plan)
             number = state.batches + 1
             key = f"#{number}" if key is None else key
-            tried = self._connection.execute(
-                "SELECT COALESCE(MAX(attempt), 0) FROM batches WHERE key = ?", (key,)
-            ).fetchone()[0]
+            query = "SELECT COALESCE(MAX(attempt), 0) FROM batches WHERE key = ?"
+            tried = self._first(query, key)[0]
             called = None if ids is None else list(ids)
             sizes = (number, key, tried + 1, int(time.time()), queries, labels)
             batch = Batch(*sizes, float(cost.upper), float(cost.lower), called, None)
@@ -254,6 +288,10 @@ class LedgerFile:
                 "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
                 (*batch[:-2], None if called is None else json.dumps(called)),
             )
+            if request is not None:
+                self._connection.execute(
+                    "INSERT INTO requests VALUES (?, ?, ?)", (number, *request)
+                )
             head = _after(state.head, _charge_entry(batch))
             self._set(State(number, state.queries + queries, state.labels + labels, head))
         return batch
@@ -287,20 +325,22 @@ class LedgerFile:
         return settled
 
     def extend(self, plan: str) -> None:
-        """Put another plan into force; the caller holds the session's lock."""
+        """Put another plan into force; the caller holds the ledger's lock."""
         with self._transaction():
-            state = self.state()
-            now = int(time.time())
-            entry = (state.batches, now, plan)
-            self._connection.execute("INSERT INTO plans VALUES (?, ?, ?)", entry)
-            self._set(state._replace(head=_after(state.head, _plan_entry(*entry))))
+            self._set(self._add_plan(self.state(), plan))
+
+    def _add_plan(self, state: State, plan: str) -> State:
+        """Write a plan, and return the state after it."""
+        entry = (state.batches, int(time.time()), plan)
+        self._connection.execute("INSERT INTO plans VALUES (?, ?, ?)", entry)
+        return state._replace(head=_after(state.head, _plan_entry(*entry)))
 
     def verify(self, head: str | None = None) -> State:
         """Work the whole chain out anew, and return the state that it leads to.
 
         head: one that was noted earlier; it must be on the chain. Raises ValueError if the file
         does not agree with itself, or lacks that head: then it was put back from an older copy, or
-        is of another session.
+        is of another ledger.
         """
         with self.reading():
             return self._verify(head)
@@ -333,20 +373,18 @@ class LedgerFile:
         if not seen:
             raise ValueError(
                 f"{self.path}: head {head} is not in its history: the file was put back from an "
-                "older copy, or is of another session; labels that it lacks were charged"
+                "older copy, or is of another one; labels that it lacks were charged"
             )
         return state
 
     def _begin(self, plan: str) -> None:
-        """Write the tables of a new session and its first entry."""
+        """Write the tables of a new ledger and its first entry."""
         with self._transaction():
             for statement in _SCHEMA.split(";"):
                 self._connection.execute(statement)
-            self._connection.execute(f"PRAGMA application_id = {_IDENTITY}")
+            self._connection.execute(f"PRAGMA application_id = {_IDENTITIES[self.kind]}")
             self._connection.execute(f"PRAGMA user_version = {VERSION}")
-            entry = (0, int(time.time()), plan)
-            self._connection.execute("INSERT INTO plans VALUES (?, ?, ?)", entry)
-            state = State(0, 0, 0, _after("", _plan_entry(*entry)))
+            state = self._add_plan(State(0, 0, 0, ""), plan)
             self._connection.execute("INSERT INTO state VALUES (?, ?, ?, ?)", state)
 
     def _set(self, state: State) -> None:
@@ -382,22 +420,31 @@ class LedgerFile:
 
 
 def lock_of(path: str | Path) -> Path:
-    """Return the file that whoever changes a session holds."""
-    path = Path(path)
+    """Return the file that whoever changes a ledger holds, wherever links lead."""
+    path = Path(path).resolve()
     return path.with_name(f".{path.name}.lock")
 
 
 def files_of(path: str | Path) -> dict[str, Path]:
-    """Return the files that belong to a session, by what they are; most are there for moments."""
+    """Return the files that belong to a ledger, by what they are; most are there for moments."""
     path = Path(path).resolve()
     unfinished = path.with_name(f".{path.name}.part")
     return {
-        "session": path,
-        "session_journal": path.with_name(f"{path.name}-journal"),
-        "session_lock": lock_of(path),
-        "session_unfinished": unfinished,
-        "session_unfinished_journal": unfinished.with_name(f"{unfinished.name}-journal"),
+        "ledger": path,
+        "ledger_journal": path.with_name(f"{path.name}-journal"),
+        "ledger_lock": lock_of(path),
+        "ledger_unfinished": unfinished,
+        "ledger_unfinished_journal": unfinished.with_name(f"{unfinished.name}-journal"),
     }
+
+
+def synced(path: str | Path) -> None:
+    """Wait until the disk has a file, or the names in a folder; OSError if it has not."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _connect(path: Path, write: bool) -> sqlite3.Connection:
@@ -429,7 +476,7 @@ def _errors_of(path: Path) -> Iterator[None]:
         if code == sqlite3.SQLITE_BUSY:
             held = f"{path}: is held by another process for more than {_PATIENCE:.0f} s"
             raise ValueError(held) from None
-        raise ValueError(f"{path}: is damaged, or no session: {error}") from None
+        raise ValueError(f"{path}: is damaged, or no ledger: {error}") from None
 
 
 # What SQLite reports where a file cannot be locked.

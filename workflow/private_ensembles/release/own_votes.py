@@ -25,6 +25,8 @@ from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study
 from private_ensembles.release import expectation, release_plan, releasing
 from private_ensembles.release.expectation import Expectation
+from private_ensembles.release.pool import Pool
+from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
@@ -129,10 +131,13 @@ def public_rows(application: Application) -> list[dict]:
 
 
 def chosen_row(application: Application) -> dict:
-    """The row of `public_rows` that is released, and its plan as text, ``terms``."""
-    row = next(row for row in public_rows(application) if row["chosen"])
-    plan = release_plan.of(application.task, application.chosen, None)
-    return row | {"terms": plan.text()}
+    """The row of `public_rows` that is released."""
+    return next(row for row in public_rows(application) if row["chosen"])
+
+
+def plan_of(application: Application) -> ReleasePlan:
+    """The plan of a release, as a ledger and what is handed over state it."""
+    return release_plan.of(application.task, application.chosen, None)
 
 
 def public_table(application: Application) -> pd.DataFrame:
@@ -179,30 +184,31 @@ def public_facts(application: Application) -> dict[str, object]:
 
 def serve(
     application: Application,
-    votes: Votes,
+    asked: Pool,
     seed: int | None,
     request: releasing.Request | None = None,
     place: releasing.Place | None = None,
     *,
-    text: Callable[[NDArray[np.int64]], str] = releasing.labels_text,
     tell: Callable[[releasing.Labels], object] | None = None,
     anyway: bool = False,
 ) -> releasing.Labels:
-    """Draw the labels of a plan, charge them, and return what may be shown: the only way to them.
+    """Charge the labels of a plan, draw them, and return what may be shown: the only way to them.
 
-    The workflow, the command and the API do it here, after `expectation.tell`. seed: of a
-    rehearsal's noise; secure noise has none. request, place: what is asked for and the place whose
-    record it is charged on, as in `releasing.release`, which says what else is raised; None for who
-    keeps no record, who pays for each call anew. text: writes the labels (`pool.Pool.text`). tell:
-    makes of them what will be said of them, before they are charged. anyway: release labels of too
-    little use, too; else they raise ValueError, before anything is drawn, charged or written.
+    The workflow, the command and the API do it here, after `expectation.tell`. asked: the votes,
+    and how labels are written. seed: of a rehearsal's noise; secure noise has none. request, place:
+    what is asked for and the place whose ledger it is charged on, as in `releasing.release`, which
+    says what else is raised; None for who keeps no ledger, who pays for each call anew. tell: makes
+    of labels what will be said of them. anyway: release labels of too little use, too; else they
+    raise ValueError, before anything is drawn, charged or written.
     """
     if application.task.secure and not anyway:
         application.expectation.require(allow="anyway=True")
-    row = chosen_row(application)
-    return releasing.release(
-        request, place, row, lambda: release(application, votes, seed), text, tell
-    )
+    planned = plan_of(application), application.chosen.epsilon
+
+    def draw(votes: Votes) -> NDArray[np.int64]:
+        return release(application, votes, seed)
+
+    return releasing.release(request, place, planned, asked, draw, tell)
 
 
 def release(application: Application, votes: Votes, seed: int | None) -> NDArray[np.int64]:

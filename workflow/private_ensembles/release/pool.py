@@ -43,15 +43,19 @@ class Pool:
     class_names: tuple[str, ...] | None = None
     first_class: int = 0
 
+    def in_order(self, released: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return labels, (queries,) in the order of `votes`, in that of the file; -1: no label."""
+        released = np.asarray(released, dtype=np.int64)
+        if self.queries is None:
+            return released
+        in_order = np.full(int(self.queries.max()) + 1, -1, np.int64)
+        in_order[self.queries] = released
+        return in_order
+
     def text(self, released: Sequence[int] | NDArray[np.int64]) -> str:
         """Return labels, (queries,) in the order of `votes`, as `labels_text` does."""
-        released = np.asarray(released, dtype=np.int64)
-        if self.queries is not None:
-            in_order = np.full(int(self.queries.max()) + 1, -1, np.int64)
-            in_order[self.queries] = released
-            released = in_order
-        names = {"class_names": self.class_names, "first_class": self.first_class}
-        return labels_text(released, ids=self.ids, **names)
+        named = {"class_names": self.class_names, "first_class": self.first_class}
+        return labels_text(self.in_order(released), ids=self.ids, **named)
 
 
 def pool_of(

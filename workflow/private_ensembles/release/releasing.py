@@ -1,17 +1,17 @@
-"""A release is made once: drawn where nobody sees it, charged, and shown only then.
+"""A release is made once: charged to the ledger before it is drawn, and shown from there.
 
-The workflow's rule and the command both do it here, each inside the lock of its folder (`Place`);
-the API does, too, but for the record, which it does not keep:
+The workflow's rule and the command both do it here, each holding the ledger's lock (`Place`); the
+API does, too, but for the ledger, which it does not keep:
 
-1. Ask whether the record allows it, or whether the last release on it is the one asked for.
-2. Draw the labels into a folder of their own in `private`, which nobody else can read.
-3. Compute all that will be said of them: what all releases cost, the statement, the certificate.
-4. Charge: write the release, with the hash of these labels, into the record.
-5. Show them.
+1. Ask whether the ledger allows it, or whether what is asked for is on it.
+2. Compute all that will be said, for as many made-up labels, so that what is missing fails now.
+3. Charge: write the plan and what it costs into the ledger.
+4. Draw, and write the labels into the ledger.
+5. Show them, from the ledger.
 
-Whatever ends the process, what was seen is charged. What was charged stays in `private`, where
-nothing of ours deletes it and no rule has an output: Snakemake removes the files of a job that
-failed. So the same request puts it into place, without a draw and without a charge.
+Whatever ends the process, what was seen is charged. What was drawn stays in the ledger, which is no
+rule's output: Snakemake removes the files of a job that failed. So the same request puts it into
+place, without a draw and without a charge. Ended between 3 and 4, the labels are charged and lost.
 """
 
 from __future__ import annotations
@@ -22,27 +22,29 @@ import hashlib
 import io as text_io
 import json
 import math
-import secrets
-import shutil
 import sys
-import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from private_ensembles import checks
-from private_ensembles.configuration.naming import at_least
+from private_ensembles.configuration.naming import at_least, at_most
 from private_ensembles.jobs import io, provenance
 from private_ensembles.release import pool, record
-from private_ensembles.release.pool import labels_text
-from private_ensembles.release.record import RELEASES, Release, Total
+from private_ensembles.release.ledger_file import RELEASES, Batch, LedgerFile, files_of, lock_of
+from private_ensembles.release.record import Record, Release, Total
 
 if TYPE_CHECKING:  # jobs and Snakemake's start need none
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+
+    from private_ensembles.release.pool import Pool
+    from private_ensembles.release.release_plan import ReleasePlan
+    from private_ensembles.votes.cache import Votes
 
 # Of the planner's settings, those that a plan rests on.
 _PLANNED = (
@@ -54,40 +56,40 @@ _PLANNED = (
 )
 _ASKED = ("noise", "epsilon", "delta", "labels_wanted", "n_classes", "votes_kind", "seed")
 _ASKED += ("shards", "unit", "reach")
-_UNCHARGED, _CHARGED, _FACTS = "uncharged-", "charged-", "release.json"
 
 
 @dataclass(frozen=True)
 class Place:
     """Where labels of somebody's votes go, and what stands beside.
 
-    folder: ``release``, in which each release has a folder of its own, by its number on the record;
+    folder: ``release``, in which each release has a folder of its own, by its number in the ledger;
     or, for what is drawn with noise from a seed, ``rehearsal``.
     """
 
-    folder: Path = Path(RELEASES).parent
+    folder: Path = Path("results/own/release")
+
+    @property
+    def released(self) -> Path:
+        """Return the folder of all releases; a rehearsal is beside it."""
+        return self.folder.with_name("release")
+
+    @property
+    def ledger(self) -> Path:
+        """Return the ledger, which is not in a folder that may be published."""
+        return self.folder.with_name("ledger.sqlite")
 
     @property
     def lock(self) -> Path:
-        """Return the file that whoever releases or rehearses here holds (`io.alone`).
+        """Return the file that whoever releases or rehearses here holds (`io.alone`)."""
+        return lock_of(self.ledger)
 
-        It is not in the folder that may be published, because its time tells when the work began.
+    def of(self, number: int) -> Path:
+        """Return the folder of a release; the first one is number 1.
+
+        >>> Place().of(12).as_posix()
+        'results/own/release/0012'
         """
-        return self.folder.with_name(".lock")
-
-    @property
-    def record(self) -> Path:
-        """Return the record of releases; a rehearsal is not on it."""
-        return self.folder.with_name("release") / Path(RELEASES).name
-
-    @property
-    def private(self) -> Path:
-        """Return the folder that nobody else can read; may not be there."""
-        return self.folder.with_name("private")
-
-    def kept(self, *states: str) -> list[Path]:
-        """Return the folders of draws that were charged (`_CHARGED`), were not, or both."""
-        return sorted(path for state in states for path in self.private.glob(f"{state}*"))
+        return self.released / f"{number:04}"
 
 
 @dataclass(frozen=True)
@@ -95,12 +97,14 @@ class Request:
     """What is asked for: votes, and all that the plan and the draw depend on.
 
     votes: their file. config: the checked configuration, of which `again` and `anyway` are no part
-    of it. allow: the option that sets `again`, for messages.
+    of it. allow: the option that sets `again`, for messages, and carry: the one before what was
+    spent without the ledger.
     """
 
     votes: Path
     config: Mapping
     allow: str = "--config again=yes"
+    carry: str = "--config already_spent="
 
     @property
     def files(self) -> dict[str, object]:
@@ -120,8 +124,14 @@ class Request:
 
     @property
     def total_budget(self) -> float | None:
-        """What all releases on record may cost together, as epsilon; None for no limit."""
+        """What all releases on the ledger may cost together, as epsilon; None for no limit."""
         return self.config["total_budget"]
+
+    @property
+    def already(self) -> Total | None:
+        """Return what was spent before there was a ledger; None if that is not said."""
+        spent = self.config["already_spent"]
+        return None if spent is None else replace(self.budget(), epsilon=spent[0], delta=spent[1])
 
     def budget(self) -> Total:
         """Return what the labels may cost at most."""
@@ -132,8 +142,8 @@ class Request:
     def digest(self, salt: str) -> str:
         """Return a hash of the request and the votes' bytes; OSError if they cannot be read.
 
-        A hash of the votes would tell them to whoever knows all but one, so it never leaves
-        `private`, and the salt makes it none that could be met elsewhere.
+        A hash of the votes would tell them to whoever knows all but one, so it never leaves the
+        ledger's file, and the salt makes it none that could be met elsewhere.
         """
         asked = {name: self.config[name] for name in _ASKED}
         asked |= {name: self.config["planner"][name] for name in _PLANNED}
@@ -159,13 +169,13 @@ def _canonical(value):
 class Labels:
     """Labels that may be shown, for they are charged; or those of a rehearsal, which cost nothing.
 
-    text: their CSV, as it is charged. folder: where to show them, None if nobody asked. total: what
-    all releases on record cost together, None if they are on no record. note: what to say about it,
-    None for a first release. joint: what they cost if as many had been planned from the start
-    (`record.jointly`), None if that is no less. left: of the total budget, None if there is none.
-    documents: the texts that are handed over with them, by name (`statement.documents`). told: what
-    else is said of them, as whoever asked has computed it (`release`). All of it was there before
-    they were charged.
+    text: their CSV. folder: where to show them, None if nobody asked. total: what all releases on
+    the ledger cost together, None if they are on none. note: what to say about it, None for a first
+    release. joint: what they cost if as many had been planned from the start (`Record.joint`),
+    None if that is no less. left: of the total budget, None if there is none. documents: the texts
+    that are handed over with them, by name (`statement.documents`). time: of the charge, in seconds
+    since 1970, None of a rehearsal. told: what else is said of them, as whoever asked has computed
+    it (`release`).
     """
 
     text: str
@@ -175,6 +185,7 @@ class Labels:
     joint: Total | None = None
     left: float | None = None
     documents: Mapping[str, str] = field(default_factory=dict)
+    time: int | None = None
     told: object = None
 
     def table(self) -> pd.DataFrame:
@@ -204,79 +215,144 @@ class Labels:
 def permission(request: Request, place: Place) -> str | None:
     """Return what to say before any work, None if there is nothing to say.
 
-    Raises ValueError if labels were released before, others than those asked for, and `again` does
-    not say that they may be once more; for a record that cannot be understood, or that lacks labels
-    that were charged; and for a file that is read from where labels are written.
+    Raises ValueError if labels were released before, others than those asked for, or were charged
+    and lost, and `again` does not say that they may be once more; for a ledger that cannot be
+    understood, or that lacks labels that are there; and for a file that is read from where labels
+    are written. Whoever holds the place's lock may be drawing what seems to be lost, so that
+    nothing is said of that.
     """
-    return _standing(request, place)[1]
+    return _standing(request, place, holding=False)[2]
 
 
 def release(
     request: Request | None,
     place: Place | None,
-    chosen: Mapping,
-    draw: Callable[[], NDArray[np.int64]],
-    text: Callable[[NDArray[np.int64]], str] = labels_text,
+    planned: tuple[ReleasePlan, float] | None,
+    asked: Pool,
+    draw: Callable[[Votes], NDArray[np.int64]],
     tell: Callable[[Labels], object] | None = None,
 ) -> Labels:
-    """Return the labels asked for: drawn and charged, or those that were charged last.
+    """Return the labels asked for: charged and drawn, or those that were charged for this request.
 
-    request, place: None if no record is kept of what was asked before. chosen: the row of
-    `own_votes.public_rows` that was chosen. draw: called once at most, and not if these labels were
-    charged already. text: writes them as CSV, with what is public beside them. tell: makes of the
-    labels what will be said of them (`Labels.told`), before they are charged: whatever it raises,
-    nothing is. To be called by who holds the place's lock (`io.alone`). Raises ValueError as
+    request, place: None if no ledger is kept of what was asked before. planned: the plan, and what
+    all of its labels cost at most. asked: the votes, and how labels are written. draw: returns
+    labels for votes; called for these once at most, and not if these labels were charged already.
+    tell: makes of labels what will be said of them (`Labels.told`); called before the charge with
+    made-up ones. To be called by who holds the place's lock (`io.alone`). Raises ValueError as
     `permission` does, and if another version of this program made the labels that were charged for
-    this request; OSError if something cannot be written, before the charge.
+    this request; OSError if something cannot be written: the labels are then either not charged, or
+    charged and lost.
     """
 
     def said_of(labels: Labels) -> Labels:
         return labels if tell is None else replace(labels, told=tell(labels))
 
     if request is None or not request.secure:
-        return said_of(Labels(text(draw()), None if place is None else place.folder))
-    _tidy(place)  # what an earlier try left
-    kept, note = _standing(request, place)
+        folder = None if place is None else place.folder
+        return said_of(Labels(asked.text(draw(asked.votes)), folder))
+    known, number, note = _standing(request, place, holding=True)
+    plan, epsilon = planned
 
-    def labels_of(shown: str, releases: list[Release]) -> Labels:
-        """Return the labels of the last of these releases, with all that is said of them."""
-        last, total, joint = releases[-1], record.together(releases), record.jointly(releases)
-        limit = request.total_budget
-        labels = Labels(
-            shown,
-            place.record.with_name(record.numbered(len(releases))),
-            total,
-            note,
-            joint,
-            None if limit is None else _left(limit, releases),
-            _documents(last, total, joint),
+    def labels_of(known: Record, number: int) -> Labels:
+        return said_of(_labels(known, number, note, request, place))
+
+    if number is not None:
+        before = known.releases[number - 1]
+        if (before.plan.name, before.batch.epsilon) != (plan.name, epsilon):
+            raise ValueError(
+                f"{place.ledger}: labels for this request are out already, drawn by another "
+                f"version of this program ({before.plan.name}); they are in the ledger (session "
+                f"export): keep them, or allow other ones with {request.allow}"
+            )
+        return labels_of(known, number)
+
+    from private_ensembles.accounting.adaptive.account import Bounds  # late: NumPy
+
+    offered = _prepared(planned, asked, draw, len(known.releases) + 1)
+    labels_of(replace(known, releases=(*known.releases, offered)), offered.batch.number)
+    batch = offered.batch
+    with contextlib.closing(_opened(place, known)) as file:
+        batch = file.charge(
+            place.of(batch.number).name,
+            batch.queries,
+            batch.most,
+            before=file.state() if known.state is None else known.state,
+            cost=Bounds(0.0, epsilon),
+            ids=batch.ids,
+            plan=offered.terms.text(),
+            request=(salt := file.salt(), request.digest(salt)),
         )
-        return said_of(labels)
-
-    def drawn() -> str:
-        return text(draw())
-
-    if kept is None:
-        return _charge(request, place, chosen, drawn, labels_of)
-    if not _planned_as(chosen, kept):
-        raise ValueError(
-            f"{place.record}: labels for this request are out already, drawn by another version of "
-            f"this program ({kept.mechanism}); they are in {_folder_of(kept, place)}: keep them, "
-            f"or allow other ones with {request.allow}"
-        )
-    shown = (_folder_of(kept, place) / "labels.csv").read_text(encoding="utf-8")
-    return labels_of(shown, record.read(place.record))
+        file.settle(batch, asked.in_order(draw(asked.votes)).tolist())
+        known = Record.read(file)
+    return labels_of(known, batch.number)
 
 
-def _documents(release: Release, total: Total, joint: Total | None) -> dict[str, str]:
-    """Return the statement and the certificate; none for a plan of another version's."""
-    from private_ensembles.release import release_plan, statement  # late: SciPy
+def _prepared(
+    planned: tuple[ReleasePlan, float],
+    asked: Pool,
+    draw: Callable[[Votes], NDArray[np.int64]],
+    number: int,
+) -> Release:
+    """Return the release as it will be, but for its labels, which are made up.
 
-    try:
-        release_plan.read(release.terms)
-    except ValueError:
-        return {}
-    return statement.documents(release, total, joint)
+    Draws once for nobody's votes: what is missing must fail before the charge.
+    """
+    import numpy as np
+
+    from private_ensembles.release import certificate
+    from private_ensembles.release.session_terms import Names, Terms
+
+    plan, epsilon = planned
+    terms = Terms(
+        plan,
+        Names(asked.class_names, asked.first_class),
+        certificate.proof_or_reason(plan, epsilon),
+    )
+    votes, queries = asked.votes, asked.votes.n_queries
+    counts = np.zeros((1, votes.n_classes), int)
+    counts[0, 0] = votes.n_teachers
+    ballots = {"counts": counts}
+    if votes.votes is not None:
+        ballots = {"votes": np.zeros((1, votes.n_teachers), int)}
+    draw(replace(votes, labels=[-1], ids=None, **ballots))
+    most, ids = min(plan.labels, queries), asked.ids and list(asked.ids)
+    labels = asked.in_order([0] * most + [-1] * (queries - most)).tolist()
+    sizes = (number, "", 1, int(time.time()), queries, most)
+    return Release(Batch(*sizes, epsilon, 0.0, ids, labels), terms)
+
+
+def _opened(place: Place, known: Record) -> LedgerFile:
+    """Open the ledger to write on it; make it if there is none."""
+    if known.state is not None:
+        return LedgerFile.open(place.ledger, RELEASES)
+    place.ledger.parent.mkdir(parents=True, exist_ok=True)
+    return LedgerFile.create(place.ledger, known.first_plan(), RELEASES)
+
+
+def _labels(known: Record, number: int, note: str | None, request: Request, place: Place) -> Labels:
+    """Return the labels of a release, with all that is said of them."""
+    from private_ensembles.release import statement  # late: SciPy
+
+    batch, terms = release = known.releases[number - 1]
+    text, limit = terms.labels_text(batch), request.total_budget
+    said = {"total": known.total, "joint": known.joint}
+    charged = statement.Charged(
+        release.cost.epsilon,
+        release.cost.delta,
+        time=batch.when,
+        labels=batch.answers,
+        labels_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        **said,
+    )
+    return Labels(
+        text,
+        place.of(number),
+        note=note,
+        left=None if limit is None else _left(limit, known),
+        documents=statement.documents(terms.plan, terms.proof, charged),
+        time=batch.time,
+        **said,
+    )
 
 
 def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
@@ -296,169 +372,102 @@ def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _standing(request: Request, place: Place) -> tuple[Release | None, str | None]:
-    """Return the last release if it is the one asked for, else None; and what to say."""
-    checks.apart([place.folder, place.record.parent, place.private], **request.files)
+def _standing(
+    request: Request, place: Place, *, holding: bool
+) -> tuple[Record, int | None, str | None]:
+    """Return what is on the ledger, which release is the one asked for, if any, and what to say.
+
+    holding: whether the caller holds the place's lock.
+    """
+    written = [place.folder, place.released, place.folder.with_name("private")]
+    checks.apart([*written, *files_of(place.ledger).values()], **request.files)
     if not request.secure:
-        return None, None  # a rehearsal releases nothing
-    earlier = record.read(place.record)
-    _all_on_record(place, earlier)
-    if not earlier:
-        _within_total_budget(request, place, earlier)
-        return None, None
-    last, shown = earlier[-1], _shows(place, earlier[-1])
-    if _answers(last, request, place) and not (request.again and shown):
-        return last, "These labels were drawn and charged before: they cost nothing more."
-    before = record.together(earlier)
-    after = record.together([*earlier, request.budget()])
-    _within_total_budget(request, place, earlier)
-    number = f"{len(earlier)} release{'s' * (len(earlier) > 1)}"
+        return Record(), None, None  # a rehearsal releases nothing
+    known, number = _read(request, place)
+    if number is not None:
+        release = known.releases[number - 1]
+        if release.batch.labels is not None:
+            if not (request.again and _shown(place, release)):
+                said = "These labels were drawn and charged before: they cost nothing more."
+                return known, number, said
+        elif not request.again:
+            if not holding and io.is_held(place.lock):  # by who draws them, perhaps
+                return known, None, None
+            raise ValueError(
+                f"{place.ledger}: these labels were charged (epsilon = "
+                f"{at_most(release.batch.epsilon)}), and were lost when the process ended: they "
+                f"cannot be had; allow a new charge with {request.allow}"
+            )
+    after = record.together([*known.costs, request.budget()])
+    if request.total_budget is not None and after.epsilon > request.total_budget:
+        raise ValueError(
+            f"{place.ledger}: with this release all on the ledger may cost {after}: must be at "
+            f"most total_budget = {request.total_budget:g}; epsilon = "
+            f"{at_least(_left(request.total_budget, known))} is left"
+        )
+    if not known.releases:
+        return known, None, None
+    before = f"{len(known.releases)} release{'s' * (len(known.releases) > 1)}"
     if request.again:
-        return None, f"Releasing again. With the {number} before: at most {after} together."
-    folder = _folder_of(last, place)
-    where = "that are there"
-    if not shown:
-        where = f"in {folder}, which the same request puts there" if folder else "that you have"
+        said = f"Releasing again. With the {before} before: at most {after} together."
+        return known, None, said
+    where = f"in {place.ledger}, which the same request puts into place"
+    if any(_shown(place, release) for release in known.releases):
+        where = "that are there"
     raise ValueError(
-        f"{place.record}: labels of your votes are out already ({number}, at most {before}); drawn "
-        f"again, all together may cost {after}: keep those {where}, or allow it with "
-        f"{request.allow}"
+        f"{place.ledger}: labels of your votes are out already ({before}, at most "
+        f"{known.total}); drawn again, all together may cost {after}: keep those "
+        f"{where}, or allow it with {request.allow}"
     )
 
 
-def _within_total_budget(request: Request, place: Place, earlier: list[Release]) -> None:
-    """Refuse a release with which all on record may cost more than they may together."""
-    if request.total_budget is None:
-        return
-    after = record.together([*earlier, request.budget()])
-    if after.epsilon > request.total_budget:
+def _read(request: Request, place: Place) -> tuple[Record, int | None]:
+    """Return what is on the ledger, and the last release that was charged for this request.
+
+    Raises ValueError for a ledger that was lost, or replaced by an older copy of it.
+    """
+
+    def digest(salt: str) -> str:
+        with contextlib.suppress(OSError):  # of votes that are gone nobody knows what they said
+            return request.digest(salt)
+        return ""
+
+    known, number = Record(already=request.already), None
+    if place.ledger.exists():
+        with contextlib.closing(LedgerFile.open(place.ledger, RELEASES, write=False)) as file:
+            known, number = Record.read(file), file.asked(digest)
+    elif (old := place.released / "releases.csv").exists():
         raise ValueError(
-            f"{place.record}: with this release all on record may cost {after}: must be at most "
-            f"total_budget = {request.total_budget:g}; epsilon = "
-            f"{at_least(_left(request.total_budget, earlier))} is left"
+            f"{old}: is the record of version 0.3: move {place.released} away, and carry over the "
+            f"sums of its columns with {request.carry}EPSILON,DELTA"
         )
+    said, noted = request.already, known.already
+    if said is not None and (noted is None or astuple(said)[:2] != astuple(noted)[:2]):
+        stated = "without it" if noted is None else f"with {noted}"
+        raise ValueError(
+            f"{place.ledger}: was made {stated}: already_spent must be the same, or left out"
+        )
+    there = place.released.glob("[0-9]*/labels.csv")
+    numbers = [int(path.parent.name) for path in there if path.parent.name.isdecimal()]
+    if max(numbers, default=0) > len(known.releases):
+        raise ValueError(
+            f"{place.ledger}: lacks the release of {place.of(max(numbers))}: restore it, or "
+            "move these labels away"
+        )
+    return known, number
 
 
-def _left(total_budget: float, releases: list[Release]) -> float:
+def _shown(place: Place, release: Release) -> bool:
+    """Return whether the labels of a release are where they are shown, undamaged."""
+    labels = place.of(release.batch.number) / "labels.csv"
+    with contextlib.suppress(OSError):
+        return labels.read_bytes() == release.terms.labels_text(release.batch).encode()
+    return False
+
+
+def _left(total_budget: float, known: Record) -> float:
     """Return what is left of a total budget, rounded down."""
-    spent = record.together(releases).epsilon if releases else 0.0
+    spent = 0.0 if known.total is None else known.total.epsilon
     left = Fraction(total_budget) - Fraction(spent)
     below = float(left)
     return max(0.0, below if Fraction(below) <= left else math.nextafter(below, 0.0))
-
-
-def _all_on_record(place: Place, earlier: list[Release]) -> None:
-    """Refuse a record that was lost, cut or replaced by an older copy of it."""
-    root = place.record.parent
-    unknown = [path for path in root.glob("[0-9]*/labels.csv") if path.parent.name.isdecimal()]
-    lacking = [path for path in unknown if int(path.parent.name) > len(earlier)]
-    for path in place.kept(_CHARGED):
-        stated = _facts(path).get("release")
-        if stated not in map(asdict, earlier):
-            lacking.append(path)
-    if lacking:
-        raise ValueError(
-            f"{place.record}: lacks the release of {lacking[0]}: restore the record of what was "
-            "released, or move these labels away"
-        )
-
-
-def _shows(place: Place, last: Release) -> bool:
-    """Return whether the labels of a release are where they are shown, undamaged."""
-    with contextlib.suppress(OSError):
-        return provenance.sha256_of(place.record.parent / last.file) == last.labels_sha256
-    return False
-
-
-def _facts(folder: Path) -> dict:
-    """What was noted about a draw; empty if the process ended before all of it was."""
-    with contextlib.suppress(OSError, ValueError):
-        facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
-        if isinstance(facts, dict):
-            return facts
-    return {}
-
-
-def _folder_of(release: Release, place: Place) -> Path | None:
-    """The folder that holds a release's labels, undamaged; None if there is none."""
-    for folder in place.kept(_CHARGED, _UNCHARGED):
-        with contextlib.suppress(OSError):
-            same = asdict(release) == _facts(folder).get("release")
-            labels = folder / "labels.csv"
-            if same and provenance.sha256_of(labels) == release.labels_sha256:
-                return folder
-    return None
-
-
-def _answers(release: Release, request: Request, place: Place) -> bool:
-    folder = _folder_of(release, place)
-    if folder is None:
-        return False
-    facts = _facts(folder)
-    with contextlib.suppress(OSError):  # votes that are gone: what they said is not known
-        return facts.get("request") == request.digest(str(facts.get("salt")))
-    return False
-
-
-def _planned_as(chosen: Mapping, release: Release) -> bool:
-    names = ("mechanism", "epsilon", "delta", "privacy_model", "adjacency")
-    return all(chosen[name] == getattr(release, name) for name in names)
-
-
-def _charge(
-    request: Request,
-    place: Place,
-    chosen: Mapping,
-    draw: Callable[[], str],
-    labels_of: Callable[[str, list[Release]], Labels],
-) -> Labels:
-    """Draw labels, note them in `private`, compute what is said of them, and put them on record.
-
-    labels_of: returns the labels of the last of some releases.
-    """
-    place.private.mkdir(parents=True, exist_ok=True)
-    place.private.chmod(0o700)
-    place.record.parent.mkdir(parents=True, exist_ok=True)
-    if place.private.stat().st_dev != place.record.parent.stat().st_dev:
-        raise ValueError(
-            f"{place.private}: is on another disk than {place.record.parent}: must be on the same, "
-            "so that labels are charged at one moment"
-        )
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=_UNCHARGED, dir=place.private))
-        shown = draw()
-        _write(folder / "labels.csv", shown)
-        earlier = record.read(place.record)
-        drawn = record.release_of(chosen, folder / "labels.csv", len(earlier) + 1)
-        labels = labels_of(shown, [*earlier, drawn])
-        salt = secrets.token_hex(16)
-        facts = {"release": asdict(drawn), "salt": salt, "request": request.digest(salt)}
-        _write(folder / _FACTS, json.dumps(facts, indent=2) + "\n")
-        for written in (folder, place.private, place.private.parent):
-            record.synced(written)
-        record.append(drawn, place.record, workshop=folder)
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        raise OSError(error.errno, error.strerror, str(place.private)) from None  # a full disk
-    finally:
-        _tidy(place)
-    return labels
-
-
-def _write(path: Path, text: str) -> None:
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="utf-8")
-    record.synced(path)
-
-
-def _tidy(place: Place) -> None:
-    """Mark draws that are on record as charged; remove the others, which nobody has seen."""
-    with contextlib.suppress(OSError, ValueError):  # without the record nobody knows: it stays
-        charged = record.read(place.record)
-        for folder in place.kept(_UNCHARGED):
-            stated = _facts(folder).get("release")
-            if stated in map(asdict, charged):
-                folder.rename(folder.with_name(folder.name.replace(_UNCHARGED, _CHARGED)))
-            else:
-                shutil.rmtree(folder, ignore_errors=True)

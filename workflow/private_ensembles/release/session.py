@@ -30,14 +30,12 @@ from private_ensembles.mechanisms.task import (
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.release import (
-    certificate,
     expectation,
     session_plan,
     session_terms,
     statement,
 )
 from private_ensembles.release.ledger_file import Batch, LedgerFile, State, lock_of
-from private_ensembles.release.pool import labels_text
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_terms import Names, Terms
 from private_ensembles.votes.ballots import dealt
@@ -294,28 +292,19 @@ class Session:
         return batch
 
     def labels_text(self, batch: Batch) -> str:
-        """Return a batch's labels as CSV (`pool.labels_text`), with what queries and labels mean.
-
-        No rows if they were lost.
-        """
-        named = {name: getattr(self.names, name) for name in ("class_names", "first_class")}
-        return labels_text(batch.labels or [], ids=batch.ids, **named)
+        """Return a batch's labels as CSV, with what queries and labels mean; none if lost."""
+        return self.terms.labels_text(batch)
 
     def documents(self, last: Batch, labels: int = 0, labels_sha256: str = "") -> dict[str, str]:
         """Return the statement on the session and its certificate, by name, as of its last batch.
 
         labels: how many were released so far. labels_sha256: of the file that holds them.
         """
-        terms = self.terms
-        epsilon, delta = terms.plan.task.budget.epsilon, terms.plan.task.budget.delta
+        plan, proof = self.terms.plan, self.terms.proof
+        epsilon, delta = plan.task.budget.epsilon, plan.task.budget.delta
         times = {"time": last.when, "labels_sha256": labels_sha256}
         charged = statement.Charged(epsilon, delta, **times, labels=labels, spent=last.epsilon)
-        return {
-            statement.CERTIFICATE: certificate.of_release(
-                terms.plan, terms.proof, **times, epsilon=epsilon
-            ),
-            statement.STATEMENT: statement.statement(terms.plan, terms.proof, charged),
-        }
+        return statement.documents(plan, proof, charged)
 
     def batches(self) -> list[Batch]:
         """Return all batches in the order of their charges, those that were lost included."""

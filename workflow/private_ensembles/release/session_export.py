@@ -1,6 +1,6 @@
-"""What a session may show: its labels, its batches, and what they cost, as files for others.
+"""What a ledger may show: labels, batches, and what they cost, as files and tables for others.
 
-Everything here is a function of the plan and of labels that were released.
+Everything here is a function of the plans and of labels that were released.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ import itertools
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from private_ensembles import checks
 from private_ensembles.release import session_plan
 from private_ensembles.release.ledger_file import Batch, files_of
+from private_ensembles.release.record import Record, Release
 from private_ensembles.release.session import Session
 from private_ensembles.release.showing import put, writer, written
 
 # Shares of the session's delta at which its cost is told.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
 _BATCHES = ("batch", "attempt", "time", "queries", "labels", "labels_sha256")
+_COSTS = ("mechanism", "epsilon", "delta", "adjacency", "reach")
 
 
 def status(session: Session, *, curve: bool = False) -> dict:
@@ -61,32 +64,63 @@ def status(session: Session, *, curve: bool = False) -> dict:
     return report
 
 
-def export(session: Session, folder: str | Path) -> dict[str, Path]:
+def status_of_releases(known: Record) -> dict:
+    """Return what all releases on a ledger have cost, for JSON.
+
+    Keys: batches, lost (releases whose labels were lost), queries and labels (charged),
+    already_spent (before the ledger was made), total (of all together), if_planned_together
+    (`Record.joint`), head.
+    """
+    return {
+        "batches": known.state.batches,
+        "lost": sum(release.batch.labels is None for release in known.releases),
+        "queries": known.state.queries,
+        "labels": known.state.labels,
+        "already_spent": known.already and asdict(known.already),
+        "total": known.total and asdict(known.total),
+        "if_planned_together": (joint := known.joint) and asdict(joint),
+        "head": known.state.head,
+    }
+
+
+def rows(ledger: Session | Record) -> list[dict]:
+    """Return a row for each batch, in the order of charges, as columns of batches.csv have it.
+
+    And epsilon: of a release by itself, of a session's batch with those before it.
+    """
+    return list(map(_row, _batches(ledger)))
+
+
+def export(ledger: Session | Record, folder: str | Path) -> dict[str, Path]:
     """Write labels.csv, batches.csv and session.json into a folder; return where they are.
 
-    And, unless it is a rehearsal, the statement on the session and its certificate.
+    And, unless it is a rehearsal, the statement on the session and its certificate; each release
+    has its own beside its labels, and their ledger becomes releases.json.
 
-    Each appears whole, in the place of what an earlier export wrote. The session's file is checked
+    Each appears whole, in the place of what an earlier export wrote. A session's file is checked
     first (`Session.verify`). Of a rehearsal only their owner may read them. Raises ValueError if it
     does not agree with itself or would be written over, and OSError if something cannot be written.
     """
-    session.verify()
-    folder = Path(folder)
-    batches, rehearsal = session.batches(), session.plan.seed is not None
-    rows = _label_rows(session, batches)
-    labels = _table(rows, _columns(session, batches))
-    report = json.dumps(status(session, curve=True), indent=2, ensure_ascii=False)
+    batches, folder = _batches(ledger), Path(folder)
+    released = _label_rows(batches)
+    labels = _table(released, _columns(batches))
+    if isinstance(ledger, Record):
+        name, report, columns, rehearsal = "releases", status_of_releases(ledger), _COSTS, False
+    else:
+        ledger.verify()
+        name, report, columns = "session", status(ledger, curve=True), ()
+        rehearsal = ledger.plan.seed is not None
     texts = {
         "labels.csv": labels,
-        "batches.csv": _table([_row(session, batch) for batch in batches], _BATCHES),
-        "session.json": f"{report}\n",
+        "batches.csv": _table(rows(ledger), _BATCHES + columns),
+        f"{name}.json": f"{json.dumps(report, indent=2, ensure_ascii=False)}\n",
     }
-    if batches and not rehearsal:
+    if batches and not rehearsal and not isinstance(ledger, Record):
         digest = hashlib.sha256(labels.encode()).hexdigest()
-        texts |= session.documents(batches[-1], len(rows), digest)
+        texts |= ledger.documents(batches[-1].batch, len(released), digest)
     files = {name: folder / name for name in texts}
     everything = itertools.chain.from_iterable(map(written, files.values()))
-    checks.apart(everything, **files_of(session.path))
+    checks.apart(everything, **files_of(ledger.path))
     folder.mkdir(parents=True, exist_ok=True)
     if rehearsal:
         folder.chmod(0o700)
@@ -106,33 +140,38 @@ def put_batch(session: Session, path: Path, batch: Batch) -> None:
     put(path, writer(session.labels_text(batch)), batch.time, mode)
 
 
-def _columns(session: Session, batches: Sequence[Batch]) -> list[str]:
+def _batches(ledger: Session | Record) -> list[Release]:
+    """Return all batches, each with what was stated for it."""
+    if isinstance(ledger, Record):
+        return list(ledger.releases)
+    return [Release(batch, ledger.terms) for batch in ledger.batches()]
+
+
+def _columns(batches: Sequence[Release]) -> list[str]:
     """Return the columns of all labels: id and class_name as `pool.labels_text` has them."""
-    named = any(batch.ids is not None for batch in batches)
-    ids = ["id"] if named else []
-    class_names = [] if session.names.class_names is None else ["class_name"]
-    return ["batch", "query", *ids, "label", *class_names]
+    ids = ["id"] if any(batch.ids is not None for batch, _ in batches) else []
+    named = any(terms.names.class_names is not None for _, terms in batches)
+    return ["batch", "query", *ids, "label", *(["class_name"] if named else [])]
 
 
-def _label_rows(session: Session, batches: Sequence[Batch]) -> list[dict]:
+def _label_rows(batches: Sequence[Release]) -> list[dict]:
     """Return a row for each label, with a query's identifier and a class's name if there is one."""
-    names = session.names.class_names
     return [
         {
             "batch": batch.key,
             "query": query,
             "id": None if batch.ids is None else batch.ids[query],
-            "label": label + session.names.first_class,
-            "class_name": None if names is None else names[label],
+            "label": label + terms.names.first_class,
+            "class_name": terms.names.class_names and terms.names.class_names[label],
         }
-        for batch in batches
+        for batch, terms in batches
         for query, label in enumerate(batch.labels or [])
         if label >= 0
     ]
 
 
 def _table(rows: Sequence[Mapping], columns: Sequence[str]) -> str:
-    """Return these columns of rows of text and whole numbers as CSV."""
+    """Return these columns of rows of text and numbers as CSV."""
     text = io.StringIO()
     table = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     table.writeheader()
@@ -140,8 +179,10 @@ def _table(rows: Sequence[Mapping], columns: Sequence[str]) -> str:
     return text.getvalue()
 
 
-def _row(session: Session, batch: Batch) -> dict:
-    digest = hashlib.sha256(session.labels_text(batch).encode()).hexdigest()
+def _row(release: Release) -> dict:
+    """Return a batch as a row."""
+    batch = release.batch
+    digest = hashlib.sha256(release.terms.labels_text(batch).encode()).hexdigest()
     return {
         "batch": batch.key,
         "attempt": batch.attempt,
@@ -149,4 +190,6 @@ def _row(session: Session, batch: Batch) -> dict:
         "queries": batch.queries,
         "labels": batch.answers,
         "labels_sha256": "" if batch.labels is None else digest,
+        "mechanism": release.plan.name,
+        **{name: getattr(release.cost, name) for name in _COSTS[1:]},
     }

@@ -1,7 +1,7 @@
-"""What a session states once, at its creation: its plan, the proof of it, and what labels mean.
+"""What stands beside each plan of a ledger: the proof of it, and what labels mean.
 
-All of it is public, and none of it depends on votes. Batches keep to it: if one could say
-otherwise, a label 0 would be one class in March and another in April.
+All of it is public, and none of it depends on votes. A session states it once, and its batches keep
+to it: if one could say otherwise, a label 0 would be one class in March and another in April.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from private_ensembles import checks
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.release import certificate, release_plan
 from private_ensembles.release.certificate import Proof
+from private_ensembles.release.ledger_file import Batch
+from private_ensembles.release.pool import labels_text
 from private_ensembles.release.release_plan import ReleasePlan
 
 
@@ -82,10 +84,10 @@ def names_of(
 
 @dataclass(frozen=True)
 class Terms:
-    """What stands in a session's file: the plan, what labels are called, what is proven.
+    """What stands in a ledger: the plan, what labels are called, what is proven.
 
-    proof: of the plan (`certificate.proof_or_reason`). It is found before the session can charge
-    anything, so that nothing has to be found afterwards.
+    proof: of the plan (`certificate.proof_or_reason`). It is found before anything is charged, so
+    that nothing has to be found afterwards.
     """
 
     plan: ReleasePlan
@@ -96,6 +98,14 @@ class Terms:
     def of(cls, plan: ReleasePlan, names: Names) -> Terms:
         """Return the terms of a plan with their proof; takes some seconds where it is large."""
         return cls(plan, names, certificate.proof_or_reason(plan))
+
+    def labels_text(self, batch: Batch) -> str:
+        """Return a batch's labels as CSV (`pool.labels_text`), with what queries and labels mean.
+
+        No rows if they were lost.
+        """
+        named = {name: getattr(self.names, name) for name in ("class_names", "first_class")}
+        return labels_text(batch.labels or [], ids=batch.ids, **named)
 
     def text(self) -> str:
         """Return them as JSON, from which `read` makes them again, float for float."""

@@ -1,7 +1,7 @@
 """Files of a release appear whole, each release in a folder of its own, and tell no time but one.
 
 How long a draw took is nobody's business, so every file has a time in whole seconds, that of the
-moment in which all of them were put into place.
+charge; of a rehearsal, of the moment in which all of its files were put into place.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from private_ensembles.release import record
+from private_ensembles.release.ledger_file import synced
 from private_ensembles.release.releasing import Labels
 
 MARK = "rehearsal_"  # before the name of each file that must not be released
@@ -33,7 +33,7 @@ def paths_of(labels: Labels, others: Iterable[str] = ()) -> dict[str, Path]:
 def show(labels: Labels, others: Mapping[str, Callable[[Path], object]]) -> dict[str, Path]:
     """Put labels, and what is told beside them, into their folder; return where each file is.
 
-    labels: that have a folder, so that those on no record are a rehearsal: its names begin with
+    labels: that have a folder, so that those on no ledger are a rehearsal: its names begin with
     `MARK`, and only their owner may read it. Beside a release there are its statement and its
     certificate, too. others: writes a file at a path, for each name. Raises OSError if something
     cannot be written.
@@ -42,12 +42,13 @@ def show(labels: Labels, others: Mapping[str, Callable[[Path], object]]) -> dict
     folder.mkdir(parents=True, exist_ok=True)
     if labels.total is None:
         folder.chmod(0o700)  # whoever has the seed can take a rehearsal's noise away
-    mode, now = folder.stat().st_mode & 0o666, int(time.time())
+    mode = folder.stat().st_mode & 0o666
+    when = int(time.time()) if labels.time is None else labels.time
     texts = {"labels.csv": labels.text, **labels.documents}
     writers = {**others, **{name: writer(text) for name, text in texts.items()}}
     paths = paths_of(labels, others)
     for name, path in paths.items():
-        put(path, writers[name], now, mode)
+        put(path, writers[name], when, mode)
     return paths
 
 
@@ -80,7 +81,7 @@ def put(path: Path, write: Callable[[Path], object], when: int, mode: int | None
         if mode is not None:
             unfinished.chmod(mode)
         os.utime(unfinished, (when, when))
-        record.synced(unfinished)
+        synced(unfinished)
         os.replace(unfinished, path)
     except OSError as error:  # of a full disk it names none, and else the unfinished one
         raise OSError(error.errno or errno.EIO, str(error.strerror or error), str(path)) from None

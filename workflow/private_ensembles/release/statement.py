@@ -18,7 +18,7 @@ from private_ensembles.release.certificate import Proof
 from private_ensembles.release.release_plan import ReleasePlan
 
 if TYPE_CHECKING:
-    from private_ensembles.release.record import Release, Total
+    from private_ensembles.release.record import Total
 
 CERTIFICATE, STATEMENT = "certificate.json", "statement.html"
 # How each law chooses a label, by the file in mechanisms/laws that has it.
@@ -46,32 +46,28 @@ _ADJACENCIES = {
 _SIDE, _EDGE = 220, 46
 
 
-def documents(release: Release, total: Total, joint: Total | None = None) -> dict[str, str]:
-    """Return the files that go beside a release's labels, by name: certificate and statement.
+def documents(plan: ReleasePlan, proof: Proof, charged: Charged) -> dict[str, str]:
+    """Return the files that go beside labels, by name: certificate and statement.
 
-    release: the row on the record. total, joint: what all releases on record cost together, and if
-    as many had been planned from the start, as `releasing.Labels` has them. Raises ValueError for a
-    release whose plan is another version's.
+    proof: of the plan, as `certificate.proof_or_reason` returns it.
     """
-    from private_ensembles.release import release_plan
-
-    plan = release_plan.read(release.terms)
-    proof = certificate.proof_or_reason(plan, release.epsilon)
-    times = {"time": release.time, "labels_sha256": release.labels_sha256}
-    charged = Charged(
-        release.epsilon, release.delta, **times, labels=release.labels, total=total, joint=joint
+    checked = certificate.of_release(
+        plan,
+        proof,
+        time=charged.time,
+        labels_sha256=charged.labels_sha256,
+        epsilon=charged.epsilon,
     )
-    said = statement(plan, proof, charged)
-    checked = certificate.of_release(plan, proof, **times, epsilon=release.epsilon)
-    return {CERTIFICATE: checked, STATEMENT: said}
+    return {CERTIFICATE: checked, STATEMENT: statement(plan, proof, charged)}
 
 
 @dataclass(frozen=True)
 class Charged:
-    """What is on record of a release or session, beside its plan.
+    """What is on the ledger of a release or session, beside its plan.
 
     epsilon, delta: what is stated. time: of the charge. labels: how many were released.
-    labels_sha256: of their file. total, joint: as in `documents`. spent: what a session's labels so
+    labels_sha256: of their file. total, joint: what all releases on the ledger cost together, and
+    if as many had been planned from the start (`Record.joint`). spent: what a session's labels so
     far cost at most, None if it is no session. What is left out is said not to be on record.
     """
 
