@@ -271,7 +271,7 @@ def test_a_mistake_is_one_line(folder, run_snakemake, given, message):
     config = [f"{name}={value}" for name, value in values.items()]
     line = refused(folder, run_snakemake, "--directory", "mistakes", "--config", *config)
     assert message in line
-    assert not (folder / "mistakes/results/own/release/releases.csv").exists()
+    assert not (folder / "mistakes/results/own/ledger.sqlite").exists()
 
 
 def test_what_is_of_little_use_stops_before_the_draw_and_says_what_would_help(
