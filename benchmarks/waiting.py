@@ -89,11 +89,12 @@ print(json.dumps({
 """
 
 
-def planned(root: Path, arguments: dict) -> dict:
+def planned(root: Path, arguments: dict, patience: float | None = None) -> dict:
     """Return what a plan or a release by a checkout took: seconds, wall_seconds, mib, best.
 
-    right: how many labels a plan expects to be right.
+    right: how many labels a plan expects to be right. patience: seconds of the clock; None: PATIENCE.
     """
+    patience = PATIENCE if patience is None else patience
     # Threads as the machine has them, and modules compiled once, as those that pip installs.
     unset = {
         "OMP_NUM_THREADS",
@@ -104,12 +105,12 @@ def planned(root: Path, arguments: dict) -> dict:
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     environment["PYTHONPATH"] = str(root / "workflow")
     command = [sys.executable, "-c", _PLAN, json.dumps(arguments)]
-    options = {"env": environment, "capture_output": True, "text": True, "timeout": PATIENCE}
+    options = {"env": environment, "capture_output": True, "text": True, "timeout": patience}
     try:
         done = subprocess.run(command, check=True, **options)
     except subprocess.TimeoutExpired:
         nothing = dict.fromkeys(("seconds", "wall_seconds", "mib", "right"), math.nan)
-        return nothing | {"best": f"no end in {PATIENCE} s"}
+        return nothing | {"best": f"no end in {patience} s"}
     return json.loads(done.stdout)
 
 

@@ -36,7 +36,7 @@ def plan(
     ...     Ensemble(250, 10), Budget(1, 1e-5), Wanted(100, queries=500)
     ... )
     >>> best.mechanism, round(best.answers), round(best.correct)
-    ('confident_gnmax_exact', 100, 93)
+    ('confident_gnmax_exact', 100, 92)
 
     ensemble: who votes; sizes are taken to be public. budget: of all labels together. labels: the
     most that are wanted, one for each query, or a `Wanted`. protection: whom the guarantee
