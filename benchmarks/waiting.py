@@ -92,7 +92,8 @@ print(json.dumps({
 def planned(root: Path, arguments: dict, patience: float | None = None) -> dict:
     """Return what a plan or a release by a checkout took: seconds, wall_seconds, mib, best.
 
-    right: how many labels a plan expects to be right. patience: seconds of the clock; None: PATIENCE.
+    right: how many labels a plan expects to be right. patience: seconds of the clock until it is
+    no longer waited for; None: PATIENCE.
     """
     patience = PATIENCE if patience is None else patience
     # Threads as the machine has them, and modules compiled once, as those that pip installs.
