@@ -19,6 +19,7 @@ from private_ensembles.verify import verify
 from private_ensembles.votes.cache import Votes
 
 from ..ledgers import releases
+from .releases import table
 
 K, QUERIES, MOST = 60, 60, 24
 PROFILE = {"commonest": 0.8, "easy": (45, 5), "easy_share": 1.0}
@@ -98,7 +99,7 @@ def test_a_certificate_of_fewer_ones_than_the_plan_states_is_refused(tmp_path):
         )
         mechanism = load("gnmax_exact")
         plans[most] = ReleasePlan(task, "gnmax_exact", mechanism.calibrate(task), 0.0, None, "0")
-    path, labels = tmp_path / "certificate.json", b"query,label\n0,1\n"
+    path, labels = tmp_path / "certificate.json", table(30).encode()
     (tmp_path / "labels.csv").write_bytes(labels)
     for stated, proven in ((1, 1), (2, 1), (1, 2), (None, 2), (2, 2)):
         plan = replace(plans[proven], task=plans[stated].task)

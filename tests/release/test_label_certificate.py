@@ -1,42 +1,47 @@
-"""A certificate of labels: what it proves lies a little above the account, and its curve falls."""
+"""A certificate of labels proves what the account says, on a grid that is as fine as need be."""
 
 import pytest
 
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
 from private_ensembles.release import certificate, label_certificate
-from private_ensembles.release.release_plan import ReleasePlan
 
-DELTA = 1e-5
+from . import releases
 
-
-def planned(name, teachers, classes, labels):
-    sizes = {"queries": labels, "labels": labels, "n_teachers": teachers, "n_classes": classes}
-    task = Task.read({"epsilon": 2.0, "delta": DELTA, **sizes, "secure": True})
-    mechanism = load(name)
-    return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0")
+DELTA = releases.DELTA
 
 
 @pytest.mark.parametrize(
     ("name", "teachers", "classes", "labels"),
     [("permute_and_flip", 21, 2, 5), ("gnmax_exact", 21, 2, 12), ("gnmax_exact", 21, 4, 12)],
 )
-def test_what_is_proven_lies_a_little_above_the_account(name, teachers, classes, labels):
-    plan = planned(name, teachers, classes, labels)
+def test_it_claims_what_the_account_says_and_its_curve_falls(name, teachers, classes, labels):
+    plan = releases.planned(name, teachers, classes, labels, {})
     noise = certificate._noise(plan, plan.parameters)
-    body, epsilon, curve = label_certificate.adaptive(noise, labels, DELTA, 2.0)
     family = plan.mechanism.law.pairs(plan.task, plan.parameters)
     account = adaptive_epsilon(family, labels, DELTA)
-    assert account.lower <= epsilon <= account.upper * 1.01
-    assert certificate.proven(body) == (epsilon, DELTA)
+    claim = account.upper
+    body, curve = next(label_certificate.adaptive(noise, labels, DELTA, claim))
+    assert float.fromhex(body["epsilon"]) == claim
     epsilons, deltas = zip(*sorted(curve), strict=True)
+    assert (epsilons[0], epsilons[-1]) == (0.0, claim)
     assert list(deltas) == sorted(deltas, reverse=True)
-    assert len(set(epsilons)) == len(epsilons)
+    assert deltas[-1] <= DELTA * (1 + 1e-5)
 
 
-def test_more_labels_of_the_same_noise_cost_more():
-    plan = planned("gnmax_exact", 21, 2, 12)
+def test_less_than_the_account_s_lower_bound_is_on_no_grid():
+    plan = releases.planned("gnmax_exact", 21, 2, 12, {})
     noise = certificate._noise(plan, plan.parameters)
-    costs = [label_certificate.adaptive(noise, n, DELTA, 0.5)[1] for n in (6, 12, 24)]
-    assert costs[0] < costs[1] < costs[2]
+    family = plan.mechanism.law.pairs(plan.task, plan.parameters)
+    least = adaptive_epsilon(family, 12, DELTA).lower
+    assert not list(label_certificate.adaptive(noise, 12, DELTA, 0.999 * least))
+
+
+def test_a_claim_that_no_grid_proves_is_not_handed_over(monkeypatch):
+    """As the certificates of ladders were whose noise the account had shrunk."""
+    plan = releases.planned("ladder", 21, 2, 5, {})
+    with pytest.raises(certificate.NoCertificate, match="the verifier does not prove it: delta is"):
+        certificate.prove(plan, 0.99 * releases.cost_of(plan))
+    monkeypatch.setattr(label_certificate, "adaptive", lambda *_: iter(()))
+    proof = certificate.proof_or_reason(plan, releases.cost_of(plan))
+    assert proof.body["kind"] == "none"
+    assert "delta is about" in proof.body["why"]

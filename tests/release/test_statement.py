@@ -30,7 +30,8 @@ def _plan(name="gnmax", **further):
     if mechanism.refusal(task) is not None:
         task = replace(task, wanted=Wanted(1))
     assert mechanism.refusal(task) is None
-    return ReleasePlan(task, name, mechanism.calibrate(task), 15.0, None, "1.2.3")
+    noise = mechanism.calibrate(task)
+    return ReleasePlan(task, name, noise, 0.75 * noise.labels, None, "1.2.3")
 
 
 def _documents(plan, total, joint=None):

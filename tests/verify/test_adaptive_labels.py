@@ -8,9 +8,11 @@ import mpmath
 import numpy as np
 import pytest
 
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import largest_spread, two_classes
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.adaptive.hockey_sticks import excesses
+from private_ensembles.accounting.discrete_gaussian import Moves, delta
 from private_ensembles.darrm.certificate_file import exactly
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.release import label_certificate
@@ -33,7 +35,14 @@ def _noise(ones):
     second = np.concatenate([table[1:], table[:-1]])
     law = {"name": "coins", "rows": rows}
     spread = largest_spread(two_classes(ones))
-    return Noise(law, partial(excesses, first, second), spread, (2, len(ones) - 1))
+    return Noise(law, partial(excesses, first, second), spread, spread / 20, (2, len(ones) - 1))
+
+
+def _certificate(labels):
+    """The first certificate of a claim a little weaker than the account's, and the claim."""
+    epsilon = 1.001 * adaptive_epsilon(two_classes(COINS), labels, DELTA).upper
+    body, _ = next(label_certificate.adaptive(_noise(COINS), labels, DELTA, epsilon))
+    return body, epsilon
 
 
 def _truth(ones, labels, epsilon):
@@ -55,7 +64,7 @@ def _truth(ones, labels, epsilon):
 
 @pytest.mark.parametrize("labels", [1, 2, 3])
 def test_labels_cost_what_the_worst_adversary_reaches(labels):
-    body, epsilon, _ = label_certificate.adaptive(_noise(COINS), labels, DELTA, 1.0)
+    body, epsilon = _certificate(labels)
     about, least, most = verify.adaptive_labels(_fields(body), Fraction(epsilon))
     coins = [Fraction(p) for p in COINS]
     truth = _truth(coins, labels, epsilon)
@@ -68,23 +77,53 @@ def test_labels_cost_what_the_worst_adversary_reaches(labels):
 
 
 def test_blocks_stand_for_their_labels():
-    body, epsilon, _ = label_certificate.adaptive(_noise(COINS), 3, DELTA, 1.0)
+    body, epsilon = _certificate(3)
     body["blocks"] = [{"times": 3, "labels": 1}]
     apart = verify.adaptive_labels(_fields(body), Fraction(epsilon))[2]
     coins = [Fraction(p) for p in COINS]
     assert apart >= _truth(coins, 3, epsilon)
 
 
-@pytest.mark.parametrize("missing", ["law", "groups", "blocks"])
-def test_a_law_has_groups_and_blocks_of_labels(missing):
-    body, epsilon, _ = label_certificate.adaptive(_noise(COINS), 3, DELTA, 1.0)
+@pytest.mark.parametrize(("missing", "why"), [("law", "'law'"), ("blocks", "a block has a label")])
+def test_labels_have_a_law_and_blocks(missing, why):
+    body, epsilon = _certificate(3)
     forged = _fields(body)
     if missing == "blocks":
         forged["blocks"] = []
     else:
         del forged[missing]
-    with pytest.raises(ValueError, match="a law has groups and blocks"):
+    with pytest.raises(ValueError, match=why):
         verify.adaptive_labels(forged, Fraction(epsilon))
+
+
+def test_labels_that_are_drawn_near_their_coins_cost_as_much_more():
+    body, epsilon = _certificate(2)
+    law = body["law"]
+    costs = []
+    for apart in (0, 1, 3):
+        body["law"] = law | {"apart": f"{apart}/1000"} if apart else law
+        costs.append(verify.adaptive_labels(_fields(body), Fraction(epsilon))[2])
+    # Either label may be further away, and gives away that much by itself.
+    assert costs[1] >= costs[0] + Fraction(2, 1000)
+    assert costs[2] >= costs[0] + Fraction(6, 1000)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_curves_of_labels_lie_above_the_worst_adversary_on_both_sides(seed):
+    """Also left of 1, where they are reflected."""
+    generator = np.random.default_rng(seed)
+    ones = [float(p) for p in np.sort(generator.uniform(0.05, 0.95, 4))]
+    noise = _noise(ones)
+    step, places = Fraction(noise.spread) / 8, [*range(40), 60, 90]
+    groups = [[0, 1, 1], [0, 1, 1]]
+    kernels, _ = verify.kernels_on_a_grid(noise.law, groups, step, places)
+    curves = verify.induction(kernels, {1, 2, 3}, step, places[-1], 80)
+    coins = [Fraction(p) for p in ones]
+    for labels in (1, 2, 3):
+        known, curve = curves[labels]
+        for k in (-known, -40, -9, -1, 0, 1, 9, 40):
+            found = Fraction(curve[known + k], verify.ONE)
+            assert found >= _truth(coins, labels, float(k * step))
 
 
 def _fields(body):
@@ -92,14 +131,18 @@ def _fields(body):
     return {name: value for name, value in body.items() if name not in stated}
 
 
-@pytest.mark.parametrize(("sigma", "teachers"), [(2.5, 9), (20.0, 40)])
-def test_sticks_of_the_largest_count_lie_above_every_label(sigma, teachers):
+@pytest.mark.parametrize(
+    ("sigma", "teachers", "leads"),
+    [(2.5, 9, "votes"), (7.3, 40, "votes"), (2.5, 9, "cells"), (20.0, 40, "cells")],
+)
+def test_sticks_of_the_largest_count_lie_above_every_label(sigma, teachers, leads):
     """Random histograms of up to five classes, and the package's own sticks at the same nodes."""
     law = {
         "name": "gaussian_maximum",
         "scale": exactly(sigma),
         "teachers": teachers,
         "classes": 5,
+        "leads": leads,
         "cells": 10,
         "panels": 2,
         "lattice": "none",
@@ -111,9 +154,10 @@ def test_sticks_of_the_largest_count_lie_above_every_label(sigma, teachers):
     sticks = np.array([float(Fraction(stick, verify.ONE)) for stick in sticks])
     t = np.exp(step * np.array([*(-k for k in places[:0:-1]), *places]))
     package = OnCells(sigma, teachers, 5)
-    assert package._lines.shape[2:4] == (2 * maximum.leads + 1, maximum.middles)
-    same = package.excesses(t).max(axis=0) + np.maximum(0, 1 - t)
-    assert np.abs(sticks - same).max() < 1e-9
+    if package.votes == (leads == "votes"):
+        assert package._lines.shape[2:4] == (2 * maximum.leads + 1, maximum.middles)
+        same = package.excesses(t).max(axis=0) + np.maximum(0, 1 - t)
+        assert np.abs(sticks - same).max() < 1e-9
     assert (sticks >= GaussianMaximum(sigma, teachers, 5).excesses(t)[:0].sum(axis=0)).all()
     generator = np.random.default_rng(0)
     for classes in (2, 3, 5):
@@ -160,16 +204,38 @@ def test_counts_with_noise_on_whole_numbers_cost_what_their_sum_does(times, sigm
     assert f"{times} counts" in about
 
 
+@pytest.mark.parametrize(
+    "rows", [[(3, 2.5), (2, 4.0)], [(60, 30.0), (40, 15.0)], [(2, 300.0), (4000, 10.0)]]
+)
+def test_counts_of_two_kinds_cost_what_the_account_says(rows):
+    epsilon = Fraction(1, 2)
+    exact = delta(0.5, [Moves(*row) for row in rows])
+    body = {"counts": [{"times": times, "scale": exactly(scale)} for times, scale in rows]}
+    about, least, most = verify.discrete_counts(body, epsilon)
+    assert least == most
+    assert float(most) == pytest.approx(exact, rel=1e-9)
+    assert all(f"{times} counts" in about for times, _ in rows)
+
+
 def test_large_sums_count_as_rounded_gaussians():
     stick, _ = verify.discrete_noise(4000, Fraction(10))
     fine, _ = verify.discrete_noise(1500, Fraction(10))
-    from private_ensembles.accounting.discrete_gaussian import Moves, delta
-
     for count, curve in ((4000, stick), (1500, fine)):
         exact = delta(2.0, [Moves(count, 10.0)])
         assert float(curve(Fraction(2))) == pytest.approx(exact, rel=1e-6)
 
 
-def test_counts_below_the_scale_of_two_are_refused():
-    with pytest.raises(ValueError, match="scale of 2 or more"):
-        verify.discrete_noise(3, Fraction(3, 2))
+@pytest.mark.parametrize(
+    "rows", [[(3, 1.5)], [(1, 0.4)], [(40, 0.9)], [(3, 1.5), (2, 0.7)], [(5, 1.9), (90, 30.0)]]
+)
+def test_counts_of_small_scales_are_added_up(rows):
+    for epsilon in (0.3, 4.0, 15.0):
+        exact = delta(epsilon, [Moves(*row) for row in rows])
+        body = {"counts": [{"times": times, "scale": exactly(scale)} for times, scale in rows]}
+        found = float(verify.discrete_counts(body, Fraction(epsilon))[2])
+        assert found == pytest.approx(exact, rel=1e-8, abs=1e-25)
+
+
+def test_counts_without_noise_are_refused():
+    with pytest.raises(ValueError, match="there are counts, with noise"):
+        verify.discrete_noise(3, Fraction(0))

@@ -29,7 +29,9 @@ KINDS = (
     "coins",
     "response",
     "discrete_counts",
+    "two counts",
     "adaptive_labels",
+    "near coins",
     "gaussian_maximum",
 )
 WRONG = (None, True, [], {}, "text", "0.5", 0.5, -1, "-1/2", "1e9999999999", "\u0663/\u0664")
@@ -48,6 +50,8 @@ def real(solution):
     response = {"name": "response", "epsilon": exactly(1.0), "delta": exactly(2e-4)}
     grid = {"labels": 7, "step": exactly(1.0), "reach": 1}
     whole = {"counts": [{"times": 7, "scale": "40/1"}], "epsilon": "1/2", "delta": "1/1000"}
+    two = {"counts": [{"times": 7, "scale": "20/1"}, {"times": 2, "scale": "9/1"}]}
+    two |= {"epsilon": "1/1", "delta": "1/1000"}
     beside = {"counts": [{"times": 2, "scale": "9/1", "reach": 9}], "step": "1/8", "width": 3}
     adaptive = stated(
         "total",
@@ -61,7 +65,7 @@ def real(solution):
         delta="1/8",
     )
     largest = {"name": "gaussian_maximum", "scale": "4/1", "teachers": 3, "classes": 3}
-    largest |= {"cells": 2, "panels": 1, "lattice": "fine"}
+    largest |= {"leads": "cells", "cells": 2, "panels": 1, "lattice": "fine"}
     maximum = verify.Maximum(largest)
     nodes = [[0] * maximum.middles for _ in range(2 * maximum.leads + 1)]
     found = {
@@ -73,7 +77,9 @@ def real(solution):
             "total", "loss_distribution", law=response, **grid, epsilon="7/1", delta="1/500"
         ),
         "discrete_counts": stated("total", "discrete_counts", **whole),
+        "two counts": stated("total", "discrete_counts", **two),
         "adaptive_labels": adaptive,
+        "near coins": adaptive | {"law": law(apart="1/10000")},
         "gaussian_maximum": adaptive | {"law": largest, "groups": nodes},
     }
     assert tuple(found) == KINDS
@@ -160,6 +166,7 @@ def test_no_field_may_be_left_out(real, status, kind):
         lists = [("rows",), ("certificates", 1, "rows"), ("counts",), ("places",)]
         lists += [("law", "rows")] * (kind == "coins")
         shorter = path[:-1] in lists and kind != "discrete_counts"
+        shorter = shorter or path == ("law", "apart")  # of which coins are as they are
         if not (may_be_left_out(path) or shorter):
             refused(status, removed(real[kind], path), "without", path)
 

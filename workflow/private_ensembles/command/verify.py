@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 from private_ensembles.command.output import emit
+from private_ensembles.release.verifier import VERIFIER
 
 EXAMPLES = ("private-ensembles verify gamma.json",)
-# The repository's verify/verify.py leads to it. It is in no package, so that it imports nothing.
-VERIFIER = Path(__file__).resolve().parents[1] / "verify" / "verify.py"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ to choose the groups and to know what will be proven. Theorem: docs/certificates
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,26 +15,26 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive.account import deciding_orders
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.root import bisect
 from private_ensembles.darrm.certificate_file import exactly, stated
 
-# Up to so many labels there are so many points of the grid per standard deviation of a label's
-# loss, or without labels of an eighth of all: a grid costs what its chords do, in each label.
-_POINTS = ((0, 8), (1, 64), (10, 16), (50, 10), (125, 6), (math.inf, 4))
-# Of so many labels of coins.
-_FEW = 50
-# To how many standard deviations all thresholds are used, and how far a curve is followed.
-_NEAR, _WIDTH = 4, 7.5
+# What is tried, one after the other, until the claim is proven: points of the grid for each of the
+# account's own, and how pairs may be grouped. Together they cost at most a share of the dearest, or
+# so much more of it than they did; who lies below a group's stick may always join it.
+_TOGETHER, _ALIKE, _NEARLY, _APART = (1.0, 0.0), (0.9, 1e-3), (0.5, 1e-4), (0.0, 0.0)
+_TRIES = ((1.3, _TOGETHER), (1.7, _TOGETHER), (1.3, _ALIKE), (2.5, _NEARLY), (4.0, _NEARLY))
+# Coins take little time. So few pairs are not grouped by the account.
+_TRIES_OF_COINS = ((2.0, _TOGETHER), (2.0, _ALIKE), (4.0, _APART), (1.0, _APART), (8.0, _APART))
+_FEW = 48
+# Up to how many standard deviations thresholds are next to each other or nearly so, and how far a
+# curve is followed.
+_NEAR, _WIDTH = 4, 8.5
 # Labels that are taken one by one before a kernel stands for all of them.
-BLOCK = 250
-# What a group may cost at each deciding order, as a share of the dearest pair.
-_DEAR = 1.001
-# Of delta: what may be lost beyond the last threshold, and by what the claim is raised beyond what
-# floats find, so that the verifier's integers prove it.
-_CUT, _ROOM = 1e-3, 1e-6
+BLOCK = 500
+# Of delta: what may be lost beyond the last threshold, and by what floats may find too much.
+_CUT, _NEAR_ENOUGH = 1e-5, 1e-5
 _FURTHEST = 3000
-# No larger epsilon is looked for.
-_HIGHEST = 500.0
+# What the verifier's rounding adds to all masses together.
+_LOST = 2.0**-52
 # Points of the curve that is told beside the claim.
 _CURVE = 25
 # The cells of GNMax's labels, and the sixth derivative, as the verifier has them.
@@ -46,30 +46,41 @@ class Noise:
     """The noise of every label, as the verifier has it.
 
     curves: excesses of pairs at thresholds, a function of t. law: what the certificate says of it.
-    spread: standard deviation of a label's loss. shape: of the groups in the certificate. apart:
-    how far a label that is drawn may be from the law, in total variation. error: what the verifier
-    may add to an excess, for each t + 1.
+    spread: standard deviation of a label's loss. step: of the account's grid. shape: of the groups
+    in the certificate. apart: how far a label that is drawn may be from the law, in total
+    variation. error: what the verifier may add to an excess, for each t + 1.
     """
 
     law: dict
     curves: object
     spread: float
+    step: float
     shape: tuple[int, int]
     apart: float = 0.0
-    error: float = 1e-15
+    error: float = 0.0
 
 
 class OnCells(GaussianMaximum):
     """The family of GNMax's labels with nodes where the verifier has them."""
 
+    @property
+    def votes(self) -> bool:
+        """Whether each lead, in votes, is a node."""
+        return self.scale <= _CELLS or self.teachers == 1
+
     def _nodes(self):
         half_move = 1 / self.scale
         half = min((self.teachers - 1) / self.scale, 13 + half_move)
-        leads = math.ceil(half * _CELLS * (1 - 1e-15))
-        widest = leads / _CELLS + half_move
-        middles = math.ceil((8.5 + widest / 2 + 6.5) * _CELLS * (1 - 1e-15)) + 1
-        steps = np.arange(-leads, leads + 1) / _CELLS
-        return half_move + steps, -6.5 + np.arange(middles) / _CELLS, True
+        stride, leads = 1, math.ceil(half * _CELLS * (1 - 1e-15))
+        if self.votes:
+            stride = math.ceil(half_move * _CELLS * (1 - 1e-15))
+            leads = math.ceil(half / half_move * (1 - 1e-15))
+        cell = half_move / stride if self.votes else half / leads
+        widest = leads * stride * cell + half_move
+        lowest = math.floor(-6.5 / cell) * cell
+        middles = math.ceil((8.5 + widest / 2 - lowest) / cell * (1 - 1e-15)) + 1
+        steps = np.arange(-leads, leads + 1) * (stride * cell)
+        return half_move + steps, lowest + np.arange(middles) * cell, not self.votes
 
 
 def panel_error(panels: int, middles: int) -> float:
@@ -79,38 +90,62 @@ def panel_error(panels: int, middles: int) -> float:
 
 
 def adaptive(
-    noise: Noise | None,
+    noise: Noise,
     labels: int,
     delta: float,
     epsilon: float,
     counts: Sequence[tuple[int, float, object]] = (),
-) -> tuple[dict, float, list[tuple[float, float]]]:
-    """Return a certificate that so many labels keep delta, and the epsilon it proves.
+) -> Iterator[tuple[dict, list[tuple[float, float]]]]:
+    """Yield certificates that so many labels keep (epsilon, delta), ever longer to check.
 
-    And points of the whole curve, each an epsilon and what delta is at most there. An infinite
-    epsilon, and nothing else, if nothing is proven.
+    Each with points of the whole curve, an epsilon and what delta is at most there. Where floats
+    do not nearly find it proven on a grid, the next one is finer.
 
-    noise: of the labels; None, and 0 labels, for counts alone. epsilon: about what is proven, which
-    only chooses the grid. counts: noisy counts beside the labels, each how many, the scale, and its
-    delta at an epsilon.
+    noise: of the labels. counts: noisy counts beside them, each how many, the scale, and its delta
+    at an epsilon.
     """
-    width = 0.0 if noise is None else noise.spread * math.sqrt(labels)
+    width = noise.spread * math.sqrt(labels)
     for times, scale, _ in counts:
         width = math.hypot(width, math.sqrt(times) / scale)
-    points = next(points for most, points in _POINTS if labels <= most)
-    if labels <= _FEW and (noise is None or noise.law["name"] == "coins"):
-        points *= 4  # a few hundred pairs are quickly worked out at many thresholds
-    step = (width / 8 if noise is None else noise.spread) / points
-    places = _places(noise, step, delta / max(labels, 1))
+    if labels == 1 and not counts:
+        tries = [(epsilon, (math.inf, 0.0))]  # nothing but the curve at epsilon is asked for
+    else:
+        tries = _TRIES_OF_COINS if noise.law["name"] == "coins" else _TRIES
+        if 2 * noise.shape[1] <= _FEW and noise.shape[0] == 2:
+            tries = [(more, _APART) for more, groups in tries if groups is not _TOGETHER]
+        # A whole number of steps, so that two equal and opposite losses fall on the grid.
+        tries = [
+            (noise.spread / math.ceil(more * noise.spread / noise.step), groups)
+            for more, groups in tries
+        ]
+    for step, grouped in tries:
+        if found := _on_grid(noise, labels, delta, epsilon, counts, step, grouped, width):
+            yield found
+
+
+def _on_grid(
+    noise: Noise,
+    labels: int,
+    delta: float,
+    epsilon: float,
+    counts: Sequence[tuple[int, float, object]],
+    step: float,
+    grouped: tuple[float, float],
+    width: float,
+) -> tuple[dict, list[tuple[float, float]]] | None:
+    """Return the certificate on a grid and its curve; None if it proves less than is claimed.
+
+    grouped: how pairs may be grouped. width: standard deviation of all losses.
+    """
+    places = _places(noise, step, delta / labels, every=labels == 1)
     total = np.ones(1), 0, 0.0  # masses, the first one's place, the infinite loss's mass
-    far = round(_WIDTH * (1.0 if noise is None else noise.spread / step))
-    blocks, curves, groups = _blocks(labels), {}, []
-    if noise is not None:
-        orders = deciding_orders(epsilon, width)
-        sticks, groups = _grouped(noise, places, step, orders, 1.0 if labels > 1 else math.inf)
-        groups = groups.reshape(noise.shape).tolist()
-        kernels, sizes = _kernels(sticks, places, step), {size for _, size in blocks}
-        curves = _induction(kernels, sizes, step, places[-1], far)
+    far = max(1, round(_WIDTH * noise.spread / step))
+    blocks = _blocks(labels)
+    orders = deciding_orders(epsilon, width)
+    sticks, groups = _grouped(noise, places, step, orders, *grouped)
+    masses, lost = _kernels(sticks, places, step)
+    sizes = {size for _, size in blocks}
+    curves = _induction((masses, lost + _LOST), sizes, step, places[-1], far)
     for times, size in blocks:
         reach, curve = curves[size]
         one = _kernels(curve[None], range(reach + 1), step)
@@ -129,82 +164,90 @@ def adaptive(
 
     def delta_at(at: float) -> float:
         spent = masses @ np.maximum(0.0, -np.expm1(np.minimum(at - losses, 0.0)))
-        return float((spent + lost) * (1 + _ROOM) + 1e-16)
+        return float(spent + lost)
 
-    def holds(at: float) -> bool:
-        return delta_at(at) <= delta
-
-    high = epsilon
-    while not holds(high):
-        high = 1.01 * high + 1e-6
-        if high > _HIGHEST:
-            return {}, math.inf, []
-    proven = epsilon if holds(epsilon) else bisect(holds, epsilon, high, relative=1e-6)
+    if delta_at(epsilon) > delta * (1 + _NEAR_ENOUGH):
+        return None
     body = stated(
         "total",
         "adaptive_labels",
-        **({} if noise is None else {"law": noise.law, "groups": groups}),
+        law=noise.law,
+        groups=groups.reshape(noise.shape).tolist(),
         blocks=[{"times": times, "labels": size} for times, size in blocks],
         counts=noisy,
         step=exactly(step),
         places=list(places),
         width=far,
-        epsilon=exactly(proven),
+        epsilon=exactly(epsilon),
         delta=exactly(delta),
     )
-    curve = [(float(at), delta_at(float(at))) for at in np.linspace(0.0, proven, _CURVE)]
-    return body, proven, curve
+    return body, [(float(at), delta_at(float(at))) for at in np.linspace(0.0, epsilon, _CURVE)]
 
 
 def _blocks(labels: int) -> list[tuple[int, int]]:
     """As many blocks of nearly one size as there must be: each how many, and of how many labels."""
-    if not labels:
-        return []
     number = -(-labels // BLOCK)
     size, more = divmod(labels, number)
     return [(times, each) for times, each in ((number - more, size), (more, size + 1)) if times]
 
 
-def _places(noise: Noise | None, step: float, cut: float) -> list[int]:
-    """Thresholds in steps: all that are near, then ever fewer, until next to nothing is beyond."""
-    most = 4.0 if noise is None else noise.spread / step
-    places = list(range(math.ceil(_NEAR * most) + 1))
+def _places(noise: Noise, step: float, cut: float, *, every: bool) -> list[int]:
+    """Thresholds in steps: all that are near, then ever fewer, until next to nothing is beyond.
+
+    every: all of them, as the curve of one label is asked for at each.
+    """
+    if noise.spread < step:
+        return [0, 1]
+    most, places = noise.spread / step, [0]
     while places[-1] < _FURTHEST:
-        t = math.exp(min(places[-1] * step, 600.0))
-        beyond = 0.0 if noise is None else noise.curves(np.array([t])).max()
-        if beyond <= _CUT * cut or t > 1e200 or (len(places) > 3 and beyond < 1e-15):
-            break
-        places.append(math.ceil(1.2 * places[-1]))
+        last = places[-1]
+        if last > _NEAR * most:
+            t = math.exp(min(last * step, 600.0))
+            beyond = noise.curves(np.array([t])).max()
+            if beyond <= max(_CUT * cut, 1e-15) or t > 1e200:
+                break
+        # Chords may be longer where there is less of a normal law.
+        gap = math.floor(min(math.exp(min((last / most) ** 2 / 8, 9.0)), last / 5))
+        places.append(last + (1 if every else max(1, gap)))
     return places
 
 
 def _grouped(
-    noise: Noise, places: Sequence[int], step: float, orders: NDArray, cheapest: float
+    noise: Noise, places: Sequence[int], step: float, orders: NDArray, most: float, more: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The sticks of few groups, (groups, thresholds), and the group of each pair."""
+    """The sticks of few groups, (groups, thresholds), and the group of each pair.
+
+    most, more: what a group may cost at each order, as a share of the dearest pair, and how much
+    more a pair that joins may cost it if it costs more.
+    """
     ks = np.array([*(-k for k in places[:0:-1]), *places])
     t = np.exp(step * ks)
     excess = _falling(noise.curves(t) + (noise.error + noise.apart) * (1 + t), t)
     gaps = np.gradient(step * ks)
     weights = np.exp(np.minimum(np.log(t)[:, None] * orders, 100.0)) * gaps[:, None]
-    costs = excess @ weights
-    weights = weights / costs.max(axis=0)
-    rows = np.argsort((excess @ weights).max(axis=1), kind="stable")
+    weights = weights / (excess @ weights).max(axis=0)
+    own = excess @ weights
+    rows = np.argsort(own.max(axis=1), kind="stable")
     groups = np.zeros(len(excess), dtype=np.int64)
     # As many of the cheapest as together cost no more than the dearest are one group.
     together = np.maximum.accumulate(excess[rows], axis=0)
-    cheap = int(((together @ weights).max(axis=1) <= cheapest).sum())
+    cheap = int(((together @ weights).max(axis=1) <= most).sum())
     sticks = together[cheap - 1 : cheap] if cheap else excess[:0]
+    costs = sticks @ weights
     for row in rows[cheap:][::-1]:
         joint = np.maximum(sticks, excess[row])
-        cost = (joint @ weights).max(axis=1)
-        fits = int(cost.argmin()) if cost.size else -1
-        if fits >= 0 and cost[fits] <= _DEAR:
-            sticks[fits] = joint[fits]
+        cost = joint @ weights
+        rise = (cost - costs).max(axis=1)
+        below = (joint == sticks).all(axis=1)
+        fits = np.flatnonzero(below | (cost.max(axis=1) <= most) | (rise < more))
+        if fits.size:
+            group = fits[rise[fits].argmin()]
+            sticks[group], costs[group] = joint[group], cost[group]
         else:
-            fits = len(sticks)
+            group = len(sticks)
             sticks = np.concatenate([sticks, excess[row : row + 1]])
-        groups[row] = fits
+            costs = np.concatenate([costs, own[row : row + 1]])
+        groups[row] = group
     return np.minimum(sticks + np.maximum(1 - t, 0.0), 1.0), groups
 
 
@@ -231,31 +274,33 @@ def _kernels(
 
 
 def _induction(kernels, wanted, step: float, reach: int, width: int) -> dict:
-    """By number of labels: how far its curve is known, and the curve, as the verifier has it."""
+    """By number of labels: how far its curve is known, and the curve, as the verifier has it.
+
+    Worked out from place 0 on, and reflected, as the family has its pairs in both orders.
+    """
     masses, lost = kernels
     used = np.flatnonzero(masses.any(axis=0))
 
     def far(labels: int) -> int:
         return reach + math.isqrt(width * width * labels)
 
-    def widened(labels: int, places: int) -> NDArray:
-        known, values = curves[labels]
-        beyond = places - known
-        down = np.exp(-step * np.arange(beyond, 0, -1))
-        return np.concatenate([1 - (1 - values[0]) * down, values, np.full(beyond, values[-1])])
+    down = np.exp(-step * np.arange(1, far(max(wanted)) + 1))
 
-    curves = {0: (reach, np.maximum(0.0, -np.expm1(step * np.arange(-reach, reach + 1))))}
+    def reflected(values: NDArray, places: int) -> NDArray:
+        left = 1 - down[:places] * (1 - values[1 : places + 1])
+        return np.concatenate([left[::-1], values])
+
+    values, curves = np.zeros(reach + 1), {}
     for labels in range(1, max(wanted) + 1):
         here = far(labels)
-        wide = widened(labels - 1, here + reach)
-        shifted = np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1)
+        wide = np.append(values, np.full(here + reach + 1 - values.size, values[-1]))
+        shifted = np.lib.stride_tricks.sliding_window_view(reflected(wide, reach), 2 * reach + 1)
         # A loss of k steps leads k places down, so that the last column is the least loss.
         means = shifted[:, 2 * reach - used] @ masses[:, used].T + lost
-        best = np.maximum(widened(labels - 1, here), means.max(axis=1))
-        curves[labels] = here, np.minimum(best, 1.0)
-        if labels - 1 not in wanted:
-            del curves[labels - 1]
-    return {labels: curves[labels] for labels in wanted}
+        values = np.minimum(np.maximum(wide[: here + 1], means.max(axis=1)), 1.0)
+        if labels in wanted:
+            curves[labels] = here, reflected(values, here)
+    return curves
 
 
 def _both(left: tuple, right: tuple) -> tuple:

@@ -216,13 +216,6 @@ def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> 
         f"<p>Why: the theorem of <code>docs/{page}</code> in the repository of "
         "private-ensembles. It holds for queries that were chosen after seeing earlier labels.</p>"
     )
-    if proof.body["kind"] != "none":
-        proven = certificate.proven(proof.body)
-        if proven[0] > epsilon * (1 + 1e-9):
-            words += (
-                "<p>The certificate proves the claim on a coarser grid, in exact arithmetic: "
-                f"ε = {_number(proven[0])} at δ = {_number(proven[1])}.</p>"
-            )
     drawn = _drawn(plan)
     if drawn:
         words += f"<p>{drawn}</p>"

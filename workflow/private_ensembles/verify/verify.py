@@ -13,8 +13,10 @@ in ONE is fixed point: it stands for x / ONE. Bounds come as pairs, (below, abov
 """
 
 import argparse
+import csv
 import decimal
 import hashlib
+import io
 import json
 import math
 import os
@@ -164,9 +166,12 @@ def fields(record, required, optional=None):
         known = name in required or name in optional
         need(known, f"nobody checks a field {name!r}: it must not be")
         need(name in required or record[name] is not None, f"{name!r} is empty")
-    values = [kind(record[name]) for name, kind in required.items()]
-    for name, kind in optional.items():
-        values.append(kind(record[name]) if name in record else None)
+    values = []
+    for name, kind in [*required.items(), *optional.items()]:
+        try:
+            values.append(kind(record[name]) if name in record else None)
+        except ValueError as reason:
+            raise ValueError(f"{name}: {reason}") from None
     return values
 
 
@@ -489,6 +494,9 @@ def hockey_stick(body, epsilon):
     the labels, of all neighbours in both orders."""
     (law,) = fields(body, {"law": anything})
     pairs, about = neighbours(law)
+    if law["name"] == "response" and epsilon >= number(law["epsilon"]):
+        delta = number(law["delta"])  # what it says, which no rounding could tell
+        return f"one label of {about}", delta, delta
     delta = stick_from_below(pairs, epsilon), stick_from_above(pairs, epsilon)
     return f"one label of {about}", *delta
 
@@ -701,10 +709,11 @@ def loss_distribution(body, epsilon):
 
 # ---- All labels of a release ---------------------------------------------------------------------
 # Backward induction with few kernels, of a family of pairs that is in groups. Values are in SMALL
-# and stand side by side in one long number, so that a kernel's mass takes all of them at once.
-SMALL_BITS = 80
+# and stand side by side in one long number, so that a kernel's mass takes all of them at once, and
+# so does the largest of two. A mass has two of Python's digits.
+SMALL_BITS = 59
 SMALL = 1 << SMALL_BITS
-BYTES_OF_A_MEAN = 21  # of masses of less than 2 times values, in SMALL
+BYTES_OF_A_MEAN = 15  # of masses of less than 2 times values, in SMALL: 119 bits, and one is free
 
 
 def adaptive_labels(body, epsilon):
@@ -712,26 +721,22 @@ def adaptive_labels(body, epsilon):
     kernels. V_q lies above the stick of q labels, so that a kernel above it stands for a block of
     them. The losses of blocks, and of noisy counts, add up as independent ones do."""
     grid = {"step": number, "places": anything, "width": count}
-    required = {"blocks": anything, "counts": anything} | grid
-    noise = {"law": anything, "groups": anything}
-    blocks, counts, step, places, width, law, groups = fields(body, required, noise)
+    further = {"law": anything, "groups": anything, "blocks": anything, "counts": anything}
+    law, groups, blocks, counts, step, places, width = fields(body, further | grid)
     places = several(places, count)
     rising = len(places) > 1 and places[0] == 0 and all(x < y for x, y in pairwise(places))
     need(step > 0 and width and rising, "step and width must be positive, and places rise from 0")
     need(places[-1] <= 4000, "places end at 4000")
-    total, text = None, []
+    total = None
     blocks = [fields(row, {"times": count, "labels": count}) for row in several(blocks, anything)]
-    need(all(times and labels for times, labels in blocks), "a block has a label")
-    beside = [law is not None, groups is not None, bool(blocks)]
-    need(len(set(beside)) == 1, "a law has groups and blocks of labels")
-    if law is not None:
-        kernels, about = kernels_on_a_grid(law, groups, step, places)
-        curves = induction(kernels, {labels for _, labels in blocks}, step, places[-1], width)
-        for times, labels in blocks:
-            reach, curve = curves[labels]
-            total = both(total, power(kernel_above(curve, step, range(reach + 1)), times))
-        asked = sum(times * labels for times, labels in blocks)
-        text = [f"{asked} labels, asked adaptively, of {about}"]
+    need(blocks and all(times and labels for times, labels in blocks), "a block has a label")
+    kernels, about = kernels_on_a_grid(law, groups, step, places)
+    curves = induction(kernels, {labels for _, labels in blocks}, step, places[-1], width)
+    for times, labels in blocks:
+        reach, curve = curves[labels]
+        total = both(total, power(kernel_above(curve, step, range(reach + 1)), times))
+    asked = sum(times * labels for times, labels in blocks)
+    text = [f"{asked} labels, asked adaptively, of {about}"]
     for row in several(counts, anything):
         *noise, reach = fields(row, COUNTS | {"reach": count})
         stick, said = discrete_noise(*noise)
@@ -739,7 +744,6 @@ def adaptive_labels(body, epsilon):
         sticks = [ceil(ONE * stick(k * step)) for k in range(-reach, reach + 1)]
         total = both(total, kernel_above(sticks, step, range(reach + 1)))
         text.append(said)
-    need(total is not None, "there is no label and no count")
     delta = stick_of_kernel(total, step, epsilon)
     return " and ".join(text), delta, delta
 
@@ -757,16 +761,22 @@ def kernels_on_a_grid(law, groups, step, places):
 def groups_of(groups, length):
     """The group of each member, and how many groups there are."""
     groups = several(groups, count, length)
-    within(max(groups) < 1000, "there are more than 1000 groups")
+    within(max(groups) < 10000, "there are more than 10000 groups")
     return groups
 
 
 def sticks_of_pairs(law, groups, step, places):
     """The largest stick of each group of pairs, at thresholds of -places and places steps.
 
-    groups: two lists, for each pair as it stands and for each with its members exchanged.
+    groups: two lists, for each pair as it stands and for each with its members exchanged. Coins may
+    have `apart`: how far a label that is drawn is from its coin in total variation.
     """
+    law, apart = dict(law), Fraction(0)
+    if law["name"] == "coins" and "apart" in law:
+        apart = number(law.pop("apart"))
+        need(0 <= apart <= 1, "apart is from 0 to 1")
     rows, pairs, about = rows_and_pairs(law)
+    about += f", drawn within {at_most(apart)} of them" if apart else ""
     forwards, backwards = (groups_of(part, len(pairs)) for part in several(groups, anything, 2))
     members = {}
     for (i, j), first, second in zip(pairs, forwards, backwards, strict=True):
@@ -774,8 +784,12 @@ def sticks_of_pairs(law, groups, step, places):
         members.setdefault(second, set()).add(tuple(zip(rows[j], rows[i], strict=True)))
     thresholds = [*(-k for k in reversed(places)), *places[1:]]
     steps.take(4 * len(pairs) * len(rows[0]) * len(thresholds))
+    growths = [exp(k * step)[1] if apart else 0 for k in thresholds]
     sticks = [
-        [min(ONE, ceil(ONE * stick_from_above(group, k * step))) for k in thresholds]
+        [
+            min(ONE, ceil(ONE * (stick_from_above(group, k * step) + apart * (1 + growth))))
+            for k, growth in zip(thresholds, growths, strict=True)
+        ]
         for group in members.values()
     ]
     return sticks, about
@@ -793,35 +807,35 @@ def small_kernel(kernel):
 
 def induction(kernels, wanted, step, reach, width):
     """By number of labels wanted: how many places a curve is known to either side, and its values
-    there, in ONE. It is followed for width sqrt(labels) places beyond the reach of a kernel."""
+    there, in ONE. It is followed for width sqrt(labels) places beyond the reach of a kernel.
+
+    As the family has its pairs in both orders, W(1 / t) = 1 - (1 - W(t)) / t: a curve is worked out
+    from place 0 on, and reflected.
+    """
     most = max(wanted)
 
     def far(labels):
         return reach + isqrt(width * width * labels)
 
-    steps.take(100 * (2 * far(most) + 1))
-    down = [floor(SMALL * exp(-k * step)[0]) for k in range(1, 2 * far(most) + 1)]
+    steps.take(100 * (far(most) + 1))
+    down = [floor(SMALL * exp(-k * step)[0]) for k in range(1, far(most) + 1)]
 
-    def widened(labels, places):
-        """Its values for so many places to either side: to the left below the chord to 1, to the
-        right the last one."""
-        known, values = curves[labels]
-        first, beyond = SMALL - values[0], places - known
-        left = [SMALL - (first * x >> SMALL_BITS) for x in reversed(down[:beyond])]
-        return left + values + [values[-1]] * beyond
+    def reflected(values, places):
+        """Its values at so many places to the left, and from 0 on."""
+        right = zip(down[:places], values[1 : places + 1], strict=True)
+        return [SMALL - (fall * (SMALL - v) >> SMALL_BITS) for fall, v in right][::-1] + values
 
-    growth = [exp(k * step)[0] for k in range(-reach, reach + 1)]
-    curves = {0: (reach, [max(0, ceil(SMALL * (1 - x))) for x in growth])}
+    values, curves = [0] * (reach + 1), {}  # of no labels: 1 - t below 1
     for labels in range(1, most + 1):
         here = far(labels)
-        without = widened(labels - 1, here)  # who does not ask has what one label less has
-        values = side_by_side(widened(labels - 1, here + reach), BYTES_OF_A_MEAN)
-        asked = largest_means(values, kernels, reach, 2 * here + 1)
-        curves[labels] = here, list(map(max, without, asked))
-        if labels - 1 not in wanted:
-            del curves[labels - 1]
-    lift = BITS - SMALL_BITS
-    return {q: (curves[q][0], [v << lift for v in curves[q][1]]) for q in wanted}
+        wide = values + [values[-1]] * (here + reach + 1 - len(values))
+        long = side_by_side(reflected(wide, reach), BYTES_OF_A_MEAN)
+        asked = largest_means(long, kernels, reach, here + 1)
+        values = list(map(max, wide, asked))  # who does not ask has what one label less has
+        if labels in wanted:
+            lift = BITS - SMALL_BITS
+            curves[labels] = here, [v << lift for v in reflected(values, here)]
+    return curves
 
 
 def largest_means(values, kernels, reach, length):
@@ -829,20 +843,20 @@ def largest_means(values, kernels, reach, length):
     and reach further to either side."""
     bits = 8 * BYTES_OF_A_MEAN
     each = ((1 << bits * length) - 1) // ((1 << bits) - 1)  # 1 at each place
-    size = BYTES_OF_A_MEAN * length
-    best = [0] * length
+    most, free, best = (1 << bits * length) - 1, each << bits - 1, 0
     for losses, lost in kernels:
-        steps.take(length * (10 + len(losses)) // 20)
+        steps.take(length * (20 + len(losses)) // 60)
         total = sum((mass * values) << (bits * k) for k, mass in losses)
-        total = (total >> (bits * 2 * reach)) & ((1 << bits * length) - 1)
+        total = (total >> (bits * 2 * reach)) & most
         total += each * (lost << SMALL_BITS)
-        text = total.to_bytes(size, "little")
-        means = [
-            int.from_bytes(text[k : k + BYTES_OF_A_MEAN], "little")
-            for k in range(0, size, BYTES_OF_A_MEAN)
-        ]
-        best = list(map(max, best, means))
-    return [min(SMALL, shifted_up(value, SMALL_BITS)) for value in best]
+        # The free bit of a place is set where the best is no less, and fills the others there.
+        kept = ((best | free) - total) & free
+        kept -= kept >> bits - 1
+        best = total ^ ((total ^ best) & kept)
+    text = best.to_bytes(BYTES_OF_A_MEAN * length, "little")
+    starts = range(0, len(text), BYTES_OF_A_MEAN)
+    means = [int.from_bytes(text[k : k + BYTES_OF_A_MEAN], "little") for k in starts]
+    return [min(SMALL, shifted_up(value, SMALL_BITS)) for value in means]
 
 
 def both(left, right):
@@ -853,48 +867,117 @@ def both(left, right):
 # ---- Counts with noise on whole numbers ----------------------------------------------------------
 COUNTS = {"times": count, "scale": number}
 SMOOTH = 400  # from this standard deviation of a sum on, it is taken for a rounded Gaussian
+SINGLE = 2  # below this scale the law of a sum has no closed form
 
 
 def discrete_counts(body, epsilon):
-    """discrete_counts: n counts that a neighbour moves by 1 each, with discrete Gaussian noise."""
+    """discrete_counts: counts that a neighbour moves by 1 each, with discrete Gaussian noise. Those
+    of one kind are asked at what the losses of the other leave of epsilon."""
     (rows,) = fields(body, {"counts": anything})
     rows = several(rows, lambda row: fields(row, COUNTS))
-    need(len(rows) == 1, "counts are of one kind")
-    stick, about = discrete_noise(*rows[0])
-    return about, stick(epsilon), stick(epsilon)
+    need(1 <= len(rows) <= 2, "counts are of one kind or two")
+    rows.sort(key=lambda row: row[0] * row[1] ** 2)
+    stick, about = discrete_noise(*rows[-1])
+    if len(rows) == 1:
+        return about, stick(epsilon), stick(epsilon)
+    (times, scale), (_, said) = rows[0], discrete_noise(*rows[0])
+    if times * scale**2 > SMOOTH**2:  # so are both
+        stick, _ = rounded_gaussians(rows)
+        return f"{said} and {about}", stick(epsilon), stick(epsilon)
+    masses, delta = masses_of_sum(times, scale)
+    steps.take(1000 * len(masses))
+    for s, mass in masses.items():
+        left = epsilon - (2 * s + times) / (2 * scale**2)
+        left = Fraction(floor(left * GUARD), GUARD)  # less, where a stick is no lower
+        delta += ceil(GUARD * mass * stick(left))
+    return f"{said} and {about}", Fraction(delta, GUARD), Fraction(delta, GUARD)
 
 
 def discrete_noise(times, scale):
     """The stick of n counts at e^x, as a function of x, from above; and what is printed.
 
-    The noise is N_Z(0, scale^2), and S the sum of n: with r, the law of N_Z(0, n scale^2), each of
-    its probabilities is within 1 +- eta of r's, and a loss is (2 S + n) / (2 scale^2).
+    The noise is N_Z(0, scale^2), and S the sum of n: a loss is (2 S + n) / (2 scale^2). With r, the
+    law of N_Z(0, n scale^2), each probability of S is within 1 +- eta of r's.
     """
-    need(times >= 1 and scale >= 2, "there are counts, with noise of a scale of 2 or more")
-    variance = times * scale**2
-    eta = 5 * (times - 1) * exp(-Fraction(9869, 1000) * scale**2)[1] + Fraction(1, 10**18)
-    need(eta <= Fraction(1, 1000), "the scale is too small")
+    need(times >= 1 and scale > 0, "there are counts, with noise")
     about = f"{times} counts that move by 1, noise on whole numbers of scale {near(scale)}"
-    if variance <= SMOOTH**2:
-        tails = tails_of(variance)
+    if scale < SINGLE:
+        return stick_of_sum(times, scale), about
+    if times * scale**2 > SMOOTH**2:
+        return rounded_gaussians([(times, scale)])[0], about
+    eta, tails = eta_of(times, scale), tails_of(times * scale**2)
 
-        def stick(x):
-            x -= 3 * eta
-            start = floor(scale**2 * x - Fraction(times, 2)) + 1
-            here, there = tail_at(tails, start), tail_at(tails, start + times)
-            return min(Fraction(1), max(Fraction(0), here[1] - exp(x)[0] * there[0]) * (1 + eta))
-
-    else:
-        rho = times**2 / (variance - Fraction(9, 4)) / 2
-        r = Fraction(isqrt(ceil(rho * GUARD)) + 1, ONE)
-
-        def stick(x):
-            x -= 3 * eta
-            first = erfc((x - r**2) / (2 * r))[1]
-            second = exp(x)[0] * erfc((x + r**2) / (2 * r))[0]
-            return min(Fraction(1), max(Fraction(0), first - second) / 2 * (1 + eta))
+    def stick(x):
+        x -= 3 * eta
+        start = floor(scale**2 * x - Fraction(times, 2)) + 1
+        here, there = tail_at(tails, start), tail_at(tails, start + times)
+        return min(Fraction(1), max(Fraction(0), here[1] - exp(x)[0] * there[0]) * (1 + eta))
 
     return stick, about
+
+
+def eta_of(times, scale):
+    """By how much, relative to it, a probability of the sum of noise may differ from N_Z's."""
+    eta = 5 * (times - 1) * exp(-Fraction(9869, 1000) * scale**2)[1] + Fraction(1, 10**18)
+    need(eta <= Fraction(1, 1000), "the scale is too small")
+    return eta
+
+
+def masses_of_sum(times, scale):
+    """Pr[S = s] from above, for all s but those whose probabilities add up to no more than what is
+    returned beside them, in GUARD."""
+    if scale < SINGLE:  # by adding up, as kernels are
+        tails = tails_of(scale**2)
+        reach = len(tails) - 2
+        single = [
+            ceil(ONE * (tail_at(tails, s)[1] - tail_at(tails, s + 1)[0]))
+            for s in range(-reach, reach + 1)
+        ]
+        first, masses, lost = power((-reach, single, ceil(ONE * 2 * tails[-1][1])), times)
+        found = {s: Fraction(mass, ONE) for s, mass in enumerate(masses, first) if mass > SLACK}
+        return found, (lost + sum(mass for mass in masses if mass <= SLACK)) * GUARD // ONE
+    eta, tails = eta_of(times, scale), tails_of(times * scale**2)
+    far = 11 * (isqrt(ceil(times * scale**2)) + 1)
+    steps.take(100 * far)
+    found = {}
+    for s in range(1 - far, far):
+        mass = (tail_at(tails, s)[1] - tail_at(tails, s + 1)[0]) * (1 + eta)
+        found[s] = Fraction(ceil(mass * GUARD), GUARD)
+    return found, ceil(GUARD * 2 * tail_at(tails, far)[1] * (1 + eta))
+
+
+def stick_of_sum(times, scale):
+    """The stick of n counts whose probabilities were added up: of all s with losses above x, the
+    sum of Pr[S = s] (1 - e^(x - loss))."""
+    masses, lost = masses_of_sum(times, scale)
+    steps.take(200 * len(masses))
+    numbers = sorted(masses)
+    here, there = [Fraction(lost, GUARD)], [Fraction(0)]
+    for s in reversed(numbers):
+        here.append(here[-1] + masses[s])
+        there.append(there[-1] + masses[s] * exp(-(2 * s + times) / (2 * scale**2))[0])
+
+    def stick(x):
+        above = [s for s in numbers if (2 * s + times) / (2 * scale**2) > x]
+        return min(Fraction(1), here[len(above)] - exp(x)[0] * there[len(above)])
+
+    return stick
+
+
+def rounded_gaussians(rows):
+    """The same of counts of several kinds, of which no sum has a small variance: of Gaussians of
+    2.25 less variance, whose shifts add up in squares."""
+    eta = sum(eta_of(times, scale) for times, scale in rows)
+    rho = sum(times**2 / (times * scale**2 - Fraction(9, 4)) for times, scale in rows) / 2
+    r = Fraction(isqrt(ceil(rho * GUARD)) + 1, ONE)
+
+    def stick(x):
+        x -= 3 * eta
+        first = erfc((x - r**2) / (2 * r))[1]
+        second = exp(x)[0] * erfc((x + r**2) / (2 * r))[0]
+        return min(Fraction(1), max(Fraction(0), first - second) / 2 * (1 + eta))
+
+    return stick, eta
 
 
 def tails_of(variance):
@@ -935,7 +1018,7 @@ def tail_at(tails, start):
 # Pr[a] is the integral of phi(y - w/2) Phi(y + w/2) over y > c, Pr[b] the same at -w, and
 # Pr[another] = Phi(alpha) Phi(beta). All w and c are in cells; docs/many-labels.md, theorem 5.
 MAXIMUM = {"name": anything, "scale": number, "teachers": count, "classes": count}
-MAXIMUM |= {"cells": count, "panels": count, "lattice": anything}
+MAXIMUM |= {"leads": anything, "cells": count, "panels": count, "lattice": anything}
 LEAD, LOW, MARGIN = 13, Fraction(-13, 2), Fraction(17, 2)  # the cells' edges
 OUTSIDE = ONE // 10**16 + 1  # what labels beyond them may add to a stick
 ROOT_OF_TWO = Fraction(isqrt(2 * GUARD**2), GUARD)  # from below, within 2^-256
@@ -943,33 +1026,41 @@ SIXTH = 70  # the sixth derivative of phi(y - w/2) Phi(y + w/2) in y is less
 
 
 class Maximum:
-    """The family of such labels, whose cells are 1 / cells wide; a coordinate x is (n, m), for
-    n unit + m half_move / 2, where half_move is 1 / sigma."""
+    """The family of such labels, whose cells are 1 / cells wide or a little less, so that the last
+    node has the largest lead; a coordinate x is (n, m), for n unit + m half_move / 2, where
+    half_move is 1 / sigma.
+
+    leads: "votes" if each whole number of votes by which a may lead is a node, so that no lead lies
+    between nodes; `stride` cells are then one vote.
+    """
 
     def __init__(self, law):
-        _, self.sigma, K, C, cells, self.panels, lattice = fields(law, MAXIMUM)
-        need(
-            self.sigma > 0 and K >= 2 and C >= 2,
-            "scale is positive, teachers and classes 2 or more",
-        )
+        _, self.sigma, K, C, leads, cells, self.panels, lattice = fields(law, MAXIMUM)
+        right = self.sigma > 0 and K >= 1 and C >= 2
+        need(right, "scale is positive, and there are a teacher and two classes")
         need(1 <= self.panels <= 64 and 2 <= cells <= 100, "cells are 2 to 100, panels 1 to 64")
         self.half_move = 1 / self.sigma
-        self.cell = Fraction(1, cells)
-        self.unit = self.cell / (4 * self.panels)
+        need(leads == "votes" or (leads == "cells" and K > 1), "leads are cells, or else votes")
+        # Nodes i = -leads, ..., leads are at w = half_move + i stride cell, j at LOW + j cell.
         half = min((K - 1) / self.sigma, LEAD + self.half_move)
-        self.leads = ceil(half * cells)  # nodes i = -leads, ..., leads at w = half_move + i cell
-        widest = self.leads * self.cell + self.half_move
-        self.middles = ceil((MARGIN + widest / 2 - LOW) * cells) + 1  # c = LOW + j cell
+        self.votes, self.stride, self.leads = leads == "votes", 1, ceil(half * cells)
+        if self.votes:
+            self.stride, self.leads = ceil(self.half_move * cells), ceil(half / self.half_move)
+        self.cell = self.half_move / self.stride if self.votes else half / self.leads
+        self.unit = self.cell / (4 * self.panels)
+        widest = self.leads * self.stride * self.cell + self.half_move
+        lowest = self.start(0) * self.unit
+        self.middles = ceil((MARGIN + widest / 2 - lowest) / self.cell) + 1
         self.distance, drawn = Fraction(0), "continuous noise"
         need(lattice in ("none", "fine"), "lattice is none or fine")
         if lattice == "fine":
             self.distance, drawn = fine_distance(self.sigma, C), "noise on a fine lattice"
         self.about = f"{K} teachers, {C} classes, largest count with Gaussian noise, scale "
         self.about += f"{near(self.sigma)}, {drawn}"
-        size = (self.middles + 2 * self.leads) * 8 * self.panels
+        size = (self.middles + 2 * self.leads * self.stride) * 8 * self.panels
         steps.take(1000 * size + 300 * (2 * self.leads + 1) * self.middles)
-        self.first = floor(LOW / self.unit) - 2 * self.panels * (self.leads + 1)
-        last = self.start(self.middles) + 2 * self.panels * (self.leads + 1)
+        self.first = self.start(0) - 2 * self.panels * (self.leads * self.stride + 1)
+        last = self.start(self.middles) + 2 * self.panels * (self.leads * self.stride + 1)
         self.top = ceil(ONE / ROOT_OF_PI / ROOT_OF_TWO) + 1
         ones = {n: self.bell_and_area(n, 1) for n in range(min(self.first, -last), last + 1)}
         self.tables = {1: [ones[n] for n in range(self.first, last + 1)], -1: []}
@@ -982,7 +1073,7 @@ class Maximum:
 
     def start(self, j):
         """n of the middle j."""
-        return floor(LOW / self.unit) + 4 * self.panels * j
+        return 4 * self.panels * (floor(LOW / self.cell) + j)
 
     def x(self, n, m):
         """The coordinate itself."""
@@ -1003,7 +1094,7 @@ class Maximum:
 
     def first_wins(self, i):
         """Pr[a] at all middles, of the lead i: by Boole's rule, from the far end on."""
-        shift, top = 2 * self.panels * i, self.start(self.middles - 1)
+        shift, top = 2 * self.panels * self.stride * i, self.start(self.middles - 1)
         ends = range(self.start(0), top + 1)
         mine = self.tables[-1][ends[0] - shift - self.first : top - shift + 1 - self.first]
         theirs = self.tables[1][ends[0] + shift - self.first : top + shift + 1 - self.first]
@@ -1028,7 +1119,7 @@ class Maximum:
         # Of -w, as the reflected lead 2 half_move - w has it after the move: b's is a's there.
         rows = []
         for i in range(-self.leads, self.leads + 1):
-            a, shift = wins[i + self.leads], 2 * self.panels * i
+            a, shift = wins[i + self.leads], 2 * self.panels * self.stride * i
             row = []
             for j in range(self.middles):
                 n = self.start(j)
@@ -1044,13 +1135,15 @@ class Maximum:
         and by how much that may change as the vote moves; where cells meet, the most of them.
 
         move: whether a cell reaches as far down in w as the vote moves it. docs/many-labels.md has
-        the derivatives; each factor is the largest in the cell, in ONE.
+        the derivatives; each factor is the largest in the cell, in ONE. Where leads are votes, a
+        cell has no width but that.
         """
         down = 2 if move else 0  # in halves of a move
-        square = 8 * self.cell.denominator**2  # 8 over the cell's width squared
+        wide_by = 0 if self.votes else 1
+        eighth = ceil(ONE * self.cell**2 / 8)
         move_of_w = ceil(ONE * 2 * self.half_move)
         at_once, tied = ceil(ONE / (2 * ROOT_OF_PI**2)), ceil(ONE / (4 * ROOT_OF_PI))
-        heights = [LOW + j * self.cell for j in range(self.middles)]
+        heights = [self.start(j) * self.unit for j in range(self.middles)]
         both_c = [
             ceil(ONE * exp(Fraction(-(nearest(*ends) ** 2)))[1]) for ends in pairwise(heights)
         ]
@@ -1060,9 +1153,10 @@ class Maximum:
             for m, table in self.tables.items()
         }
         cells = []
-        for i in range(-self.leads, self.leads):
-            low_w = (1 - down) * self.half_move + i * self.cell
-            high_w = self.half_move + (i + 1) * self.cell
+        for i in range(-self.leads, self.leads + 1 - wide_by):
+            at = i * self.stride
+            low_w = (1 - down) * self.half_move + at * self.cell
+            high_w = self.half_move + (at + wide_by) * self.cell
             near_w, far_w = nearest(low_w, high_w), farthest(low_w, high_w)
             falls = ceil(ONE * exp(Fraction(-near_w * near_w) / 4)[1])
             turn = max(abs(Fraction(x * x) / 4 - Fraction(1, 2)) for x in (near_w, far_w))
@@ -1071,8 +1165,8 @@ class Maximum:
             row = []
             for j in range(self.middles - 1):
                 n, half = self.start(j) - self.first, 2 * self.panels
-                mine = (-1, n - half * (i + 1)), (down - 1, n + 2 * half - half * i)
-                theirs = (1 - down, n + half * i), (1, n + 2 * half + half * (i + 1))
+                mine = (-1, n - half * (at + wide_by)), (down - 1, n + 2 * half - half * at)
+                theirs = (1 - down, n + half * at), (1, n + 2 * half + half * (at + wide_by))
                 a, b = [tuple(x_of[m][k] for m, k in ends) for ends in (mine, theirs)]
                 bell_a, bell_b = self.highest(mine, a), self.highest(theirs, b)
                 only_a = times(bell_a, self.tables[1][theirs[1][1]][3])
@@ -1090,16 +1184,16 @@ class Maximum:
                 bent_b = (times(squares_b, only_b) + times(further_b, density)) // 8 + 1
                 wide, bend = times(half_w, tie), times(turn, tie)
                 level = [
-                    along_a + wide + along_a // 4 + 1,
-                    along_b + wide + along_b // 4 + 1,
-                    along_a + along_b + (along_a + along_b) // 4 + 1,
+                    along_a + wide_by * (wide + along_a // 4 + 1),
+                    along_b + wide_by * (wide + along_b // 4 + 1),
+                    along_a + along_b + wide_by * ((along_a + along_b) // 4 + 1),
                 ]
-                tilt = [turn_a + bend + bent_a, turn_b + bend + bent_b]
-                tilt.append(turn_a + turn_b + bent_a + bent_b)
+                tilt = [turn_a + wide_by * (bend + bent_a), turn_b + wide_by * (bend + bent_b)]
+                tilt.append(turn_a + turn_b + wide_by * (bent_a + bent_b))
                 tilt = [times(value, move_of_w) for value in tilt]
-                row.append([divided_up(value, square) for value in level + tilt])
+                row.append([times(value, eighth) for value in level + tilt])
             cells.append(row)
-        return around(cells)
+        return around(cells, between=not self.votes)
 
     def highest(self, ends, x):
         """The largest phi between two coordinates, whose values are x."""
@@ -1186,10 +1280,13 @@ def square_less_one(low, high):
     return max(abs((near * near >> BITS) - ONE), abs((far * far >> BITS) - ONE)) + 2
 
 
-def around(cells):
-    """At each corner of cells, the largest of those that meet there."""
+def around(cells, between):
+    """At each corner of cells, the largest of those that meet there; of rows of cells that lie
+    between rows of corners, or on them."""
     wide = [[*row, row[-1]] for row in cells]
     wide = [[list(map(max, row[max(0, j - 1)], row[j])) for j in range(len(row))] for row in wide]
+    if not between:
+        return wide
     wide.append(wide[-1])
     return [
         [list(map(max, x, y)) for x, y in zip(wide[max(0, i - 1)], wide[i], strict=True)]
@@ -1205,9 +1302,10 @@ def fine_distance(sigma, C):
     h = Fraction(1, 2**40)
     while sigma >= h * 2**56:
         h *= 2
-    root = Fraction(1)
-    while exp(root**2 / 2)[0] < C:
-        root += Fraction(1, 16)
+    low, root = Fraction(1), Fraction(16)  # of 2 ln C
+    while root - low > Fraction(1, 4096):
+        middle = (low + root) / 2
+        low, root = (low, middle) if exp(middle**2 / 2)[0] >= C else (middle, root)
     return (root + Fraction(C, 2**20)) * h / sigma
 
 
@@ -1367,48 +1465,318 @@ def of_certificate(stated, gamma, rising, privacy):
 
 
 # ---- The file of a release: what was released is what its certificate speaks of ------------------
-FACTS = {"time": words, "labels_sha256": words, "mechanism": words}
-FACTS |= {"epsilon": number, "delta": number, "terms": words}
-# What a plan may state of the labels that are wanted.
-TASK = {"epsilon", "delta", "queries", "labels", "n_teachers", "n_classes", "privacy_model"}
-TASK |= {"adjacency", "teacher_epsilon", "teacher_Delta", "secure", "counts_only", "profile"}
-TASK |= {"reach", "unit", "absent", "most_ones"}
-# What is proven may be more than what is stated by so much, which the line says.
-NEARLY = Fraction(51, 50)
+def one_of(*allowed):
+    """The kind of a value that is one of these."""
+
+    def kind(value):
+        right = any(type(value) is type(x) and value == x for x in allowed)
+        need(right, f"{value!r}: must be {' or '.join(map(json.dumps, allowed))}")
+        return value
+
+    return kind
+
+
+def or_null(kind):
+    """The kind of a value that may be missing, but not its field."""
+    return lambda value: None if value is None else kind(value)
+
+
+def positive(value):
+    """A number above 0."""
+    x = real(value)
+    need(x > 0, f"{value!r}: must be above 0")
+    return x
+
+
+def share(value):
+    """A number from 0 to 1."""
+    x = real(value)
+    need(0 <= x <= 1, f"{value!r}: must be from 0 to 1")
+    return x
+
+
+def matching(pattern):
+    """The kind of a text of this form."""
+
+    def kind(value):
+        need(re.fullmatch(pattern, words(value), re.ASCII), f"{value!r}: must match {pattern}")
+        return value
+
+    return kind
+
+
+FACTS = {"time": matching(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"), "terms": words}
+FACTS |= {"labels_sha256": matching("[0-9a-f]{64}"), "mechanism": words}
+FACTS |= {"epsilon": number, "delta": number}
+# The terms. What no privacy rests on is only of the right form: correct, version, profile, unit.
+PLAN = {"name": words, "task": anything, "parameters": anything}
+PLAN |= {"correct": real, "seed": one_of(None), "version": words}
+TASK = {"epsilon": positive, "delta": share, "queries": count, "labels": count}
+TASK |= {"n_teachers": count, "n_classes": count, "secure": one_of(True)}
+TASK |= {"unit": words, "reach": count}
+TASK |= {"privacy_model": one_of("disjoint_shards", "shared_data")}
+TASK |= {"adjacency": one_of("add_remove", "replace_one"), "counts_only": one_of(False, True)}
+TASK |= {"teacher_epsilon": or_null(positive), "teacher_Delta": share, "profile": anything}
+SELDOM = {"absent": one_of(True), "most_ones": count}
+PROFILE = {"n_classes": count, "easy_share": share, "easy": anything, "hard": anything}
+PROFILE |= {"confusion": positive, "imbalance": positive, "mislabelled": share}
+PROFILE |= {"commonest": or_null(share), "absent_share": share}
+# The noise: what every kind has, and what each has beside it.
+NOISE = {"kind": words, "labels": count, "continuous": one_of(False)}
+NOISE |= {"n_teachers": count, "n_classes": count}
+# Each mechanism's kind of noise, and by which theorems and of which laws its certificates are.
+COINS = [("hockey_stick", "coins"), ("adaptive_labels", "coins")]
+MAXIMA, COUNTED = [("adaptive_labels", "gaussian_maximum")], [("discrete_counts", None)]
+COMPOSED = [("loss_distribution", "response")]
+RANGES = [("adaptive_labels", "bounded_range")]
+GAMMA = [("darrm_lemma_3.4", None), ("hockey_stick", "response"), *COMPOSED]
+MECHANISMS = {
+    "gnmax": ("GaussianNoise", COUNTED),
+    "gnmax_analytic": ("GaussianNoise", COUNTED),
+    "gnmax_exact": ("GaussianNoise", COINS + MAXIMA),
+    "lnmax_pure": ("PureScale", COINS[:1]),
+    "exponential": ("SelectionRate", COINS + RANGES + COMPOSED),
+    "permute_and_flip": ("SelectionRate", COINS + COMPOSED),
+    "ladder": ("LeakyLabel", COINS + COMPOSED),
+    "darrm_sub": ("NoisyMajority", GAMMA),
+    "darrm_opt": ("NoisyMajority", GAMMA),
+    "majority_private": ("Answers", [("hockey_stick", "response")]),
+    "committee": ("Members", [("hockey_stick", "response"), *COMPOSED]),
+    "confident_gnmax": ("CheckedNoise", COUNTED),
+    "confident_gnmax_exact": ("CheckedNoise", COINS[1:] + MAXIMA),
+}
+# Those whose teachers are private themselves, and which shards they protect.
+BOTH = ["disjoint_shards", "shared_data"]
+PRIVATE = {
+    "majority_private": BOTH[:1],
+    "committee": BOTH[1:],
+    "darrm_sub": BOTH,
+    "darrm_opt": BOTH,
+}
+RATE_BITS = 30
+# Numbers that the package rounds are its own up to this, relative to themselves.
+ROUNDED = Fraction(1, 10**9)
+# What a file of labels may have as columns, and how many bytes are read.
+COLUMNS = ["batch", "query", "id", "label", "class_name"]
+LARGEST_LABELS = 1 << 26
+
+
+def named(record, kinds, optional=None):
+    """The values of an object's fields, by name."""
+    optional = optional or {}
+    values = fields(record, kinds, optional)
+    return dict(zip([*kinds, *optional], values, strict=True))
+
+
+class Plan:
+    """The plan of a release: an object of a closed list of fields, each of which is looked at."""
+
+    def __init__(self, terms):
+        try:
+            record = parsed(terms)
+        except (json.JSONDecodeError, RecursionError):
+            raise ValueError("the terms are no JSON") from None
+        self.name, task, noise, correct, *_ = fields(record, PLAN)
+        need(self.name in MECHANISMS, f"no mechanism {self.name!r} is known here")
+        self.task = task = named(task, TASK, SELDOM)
+        self.K, self.C = task["n_teachers"], task["n_classes"]
+        need(self.K >= 1 and self.C >= 2, "there are a teacher and two classes")
+        need(1 <= task["labels"] <= task["queries"], "labels are of queries")
+        kind, self.proofs = MECHANISMS[self.name]
+        of_its_kind, consistent = KINDS[kind]
+        self.noise = noise = named(noise, NOISE | of_its_kind)
+        need(noise["kind"] == kind, f"the noise of {self.name} is {kind}")
+        same = noise["n_teachers"] == self.K and noise["n_classes"] == self.C
+        need(same, "the noise is for other teachers or classes")
+        self.labels = noise["labels"]
+        need(1 <= self.labels <= task["labels"], "the noise is for labels that nobody wants")
+        self.silent = kind == "CheckedNoise"
+        need(0 <= correct <= self.labels * (1 + ROUNDED), "more labels are right than there are")
+        self.protects()
+        self.of_profile()
+        consistent(self, *(noise[name] for name in of_its_kind))
+
+    def protects(self):
+        """Whether the mechanism protects whom the plan protects."""
+        task, private = self.task, PRIVATE.get(self.name)
+        unit, reach, model = task["unit"], task["reach"], task["privacy_model"]
+        need(unit.isprintable() and 0 < len(unit) <= 100, "unit is a word for what is protected")
+        known = model in (private or ["disjoint_shards"])
+        need(known, f"{self.name} does not protect {model}")
+        right = reach == 1 or (model == "disjoint_shards" and 1 < reach <= self.K)
+        need(right, "reach is from 1 to the number of teachers, and of shared data 1")
+        need(not private or task["teacher_epsilon"], f"the teachers of {self.name} are private")
+        absent = self.name != "majority_private" and private and task["absent"]
+        need(not absent, f"the votes of {self.name} are all there")
+        most = task["most_ones"]
+        right = most is None or (most >= 1 and self.C == 2 and not task["absent"])
+        need(right, "ones are votes of two classes, all there")
+
+    def of_profile(self):
+        """How teachers were thought to agree is of the right form."""
+        if self.task["profile"] is not None:
+            classes, _, easy, hard, *_ = fields(self.task["profile"], PROFILE)
+            several(easy, positive, 2), several(hard, positive, 2)
+            need(classes == self.C, "the profile has other classes")
+
+    @property
+    def charged(self):
+        """How many labels, and how many thresholds, a teacher can change."""
+        labels, queries = self.labels, self.noise.get("queries")
+        if self.task["most_ones"] is not None and self.name not in PRIVATE:
+            labels = min(labels, 2 * self.task["most_ones"])
+            queries = queries and min(queries, 2 * self.task["most_ones"])
+        return labels, queries
+
+    def teacher(self):
+        """The cost of one teacher; neighbours that differ in a record's values are two apart."""
+        epsilon, Delta = self.task["teacher_epsilon"], self.task["teacher_Delta"]
+        if self.task["adjacency"] == "add_remove":
+            return epsilon, Delta
+        return 2 * epsilon, (1 + exp(epsilon)[0]) * Delta
+
+
+# Of each kind of noise: what it says agrees with itself, and by what labels are drawn.
+def gaussian_noise(plan, sigma):
+    plan.coin = "gaussian", sigma
+
+
+def pure_scale(plan, label_epsilon, own_scale):
+    scale = own_scale or 2 / label_epsilon
+    need(0 <= label_epsilon * scale - 2 <= ROUNDED, "label_epsilon is not that of own_scale")
+    plan.coin = "laplace", scale
+
+
+def selection_rate(plan, label_epsilon, rate, leak):
+    plan.loss, plan.leak = (2 * rate if rate else label_epsilon), Fraction(0)
+    if leak is None:
+        need(label_epsilon == plan.loss, "label_epsilon is not twice the rate")
+    else:
+        budget = plan.task["epsilon"], plan.task["delta"]
+        right = rate and plan.labels == 1 and plan.C == 2 and (label_epsilon, leak) == budget
+        need(right, "a rate with a leak is that of one label of two classes, at its budget")
+    plan.coin = plan.name, 2 / plan.loss
+    if plan.C > 2:  # where the rate is rounded down to few bits, so that its multiples are floats
+        mantissa, exponent = math.frexp(float(plan.loss))
+        plan.loss = floor(mantissa * 2**RATE_BITS) * Fraction(2) ** (exponent - RATE_BITS)
+
+
+def leaky_label(plan, label_epsilon, label_delta):
+    need(plan.C == 2, "a ladder is of two classes")
+    plan.loss, plan.leak = label_epsilon, label_delta
+
+
+def noisy_majority(plan, m, K, delta, epsilon, Delta, _):
+    need(K == plan.K and K % 2, "gamma is of other teachers, or of an even number")
+    need(1 <= m <= K and plan.C == 2, "m is from 1 to K, of two classes")
+    need(delta == plan.task["delta"], "gamma is for another delta")
+    for stated, true in zip((epsilon, Delta), plan.teacher(), strict=True):
+        need(abs(stated - true) <= ROUNDED * true, "a teacher costs something else in the task")
+    plan.members = m
+
+
+def members(plan, number):
+    need(1 <= number <= plan.K, "members are teachers")
+    plan.members = number
+
+
+def answers(plan, _):
+    plan.members = 1
+
+
+def checked_noise(plan, threshold, sigma1, sigma2, queries, _):
+    need(queries == plan.task["queries"], "thresholds are for other queries")
+    plan.coin = "gaussian", sigma2
+
+
+KINDS = {
+    "GaussianNoise": ({"sigma": positive}, gaussian_noise),
+    "PureScale": ({"label_epsilon": positive, "own_scale": or_null(positive)}, pure_scale),
+    "SelectionRate": (
+        {"label_epsilon": positive, "rate": or_null(positive), "leak": or_null(share)},
+        selection_rate,
+    ),
+    "LeakyLabel": ({"label_epsilon": positive, "label_delta": share}, leaky_label),
+    "NoisyMajority": (
+        {"m": positive, "K": count, "delta": share}
+        | {"teacher_epsilon": positive, "teacher_Delta": share, "gamma": one_of(None)},
+        noisy_majority,
+    ),
+    "Answers": ({"weaker": one_of(None)}, answers),
+    "Members": ({"members": count}, members),
+    "CheckedNoise": (
+        {"threshold": real, "sigma1": positive, "sigma2": positive}
+        | {"queries": count, "score": one_of(None)},
+        checked_noise,
+    ),
+}
 
 
 def release_file(record, path):
     """The lines of a release's file: on its certificate, which is of the plan that it states, and
     on the labels beside it."""
     facts, bodies = fields(record, {"release": anything, "certificates": anything})
-    time, sha256, mechanism, epsilon, delta, terms = fields(facts, FACTS)
+    time, terms, sha256, mechanism, epsilon, delta = fields(facts, FACTS)
     (body,) = several(bodies, anything, 1)
     need(type(body) is dict, "a certificate is an object")
-    plan = parsed(terms)
-    need(type(plan) is dict and plan.get("name") == mechanism, "the terms are of another mechanism")
-    task = plan.get("task")
-    need(type(task) is dict, "the terms have no task")
-    for name in task:
-        need(name in TASK, f"nobody checks a field {name!r} of the task: it must not be")
-    same = epsilon <= real(task.get("epsilon")) and real(task.get("delta")) == delta
+    plan = Plan(terms)
+    need(plan.name == mechanism, "the terms are of another mechanism")
+    same = 0 <= epsilon <= plan.task["epsilon"] and plan.task["delta"] == delta
     need(same, "the terms have a smaller epsilon, or another delta")
-    need(task.get("secure") is True, "the noise of a rehearsal is known")
+    beside = labels_beside(path, sha256, plan)
     released = (
         f"release of {time} by {mechanism!r}, stated ({at_most(epsilon)}, {at_most(delta)})-DP"
     )
-    yield of_the_claim(released, body, plan, task, (epsilon, delta))
-    labels = os.path.join(os.path.dirname(path), "labels.csv")
+    word, line = of_the_claim(released, body, plan, (epsilon, delta))
+    yield word, line
+    if word == "holds" or body.get("kind") == "none":
+        yield beside
+
+
+def labels_beside(path, sha256, plan):
+    """The line on the labels beside a release's file, which are as many as its plan has."""
     try:
-        with open(labels, "rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+        with open(os.path.join(os.path.dirname(path), "labels.csv"), "rb") as file:
+            content = file.read(LARGEST_LABELS + 1)
     except OSError:
-        yield "unchecked", "labels.csv: is not beside this file"
-        return
+        return "unchecked", "labels.csv: is not beside this file"
+    if len(content) > LARGEST_LABELS:
+        return "unchecked", f"labels.csv: has more than {LARGEST_LABELS} bytes"
+    found = hashlib.sha256(content).hexdigest()
     need(found == sha256, "labels.csv: is another file than the one that was charged")
-    yield "holds", f"labels.csv: is the file that was charged, sha256 {sha256}"
+    number, of_session = rows_of_labels(content, plan.C)
+    text = f"labels.csv: has {number} labels, and the plan {plan.labels}"
+    need(number <= plan.labels, text)
+    need(number == plan.labels or plan.silent or of_session, text)
+    return "holds", f"labels.csv: is the file of {number} labels that was charged, sha256 {sha256}"
 
 
-def of_the_claim(claimed, body, plan, task, claim):
+def rows_of_labels(content, classes):
+    """How many labels a table has, each of a query of its own; and whether it is of batches."""
+    try:
+        header, *rows = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True)
+    except (UnicodeDecodeError, csv.Error, ValueError):
+        raise ValueError("labels.csv: is no table of labels") from None
+    known = [name for name in COLUMNS if name in header]
+    right = header == known and "query" in known and "label" in known
+    need(right, f"labels.csv: must have the columns {', '.join(COLUMNS)}, or some of them")
+    asked, names = set(), {}
+    for line, cells in enumerate(rows, start=2):
+        need(len(cells) == len(header), f"labels.csv: line {line} has {len(cells)} cells")
+        row = dict(zip(header, cells, strict=True))
+        right = all(re.fullmatch(r"\d{1,9}", row[name], re.ASCII) for name in ("query", "label"))
+        need(right, f"labels.csv: line {line} has no label")
+        asked.add((row.get("batch"), int(row["query"])))
+        name = row.get("class_name")
+        same = names.setdefault(int(row["label"]), name) == name
+        need(same, f"labels.csv: line {line} calls a class by another name")
+    need(len(asked) == len(rows), "labels.csv: a query has two labels")
+    first = min(1, *names) if names else 0  # classes count from 0 or from 1
+    need(max(names, default=0) - first < classes, "labels.csv: a label is of no class")
+    return len(rows), "batch" in header
+
+
+def of_the_claim(claimed, body, plan, claim):
     """The line on a certificate of a plan.
 
     claimed: the claim in words. claim: its epsilon and delta.
@@ -1416,103 +1784,119 @@ def of_the_claim(claimed, body, plan, task, claim):
     epsilon, delta = claim
     try:
         if body.get("kind") != "none":  # which is there to say why there is none
-            of_the_plan(body, plan, task)
-            times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
-            smaller = times * number(body["epsilon"]) > NEARLY * epsilon
-            need(not smaller, "the release states a smaller epsilon than is proven")
-            more = number(body["delta"]) > delta
-            need(not more, "the release states a smaller delta than is proven")
+            try:
+                of_the_plan(body, plan)
+                times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
+                smaller = epsilon < times * number(body["epsilon"]) or delta < number(body["delta"])
+            except (KeyError, TypeError, AttributeError, IndexError):
+                raise ValueError("the certificate has not the fields of its kind") from None
+            need(not smaller, "the release states less epsilon or less delta than is proven")
         return "holds", f"{claimed}: {check(body)}"
     except NotImplementedError as reason:
         return "unchecked", f"{claimed}: {reason}"
 
 
-def of_the_plan(body, plan, task):
+def of_the_plan(body, plan):
     """A certificate is of the noise, the votes, the classes and the labels that a plan has."""
-    need(task.get("reach") == 1, "the plan protects several ballots, and the certificate one")
-    K, C = count(task.get("n_teachers")), count(task.get("n_classes"))
-    noise = plan.get("parameters")
-    need(type(noise) is dict, "the terms have no noise")
-    labels, name, asked = noise.get("labels"), plan["name"], noise.get("queries")
-    if task.get("most_ones") is not None:  # of labels those alone that a teacher can change
-        need(C == 2, "ones are votes of two classes")
-        most = 2 * count(task["most_ones"])
-        labels = min(count(labels), most)
-        asked = None if asked is None else min(count(asked), most)
-    law = body.get("law")
-    of_response = type(law) is dict and law.get("name") == "response"
-    if body["kind"] == "gamma_privacy":
-        same = body["K"] == K and number(body["m"]) == real(noise.get("m"))
-        need(same and labels == 1, "the certificate is of another gamma")
-        of_teachers(number(body["epsilon"]), number(body["Delta"]), task)
-    elif of_response and body["theorem"] != "adaptive_labels":
-        if "label_epsilon" in noise:  # labels of which only the cost is known
-            costs = loss_of(noise), real(noise["label_delta"]) if "label_delta" in noise else 0
-            need(body["labels"] == labels, "the certificate is of another number of labels")
-            each = number(law["epsilon"]), number(law["delta"])
-            need(each == costs, "the certificate is of other labels")
-            return
-        members = noise.get("members", 1 if name == "majority_private" else K)
-        need(body.get("labels", 1) == members, "the certificate is of another number of teachers")
-        of_teachers(number(law["epsilon"]), number(law["delta"]), task)
-    elif body["theorem"] == "hockey_stick":
-        need(labels == 1, "the certificate is of one label")
-        of_noise(law, name, noise, K, C)
+    need(plan.task["reach"] == 1, "the plan protects several ballots, and the certificate one")
+    law, theorem = body.get("law"), body["theorem"]
+    name = None if law is None else law["name"]
+    known = (body["kind"], theorem) in THEOREMS and (theorem, name) in plan.proofs
+    need(known, f"{plan.name} is not proven so")
+    noise, (labels, asked) = plan.noise, plan.charged
+    if plan.name in PRIVATE:
+        of_teachers(body, law, plan)
+        return
+    if law is not None:
+        told = body["labels"] if theorem == "loss_distribution" else 1
+        if theorem == "adaptive_labels":
+            told = sum(row["times"] * row["labels"] for row in body["blocks"])
+        need(told == labels, "the certificate is of another number of labels")
+        of_noise(law, plan)
+    expected = []
+    if asked:
+        expected.append((asked, noise["sigma1"]))
+    if law is None:
+        expected.append((2 * labels, noise["sigma2"] if plan.silent else noise["sigma"]))
+    if theorem == "discrete_counts" and len({scale for _, scale in expected}) == 1:
+        expected = [(sum(times for times, _ in expected), expected[0][1])]
+    counts = [(row["times"], number(row["scale"])) for row in body.get("counts", [])]
+    need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
+
+
+def of_teachers(body, law, plan):
+    """A certificate is of as many teachers as answer, or of gamma, and none costs less than one
+    does in the plan."""
+    if law is None:
+        need(body["K"] == plan.K, "the certificate is of other teachers")
+        need(number(body["m"]) == plan.noise["m"] and plan.labels == 1, "gamma is another one")
+        cost = number(body["epsilon"]), number(body["Delta"])
     else:
-        if law is not None:
-            asked_for = sum(row["times"] * row["labels"] for row in body["blocks"])
-            need(asked_for == labels, "the certificate is of another number of labels")
-            of_noise(law, name, noise, K, C)
-        counts = [(row["times"], number(row["scale"])) for row in body["counts"]]
-        expected = []
-        if "queries" in noise:
-            expected.append((count(asked), real(noise["sigma1"])))
-        if law is None:
-            scale = noise["sigma2"] if "queries" in noise else noise["sigma"]
-            expected.append((2 * count(labels), real(scale)))
-        need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
+        members = body.get("labels", 1)
+        need(members == plan.members, "the certificate is of another number of teachers")
+        few = plan.noise["kind"] == "NoisyMajority" and members < plan.K
+        need(not few or (plan.name == "darrm_sub" and plan.labels == 1), "gamma is of all teachers")
+        cost = number(law["epsilon"]), number(law["delta"])
+    epsilon, Delta = plan.teacher()
+    need(cost[0] >= epsilon and cost[1] >= Delta, "the certificate is of teachers that cost less")
 
 
-def of_teachers(epsilon, delta, task):
-    """What a certificate says of one teacher is what the plan says; neighbours that differ in a
-    record's values are two records apart."""
-    stated, Delta = real(task.get("teacher_epsilon")), real(task.get("teacher_Delta"))
-    if task.get("adjacency") != "add_remove":
-        stated, Delta = 2 * stated, (1 + exp(stated)[0]) * Delta
-    need(epsilon >= stated and delta >= Delta, "the certificate is of teachers that cost less")
-
-
-def of_noise(law, name, noise, K, C):
+def of_noise(law, plan):
     """A law has the plan's votes, classes and noise."""
+    noise = plan.noise
     if law["name"] == "gaussian_maximum":
-        scale = noise["sigma2"] if "sigma2" in noise else noise["sigma"]
-        same = law["teachers"] == K and law["classes"] == C and number(law["scale"]) == real(scale)
+        scale = noise["sigma2"] if plan.silent else noise["sigma"]
+        same = law["teachers"] == plan.K and law["classes"] == plan.C
+        same = same and number(law["scale"]) == scale and plan.C > 2
         need(same and law["lattice"] == "fine", "the certificate is of other noise")
-        return
-    if law["name"] == "bounded_range":
-        same = name == "exponential" and number(law["range"]) == loss_of(noise)
-        need(same, "the certificate is of other labels")
-        return
-    need(law["name"] == "coins" and len(law["rows"]) == K + 1 and C == 2, "the coins are of others")
-    known = {"sigma": "gaussian", "scale": "laplace", "own_scale": "laplace"}
-    form = [(known[key], real(noise[key])) for key in known if noise.get(key) is not None]
-    if "own_scale" in noise and not form:
-        form = [("laplace", 2 / real(noise["label_epsilon"]))]
-    if name in ("exponential", "permute_and_flip"):
-        form = [(name, 2 / loss_of(noise))]
-    steps.take(300 * K * len(form))
-    for kind, scale in form[:1]:
+    elif law["name"] == "bounded_range":
+        need(number(law["range"]) == plan.loss, "the certificate is of other labels")
+    elif law["name"] == "response":  # labels of which only the cost is known
+        cost = number(law["epsilon"]), number(law["delta"])
+        need(cost == (plan.loss, plan.leak), "the certificate is of other labels")
+    else:
+        need(len(law["rows"]) == plan.K + 1 and plan.C == 2, "the coins are of others")
+        apart = number(law["apart"]) if "apart" in law else Fraction(0)
+        chances = chances_of_the_fewer(plan)
         for ones, (label, p) in enumerate(law["rows"]):
-            low, high = minority(kind, abs(2 * ones - K) / scale)
-            near_enough = abs(number(p) - low) <= (high + Fraction(1, 10**30)) / 10**9
-            right = near_enough and (2 * ones == K or label == (2 * ones < K))
+            lead, p = abs(2 * ones - plan.K), number(p)
+            low, high = chances[lead]
+            off = high * ROUNDED + (LADDER if plan.name == "ladder" else TINY)
+            right = low - off <= p <= high + off and (lead == 0 or label == (2 * ones < plan.K))
             need(right, "a coin is not that of the plan's noise")
+        if plan.silent:  # whose labels are drawn on a lattice, near their coins
+            need(apart >= off_coins(law["rows"], plan.coin[1]), "labels may be further from coins")
 
 
-def loss_of(noise):
-    """What one label may lose at most by its noise alone: of a stated rate, twice that."""
-    rate = noise.get("rate")
-    return real(noise["label_epsilon"]) if rate is None else 2 * real(rate)
+def off_coins(rows, sigma):
+    """How far a label with Gaussian noise on the fine lattice is at most from its coin in total
+    variation."""
+    off, K = Fraction(0), len(rows) - 1
+    for ones, (_, p) in enumerate(rows):
+        low, high = minority("gaussian", abs(2 * ones - K) / sigma)
+        off = max(off, number(p) - low, high - number(p))
+    return off + fine_distance(sigma, 2)
+
+
+# What a coin may be off by: a rung of a ladder is made of the float before it, less delta, so that
+# digits are lost where little is left.
+TINY, LADDER = Fraction(1, 10**39), Fraction(1, 10**12)
+
+
+def chances_of_the_fewer(plan):
+    """Bounds on the chance of the label with fewer votes, by how many they are fewer."""
+    K = plan.K
+    steps.take(300 * K)
+    if plan.name != "ladder":
+        kind, scale = plan.coin
+        return {lead: minority(kind, lead / scale) for lead in range(K % 2, K + 1, 2)}
+    below, above = exp(-plan.loss)
+    middle = (below + above) / 2
+    p, chances = Fraction(1, 2) if K % 2 == 0 else (1 - plan.leak) * middle / (1 + middle), {}
+    for lead in range(K % 2, K + 1, 2):
+        chances[lead] = p, p
+        p = Fraction(floor(max(Fraction(0), middle * (p - plan.leak)) * GUARD), GUARD)
+    return chances
 
 
 def parsed(text):

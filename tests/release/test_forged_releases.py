@@ -1,0 +1,384 @@
+"""Forged files of releases: each field of an honest file of every kind changed; none holds.
+
+A refusal is one line, and the exit status is not 0.
+"""
+
+import copy
+import dataclasses
+import hashlib
+import json
+
+import pytest
+
+from private_ensembles.darrm.certificate_file import exactly
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.release.release_plan import ReleasePlan
+from private_ensembles.votes.synthetic import ConsensusProfile
+from verify import verify
+
+from . import releases
+from .releases import SMALL
+
+WRONG = (None, True, [], {}, "text", "0x1p-3", -1, 1.5, 10**700)
+# What may be larger or smaller, or another word, and no claim of privacy is stronger for it. A
+# larger budget than is stated, or more labels wanted than are paid for, are no lies; of how right
+# labels are and of how teachers agree nothing is claimed.
+HARMLESS = {
+    ("correct",),
+    ("version",),
+    ("task", "unit"),
+    ("task", "counts_only"),
+    ("task", "epsilon"),
+    ("task", "labels"),
+    ("parameters", "threshold"),
+}
+
+
+@pytest.fixture
+def refused(tmp_path, capsys):
+    """Write a file and the labels beside it; check that it is refused in one line."""
+
+    def refused(record, labels, *why):
+        status = verify.main([releases.put(tmp_path, record, labels)])
+        said = capsys.readouterr().out
+        assert status in (1, 2), (why, said)
+        assert said.count("\n") == 1, (why, said)
+        assert said.split()[0] == ("FAILS" if status == 1 else "unchecked"), (why, said)
+        return said
+
+    return refused
+
+
+def paths(node, path=()):
+    """The path of everything in objects of objects."""
+    if isinstance(node, dict):
+        for key in node:
+            yield (*path, key)
+            yield from paths(node[key], (*path, key))
+
+
+def within(content, path):
+    for key in path:
+        content = content[key]
+    return content
+
+
+def changed(content, path, value):
+    content = copy.deepcopy(content)
+    within(content, path[:-1])[path[-1]] = value
+    return content
+
+
+def renamed(content, path, name):
+    content = copy.deepcopy(content)
+    node = within(content, path[:-1])
+    node[name] = node.pop(path[-1])
+    return content
+
+
+def with_terms(record, terms):
+    return changed(record, ("release", "terms"), json.dumps(terms))
+
+
+QUICK = ("gnmax_exact, few ones", "lnmax_pure", "ladder, one label", "committee")
+KINDS = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in SMALL]
+
+
+def opened(name):
+    """The record, its plan as JSON, and the labels of an honest file."""
+    text, labels = releases.honest(name)
+    record = json.loads(text)
+    return record, json.loads(record["release"]["terms"]), labels
+
+
+@pytest.fixture(params=KINDS)
+def honest(request):
+    return opened(request.param)
+
+
+def is_harmless(terms, path):
+    of_teachers = path[0] == "task" and path[-1] in ("teacher_epsilon", "teacher_Delta")
+    if of_teachers and terms["name"] not in verify.PRIVATE:
+        return True
+    return path in HARMLESS or path[:2] == ("task", "profile")
+
+
+def test_every_mechanism_that_is_offered_is_among_them():
+    assert {name for name, *_ in SMALL.values()} == set(registry.offered())
+
+
+def test_an_honest_file_holds(honest, tmp_path, capsys):
+    record, _, labels = honest
+    assert verify.main([releases.put(tmp_path, record, labels)]) == 0
+    said = capsys.readouterr().out
+    assert [line.split()[0] for line in said.splitlines()] == ["holds", "holds"]
+
+
+def test_the_verifier_knows_each_field_of_a_plan():
+    """A field that is added to a plan must be added to the verifier, and checked there."""
+    plan = {field.name for field in dataclasses.fields(ReleasePlan)}
+    assert set(verify.PLAN) == plan
+    assert set(verify.PROFILE) == {field.name for field in dataclasses.fields(ConsensusProfile)}
+    sizes = {"labels": 4, "queries": 4, "n_teachers": 5, "n_classes": 2}
+    task = Task.read({"epsilon": 1.0, "delta": 1e-5} | sizes | {"most_ones": 1})
+    absent = Task.read({"epsilon": 1.0, "delta": 1e-5} | sizes | {"absent": True})
+    stated = set(task.stated()) | set(absent.stated())
+    assert set(verify.TASK) | set(verify.SELDOM) == stated
+
+
+@pytest.mark.parametrize("name", registry.offered())
+def test_the_verifier_knows_each_mechanism_and_its_noise(name):
+    load(name)
+    kind, _ = verify.MECHANISMS[name]
+    from private_ensembles.mechanisms.parameters import Parameters
+    from private_ensembles.release.release_plan import _kinds
+
+    fields = {field.name for field in dataclasses.fields(_kinds(Parameters)[kind])}
+    known = set(verify.NOISE) | set(verify.KINDS[kind][0])
+    assert known == fields | {"kind"}
+
+
+def test_no_field_of_the_plan_may_be_missing_or_have_another_name(honest, refused):
+    record, terms, labels = honest
+    for path in paths(terms):
+        refused(with_terms(record, renamed(terms, path, f"{path[-1]}_")), labels, "renamed", path)
+        gone = copy.deepcopy(terms)
+        del within(gone, path[:-1])[path[-1]]
+        if path != ("task", "most_ones"):  # without which more labels are charged: see below
+            refused(with_terms(record, gone), labels, "without", path)
+
+
+def is_alike(new, old):
+    """Whether both are numbers, or of one type, or one is missing."""
+    numbers = (int, float)
+    return (
+        new is None or old is None or type(new) is type(old) or {type(new), type(old)} <= {*numbers}
+    )
+
+
+def test_no_field_of_the_plan_may_be_of_another_kind(honest, refused):
+    record, terms, labels = honest
+    for path in paths(terms):
+        old = within(terms, path)
+        for new in WRONG:
+            if new == old or (is_harmless(terms, path) and is_alike(new, old)):
+                continue
+            if path[-1] == "own_scale" and new is None:  # that of label_epsilon, which is the same
+                continue
+            refused(with_terms(record, changed(terms, path, new)), labels, path, new)
+
+
+def test_no_number_of_the_plan_may_be_smaller_or_larger(honest, refused):
+    record, terms, labels = honest
+    known = terms["parameters"]
+    for path in paths(terms):
+        old = within(terms, path)
+        if type(old) not in (int, float) or is_harmless(terms, path) or not old:
+            continue
+        for new in (old / 2, old * 2) if type(old) is float else (old - 1, old + 1):
+            # Teachers that cost less than the proof says, and queries that are not answered.
+            cheaper = path[-1].startswith("teacher_") and new < old
+            if cheaper and known["kind"] in ("Members", "Answers"):
+                continue
+            if path == ("task", "queries") and new > old and "queries" not in known:
+                continue
+            refused(with_terms(record, changed(terms, path, new)), labels, path, new)
+
+
+def test_no_object_may_have_a_field_that_nobody_checks(honest, refused):
+    record, terms, labels = honest
+    objects = [(), *(path for path in paths(terms) if isinstance(within(terms, path), dict))]
+    others = {name for fields, _ in verify.KINDS.values() for name in fields}
+    for path in objects:
+        known = set(within(terms, path))
+        for name in sorted({"remark", "scale", "moved", "weights", "seed"} | others):
+            if name not in known:
+                refused(with_terms(record, changed(terms, (*path, name), 9.0)), labels, path, name)
+    for path in ((), ("release",), ("certificates", 0)):
+        refused(changed(record, (*path, "remark"), "it is private"), labels, path)
+
+
+def test_no_fact_may_be_another_one(honest, refused):
+    record, terms, labels = honest
+    release = record["release"]
+    for name in release:
+        gone = copy.deepcopy(record)
+        del gone["release"][name]
+        refused(gone, labels, "without", name)
+        refused(renamed(record, ("release", name), f"{name}_"), labels, "renamed", name)
+        for new in WRONG:
+            refused(changed(record, ("release", name), new), labels, name, new)
+    epsilon, delta = (float.fromhex(release[name]) for name in ("epsilon", "delta"))
+    for name, old in (("epsilon", epsilon), ("delta", delta)):
+        for new in (old * 0.999, old / 2, 0.0, -old):
+            refused(changed(record, ("release", name), exactly(new)), labels, name, new)
+    refused(changed(record, ("release", "epsilon"), exactly(4.0)), labels, "more than the budget")
+    for name in (*registry.entries(), "trust me"):
+        if name != release["mechanism"]:
+            forged = changed(record, ("release", "mechanism"), name)
+            refused(forged, labels, name)
+            again = changed(terms, ("name",), name)
+            alike = {"gnmax", "gnmax_analytic"} >= {name, release["mechanism"]}
+            alike = alike or {"darrm_sub", "darrm_opt"} >= {name, release["mechanism"]}
+            if not alike:  # which have the same noise
+                refused(with_terms(forged, again), labels, "both", name)
+
+
+def test_the_plan_is_of_one_secure_release_of_the_ballots_that_it_says(honest, refused):
+    record, terms, labels = honest
+    refused(with_terms(record, changed(terms, ("seed",), 1)), labels)
+    refused(with_terms(record, changed(terms, ("task", "secure"), False)), labels)
+    refused(with_terms(record, changed(terms, ("parameters", "continuous"), True)), labels)
+    shared = terms["task"]["privacy_model"] == "shared_data"
+    forged = changed(terms, ("task", "privacy_model"), ["shared_data", "disjoint_shards"][shared])
+    if terms["name"] not in ("darrm_sub", "darrm_opt"):  # whose proof covers both
+        refused(with_terms(record, forged), labels)
+    for reach in (0, 2, terms["task"]["n_teachers"] + 1):
+        refused(with_terms(record, changed(terms, ("task", "reach"), reach)), labels)
+
+
+def test_a_certificate_of_another_mechanism_or_of_less_is_refused(honest, refused):
+    record, _, labels = honest
+    body = record["certificates"][0]
+    for name in body:
+        gone = copy.deepcopy(record)
+        del gone["certificates"][0][name]
+        refused(gone, labels, "without", name)
+        refused(renamed(record, ("certificates", 0, name), f"{name}_"), labels, "renamed", name)
+        for new in WRONG:
+            free = name in ("width", "reach") or (new == [] and body[name] == [])
+            if new != body[name] and not free:
+                refused(changed(record, ("certificates", 0, name), new), labels, name, new)
+    for name in ("epsilon", "delta"):
+        less = exactly(float.fromhex(body[name]) * 0.99)
+        path = ("certificates", 0, name)
+        unused = body["kind"] == "gamma_privacy" or record["release"]["mechanism"] == "lnmax_pure"
+        if not unused:  # of whose budget something may be left
+            refused(changed(record, path, less), labels, "less", name)
+        more = exactly(float.fromhex(body[name]) * 1.001)
+        refused(changed(record, path, more), labels, "more than is stated", name)
+    for number in ([], [body, body]):
+        refused(changed(record, ("certificates",), number), labels)
+    for other in SMALL:
+        theirs = json.loads(releases.honest(other)[0])["certificates"][0]
+        if theirs != body:
+            refused(changed(record, ("certificates", 0), theirs), labels, other)
+
+
+def with_labels(record, content):
+    content = content if isinstance(content, bytes) else content.encode()
+    return changed(record, ("release", "labels_sha256"), hashlib.sha256(content).hexdigest())
+
+
+LABELS = {
+    "a thousand rows": releases.table(1000),
+    "no file at all": b"",
+    "bytes": bytes(range(256)),
+    "zeros": bytes(1000),
+    "no header": "0,0\n1,0\n",
+    "other columns": "query,answer\n0,0\n",
+    "a column more": "query,label,votes\n0,0,41\n",
+    "columns in another order": "label,query\n0,0\n",
+    "a class that there is none of": "query,label\n0,20\n",
+    "a class more, from 0 and from 1": "query,label\n0,0\n1,3\n2,1\n3,2\n",
+    "a label below 0": "query,label\n0,-1\n",
+    "no label": "query,label\n0,\n",
+    "a label that is a fraction": "query,label\n0,0.5\n",
+    "half a row": "query,label\n0\n",
+    "a query twice": "query,label\n0,0\n0,1\n",
+    "names that change": "query,label,class_name\n0,0,no\n1,0,yes\n",
+    "a quote that is not closed": 'query,label\n0,"0\n',
+}
+
+
+@pytest.mark.parametrize("name", ["gnmax", "confident_gnmax"])
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_that_are_not_the_plan_s_are_refused(refused, kind, name):
+    record, forged = opened(name)[0], LABELS[kind]
+    assert "labels.csv: " in refused(with_labels(record, forged), forged, kind)
+    refused(record, forged, "of another hash")
+
+
+def test_as_many_labels_are_there_as_the_plan_has(honest, refused, tmp_path, capsys):
+    record, terms, _ = honest
+    number = terms["parameters"]["labels"]
+    more = releases.table(number + 1)
+    refused(with_labels(record, more), more)
+    fewer = releases.table(number - 1)
+    if terms["parameters"]["kind"] == "CheckedNoise":  # the others did not pass the threshold
+        assert verify.main([releases.put(tmp_path, with_labels(record, fewer), fewer)]) == 0
+    else:
+        refused(with_labels(record, fewer), fewer)
+    # A session has asked for some of them so far.
+    rows = "".join(f"{batch},0,0\n" for batch in range(max(1, number - 1)))
+    batches = f"batch,query,label\n{rows}"
+    assert verify.main([releases.put(tmp_path, with_labels(record, batches), batches)]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        'query,id,label,class_name\n0,"a, b",0,no\n7,c,2,"ja\nnein"\n2,d,0,no\n1,e,1,x\n',
+        "query,label\n0,1\n1,3\n2,1\n3,2\n",
+    ],
+)
+def test_labels_with_identifiers_and_names_or_from_1_hold(tmp_path, capsys, labels):
+    record = with_labels(opened("gnmax")[0], labels)
+    assert verify.main([releases.put(tmp_path, record, labels)]) == 0
+    assert "the file of 4 labels that was charged" in capsys.readouterr().out
+
+
+def test_forgeries_that_held_before(refused):
+    """As they were found: each of a plan that is none of the mechanism that it names."""
+
+    def of(name, *changes):
+        text, labels = releases.honest(name)
+        record = json.loads(text)
+        terms = json.loads(record["release"]["terms"])
+        for path, value in changes:
+            terms = changed(terms, path, value)
+        return with_terms(record, terms), labels
+
+    noise = ("parameters",)
+    for name, *changes in (
+        ("gnmax_exact, coins", ((*noise, "label_epsilon"), 0.01)),
+        ("gnmax_exact, coins", ((*noise, "sigma"), None)),
+        ("gnmax_exact, coins", ((*noise, "own_scale"), 3.0)),
+        ("lnmax_pure", ((*noise, "own_scale"), None), ((*noise, "label_epsilon"), 1.0)),
+        ("lnmax_pure", ((*noise, "own_scale"), 9.0)),
+        ("exponential", ((*noise, "rate"), 5.0)),
+        ("exponential", ((*noise, "leak"), 1e-5)),
+        ("ladder", ((*noise, "label_epsilon"), 0.01)),
+        ("ladder", ((*noise, "label_delta"), 1e-3)),
+        ("confident_gnmax", ((*noise, "queries"), 0)),
+        ("confident_gnmax", ((*noise, "queries"), 1)),
+        ("confident_gnmax_exact", ((*noise, "sigma1"), None)),
+        ("gnmax", (("name",), "unheard_of")),
+        ("gnmax", (("seed",), 7)),
+        ("gnmax", (("task", "privacy_model"), "shared_data")),
+    ):
+        refused(*of(name, *changes), name, changes)
+    record, labels = of("confident_gnmax")
+    terms = json.loads(record["release"]["terms"])
+    del terms["parameters"]["queries"]
+    refused(with_terms(record, terms), labels)
+    record, labels = of("gnmax_exact, few ones")
+    terms = json.loads(record["release"]["terms"])
+    del terms["task"]["most_ones"]
+    refused(with_terms(record, terms), labels)
+
+
+@pytest.mark.parametrize("terms", ["", "{", "[]", "3", "null", "[" * 10**5, '{"name": NaN}'])
+def test_terms_that_are_no_plan_are_refused(refused, terms):
+    record, labels = releases.honest("gnmax")
+    refused(changed(json.loads(record), ("release", "terms"), terms), labels)
+
+
+def test_names_that_stand_twice_in_the_terms_are_refused(refused):
+    record, labels = releases.honest("gnmax")
+    record = json.loads(record)
+    terms = record["release"]["terms"].replace('"sigma"', '"sigma": 99.0, "sigma"')
+    refused(changed(record, ("release", "terms"), terms), labels)
