@@ -18,7 +18,7 @@ trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet opendp==0.16.0 ||
     { echo "skipped: opendp 0.16.0 cannot be installed"; exit 0; }
-cat > "$folder/select.py" <<'PY'
+cat > "$folder/ties.py" <<'PY'
 import opendp.prelude as dp
 
 dp.enable_features("contrib")
@@ -36,4 +36,4 @@ print(f"k = 5 of 3: {len(indices)} indices, epsilon {five.map(1)}; k = 3: epsilo
 first = greatest == {2} and leading == {(2, 1)} and drawn == {0, 1, 2}
 raise SystemExit(not (first and len(indices) == 3 and five.map(1) == 5 and three.map(1) == 3))
 PY
-"$folder/venv/bin/python" "$folder/select.py"
+"$folder/venv/bin/python" "$folder/ties.py"
