@@ -277,12 +277,13 @@ def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
     table = np.stack([zeros, ones], axis=1)
     fewer, more = table[:-1], table[1:]
     first, second = np.concatenate([fewer, more]), np.concatenate([more, fewer])
-    curves, apart = partial(excesses, first, second), 0.0
+    curves = partial(excesses, first, second)
     if not law.coins:  # but a lattice so fine that a label is near its coin
         sigma = Fraction(float(noise.sigma))
         apart = above(float(verifier.load().off_coins(coins["rows"], sigma)))
         coins["apart"] = exactly(apart)
-    return Noise(coins, curves, spread, step, (2, len(fewer)), apart)
+        curves = partial(label_certificate.excesses_near, first, second, apart)
+    return Noise(coins, curves, spread, step, (2, len(fewer)))
 
 
 def _cells(plan: ReleasePlan, sigma: float, spread: float, step: float) -> Noise:

@@ -22,16 +22,17 @@ from private_ensembles.darrm.certificate_file import exactly, stated
 # so much more of it than they did; who lies below a group's stick may always join it.
 _TOGETHER, _ALIKE, _NEARLY, _APART = (1.0, 0.0), (0.9, 1e-3), (0.5, 1e-4), (0.0, 0.0)
 _TRIES = ((1.3, _TOGETHER), (1.7, _TOGETHER), (1.3, _ALIKE), (2.5, _NEARLY), (4.0, _NEARLY))
-# Coins take little time. So few pairs are not grouped by the account.
-_TRIES_OF_COINS = ((2.0, _TOGETHER), (2.0, _ALIKE), (4.0, _APART), (1.0, _APART), (8.0, _APART))
-_FEW = 48
+# Coins take little time. So few pairs are not grouped by the account, and up to so many labels it
+# asks at every threshold: at last that is done as well.
+_TRIES_OF_COINS = ((2.0, _TOGETHER), (2.0, _ALIKE), (4.0, _APART), (1.0, _APART))
+_FEW, _MOST_AT_EVERY = 48, 20
 # Up to how many standard deviations thresholds are next to each other or nearly so, and how far a
 # curve is followed.
 _NEAR, _WIDTH = 4, 8.5
 # Labels that are taken one by one before a kernel stands for all of them.
 BLOCK = 500
 # Of delta: what may be lost beyond the last threshold, and by what floats may find too much.
-_CUT, _NEAR_ENOUGH = 1e-5, 1e-5
+_CUT, _NEAR_ENOUGH = 1e-8, 1e-5
 _FURTHEST = 3000
 # What the verifier's rounding adds to all masses together.
 _LOST = 2.0**-52
@@ -89,6 +90,15 @@ def panel_error(panels: int, middles: int) -> float:
     return 8 * _SIXTH / 945 * unit**7 * panels * middles
 
 
+def excesses_near(
+    first: NDArray[np.float64], second: NDArray[np.float64], apart: float, t: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the excesses of pairs of two labels, drawn so far from them in total variation."""
+    gains = np.where(t < 1, t * second[..., None] - first[..., None], 0.0)
+    gains = np.where(t < 1, gains, first[..., None] - t * second[..., None])
+    return np.maximum(gains.max(axis=1) + apart * (1 + t), 0.0)
+
+
 def adaptive(
     noise: Noise,
     labels: int,
@@ -119,7 +129,8 @@ def adaptive(
             for more, groups in tries
         ]
     for step, grouped in tries:
-        if found := _on_grid(noise, labels, delta, epsilon, counts, step, grouped, width):
+        every = labels == 1 or (grouped is _APART and labels <= _MOST_AT_EVERY)
+        if found := _on_grid(noise, labels, delta, epsilon, counts, step, grouped, every, width):
             yield found
 
 
@@ -131,13 +142,15 @@ def _on_grid(
     counts: Sequence[tuple[int, float, object]],
     step: float,
     grouped: tuple[float, float],
+    every: bool,
     width: float,
 ) -> tuple[dict, list[tuple[float, float]]] | None:
     """Return the certificate on a grid and its curve; None if it proves less than is claimed.
 
-    grouped: how pairs may be grouped. width: standard deviation of all losses.
+    grouped: how pairs may be grouped. every: whether every threshold is asked at. width: standard
+    deviation of all losses.
     """
-    places = _places(noise, step, delta / labels, every=labels == 1)
+    places = _places(noise, step, delta / labels, every=every)
     total = np.ones(1), 0, 0.0  # masses, the first one's place, the infinite loss's mass
     far = max(1, round(_WIDTH * noise.spread / step))
     blocks = _blocks(labels)
@@ -194,7 +207,7 @@ def _blocks(labels: int) -> list[tuple[int, int]]:
 def _places(noise: Noise, step: float, cut: float, *, every: bool) -> list[int]:
     """Thresholds in steps: all that are near, then ever fewer, until next to nothing is beyond.
 
-    every: all of them, as the curve of one label is asked for at each.
+    every: all of them. The curve of one label is asked for at each.
     """
     if noise.spread < step:
         return [0, 1]

@@ -23,7 +23,7 @@ import os
 import re
 import sys
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from itertools import count as integers
 from math import ceil, comb, floor, isqrt
@@ -784,15 +784,21 @@ def sticks_of_pairs(law, groups, step, places):
         members.setdefault(second, set()).add(tuple(zip(rows[j], rows[i], strict=True)))
     thresholds = [*(-k for k in reversed(places)), *places[1:]]
     steps.take(4 * len(pairs) * len(rows[0]) * len(thresholds))
-    growths = [exp(k * step)[1] if apart else 0 for k in thresholds]
+    stick = partial(stick_near, apart) if apart else stick_from_above
     sticks = [
-        [
-            min(ONE, ceil(ONE * (stick_from_above(group, k * step) + apart * (1 + growth))))
-            for k, growth in zip(thresholds, growths, strict=True)
-        ]
+        [min(ONE, ceil(ONE * stick(group, k * step))) for k in thresholds]
         for group in members.values()
     ]
     return sticks, about
+
+
+def stick_near(apart, pairs, x):
+    """The same of two labels that are drawn near these pairs: of a set of one label, P - e^x P' is
+    as much more, and of none or of both it is as it was."""
+    growth = floor(exp(x)[0] * GUARD)
+    most = max(GUARD * p[1] - growth * q[0] for pair in pairs for p, q in pair)
+    least = max(Fraction(0), 1 - exp(x)[0])
+    return max(least, Fraction(most, GUARD**2) + apart * (1 + exp(x)[1]))
 
 
 def small_kernel(kernel):
