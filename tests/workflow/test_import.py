@@ -100,7 +100,13 @@ def test_a_mistake_is_one_line_that_says_whose_it_is(other, run_snakemake, ours,
 def test_own_votes_behind_a_prefix_stay_private_and_on_record(other, run_snakemake):
     (other / "votes.csv").write_text("0,0,1,0,0,2,0\n" * 19 + "0,0,0,0,0,0,0\n")
     planner = {"mechanisms": ["gnmax_analytic", "permute_and_flip"]}
-    mine = {"votes": "votes.csv", "n_classes": 3, "shards": "disjoint", "epsilon": 9}
+    mine = {
+        "votes": "votes.csv",
+        "n_classes": 3,
+        "n_teachers": 7,
+        "shards": "disjoint",
+        "epsilon": 9,
+    }
     mine |= {"planner": planner}
     configure(other, mine)
     done = run_snakemake(other, "--cores", "1", "pe_all")

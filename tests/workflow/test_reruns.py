@@ -208,6 +208,8 @@ CONFIGURATION = {
     "how own votes are read": (
         {"votes_kind": "counts", "n_classes": 3, "labels_wanted": 2, "epsilon": 2, "delta": 1e-6}
         | {"class_names": "cat,dog,bird", "first_class": 1, "id_column": "image"}
+        | {"truth_column": "y", "ignore_columns": "fold", "absent_as": "x"}
+        | {"long_columns": None}
         | {
             "absent": True,
             "n_teachers": 5,

@@ -64,7 +64,8 @@ def _jobs(folder):
 VOTES = "results/votes/digits/kind=private,K=5,seed=0.npz"
 POINT = "results/darrm/gamma/K=5,m={},epsilon=0.11,Delta=0.0001,delta={},prior=uniform:0.5,1.json"
 GROUPS = [POINT.format(1, "0.0001"), POINT.format(3, "0.000299970001"), VOTES]
-JOBS = [("gamma", "1200M"), ("teachers", "1200M")]
+# The votes of both ensembles are one job, for which each ensemble is a group of its own.
+JOBS = [("cast", "800M"), ("gamma", "1200M"), ("teachers", "1200M"), ("teachers", "1200M")]
 # The labels of both m are one as well, and the plan and the study of objectives one each.
 MORE = [("labels", "1200M"), ("plan", "1000M"), ("study", "900M"), ("teachers", "1200M")]
 
