@@ -27,7 +27,7 @@ from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from itertools import count as integers
 from math import ceil, comb, floor, isqrt
-from operator import mul
+from operator import add, mul
 
 BITS = 128
 ONE = 1 << BITS
@@ -782,14 +782,29 @@ def sticks_of_pairs(law, groups, step, places):
     for (i, j), first, second in zip(pairs, forwards, backwards, strict=True):
         members.setdefault(first, set()).add(tuple(zip(rows[i], rows[j], strict=True)))
         members.setdefault(second, set()).add(tuple(zip(rows[j], rows[i], strict=True)))
-    thresholds = [*(-k for k in reversed(places)), *places[1:]]
-    steps.take(4 * len(pairs) * len(rows[0]) * len(thresholds))
+    steps.take(8 * len(pairs) * len(rows[0]) * len(places))
     stick = partial(stick_near, apart) if apart else stick_from_above
-    sticks = [
-        [min(ONE, ceil(ONE * stick(group, k * step))) for k in thresholds]
-        for group in members.values()
-    ]
+    sticks = []
+    for group in members.values():
+        exchanged = [tuple((q, p) for p, q in pair) for pair in group]
+        sides = ([ceil(ONE * stick(side, k * step)) for k in places] for side in (group, exchanged))
+        sticks.append([min(ONE, x) for x in on_both_sides(*sides, step, places)])
     return sticks, about
+
+
+def on_both_sides(right, left, step, places):
+    """A stick at thresholds of -places and places steps, of what is known at and above 1 of it and
+    of that of the exchanged pairs.
+
+    Sticks fall, so that none is above an earlier one. Below 1 it is 1 - t and t times that of the
+    exchanged pairs at 1 / t.
+    """
+    right, left = (list(accumulate(side, min)) for side in (right, left))
+    row = []
+    for k, excess in zip(places, left, strict=True):
+        below, above = exp(-k * step)
+        row.append(ONE - floor(ONE * below) + times(ceil(ONE * above), excess))
+    return row[:0:-1] + right
 
 
 def stick_near(apart, pairs, x):
@@ -1231,17 +1246,11 @@ class Maximum:
                     side[group] = list(map(max, side[group], curve)) if group in side else curve
         # A label whose law is within a distance in total variation adds (1 + t) times that.
         distance = ceil(ONE * self.distance)
-        thresholds = [*(-k for k in reversed(places)), *places[1:]]
-        more = [OUTSIDE + ceil(distance * (1 + exp(k * step)[1])) for k in thresholds]
+        more = [OUTSIDE + ceil(distance * (1 + exp(k * step)[1])) for k in places]
         sticks = []
-        fall = [(floor(ONE * exp(-k * step)[0]), ceil(ONE * exp(-k * step)[1])) for k in places]
-        for group in sorted(right):
-            # A stick falls, so that none is above an earlier one. Below 1 it is 1 - t and t times
-            # that of the reflected lead at 1 / t.
-            above, below = (list(accumulate(side[group], min)) for side in (right, left))
-            row = [ONE - t[0] + times(t[1], E) for t, E in zip(fall, below, strict=True)]
-            row = row[:0:-1] + above
-            sticks.append([min(ONE, E + x) for E, x in zip(row, more, strict=True)])
+        for group in sorted(right):  # of the reflected lead, left, the vote is given back
+            sides = (list(map(add, side[group], more)) for side in (right, left))
+            sticks.append([min(ONE, x) for x in on_both_sides(*sides, step, places)])
         return sticks, self.about
 
 
