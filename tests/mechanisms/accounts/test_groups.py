@@ -278,13 +278,3 @@ def test_what_private_teachers_cost_by_how_many_of_them_see_the_unit():
     assert spent[1:] == pytest.approx([0.2, 0.3], abs=0.01)
     refusal = majority.refusal(task_of(3, 40, 5, reach=30, **facts))
     assert refusal.startswith("30 teachers cost")
-    # Teachers that share all data: the guarantee is for any of them, so for any number.
-    for name in ("committee", "darrm_sub"):
-        shared = task_of(2, 11, 1, privacy_model="shared_data", **facts)
-        mechanism, several = (
-            load(name),
-            replace(shared, protection=replace(shared.protection, reach=4)),
-        )
-        assert mechanism.calibrate(several) == mechanism.calibrate(shared)
-        parameters = mechanism.calibrate(shared)
-        assert mechanism.cost(several, parameters) == mechanism.cost(shared, parameters)

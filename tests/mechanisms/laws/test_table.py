@@ -65,7 +65,7 @@ def test_secure_labels_are_for_one_label_of_two_classes():
     laplace = load("lnmax_pure")
     assert laplace.refusal(replace(TASK, secure=True)) is None
     many = replace(TASK, wanted=Wanted(2), secure=True)
-    assert "noise: secure beyond one label of two classes" in laplace.refusal(many)
+    assert "secure noise beyond one label of two classes" in laplace.refusal(many)
     with pytest.raises(ValueError, match="noise = secure: drawn for two classes only, not 3"):
         laplace.law.draw(np.array([[3, 1, 1]]), laplace.calibrate(TASK), Secure())
 

@@ -22,10 +22,13 @@ LONGEST_UNIT = 100
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be spent, or what is: (epsilon, delta). Its owner checks the range.
+    """What may be spent, or what is: (epsilon, delta), for which a pair is taken, too.
 
     >>> Budget.of((2, 1e-5))
     Budget(epsilon=2, delta=1e-05)
+
+    epsilon >= 0, delta from 0 to 1: who is given a budget says what it allows of them, and raises
+    ValueError for more.
     """
 
     epsilon: float
@@ -216,7 +219,13 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Noise that anybody can draw again from the seed: labels that must not be released."""
+    """Noise that anybody can draw again from the seed: labels that must not be released.
+
+    >>> Rehearsal(7).seed
+    7
+
+    seed: a whole number from 0. Raises ValueError for another.
+    """
 
     seed: int = 0
 

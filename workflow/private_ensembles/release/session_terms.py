@@ -105,7 +105,8 @@ class Terms:
         No rows if they were lost.
         """
         named = {name: getattr(self.names, name) for name in ("class_names", "first_class")}
-        return labels_text(batch.labels or [], ids=batch.ids, **named)
+        labels = [] if batch.labels is None else batch.labels
+        return labels_text(labels, ids=batch.ids, **named)
 
     def text(self) -> str:
         """Return them as JSON, from which `read` makes them again, float for float."""

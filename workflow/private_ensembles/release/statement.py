@@ -126,7 +126,7 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
             f"{task.ensemble.teachers:,} models that voted; their votes were not released",
         ),
         ("Mechanism", how),
-        ("When", escape(charged.time or "not on record")),
+        ("When", escape("not on record" if charged.time == "" else charged.time)),
         ("Program", f"private-ensembles {escape(plan.version)}"),
     ]
     if charged.labels_sha256:
