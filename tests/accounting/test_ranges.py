@@ -14,7 +14,6 @@ from private_ensembles.accounting.budgets import pld_epsilon
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.loss_distribution import mirrored_deltas
 from private_ensembles.accounting.poisson_binomial import binomial_pmf, grouped_pmf, pmf
-from private_ensembles.accounting.root import least_holding
 from private_ensembles.accounting.trade_off import trade_off
 from tests.ranges import NEGATIVE, NO_COUNT, NOT_POSITIVE, NOT_WITHIN_0_1, OUTSIDE_0_1, check_ends
 
@@ -125,11 +124,6 @@ RANGES = {
     "binomial_pmf, probability": (lambda x: binomial_pmf(2, x), OUTSIDE_0_1, (0.0, 1.0)),
     "binomial_pmf, size": (lambda x: binomial_pmf(x, 0.5), (-1,), (0, 1)),
     "grouped_pmf, size": (lambda x: grouped_pmf([0.5], [x]), (-1,), (0, 1)),
-    "least_holding, low": (
-        lambda x: least_holding(lambda y: True, x, 2.0),
-        (0.0, -1.0, 2.1, math.nan),
-        (1e-9, 2.0),
-    ),
     "bounded_range_pairs": (bounded_range_pairs, (0.0, -1.0, 600.1, math.nan), (1e-3, 600.0)),
     "pure_pair": (pure_pair, (0.0, -1.0, 600.1, math.nan), (1e-3, 600.0)),
     "trade_off, levels": (

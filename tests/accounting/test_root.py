@@ -1,17 +1,23 @@
-"""The root finder: what is returned was asked and held, and lies beside what fails."""
+"""The one search: what is returned was asked and held, and lies beside what fails."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.accounting.root import (
+    ascending,
     bisect,
     bisect_integers,
+    doubling,
+    first_failing,
+    first_holding,
+    halving,
     largest,
     largest_within,
-    least_holding,
+    least_scale,
 )
 
 
@@ -32,45 +38,71 @@ def test_integers_next_to_each_other_differ(boundary, below, above):
     assert bisect_integers(lambda n: n <= boundary, boundary + below, boundary - above) == boundary
 
 
-@given(st.floats(1e-5, 1e5), st.floats(1e-3, 1e3))
-def test_the_largest_is_found_from_wherever_the_search_starts(boundary, start):
-    found = largest(lambda x: x <= boundary, start, relative=1e-7)
+@given(st.floats(1e-5, 1e5))
+def test_the_largest_is_found_by_doubling_and_by_halves(boundary):
+    found = largest(lambda x: x <= boundary, relative=1e-7)
     assert boundary * (1 - 1.1e-7) <= found <= boundary
 
 
-@given(st.floats(1e-5, 1e5), st.floats(1e-3, 1e3), st.sampled_from([0.5, 1.0, 2.0, 7.0]))
-def test_costs_show_the_way_to_the_largest_within_a_budget(boundary, start, power):
+@given(st.floats(1e-5, 1e5), st.sampled_from([0.5, 1.0, 2.0, 7.0]))
+def test_costs_show_the_way_to_the_largest_within_a_budget(boundary, power):
     asked = []
 
     def cost(x):
         asked.append(x)
         return (x / boundary) ** power + 0.1 * x / boundary
 
-    found = largest_within(cost, 1.1, start)
+    found = largest_within(cost, 1.1)
     assert cost(found) <= 1.1 < cost(found * (1 + 1.1e-7))
     assert found in asked
     assert len(asked) <= 45
+    assert found == largest(lambda x: cost(x) <= 1.1, relative=1e-7)
 
 
-@given(st.floats(0.01, 100.0), st.floats(0.01, 100.0))
-def test_steps_and_costs_without_end_are_searched_as_well(boundary, start):
+@given(st.floats(0.01, 100.0))
+def test_steps_and_costs_without_end_are_searched_as_well(boundary):
     for cost in (
         lambda x: math.ceil(8 * x / boundary),
         lambda x: math.inf if x > boundary else 8 * x / boundary,
         lambda x: 0.0 if x < boundary / 2 else 7.0 if x <= boundary else 9.0,
     ):
-        found = largest_within(cost, 8.0, start)
+        found = largest_within(cost, 8.0)
         assert boundary * (1 - 1.1e-7) <= found <= boundary * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("share", [0.9, 1.1, 1.00001])
+def test_a_guide_that_misleads_changes_no_result(share):
+    def cost(x):
+        return x**2
+
+    assert largest_within(cost, 2.0, lambda x: share * x**2) == largest_within(cost, 2.0)
+
+
 def test_what_holds_everywhere_or_nowhere_ends_the_search():
-    assert math.isfinite(largest(lambda x: True, 1.0))
-    with pytest.raises(ValueError, match="start"):
-        largest(lambda x: False, 1.0)
-    assert largest_within(lambda x: 0.0, 1.0, 1.0) > 1e9
+    assert math.isfinite(largest(lambda x: True, relative=1e-7))
+    with pytest.raises(ValueError, match="the claim fails"):
+        largest(lambda x: False, relative=1e-7)
+    assert largest_within(lambda x: 0.0, 1.0) > 1e9
     for nowhere in (2.0, math.inf):
-        with pytest.raises(ValueError, match="start"):
-            largest_within(lambda x, cost=nowhere: cost, 1.0, 1.0)
+        with pytest.raises(ValueError, match="the claim fails"):
+            largest_within(lambda x, cost=nowhere: cost, 1.0)
+    assert first_holding(lambda x: False, doubling(1.0)) == math.inf
+    assert first_failing(lambda x: True, halving(1.0)) == math.inf
+    assert least_scale(lambda x: 1.0, 1.0, 1e-3) == math.inf
+
+
+@given(st.floats(0.01, 100.0), st.floats(0.1, 10.0), st.floats(0.5, 3.0))
+def test_secants_find_the_least_scale_in_few_questions(boundary, start, power):
+    asked = []
+
+    def height(scale):
+        asked.append(scale)
+        return power * math.log(boundary / scale)
+
+    found = least_scale(height, boundary * start, 1e-3)
+    assert boundary <= found <= boundary * (1 + 2.1e-3)
+    assert found in asked
+    assert len(asked) <= 20
 
 
 @given(st.floats(0.1, 0.9), st.floats(1.01, 5))
@@ -78,31 +110,37 @@ def test_least_noise_is_found_where_noise_does_not_always_help(start, width):
     def holds(noise):  # holds, fails again, holds for good
         return start <= noise < start * 1.02 * width or noise >= 8
 
-    assert least_holding(holds, 0.05, 10.0) == pytest.approx(start, rel=1e-8)
-    assert holds(least_holding(holds, 0.05, 10.0))
+    grid = [0.05 * 200 ** (i / 399) for i in range(400)]
+    found = first_holding(holds, grid, relative=1e-9)
+    assert found == pytest.approx(start, rel=1e-8)
+    assert holds(found)
+    assert first_holding(lambda noise: True, grid) == 0.05
 
 
-def test_points_at_which_the_claim_surely_fails_are_not_asked():
-    asked = []
-
-    def holds(noise):
-        asked.append(noise)
-        return noise >= 3
-
-    plain = least_holding(holds, 0.05, 10.0, points=1000)
-    every, asked[:] = len(asked), []
-    assert least_holding(holds, 0.05, 10.0, points=1000, fails=lambda noise: noise < 2.9) == plain
-    assert len(asked) < every / 10
-    assert least_holding(holds, 0.05, 10.0, points=1000, fails=lambda noise: noise < 0) == plain
+def test_points_double_and_halve_to_an_end_and_ascend_from_a_start():
+    assert list(doubling(3, 24)) == [3, 6, 12, 24]
+    assert list(halving(1.0, 0.2)) == [1.0, 0.5, 0.25]
+    assert first_failing(lambda x: x < 5, doubling(1.0)) == 8.0
+    points = ascending(2.0, 0.5)
+    assert [next(points) for _ in range(4)] == [2.0, 3.0, 4.0, 6.0]
+    # Without `relative` the point itself is returned, else what lies beside the one before it.
+    assert first_holding(lambda x: x >= 3.5, ascending(2.0, 0.5), relative=math.inf) == 4.0
+    assert first_holding(lambda x: x >= 3.5, ascending(2.0, 0.5)) == pytest.approx(3.5)
 
 
-def test_a_grid_is_refused_where_nothing_can_be_proven():
-    with pytest.raises(ValueError, match="low, high"):
-        least_holding(lambda noise: True, 2.0, 1.0)
-    with pytest.raises(ValueError, match="high"):
-        least_holding(lambda noise: False, 1.0, 2.0)
-
-
-def test_the_low_end_is_found_where_the_claim_holds_from_there_on():
-    assert least_holding(lambda noise: True, 0.05, 10.0) == 0.05
-    assert least_holding(lambda noise: noise < 0.1 or noise > 9, 0.05, 10.0) == 0.05
+def test_no_other_file_looks_for_a_bracket_or_bisects(root):
+    """A number that is doubled or halved, or a middle of two, is a search, or one of these."""
+    others = {
+        "accounting/adaptive/account.py": "where a grid lies",
+        "dpbag/plain.py": "an equation within a formula",
+        "mechanisms/laws/table.py": "how far a table reaches",
+        "release/certificate.py": "panels of a quadrature",
+    }
+    search = re.compile(r"^ +\w+ (\*|//?)= 2$|middle = \((low|fails\w*) \+|brentq", re.M)
+    package = root / "workflow" / "private_ensembles"
+    names = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if search.search(path.read_text(encoding="utf-8"))
+    }
+    assert names - {"accounting/root.py", "verify/verify.py"} == set(others)

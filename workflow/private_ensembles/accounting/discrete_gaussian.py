@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from scipy.special import ndtr
 
 from private_ensembles import checks
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.root import bisect
+from private_ensembles.accounting.root import ascending, doubling, first_holding
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
 from private_ensembles.noise.secure import fine_units
 
@@ -334,14 +334,7 @@ def epsilon(delta_: float, moves: Iterable[Moves]) -> float:
     def holds(value: float) -> bool:
         return _delta_of(value, groups) <= delta_
 
-    if holds(0.0):
-        return 0.0
-    high = 1.0
-    while not holds(high):
-        high *= 2
-        if high > _NO_EPSILON:
-            return math.inf
-    return bisect(holds, 0.0, high)
+    return first_holding(holds, chain([0.0], doubling(1.0, _NO_EPSILON)))
 
 
 def sufficient_factor(moves: Iterable[Moves], epsilon_: float, delta_: float) -> float:
@@ -356,11 +349,7 @@ def sufficient_factor(moves: Iterable[Moves], epsilon_: float, delta_: float) ->
         more = [replace(move, sigma=move.sigma * factor) for move in groups]
         return _delta_of(epsilon_, more) <= delta_
 
-    step, fails, suffices = 0.0, 1.0, 1.0
-    while not holds(suffices):
-        step = max(1e-6, 2 * step)
-        fails, suffices = suffices, 1 + step
-    return suffices if suffices == 1 else bisect(holds, fails, suffices, relative=1e-6)
+    return first_holding(holds, ascending(1.0, 1e-6), relative=1e-6)
 
 
 def fine_distance(sigma: float, classes: int) -> float:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import gammaln
 
-from private_ensembles.accounting import root
 from private_ensembles.accounting.composition import (
     optimal_homogeneous,
     randomised_response_rdp,
@@ -17,12 +15,11 @@ from private_ensembles.accounting.composition import (
     simple,
     spare_delta,
 )
+from private_ensembles.accounting.root import largest_within
 from private_ensembles.accounting.rounding import above
 
 # Beyond this many labels optimal composition takes long, and Rényi DP comes close to it.
 _FEW = 300
-# How close the guide of a bisection comes.
-_CLOSE = 1e-9
 # Rényi orders that are tried.
 ORDERS = 1 + np.geomspace(1e-2, 1e5, 400)
 
@@ -52,29 +49,7 @@ def label_epsilon(total: float, labels: int, delta: float, leak: float = 0.0) ->
         def about(epsilon: float) -> float:
             return _about_homogeneous(epsilon, labels, spare)
 
-    return largest_within(total, lambda epsilon: composed(epsilon, labels, delta, leak), about)
-
-
-def largest_within(
-    budget: float, cost: Callable[[float], float], about: Callable[[float], float] | None = None
-) -> float:
-    """Return the largest x, within 1e-7, with cost(x) <= budget, for a cost that grows with x > 0.
-
-    That of bisection, the same on every way there; a closer one, found by fewer costs, answers most
-    of its questions. about: nearly the cost in less time, which finds the closer one; what is
-    returned was asked of the cost itself. Raises ValueError like `root.largest`.
-    """
-    near = root.largest_within(about or cost, budget, 1.0, relative=_CLOSE)
-    if about is not None and cost(near * (1 + 2 * _CLOSE)) <= budget:  # not near enough
-        near = root.largest_within(cost, budget, near, relative=_CLOSE)
-
-    def holds(x: float) -> bool:
-        return x <= near or (x <= near * (1 + 2 * _CLOSE) and cost(x) <= budget)
-
-    found = root.largest(holds, 1.0, relative=1e-7)
-    if cost(found) <= budget:
-        return found
-    return root.largest(lambda x: cost(x) <= budget, 1.0, relative=1e-7)
+    return largest_within(lambda epsilon: composed(epsilon, labels, delta, leak), total, about)
 
 
 def _about_homogeneous(epsilon: float, labels: int, spare: float) -> float:

@@ -1,19 +1,28 @@
-"""Where a claim begins to hold: the one root finder behind every least noise and largest budget.
+"""Where a claim begins to hold: the one search behind every least noise and largest budget.
 
-A claim is a function of one number that says yes or no. It was asked about the very number that is
-returned, and the answer was yes, so a proof by computation stays a proof.
+A claim is a function of one number that says yes or no, such as "labels with this noise keep the
+budget". It was asked about the very number that is returned, and the answer was yes, so a proof by
+computation stays a proof. Which search to use:
+
+- `bisect`, `bisect_integers`: one end is known to hold, the other one to fail;
+- `first_holding`: a way is known on which the claim is first met, as powers of two (`doubling`,
+  `halving`), small steps up (`ascending`) or a grid, on which it may hold, fail and hold again;
+- `largest`, `largest_within`: nothing is known but that the claim holds up to there, or that a cost
+  which grows is to stay within a budget;
+- `least_scale`: each question takes long, and the cost falls smoothly as the scale grows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
-import numpy as np
-
-_SMALLEST = 1e-12
-_TRIES = 60
-_AT_ONCE = 200  # points of a grid
+# How close the guide of `largest_within` comes.
+_CLOSE = 1e-9
+_SMALLEST, _LARGEST = 1e-12, 1e12
+_TRIES = 40
 
 
 def bisect(
@@ -43,98 +52,121 @@ def bisect_integers(holds: Callable[[int], bool], fails_at: int, holds_at: int) 
     return holds_at
 
 
-def largest(holds: Callable[[float], bool], start: float, *, relative: float = 1e-10) -> float:
-    """Return the largest x > 0 at which a claim holds that holds up to there.
+def first_holding(
+    holds: Callable[[float], bool], points: Iterable[float], *, relative: float = 1e-10
+) -> float:
+    """Return where the claim holds first on the way along ``points``; infinite if at none of them.
 
-    From ``start`` by doubling, at most to 1e12, or by halves. Raises ValueError if the claim fails
-    all the way down to 1e-12.
+    :func:`bisect` goes on between the first point that holds and the one before it, down to
+    ``relative``, or not at all if that is infinite.
+
+    >>> first_holding(lambda x: x >= 5, doubling(1.0), relative=1e-3)
+    5.0
     """
-    high = start
-    while holds(high) and high < 1 / _SMALLEST:
-        high *= 2
-    low = high
-    while not holds(low):
-        high, low = low, low / 2
-        if low < _SMALLEST:
-            raise ValueError(f"start = {start}: the claim fails at every x from there to 1e-12")
-    return bisect(holds, high, low, relative=relative)
+    fails_at = None
+    for point in points:
+        if holds(point):
+            return point if fails_at is None else bisect(holds, fails_at, point, relative=relative)
+        fails_at = point
+    return math.inf
+
+
+def first_failing(holds: Callable[[float], bool], points: Iterable[float]) -> float:
+    """Return the first of ``points`` at which the claim fails; infinite if it holds at them all."""
+    return next((point for point in points if not holds(point)), math.inf)
+
+
+def doubling(start: float, most: float = sys.float_info.max) -> Iterator[float]:
+    """Yield start > 0 and its doubles, up to ``most``."""
+    while start <= most:
+        yield start
+        start *= 2
+
+
+def halving(start: float, least: float = sys.float_info.min) -> Iterator[float]:
+    """Yield start and its halves, down to ``least`` > 0."""
+    while start >= least:
+        yield start
+        start /= 2
+
+
+def ascending(start: float, step: float) -> Iterator[float]:
+    """Yield start, then start (1 + step), start (1 + 2 step), start (1 + 4 step) and so on."""
+    yield start
+    for share in doubling(step, _LARGEST):
+        yield start * (1 + share)
+
+
+def largest(holds: Callable[[float], bool], *, relative: float) -> float:
+    """Return the largest x, from 1e-12 to 1e12, at which a claim holds that holds up to there.
+
+    From 1 by doubling, and back by halves. Raises ValueError if the claim fails everywhere.
+    """
+    beyond = min(first_failing(holds, doubling(1.0, _LARGEST)), _LARGEST)
+    found = first_holding(holds, halving(beyond, _SMALLEST), relative=relative)
+    if math.isinf(found):
+        raise ValueError(f"the claim fails at every x from {beyond:g} to {_SMALLEST:g}")
+    return found
 
 
 def largest_within(
-    cost: Callable[[float], float], budget: float, start: float, *, relative: float = 1e-7
+    cost: Callable[[float], float],
+    budget: float,
+    about: Callable[[float], float] | None = None,
+    *,
+    relative: float = 1e-7,
 ) -> float:
     """Return the largest x > 0, within ``relative``, whose cost, which grows with x, is in budget.
 
-    As :func:`largest` of that claim, which it was asked, with fewer questions: costs tell how far.
-    Raises ValueError as there.
+    As :func:`largest` of that claim, with fewer questions: a closer one, found by secants or by
+    ``about``, nearly the cost in less time, answers most of them. What is returned was asked of the
+    cost itself. Raises ValueError as there.
 
-    >>> round(largest_within(lambda x: x**2 + x, 2.0, 7.0), 6)
+    >>> round(largest_within(lambda x: x**2 + x, 2.0), 6)
     1.0
     """
-    low, high, point = 0.0, math.inf, start
-    last, known, steep, push = math.nan, math.nan, 1.0, relative / 16
-    for count in range(_TRIES):
-        spent = cost(point)
-        if spent <= budget:
-            low = max(low, point)
-        else:
-            high = min(high, point)
-        if high <= low * (1 + relative) or low > 1 / _SMALLEST:
-            return low
-        if high < _SMALLEST:
-            raise ValueError(f"start = {start}: the claim fails at every x from there to 1e-12")
-        if not 0 < spent < math.inf:
-            step = math.copysign(1.0, budget - spent)
-        else:
-            if known > 0 and known != spent:
-                steep = min(max(math.log(spent / known) / math.log(point / last), 0.25), 8.0)
-            step = math.log(budget / spent) / steep
-        last, known = point, spent if math.isfinite(spent) else math.nan
-        # A little further than the crossing seems to be, so that it is soon between two points, and
-        # ever further where it was thought to be near.
-        push = 8 * push if abs(step) <= push else relative / 2
-        step = math.copysign(min(abs(step) + push, 3.0), budget - spent)
-        point *= math.exp(step)
-        if 0 < low < high < math.inf and (count % 4 == 3 or not low < point < high):
-            point = math.sqrt(low * high)
-    return bisect(lambda x: cost(x) <= budget, high, low, relative=relative)
+    cost = cache(cost)
+    guide = cache(about) if about else cost
+    start = largest(lambda x: guide(x) <= budget, relative=1.0)
+
+    def height(inverse: float) -> float:
+        share = guide(1 / inverse) / budget
+        return math.log(min(max(share, _SMALLEST), _LARGEST)) / 2  # costs may grow as x^8
+
+    near = 1 / least_scale(height, 1 / start, _CLOSE / 4)
+    beyond = near * (1 + 2 * _CLOSE)
+    if near > 0 and cost(beyond) > budget:  # otherwise it is not near enough
+        found = largest(
+            lambda x: x <= near or (x < beyond and cost(x) <= budget), relative=relative
+        )
+        if cost(found) <= budget:
+            return found
+    return largest(lambda x: cost(x) <= budget, relative=relative)
 
 
-def least_holding(
-    holds: Callable[[float], bool],
-    low: float,
-    high: float,
-    *,
-    points: int = 400,
-    relative: float = 1e-9,
-    fails: Callable[[np.ndarray], np.ndarray] | None = None,
-) -> float:
-    """Return the least value found in [low, high] at which a claim holds; it does hold there.
+def least_scale(height: Callable[[float], float], start: float, tolerance: float) -> float:
+    """Return a scale of height <= 0 with one of height > 0 about ``tolerance`` below.
 
-    For claims that hold, fail and hold again, as those on wider leads do while noise grows. The
-    range is walked upwards on a geometric grid, and only between the first point that holds and the
-    one before it does :func:`bisect` take over. ``fails`` saves time: of an array (A,) of points it
-    tells (A,) at which the claim surely fails, and the walk asks the claim at the others only.
-    Raises ValueError unless 0 < low <= high and the claim holds at high.
+    The height, as the logarithm of a cost over the budget, falls about as fast as ln scale rises.
+    Secants find the way from ``start``, within what is known to be too little and enough; if they
+    are slow, bisection does. The height may jump a little. Infinite if no scale is found.
     """
-    if not 0 < low <= high:
-        raise ValueError(f"low, high = {low}, {high}: must be 0 < low <= high")
-    if not holds(high):
-        raise ValueError(f"high = {high}: the claim must hold there")
-    grid = np.geomspace(low, high, points)
-    grid[-1] = high
-    first = next(i for i in _worth_asking(fails, grid) if holds(float(grid[i])))
-    if first == 0:
-        return float(grid[0])
-    return bisect(holds, float(grid[first - 1]), float(grid[first]), relative=relative)
-
-
-def _worth_asking(
-    fails: Callable[[np.ndarray], np.ndarray] | None, grid: np.ndarray
-) -> Iterator[int]:
-    """Yield, ascending, the indices of the points of a grid at which a claim need not fail."""
-    if fails is None:
-        yield from range(len(grid))
-        return
-    for start in range(0, len(grid), _AT_ONCE):
-        yield from start + np.flatnonzero(~fails(grid[start : start + _AT_ONCE]))
+    low, high, point, steep = 0.0, math.inf, start, -1.0
+    last, known = math.nan, math.nan
+    for count in range(_TRIES):
+        place = height(point)
+        if place <= 0:
+            high = min(high, point)
+        else:
+            low = max(low, point)
+        if high <= low * (1 + tolerance) or -tolerance <= place <= 0:
+            return high
+        if count:
+            slope = (place - known) / math.log(point / last)
+            steep = min(max(slope, -4.0), -1 / 8)
+        last, known = point, place
+        step = math.copysign(max(abs(place / steep - tolerance / 2), tolerance / 2), place)
+        point *= math.exp(min(0.5, max(-0.5, step)))
+        if 0 < low < high < math.inf and (count > 5 or not low < point < high):
+            point = math.sqrt(low * high)
+    return math.inf

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
+import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.root import least_holding
+from private_ensembles.accounting.root import first_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import reduced_histograms
 
@@ -56,4 +57,5 @@ def selection_rate(
 
     if not holds(high):
         return epsilon / 2
-    return 1 / least_holding(holds, high / 400, high)  # the very float that was audited
+    grid = np.geomspace(high / 400, high, 400).tolist()  # more noise need not cost less
+    return 1 / first_holding(holds, grid, relative=1e-9)  # the very float that was audited

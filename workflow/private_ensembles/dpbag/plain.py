@@ -19,7 +19,7 @@ import numpy as np
 
 from private_ensembles import checks
 from private_ensembles.accounting.loss_distribution import compose
-from private_ensembles.accounting.root import bisect_integers
+from private_ensembles.accounting.root import bisect_integers, doubling, first_failing
 from private_ensembles.accounting.rounding import ELEMENTARY
 from private_ensembles.noise.laplace import difference_tail
 
@@ -111,10 +111,8 @@ def plain_label_count(budget, noise, delta):
     def affordable(labels):
         return compose(deltas, gap, labels).delta(budget) <= delta
 
-    low, high = int(budget / (2 * noise)), 1
-    while high <= low or affordable(high):
-        low, high = max(low, high), 2 * max(low, high)
-    return bisect_integers(affordable, high, low)
+    low = int(budget / (2 * noise))
+    return bisect_integers(affordable, first_failing(affordable, doubling(low + 1)), low)
 
 
 def _check(noise, delta):

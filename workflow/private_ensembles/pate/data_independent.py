@@ -21,7 +21,7 @@ from private_ensembles import checks
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.accounting.labels import largest_within
+from private_ensembles.accounting.root import largest_within
 from private_ensembles.pate.gnmax import analytic_epsilon, check_sigma
 
 # Budgets below which rho is looked for in units of epsilon squared.
@@ -112,7 +112,7 @@ def rho_within(epsilon: float, delta: float, analysis: str) -> float:
     """The largest rho found that costs at most epsilon at delta."""
     # About epsilon^2 if delta is small: the search ends at 1e-12.
     unit = epsilon**2 if epsilon < _TINY else 1.0
-    return unit * largest_within(epsilon, lambda rho: rho_cost(unit * rho, delta, analysis))
+    return unit * largest_within(lambda rho: rho_cost(unit * rho, delta, analysis), epsilon)
 
 
 @lru_cache(maxsize=4096)

@@ -8,9 +8,11 @@ discrete noise of `noise: secure` is accounted for in `accounting.discrete_gauss
 """
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 from scipy.special import ndtr
@@ -21,12 +23,18 @@ from private_ensembles.accounting.composition import (
     exact_conversion_cost,
 )
 from private_ensembles.accounting.gaussian import excess, gaussian_delta
-from private_ensembles.accounting.root import bisect, least_holding
+from private_ensembles.accounting.root import (
+    bisect,
+    doubling,
+    first_failing,
+    first_holding,
+    halving,
+)
 from private_ensembles.accounting.rounding import round_up, sixty_digits
 
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
-# Points of the search for the exact method; between two of them bisection takes over.
-_GRID = 4000
+# Points of the search for the exact method, and of those that are looked at together.
+_GRID, _AT_ONCE = 4000, 200
 # Renyi orders that are tried at most; the least ones are half an order apart.
 _MOST_ORDERS = 100_000
 
@@ -153,12 +161,9 @@ def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
     check_sigma(sigma)
     _check(1.0, delta)
     sigma_of_all = math.nextafter(sigma / math.sqrt(labels) * (1 - 1e-15), 0)
-    if _analytic_holds(sigma_of_all, 0.0, delta):
-        return 0.0
-    high = 1.0
-    while not _analytic_holds(sigma_of_all, high, delta):
-        high *= 2
-    return bisect(lambda epsilon: _analytic_holds(sigma_of_all, epsilon, delta), 0.0, high)
+    return first_holding(
+        lambda epsilon: _analytic_holds(sigma_of_all, epsilon, delta), chain([0.0], doubling(1.0))
+    )
 
 
 def least_order(epsilon: float, delta: float) -> float:
@@ -260,13 +265,11 @@ def _analytic_holds(sigma: float, epsilon: float, delta: float) -> bool:
 
 
 def _analytic_sigma(epsilon: float, delta: float) -> float:
-    high = 1.0
-    while not _analytic_holds(high, epsilon, delta):
-        high *= 2
-    low = high
-    while _analytic_holds(low, epsilon, delta):
-        low /= 2
-    return bisect(lambda sigma: _analytic_holds(sigma, epsilon, delta), low, high)
+    def holds(sigma: float) -> bool:
+        return _analytic_holds(sigma, epsilon, delta)
+
+    high = first_holding(holds, doubling(1.0), relative=math.inf)
+    return bisect(holds, first_failing(holds, halving(high)), high)
 
 
 def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
@@ -288,10 +291,19 @@ def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
     # The label is post-processing of the noisy counts, so the analytic sigma holds here as well
     # (doubled only so that rounding cannot make the last grid point fail).
     high = 2 * _analytic_sigma(epsilon, delta)
-    low = high
-    while narrowest_majority_holds(low):
-        low /= 2
     # A lead of one vote breaks the claim for every sigma up to `low`, which is shrunk to where it
     # just does. Above, wider leads may hold, fail and hold again: walk upwards, do not bisect.
+    low = first_failing(narrowest_majority_holds, halving(high))
     low = bisect(narrowest_majority_holds, low, high) * (1 - 1e-9)
-    return least_holding(holds, low, high, points=_GRID, relative=1e-10, fails=surely_fails)
+    return first_holding(holds, _doubtful(np.geomspace(low, high, _GRID), surely_fails))
+
+
+def _doubtful(
+    grid: np.ndarray, surely_fails: Callable[[np.ndarray], np.ndarray]
+) -> Iterator[float]:
+    """Yield the points of a grid at which a claim need not fail, and the one before each."""
+    for start in range(0, len(grid), _AT_ONCE):
+        points = grid[start : start + _AT_ONCE + 1]
+        asked = ~surely_fails(points)
+        asked[:-1] |= asked[1:]
+        yield from points[:_AT_ONCE][asked[:_AT_ONCE]].tolist()

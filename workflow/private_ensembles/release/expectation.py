@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.limits import MOST_TEACHERS, is_budget
+from private_ensembles.accounting.root import bisect_integers
 from private_ensembles.configuration.naming import at_least, at_most
 from private_ensembles.configuration.profile import is_assumed, name_profile
 from private_ensembles.mechanisms.mechanism import load
@@ -312,11 +313,7 @@ def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
     least = enough(1)
     if not least:
         return None if least is None else 0
-    low, high = 1, known.task.wanted.labels
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if enough(middle) else (low, middle)
-    return low
+    return bisect_integers(enough, known.task.wanted.labels, 1)
 
 
 def _advice(

@@ -10,8 +10,9 @@ counts together. Theorem and proof: docs/confident-labels.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +31,13 @@ from private_ensembles.accounting.adaptive.backward_induction import Grid
 from private_ensembles.accounting.adaptive.families import Family
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.root import bisect
+from private_ensembles.accounting.root import (
+    ascending,
+    doubling,
+    first_failing,
+    first_holding,
+    halving,
+)
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
 
 # Losses of the counts beyond the kernel's reach may hold this share of delta.
@@ -131,24 +138,17 @@ class LabelsAlone:
         prove. The search starts at that of the counts. Infinite if the labels leave too little.
         """
 
+        @cache
         def holds(sigma: float, lattice: bool = False) -> bool:
             tried = replace(counts, sigma=sigma, lattice=lattice)
             return self.beside(tried, delta, epsilon).delta(epsilon) <= delta
 
-        fails_at, holds_at = 0.0, counts.sigma
-        for _ in range(_TRIES):
-            if holds(holds_at):
-                break
-            fails_at, holds_at = holds_at, 2 * holds_at
-        else:
-            return math.inf
-        while not fails_at:
-            lower = holds_at / 2
-            fails_at, holds_at = (0.0, lower) if holds(lower) else (lower, holds_at)
-        sigma_of_grid = bisect(holds, fails_at, holds_at, relative=_SLACK)
-        if not counts.lattice:
-            return sigma_of_grid
-        return _first(lambda sigma: holds(sigma, True), sigma_of_grid)
+        fails_at = first_failing(holds, halving(counts.sigma))
+        sigma = first_holding(holds, islice(doubling(fails_at), _TRIES), relative=_SLACK)
+        if not counts.lattice or math.isinf(sigma):
+            return sigma
+        steps = islice(ascending(sigma, 2e-6), _TRIES)
+        return first_holding(lambda sigma: holds(sigma, True), steps, relative=math.inf)
 
 
 def labels_alone(
@@ -218,14 +218,3 @@ def _excesses(counts: NoisyCounts, step: float, delta: float) -> NDArray[np.floa
     right = np.clip(counts.deltas(logs - _ROUNDING * (1 + logs)), 0.0, 1.0)
     left = right * np.exp(-logs) * (1 + _ROUNDING)
     return np.concatenate([left[:0:-1], right])[None]
-
-
-def _first(holds: Callable[[float], bool], start: float) -> float:
-    """The first sigma, walking upwards from `start`, at which a claim holds; infinite for none."""
-    step, sigma = 1e-6, start
-    for _ in range(_TRIES):
-        if holds(sigma):
-            return sigma
-        step *= 2
-        sigma = start * (1 + step)
-    return math.inf

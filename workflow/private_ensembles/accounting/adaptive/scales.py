@@ -20,12 +20,11 @@ from private_ensembles.accounting.adaptive.account import (
 from private_ensembles.accounting.adaptive.families import Family, largest_spread
 from private_ensembles.accounting.adaptive.gaussian_maximum import OUTSIDE
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.root import largest
+from private_ensembles.accounting.root import largest, least_scale
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # A scale is found to this much above the least one that the grid can prove.
 SLACK = 5e-4
-_TRIES = 40
 # The least scale is this much too large, over the square of points, about.
 _COARSENESS = 0.095
 # No larger than a delta that the normal law's own bound can reach.
@@ -63,10 +62,10 @@ def least_scale_of_curves(
     near = start * more_noise(fineness)
     if fineness > 2 * COARSE and labels > 1:  # otherwise the coarse grid saves no time
         more = more_noise(COARSE) / more_noise(fineness)
-        near = _crossing(lambda tried: height(tried, COARSE), near * more, 8 * SLACK) / more
+        near = least_scale(lambda tried: height(tried, COARSE), near * more, 8 * SLACK) / more
     scale = math.inf
     if math.isfinite(near):
-        scale = _crossing(lambda tried: height(tried, fineness), near, SLACK)
+        scale = least_scale(lambda tried: height(tried, fineness), near, SLACK)
     if not math.isfinite(scale):
         raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
     return scale
@@ -141,31 +140,4 @@ def share_of_scale(family: Family, labels: int, epsilon: float, delta: float) ->
 def _shift(epsilon: float, delta: float) -> float:
     """The shift of a normal law of width 1 that costs (epsilon, delta), about."""
     delta = min(max(delta, _LEAST_SHIFTED), 0.999)
-    return largest(lambda mu: bool(gaussian_delta(mu, epsilon) <= delta), 1.0, relative=1e-6)
-
-
-def _crossing(height: Callable[[float], float], start: float, tolerance: float) -> float:
-    """A scale of height <= 0 with one of height > 0 about `tolerance` below; infinite for none.
-
-    The height falls about as fast as ln scale rises. Secants find the way, within what is known to
-    be too little and enough; if they are slow, bisection does. The height may jump a little.
-    """
-    low, high, point, steep = 0.0, math.inf, start, -1.0
-    last, known = math.nan, math.nan
-    for count in range(_TRIES):
-        place = height(point)
-        if place <= 0:
-            high = min(high, point)
-        else:
-            low = max(low, point)
-        if high <= low * (1 + tolerance) or -tolerance <= place <= 0:
-            return high
-        if count:
-            slope = (place - known) / math.log(point / last)
-            steep = min(max(slope, -4.0), -1 / 8)
-        last, known = point, place
-        step = math.copysign(max(abs(place / steep - tolerance / 2), tolerance / 2), place)
-        point *= math.exp(min(0.5, max(-0.5, step)))
-        if 0 < low < high < math.inf and (count > 5 or not low < point < high):
-            point = math.sqrt(low * high)
-    return math.inf
+    return largest(lambda mu: bool(gaussian_delta(mu, epsilon) <= delta), relative=1e-6)
