@@ -3,10 +3,14 @@
 import inspect
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
+from typing import get_args, get_type_hints
 
 import pytest
 
 import private_ensembles
+
+MOST_ARGUMENTS, MOST_FIELDS = 9, 10
 
 
 @pytest.mark.parametrize("name", private_ensembles.__all__)
@@ -19,6 +23,41 @@ def test_a_name_is_listed_and_opens_with_an_example(name):
     assert "\n" not in summary
     assert example.startswith(">>> ")
     assert "ValueError" in text  # what it raises
+
+
+def things():
+    """The public classes, and the dataclasses that their fields hold, by name."""
+    found = {}
+    asked = [getattr(private_ensembles, name) for name in private_ensembles.__all__]
+    while asked:
+        thing = asked.pop()
+        asked += get_args(thing)
+        if inspect.isclass(thing) and thing.__module__.startswith("private_ensembles"):
+            found[thing.__name__] = thing
+            if is_dataclass(thing):
+                asked += get_type_hints(thing).values()
+    return found
+
+
+def test_no_public_call_takes_more_than_nine_arguments():
+    """A function's; a class's own and its methods', without the self that they are called on."""
+    calls = {name: getattr(private_ensembles, name) for name in private_ensembles.__all__}
+    for name, thing in things().items():
+        methods = (key for key in vars(thing) if not key.startswith("_"))
+        calls |= {f"{name}.{key}": getattr(thing, key) for key in methods} | {name: thing}
+    taken = {
+        name: [key for key in inspect.signature(call).parameters if key != "self"]
+        for name, call in calls.items()
+        if callable(call)
+    }
+    assert {"plan", "Session", "Session.create", "Session.release"} <= set(taken)
+    assert not {name: keys for name, keys in taken.items() if len(keys) > MOST_ARGUMENTS}
+
+
+def test_no_public_thing_has_more_than_ten_fields():
+    sizes = {name: len(fields(thing)) for name, thing in things().items() if is_dataclass(thing)}
+    assert {"Budget", "Ensemble", "Protection", "Wanted", "Rehearsal"} <= set(sizes)
+    assert not {name: size for name, size in sizes.items() if size > MOST_FIELDS}
 
 
 def test_an_unknown_name_is_an_attribute_error():

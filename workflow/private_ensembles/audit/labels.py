@@ -83,7 +83,6 @@ class OnCounts(OnRows):
 
     inputs: the histograms (H, C); of two classes by ascending votes for 1. secure: whether labels
     are drawn from secure noise. moved: how many votes may move at most, from any classes to any.
-    pairs: places of neighbours, if they are others.
     """
 
     def __init__(
@@ -95,13 +94,12 @@ class OnCounts(OnRows):
         *,
         secure: bool = False,
         moved: int = 1,
-        pairs: NDArray | None = None,
     ):
         self.law, self.parameters, self.secure = law, parameters, secure
         self.names = (*([-1] if law.silent else []), *range(n_classes))
         if n_classes == 2:
             self.inputs = both_counts(n_teachers)
-            self.pairs = two_class_pairs(n_teachers, moved) if pairs is None else pairs
+            self.pairs = two_class_pairs(n_teachers, moved)
         else:
             self.inputs = enumerate_histograms(n_teachers, n_classes)
             self.pairs = neighbour_pairs(self.inputs, moved)

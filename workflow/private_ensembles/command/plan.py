@@ -18,13 +18,7 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `plan` takes."""
     asked = parser.add_argument_group("what is asked for")
-    asked.add_argument("--teachers", type=whole, required=True, metavar="N", help="how many vote")
-    asked.add_argument(
-        "--classes",
-        type=whole,
-        metavar="N",
-        help="among how many labels; default: as many as --class-names",
-    )
+    settings.add_ensemble(asked)
     asked.add_argument(
         "--queries", type=whole, required=True, metavar="N", help="how many there are"
     )

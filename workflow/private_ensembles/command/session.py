@@ -48,13 +48,7 @@ def run(options: argparse.Namespace) -> int:
 def _create(parser: argparse.ArgumentParser) -> None:
     """Plan a session and make its file."""
     asked = parser.add_argument_group("what is asked for")
-    asked.add_argument("--teachers", type=whole, required=True, metavar="N", help="how many vote")
-    asked.add_argument(
-        "--classes",
-        type=whole,
-        metavar="N",
-        help="among how many labels; default: as many as --class-names",
-    )
+    settings.add_ensemble(asked)
     asked.add_argument(
         "--labels", type=whole, required=True, metavar="N", help="how many may be released, ever"
     )

@@ -13,6 +13,17 @@ from private_ensembles.mechanisms.task import PRIVACY_MODELS, Protection, state_
 from private_ensembles.planner import defaults
 
 
+def add_ensemble(asked: TakesOptions) -> None:
+    """Add who votes, and on how many classes, to the group of options that say what is asked."""
+    asked.add_argument("--teachers", type=whole, required=True, metavar="N", help="how many vote")
+    asked.add_argument(
+        "--classes",
+        type=whole,
+        metavar="N",
+        help="among how many labels; default: as many as --class-names",
+    )
+
+
 def add_budget(asked: TakesOptions) -> None:
     """Add what all labels may cost, to the group of options that say what is asked for."""
     said = "what all labels together may cost", "the delta of that cost"

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.audit.labels import OnCounts
 from private_ensembles.dpbag.plain import ones_probability
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
@@ -83,14 +82,9 @@ class Bagging(TableLaw):
         """
         moved = math.floor(parameters.share * parameters.k)
         first = np.arange(task.ensemble.teachers + 1 - moved)
-        return OnCounts(
-            self,
-            parameters,
-            task.ensemble.teachers,
-            task.ensemble.classes,
-            secure=task.secure,
-            pairs=np.stack([first, first + moved], 1),
-        )
+        audited = super().audited(task, parameters)
+        audited.pairs = np.stack([first, first + moved], 1)
+        return audited
 
 
 LAW = Bagging()
