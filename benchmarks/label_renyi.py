@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive.account import check_labels, curves_on, deciding_orders
 from private_ensembles.accounting.adaptive.families import Family, largest_spread
-from private_ensembles.accounting.root import largest_within
+from private_ensembles.accounting.root import least_scale
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
 from private_ensembles.mechanisms.mechanism import load
@@ -36,6 +36,8 @@ _HIGHEST = 600.0
 _ROUNDING = 2048 * UNIT_ROUNDOFF
 # Sigma is found to this share of itself.
 _TOLERANCE = 2e-4
+# An epsilon as large tells the search as much as an infinite one.
+_MOST = 1e6
 
 
 def renyi_sigma(task: Task) -> float:
@@ -43,14 +45,13 @@ def renyi_sigma(task: Task) -> float:
     law, labels = load("gnmax_exact").law, task.wanted.labels
     known = load("gnmax_exact").account.start.find(law, task, labels)
 
-    def spent(less: float) -> float:
-        noise = law.less_noise(known, 1 / less)
-        return renyi_epsilon(law.pairs(task, noise), labels, task.budget.delta)
+    def height(share: float) -> float:
+        noise = law.less_noise(known, share)
+        spent = renyi_epsilon(law.pairs(task, noise), labels, task.budget.delta)
+        return math.log(min(spent, _MOST) / task.budget.epsilon)
 
-    # Where 1 / less is the share of the noise that is known.
-    first = 1 / share_of_labels(labels)
-    less = largest_within(spent, task.budget.epsilon, first, relative=_TOLERANCE)
-    return law.less_noise(known, 1 / less).sigma
+    share = least_scale(height, share_of_labels(labels), _TOLERANCE)
+    return law.less_noise(known, share).sigma
 
 
 def renyi_epsilon(family: Family, labels: int, delta: float) -> float:
