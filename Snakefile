@@ -43,7 +43,7 @@ rule all:
 
 # Not on dry runs, and not in the jobs of a cluster.
 onstart:
-    releasing.permission_or_exit(workflow.dag.needrun_jobs(), config)
+    releasing.permission_or_exit(workflow.dag.needrun_jobs(), own_keys.request_of(config))
     announce.say(announce.start(workflow.dag.needrun_jobs(), config))
 
 

@@ -34,7 +34,7 @@ def test_missing_mirror_does_not_matter_where_nothing_is_downloaded():
 def test_votes_are_a_file_that_is_there(tmp_path):
     (tmp_path / "votes.csv").touch()
     config = DEFAULT | {"votes": "votes.csv", "n_classes": 3, "n_teachers": 5, "shards": "disjoint"}
-    assert check(config, str(tmp_path)).votes == str(tmp_path / "votes.csv")
+    assert check(config, str(tmp_path)).own.votes == str(tmp_path / "votes.csv")
     with pytest.raises(
         ConfigError, match=r"votes = 'votes\.csv': must be an existing file \(looked"
     ):
@@ -61,14 +61,16 @@ def test_noise_is_secure_for_votes_of_ones_own_unless_it_is_said_otherwise(tmp_p
 
 def test_the_classes_of_ones_own_votes_must_be_stated(tmp_path):
     (tmp_path / "votes.csv").touch()
-    with pytest.raises(ConfigError, match=r"^n_classes = null: must be .* --config n_classes=10$"):
+    says = r"^own\.ensemble\.classes = null: must be .* --config n_classes=10$"
+    with pytest.raises(ConfigError, match=says):
         check(DEFAULT | {"votes": "votes.csv"}, str(tmp_path))
 
 
 @pytest.mark.parametrize("word", ["yes", "Yes", "true", True])
 def test_again_is_a_word_on_the_command_line(word):
-    assert check(DEFAULT | {"again": word}).again is True
-    assert check(DEFAULT).again is check(DEFAULT | {"again": "no"}).again is False
+    assert check(DEFAULT | {"again": word}).own.release.again is True
+    assert check(DEFAULT).own.release.again is False
+    assert check(DEFAULT | {"again": "no"}).own.release.again is False
     with pytest.raises(ConfigError, match=r"^again = 'oui': must be true or false$"):
         check(DEFAULT | {"again": "oui"})
 
@@ -123,7 +125,8 @@ def test_a_rehearsal_and_a_session_need_not_state_them(tmp_path):
     (tmp_path / "votes.csv").touch()
     session = {"session": "votes.csv", "batch": "a", "n_teachers": None}
     for given in ({"noise": "reproducible"}, session):
-        assert check(DEFAULT | OWN | {"shards": None} | given, str(tmp_path)).shards is None
+        settings = check(DEFAULT | OWN | {"shards": None} | given, str(tmp_path))
+        assert settings.own.protection.shards is None
 
 
 @pytest.mark.parametrize(
@@ -176,4 +179,4 @@ def test_a_profile_has_absent_ballots_only_if_there_may_be_any(tmp_path, own):
     with pytest.raises(ConfigError, match=says):
         check(config, str(tmp_path))
     if own:
-        assert check(config | {"absent": "yes"}, str(tmp_path)).absent is True
+        assert check(config | {"absent": "yes"}, str(tmp_path)).own.ensemble.absent

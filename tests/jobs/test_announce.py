@@ -14,7 +14,8 @@ RULES = ["train_teachers"] * 2 + ["optimize_gamma"] + ["tabulate_x"] * 5 + ["all
 def start(rules, *, data="paper", papers=("darrm",), votes=None):
     """The words at the start of a run of these rules' jobs."""
     jobs = [SimpleNamespace(rule=SimpleNamespace(name=name)) for name in rules]
-    return announce.start(jobs, {"data": data, "papers": papers, "votes": votes})
+    own = {"votes": votes, "session": {"file": None, "batch": None}}
+    return announce.start(jobs, {"data": data, "papers": papers, "own": own})
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
-"""Sessions from flat names and values, for tests that vary one of them."""
+"""Sessions from flat names and values, for tests that vary one of them; the job of own votes."""
 
 import warnings
 
+from private_ensembles.configuration import files, own_keys
 from private_ensembles.mechanisms.task import (
     Budget,
     Ensemble,
@@ -64,3 +65,17 @@ def named(path, *, class_names=None, first_class=0, id_column=None, anyway=True,
     """A session that states names, as the command makes it."""
     names = session_terms.names_of(flat["classes"], class_names, first_class, id_column)
     return Session.begin(path, planned(**flat), names)
+
+
+def params_of(settings):
+    """The parameters of the rule `apply_votes`, but for the hash of its code."""
+    config = settings.plain()
+    parts = ("ensemble", "budget", "protection", "wanted", "reading")
+    return {
+        "code": "",
+        **{part: config["own"][part] for part in parts},
+        "planner": own_keys.request_of(config)["planner"],
+        "noise": settings.noise,
+        "seed": settings.seed,
+        "labels_file": files.own_votes(settings)["labels"],
+    }

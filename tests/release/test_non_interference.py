@@ -28,6 +28,8 @@ from private_ensembles.noise import secure
 from private_ensembles.planner import ranking
 from private_ensembles.release import own_votes
 
+from . import flat
+
 QUERIES = 6
 # Teachers and classes: as usual, and all ends of what is accepted.
 USUAL = 7, 2
@@ -86,6 +88,7 @@ def settings_for(name, size, *, absent=False):
         "n_teachers": size[0],
         "n_classes": size[1],
         "epsilon": 2,
+        "delta": 1e-5,
         "absent": absent,
     }
     mechanism = load(name)
@@ -93,9 +96,8 @@ def settings_for(name, size, *, absent=False):
     # What is of little use is released like the rest.
     config |= {"shards": shards_of(model), "unit": "patient", "anyway": True}
     private = mechanism.guarantee.teachers == "private"
-    config["planner"] |= {
-        "mechanisms": [name],
-        "privacy_model": model,
+    config["planner"] |= {"mechanisms": [name], "privacy_model": model}
+    config |= {
         "adjacency": "add_remove" if private else "replace_one",
         "teacher_epsilon": 0.3 if private else None,
     }
@@ -118,6 +120,8 @@ def _task(config, size):
         n_classes=size[1],
         secure=True,
         absent=config["absent"],
+        adjacency=config["adjacency"],
+        teacher_epsilon=config["teacher_epsilon"],
     )
 
 
@@ -174,21 +178,11 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         settings = settings_for(name, size, absent=absent)
         own = files.own_votes(settings)
         assert own["page"].startswith("results/own/release/")  # secure noise is the default
-        params = {
-            "code": "",
-            "file": {"kind": settings.votes_kind, "teachers": settings.n_teachers}
-            | settings.pick("n_classes", "absent", "class_names", "first_class"),
-            "answer": settings.answer,
-            "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
-            "protection": settings.pick("shards", "unit", "reach")
-            | {"adjacency": settings.planner.adjacency},
-            "settings": settings.planner.plain(),
-            "seed": settings.seed,
-            "labels_file": own["labels"],
-        }
+        params = flat.params_of(settings)
         snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
         snakemake.output = type(snakemake.output)(**own)
-        snakemake.config = settings.plain() | {"again": True}
+        snakemake.config = settings.plain()
+        snakemake.config["own"]["release"]["again"] = True
         coins = FixedCoins(1)
         monkeypatch.setattr(secure, "secrets", coins)
         monkeypatch.setattr(secure, "os", coins)

@@ -21,6 +21,8 @@ from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.task import Budget, Protection, Rehearsal
 from private_ensembles.release import ledger_file, own_votes, pool, record, releasing, session_terms
 
+from . import flat
+
 HOUSE = Path(own_votes.__file__).parents[1]
 ROOMS = tuple(str(HOUSE / room) for room in ("release", "mechanisms"))
 # What keeps the ledger and writes labels, which the API does not: all there, but for these.
@@ -121,23 +123,7 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
         config["planner"] |= {"mechanisms": [name]}
         settings = check(config)
         own = files.own_votes(settings)
-        params = {
-            "code": "",
-            "file": {
-                "kind": settings.votes_kind,
-                "n_classes": settings.n_classes,
-                "class_names": None,
-                "first_class": settings.first_class,
-                "teachers": settings.n_teachers,
-            },
-            "answer": settings.answer,
-            "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
-            "protection": settings.pick("shards", "unit", "reach")
-            | {"adjacency": settings.planner.adjacency},
-            "settings": settings.planner.plain(),
-            "seed": settings.seed,
-            "labels_file": own["labels"],
-        }
+        params = flat.params_of(settings)
         snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
         snakemake.output = type(snakemake.output)(**own)
         snakemake.config = settings.plain()

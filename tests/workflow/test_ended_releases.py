@@ -31,6 +31,7 @@ from private_ensembles.release.ledger_file import lock_of
 from .. import ending
 from ..conftest import users_environment
 from ..ledgers import releases, seen_is_charged
+from ..release import flat
 
 OWN = Path("results/own")
 RELEASE = OWN / "release"
@@ -79,21 +80,7 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     config["planner"] |= {"mechanisms": MECHANISMS}
     settings = check(config)
     own = files.own_votes(settings)
-    params = {
-        "code": "",
-        "file": {
-            "kind": settings.votes_kind,
-            "teachers": settings.n_teachers,
-            **settings.pick("n_classes", "class_names", "first_class"),
-        },
-        "answer": settings.answer,
-        "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
-        "protection": settings.pick("shards", "unit", "reach")
-        | {"adjacency": settings.planner.adjacency},
-        "settings": settings.planner.plain(),
-        "seed": settings.seed,
-        "labels_file": own["labels"],
-    }
+    params = flat.params_of(settings)
     snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
     snakemake.output = type(snakemake.output)(**own)
     snakemake.config = settings.plain()
@@ -149,7 +136,7 @@ def finished(run, monkeypatch):
         if state == "lost":
             with pytest.raises(SystemExit):
                 run()
-            patched.setitem(run.config, "again", True)
+            patched.setitem(run.config["own"]["release"], "again", True)
         run()
     after = releases()
     assert after[: len(before)] == before

@@ -176,7 +176,19 @@ def test_nothing_is_left_to_do_and_another_budget_reruns(finished, planned):
     folder, _ = finished
     given = ("--configfile", "tests/config/tiny.yaml", *GIVEN)
     assert planned(folder, *given, "epsilon=20", "again=yes") == {}
-    assert planned(folder, *given, "epsilon=10") == {"apply_votes": 1}
+    assert planned(folder, *given, "epsilon=20", "total_budget=30", "anyway=yes") == {}
+    for key in ("epsilon=10", "unit=patient", "labels_wanted=59", "truth_column=label"):
+        assert planned(folder, *given, "epsilon=20", key) == {"apply_votes": 1}, key
+
+
+def test_the_section_of_a_file_asks_for_the_same_as_the_keys_that_are_typed(finished, planned):
+    folder, _ = finished
+    own = {"votes": "votes.npz", "ensemble": {"teachers": 40, "classes": 3}}
+    own |= {"budget": {"epsilon": 20, "delta": 1e-5}, "protection": {"shards": "disjoint"}}
+    (folder / "mine.yaml").write_text(yaml.safe_dump({"own": own}))
+    files = ("--configfile", "tests/config/tiny.yaml", "mine.yaml")
+    assert planned(folder, *files) == {}
+    assert planned(folder, *files, "--config", "epsilon=10") == {"apply_votes": 1}
 
 
 def refused(folder, run_snakemake, *arguments):
@@ -297,7 +309,8 @@ def test_what_is_of_little_use_stops_before_the_draw_and_says_what_would_help(
 def test_shards_must_be_stated_before_anything_runs(folder, run_snakemake):
     given = [word for word in GIVEN if word not in STATED]
     line = refused(folder, run_snakemake, "--directory", "unstated", *given)
-    assert line.startswith("error: config.yaml: shards = null: must be stated for a release: ")
+    says = "own.protection.shards = null: must be stated for a release: "
+    assert line.startswith(f"error: config.yaml: {says}")
     assert not (folder / "unstated/results").exists()
 
 

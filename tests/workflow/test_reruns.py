@@ -205,24 +205,22 @@ CONFIGURATION = {
         {"pate__draws": 3, "dpbag__draws": 4, "nzc__constant": 10, "audit": None},
         NOTHING,
     ),
-    "how own votes are read": (
-        {"votes_kind": "counts", "n_classes": 3, "labels_wanted": 2, "epsilon": 2, "delta": 1e-6}
-        | {"class_names": "cat,dog,bird", "first_class": 1, "id_column": "image"}
-        | {"truth_column": "y", "ignore_columns": "fold", "absent_as": "x"}
-        | {"long_columns": None}
-        | {
-            "absent": True,
-            "n_teachers": 5,
-            "answer": "random",
-            "again": True,
-            "total_budget": 5,
-            "already_spent": [1, 0],
+    "what is asked of own votes": (
+        {
+            "own__ensemble": {"teachers": 5, "classes": 3, "absent": True},
+            "own__budget": {"epsilon": 2, "delta": 1e-6},
+            "own__wanted": {"labels": 2, "answer": "random", "most_ones": 1},
+            "own__protection": {"shards": "disjoint", "unit": "patient", "reach": 2},
+            "own__release": {"again": True, "total_budget": 5, "already_spent": [1, 0]},
         },
         NOTHING,
     ),
-    "few ones of a teacher": ({"n_classes": 2, "most_ones": 1}, NOTHING),
-    "what own votes rest on": (
-        {"shards": "disjoint", "unit": "patient", "reach": 2, "anyway": True},
+    "how own votes are read": (
+        {
+            "own__reading": {"kind": "counts", "class_names": "cat,dog,bird", "first_class": 1}
+            | {"id_column": "image", "truth_column": "y", "ignore_columns": "fold"}
+            | {"long_columns": None, "absent_as": "x"}
+        },
         NOTHING,
     ),
     "forests that vote on nothing": ({"forest_teachers__n_estimators": 3}, NOTHING),
@@ -382,13 +380,14 @@ def test_every_room_of_the_module_has_a_row(root):
 
 def test_every_key_of_the_configuration_has_a_row(root):
     config = yaml.safe_load((root / "config.yaml").read_text())
-    keys = {key for key in config if key != "darrm"} | {f"darrm__{key}" for key in config["darrm"]}
+    keys = {key for key in config if key not in ("darrm", "own")}
+    keys |= {f"{name}__{key}" for name in ("darrm", "own") for key in config[name]}
     rows = {path for values, _ in CONFIGURATION.values() for path in values}
     without = {key for key in keys if not any(f"{row}__".startswith(f"{key}__") for row in rows)}
-    # `data` changes the data sets themselves, `papers`, `votes` and those of a session the targets
+    # `data` changes the data sets themselves, `papers`, own votes and a session the targets
     # (test_plans, test_own_votes, test_session); the other is as for the private ones.
-    session = {"session", "batch"}
-    assert without == {"data", "papers", "votes", "darrm__plain_teachers"} | session
+    targets = {"papers", "own__votes", "own__session"}
+    assert without == {"data", "darrm__plain_teachers"} | targets
 
 
 def test_tables_say_that_digits_are_a_stand_in(finished_tiny_run):

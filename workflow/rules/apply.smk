@@ -33,11 +33,6 @@ rule plan_mechanisms:
 # it took may tell something about the votes.
 OWN = files.own_votes(settings)
 BATCH = files.session_batch(settings)
-READING = {
-    name: config[name]
-    for name in ("class_names", "first_class", "id_column", "truth_column", "ignore_columns")
-    + ("long_columns", "absent_as")
-} | {"kind": config["votes_kind"]}
 STATED = files.stated(settings)
 PAID = update if settings.noise == "secure" else str
 
@@ -46,7 +41,7 @@ rule apply_votes:
     message:
         "Releasing labels for your own votes"
     input:
-        votes=config["votes"] or [],
+        votes=config["own"]["votes"] or [],
         stated=STATED,
     output:
         page=PAID(OWN["page"]),
@@ -61,14 +56,13 @@ rule apply_votes:
             "apply_votes.py",
             also=["../report/page.css", "../report/page.js", *templates("page", "pieces", "own")],
         ),
-        file=READING
-        | {"n_classes": config["n_classes"], "absent": config["absent"]}
-        | {"teachers": config["n_teachers"], "most_ones": config["most_ones"]},
-        answer=config["answer"],
-        budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
-        protection={name: config[name] for name in ("shards", "unit", "reach")}
-        | {"adjacency": config["planner"]["adjacency"]},
-        settings=config["planner"],
+        ensemble=config["own"]["ensemble"],
+        budget=config["own"]["budget"],
+        protection=config["own"]["protection"],
+        wanted=config["own"]["wanted"],
+        reading=config["own"]["reading"],
+        planner=own_keys.request_of(config)["planner"],
+        noise=config["noise"],
         seed=config["seed"],
         labels_file=lambda wildcards, output: str(output.labels),
     log:
@@ -86,16 +80,15 @@ rule release_batch:
     message:
         "Releasing a batch of your session"
     input:
-        votes=config["votes"] or [],
+        votes=config["own"]["votes"] or [],
         stated=STATED,
     output:
         labels=BATCH["labels"],
         status=BATCH["status"],
     params:
         code=fingerprint("release_batch.py"),
-        session=config["session"],
-        batch=config["batch"],
-        file=READING,
+        session=config["own"]["session"],
+        reading=config["own"]["reading"],
     log:
         "logs/release_batch/batch.log",
     resources:

@@ -30,7 +30,7 @@ os.environ.setdefault("MKL_CBWR", "AUTO")
 # Read by the Slurm executor alone; as an option it would be relative to --directory.
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
-from private_ensembles.configuration import darrm, dpbag, files, targets
+from private_ensembles.configuration import darrm, dpbag, files, own_keys, targets
 from private_ensembles.configuration.changes import changed_part
 from private_ensembles.configuration.check import (
     check_or_exit,

@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+from private_ensembles.configuration import own_keys
 from private_ensembles.figures.own_votes import draw_own
 from private_ensembles.jobs import io
 from private_ensembles.mechanisms.task import state_protection
@@ -13,37 +14,37 @@ from private_ensembles.votes.foreign import read_own_votes
 
 place = releasing.Place(Path(snakemake.params.labels_file).parent)
 with io.job(snakemake, confidential=True, lock=place.lock) as job:
-    settings = job.params.settings
-    seed = job.params.seed
-    request = releasing.Request(Path(job.input.votes), job.config)
+    settings, seed = job.params.planner, job.params.seed
+    request = releasing.Request(Path(job.input.votes), own_keys.request_of(job.config))
     releasing.permission(request, place)
     protection = state_protection(**job.params.protection, secure=request.secure)
-    votes = read_own_votes(job.input.votes, **job.params.file)
-    source = None if request.secure else seed
-    named, first = (job.params.file[name] for name in ("class_names", "first_class"))
-    asked = pool.pool_of(votes, job.params.answer, named, source, first_class=first)
+    ensemble, wanted, reading = job.params.ensemble, job.params.wanted, job.params.reading
+    stated = {"teachers": ensemble["teachers"], "n_classes": ensemble["classes"]}
+    stated |= {"absent": ensemble["absent"], "most_ones": wanted["most_ones"]}
+    votes = read_own_votes(job.input.votes, **reading, **stated)
+    source, first = None if request.secure else seed, reading["first_class"]
+    asked = pool.pool_of(votes, wanted["answer"], reading["class_names"], source, first_class=first)
     votes = asked.votes
-    job.progress(
-        "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
-    )
+    sizes = votes.n_queries, votes.n_teachers, votes.n_classes
+    job.progress("%d queries, %d teachers, %d classes", *sizes)
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
-    budget, anyway = job.params.budget, bool(job.config["anyway"])
+    budget = job.params.budget | {"labels_wanted": wanted["labels"], "noise": job.params.noise}
+    anyway = job.config["own"]["release"]["anyway"]
     plan = accounts.plan_for(votes, settings, budget, protection, seed, meter, job.expect)
     meter.finish()
     say = partial(job.progress, "%s")
     expectation.tell(
         plan.expectation, secure=request.secure, anyway=anyway, allow="--config anyway=yes", say=say
     )
-    table = accounts.public_table(plan)
+    table, curves = accounts.public_table(plan), accounts.curves_table(plan, seed)
     io.write_csv(job.output.table, table)
-    curves = accounts.curves_table(plan, seed)
     io.write_csv(job.output.curves, curves)
     meter = job.meter(len(plan.applying), "mechanisms accounted for")
     io.write_csv(job.output.private, accounts.private_table(plan, votes, meter))
     meter.finish()
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
     others = {"mechanisms.csv": partial(io.write_csv, rows=accounts.public_rows(plan))}
-    facts = accounts.public_facts(plan) | {"answered": pool.words(job.params.answer)}
+    facts = accounts.public_facts(plan) | {"answered": pool.words(wanted["answer"])}
     files = {"figure": job.output.png, "labels_file": job.params.labels_file}
 
     def tell(labels):

@@ -8,18 +8,18 @@ from private_ensembles.release.session import Session
 from private_ensembles.votes.foreign import read_own_votes
 
 with io.job(snakemake, confidential=True) as job:
-    key = job.params.batch
-    with Session.open(job.params.session) as session:
+    key = job.params.session["batch"]
+    with Session.open(job.params.session["file"]) as session:
         task = session.plan.task
         stated = {"n_classes": task.ensemble.classes, "absent": task.ensemble.absent}
         stated["teachers"] = task.ensemble.teachers
-        said = dict(job.params.file)
+        said = dict(job.params.reading)
         named = {name: said.pop(name) for name in ("class_names", "first_class", "id_column")}
         named["first_class"] = named["first_class"] or None  # 0 is the default
         names = session.names.of_batch(**named)
         votes = read_own_votes(job.input.votes, **stated, **said, **asdict(names))
         job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
-        again = bool(job.config["again"])
+        again = job.config["own"]["release"]["again"]
         session.release(votes.histogram(), key=key, ids=votes.ids, again=again)
         if session.plan.seed is not None:  # whoever has the seed can take a rehearsal's noise away
             job.output.labels.parent.chmod(0o700)

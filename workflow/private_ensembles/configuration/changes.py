@@ -21,7 +21,7 @@ def changes(config: Mapping, default: Path = DEFAULTS) -> dict[str, tuple[object
     theirs = dict(_flat(yaml.safe_load(default.read_text(encoding="utf-8"))))
     for side in (ours, theirs):
         if side.get("noise") == "auto":
-            side["noise"] = automatic_noise(ours.get("votes"))
+            side["noise"] = automatic_noise(ours.get("own.votes"))
     pairs = {
         key: (theirs.get(key, ABSENT), ours.get(key, ABSENT))
         for key in sorted(ours.keys() | theirs.keys())

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
+from operator import attrgetter
 from typing import NoReturn
 
 import yaml
@@ -19,6 +20,7 @@ from pydantic import ValidationError
 from private_ensembles import checks
 from private_ensembles.checks import did_you_mean
 from private_ensembles.configuration import files
+from private_ensembles.configuration.own_keys import PLACES
 from private_ensembles.configuration.removed import advice
 from private_ensembles.configuration.root import TEXTS, Configuration
 
@@ -99,6 +101,7 @@ def check_or_exit(
     order are other parameters, and jobs would run again.
     """
     try:
+        _require_once(sources)
         ordered = _ordered(config, sources[0][1] if sources else {})
         settings = check(ordered, *folders, mechanisms=mechanisms)
     except ConfigError as error:
@@ -117,27 +120,45 @@ def _exit(message: str) -> NoReturn:
 def check(config: dict, *folders: str, mechanisms: Sequence[str] | None = None) -> Configuration:
     """Return the configuration as models, the mirror's path absolute; raise ConfigError.
 
-    folders: what a relative `data_mirror` or `votes` may be relative to, best first; the current
-    one if none is given. mechanisms: the names that `planner.mechanisms` may hold, if they are
-    known.
+    A key of `own_keys.PLACES` goes before what the section `own` has in its place. folders: what a
+    relative `data_mirror` or `votes` may be relative to, best first; the current one if none is
+    given. mechanisms: the names that `planner.mechanisms` may hold, if they are known.
     """
     known = {"folders": folders, "mechanisms": mechanisms}
     try:
-        settings = Configuration.model_validate(config, context=known)
+        settings = Configuration.model_validate(_in_places(config), context=known)
     except ValidationError as error:
-        raise _in_words(error.errors(include_url=False)) from None
-    _require_apart(settings)
+        typed = {f"own.{place}": key for key, place in PLACES.items() if key in config}
+        raise _in_words(error.errors(include_url=False), typed) from None
+    _require_apart(settings, config)
     return settings
 
 
-def _require_apart(settings: Configuration) -> None:
+def _in_places(config: Mapping) -> dict:
+    """Return a configuration with each key that was typed in its place; a new mapping.
+
+    >>> _in_places({"epsilon": 2, "own": {"votes": None, "budget": {"epsilon": 1, "delta": 0}}})
+    {'own': {'votes': None, 'budget': {'epsilon': 2, 'delta': 0}}}
+    """
+    own: dict = {}
+    for key, place in PLACES.items():
+        if key in config:
+            section, _, name = place.rpartition(".")
+            (own.setdefault(section, {}) if section else own)[name] = config[key]
+    rest = {key: value for key, value in config.items() if key not in PLACES}
+    return filled({"own": own}, rest) if own else rest
+
+
+def _require_apart(settings: Configuration, given: Mapping) -> None:
     """Refuse own files where labels are written: Snakemake removes what is there before the job."""
-    if settings.votes is None:
+    own = settings.own
+    if own.votes is None:
         return
-    made = files.own_votes if settings.session is None else files.session_batch
-    for name in ("votes", "session", "class_names", "answer"):
+    made = files.own_votes if own.session.file is None else files.session_batch
+    for key in ("votes", "session", "class_names", "answer"):
+        name = key if key in given else f"own.{PLACES[key]}"
         try:
-            checks.apart(made(settings).values(), **{name: getattr(settings, name)})
+            checks.apart(made(settings).values(), **{name: attrgetter(PLACES[key])(own)})
         except ValueError as error:
             raise ConfigError(name, str(error)) from None
 
@@ -160,6 +181,15 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
         except (OSError, ValueError, yaml.YAMLError):
             continue  # only the name in a message is at stake
     return [*read, ("--config", dict(command_line or {}))]
+
+
+def _require_once(sources: list[tuple[str, dict]]) -> None:
+    """Refuse a key that was typed if `own` says the same in this source, or in one that wins."""
+    for key, place in PLACES.items():
+        typed, stated = _last(key, sources), _last(f"own.{place}", sources)
+        if typed is not None and stated is not None and stated >= typed:
+            also = f"it is own.{place}, which {sources[stated][0]} states, too"
+            raise ConfigError(key, f"{key}: must be left out: {also}")
 
 
 def put_back_texts(config: dict, arguments: Sequence[str] | None) -> None:
@@ -208,7 +238,12 @@ def filled(settings: Mapping, defaults: Mapping) -> dict:
 
 def _origin(path: str, sources: list[tuple[str, dict]]) -> str:
     """Return the name of the last source that holds the key at `path`, or of the first."""
-    for name, content in reversed(sources):
+    return sources[_last(path, sources) or 0][0] if sources else "config"
+
+
+def _last(path: str, sources: list[tuple[str, dict]]) -> int | None:
+    """Return the number of the last source that holds the key at `path`; None: no source does."""
+    for number, (_, content) in reversed(list(enumerate(sources))):
         rest = re.sub(r"\[\d+\]$", "", path)
         # Keys may hold points (file names): take the longest that fits at each level.
         while isinstance(content, dict) and rest:
@@ -218,8 +253,8 @@ def _origin(path: str, sources: list[tuple[str, dict]]) -> str:
             key = max(keys, key=len)
             content, rest = content[key], rest[len(key) + 1 :]
         if not rest:
-            return name
-    return sources[0][0] if sources else "config"
+            return number
+    return None
 
 
 def standpoints(rundir: str, basedir: str) -> list[str]:
@@ -245,8 +280,11 @@ def _ordered(value, pattern):
 # Messages ----------------------------------------------------------------------------------------
 
 
-def _in_words(errors: list[dict]) -> ConfigError:
-    """Return the first of pydantic's errors as ours, an unknown key before one that is missing."""
+def _in_words(errors: list[dict], typed: Mapping[str, str]) -> ConfigError:
+    """Return the first of pydantic's errors as ours, an unknown key before one that is missing.
+
+    typed: by their paths, the keys that were typed in place of them.
+    """
     unknown = [error for error in errors if error["type"] in ("extra_forbidden", "invalid_key")]
     error = (unknown or errors)[0]
     kind, where, value = error["type"], error["loc"], error["input"]
@@ -256,7 +294,8 @@ def _in_words(errors: list[dict]) -> ConfigError:
             return ConfigError(path, f"{path}: {gone}")
         known = _rule(where[:-1]).get("properties", {})
         section = _path(where[:-1], "", ".")
-        hint = did_you_mean(str(where[-1]), known, prefix=section)
+        meant = known if section else [*known, *PLACES]
+        hint = did_you_mean(str(where[-1]), meant, prefix=section)
         hint = hint or f"known: {', '.join(known)}"
         return ConfigError(path, f"{path}: unknown key; {hint}")
     if kind == "missing":
@@ -279,6 +318,8 @@ def _in_words(errors: list[dict]) -> ConfigError:
             what = "a truth value" if isinstance(value, bool) else "a number"
             what = what if isinstance(value, Real) else "a date"
             allowed += f"; it was read as {what}: put it in quotes in a file for --configfile"
+    place, bracket, index = path.partition("[")
+    path = typed.get(place, place) + bracket + index
     shown = str(value) if isinstance(value, Real | datetime.date) else repr(value)
     shown = "null" if value is None else shown
     shown = shown if len(shown) <= 120 else shown[:117] + "..."

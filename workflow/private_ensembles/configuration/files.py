@@ -199,7 +199,7 @@ def bagged_students(settings: Configuration, model: str) -> list[str]:
 
 def stated(settings: Configuration) -> list[str]:
     """The files that say what classes of own votes are called, and which queries are answered."""
-    named = settings.class_names, settings.answer
+    named = settings.own.reading.class_names, settings.own.wanted.answer
     return [text for text in named if text and os.path.isfile(text)]
 
 
@@ -223,7 +223,7 @@ def own_votes(settings: Configuration) -> dict[str, str]:
 
 def session_batch(settings: Configuration) -> dict[str, str]:
     """What is made of one batch of a session: its labels, and what the session has spent."""
-    folder = f"results/own/session/{settings.batch or 'none'}"
+    folder = f"results/own/session/{settings.own.session.batch or 'none'}"
     return {"labels": f"{folder}/labels.csv", "status": f"{folder}/session.json"}
 
 

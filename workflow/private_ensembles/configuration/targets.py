@@ -132,14 +132,14 @@ def published(settings: Configuration) -> dict[str, list[str]]:
 
 def page(settings: Configuration) -> str:
     """Where a run ends: the page to open. Own votes take the papers' place; a batch has labels."""
-    if settings.session:
+    if settings.own.session.file:
         return files.session_batch(settings)["labels"]
-    return files.own_votes(settings)["page"] if settings.votes else "results/index.html"
+    return files.own_votes(settings)["page"] if settings.own.votes else "results/index.html"
 
 
 def everything(settings: Configuration) -> list[str]:
     """What the default target asks for."""
-    if settings.votes:
+    if settings.own.votes:
         return [page(settings)]
     papers = [file for paper in settings.papers for file in paper_files(settings, paper)]
     audit = ledger(settings)

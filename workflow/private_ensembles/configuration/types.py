@@ -1,5 +1,6 @@
 """The types that sections of the configuration share, and how a section says what is wrong."""
 
+import os
 from collections.abc import Iterator
 from typing import Annotated, Any, TypeVar
 
@@ -10,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    ValidationInfo,
     WrapValidator,
     model_validator,
 )
@@ -80,6 +82,30 @@ class MainSection(Section):
     def conflicts(self) -> Iterator[Mistake]:
         """Yield what only shows beside other sections; keys start at the top."""
         return iter(())
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+def list_places(name: str, info: ValidationInfo) -> list[str]:
+    """Return where a relative path may lead: from each folder that it may be relative to."""
+    folders = (info.context or {}).get("folders") or ["."]
+    wanted = os.path.expanduser(name)
+    paths = (os.path.abspath(os.path.join(folder, wanted)) for folder in folders)
+    return list(dict.fromkeys(paths))
+
+
+def find_file(name: str, info: ValidationInfo) -> str | None:
+    """Return the path of a file that is there; None if there is none."""
+    return next(filter(os.path.isfile, list_places(name, info)), None)
+
+
+def _there(name: str, info: ValidationInfo) -> str:
+    file = find_file(name, info)
+    if file is None:
+        places = " and ".join(list_places(name, info))
+        raise wrong("", name, f"an existing file (looked at {places})")
+    return file
 
 
 # Numbers -----------------------------------------------------------------------------------------
@@ -187,6 +213,8 @@ def _parts(value):
 Pair = Annotated[list[T], Field(min_length=2, max_length=2)]
 YesNo = Annotated[bool, BeforeValidator(_from_word)]
 Maybe = Annotated[T | None, BeforeValidator(_null)]
+Text = Annotated[str, Field(min_length=1)]
+File = AfterValidator(_there)
 # A part of a path, so that it may not be . or ...
 BatchName = Annotated[str, Field(pattern=r"^[\w.-]*[\w-][\w.-]*$", max_length=200)]
 # Names become parts of paths and of wildcards.

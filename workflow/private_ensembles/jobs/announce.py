@@ -41,10 +41,11 @@ def start(jobs: Iterable, config: Mapping) -> str:
     jobs: Snakemake's, all that will run. config: the checked configuration.
     """
     counts = Counter(job.rule.name for job in jobs)
-    if config.get("session") is not None:
-        what = f"Releasing batch {config['batch']} of {config['session']}"
-    elif config["votes"] is not None:
-        what = f"Accounting for your votes ({config['votes']})"
+    votes, session = config["own"]["votes"], config["own"]["session"]
+    if session["file"] is not None:
+        what = f"Releasing batch {session['batch']} of {session['file']}"
+    elif votes is not None:
+        what = f"Accounting for your votes ({votes})"
     else:
         names = [_NAMES[paper] for paper in config["papers"]]
         what = f"Reproducing {_and(names)} {_DATA[config['data']]}"

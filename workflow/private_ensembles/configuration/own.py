@@ -1,0 +1,217 @@
+"""The section `own`: your own votes, and what is asked of them, part by part as in Python."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from private_ensembles.configuration import types
+from private_ensembles.configuration.class_names import read_class_names
+from private_ensembles.configuration.types import about
+
+
+class Ensemble(types.Section):
+    """Who votes, and on what."""
+
+    teachers: types.Maybe[types.Teachers] = about(
+        "How many; must be stated with the votes, unless a session does."
+    )
+    classes: types.Maybe[types.Classes] = about(
+        "How many; must be stated with the votes, or `reading.class_names`."
+    )
+    absent: types.YesNo = about("Whether a teacher may say nothing about a query.")
+    teacher_epsilon: types.Maybe[types.Loss] = about(
+        "Cost of one private teacher (add_remove); null if teachers are not private."
+    )
+    teacher_Delta: types.Delta = about("Its Delta.")
+
+
+class Budget(types.Section):
+    """What all labels together may cost."""
+
+    epsilon: types.TotalEpsilon = about("Privacy loss.")
+    delta: types.SmallDelta = about("Probability with which it may be more.")
+
+
+class Protection(types.Section):
+    """Whom the guarantee protects: facts that nothing in the votes shows."""
+
+    shards: types.Maybe[Literal["disjoint", "shared"]] = about(
+        "Whether a record may be in the data of several teachers; stated for a release."
+    )
+    unit: Annotated[str, Field(min_length=1, max_length=100)] = about(
+        "What one record is, such as patient: what the labels protect."
+    )
+    reach: types.Count = about("The most teachers whose data one unit may be in.")
+    adjacency: Literal["add_remove", "replace_one"] = about("What a neighbouring data set is.")
+
+
+class Wanted(types.Section):
+    """Which labels are wanted."""
+
+    labels: types.Maybe[types.Count] = about("At most; null asks for one for every query.")
+    answer: types.Text = about(
+        "Queries to answer: `first`, `random`, or a file that names one on each line."
+    )
+    most_ones: types.Maybe[types.Count] = about(
+        "On how many queries a teacher votes 1 at most, of two classes; the first ones count."
+    )
+
+    @field_validator("answer")
+    @classmethod
+    def _is_a_word_or_a_file(cls, text: str, info: ValidationInfo) -> str:
+        file = types.find_file(text, info)
+        if text in ("first", "random"):
+            return text
+        if file is None:
+            raise types.wrong("", text, "first, random or an existing file")
+        return file
+
+
+class Reading(types.Section):
+    """How the file of votes is read."""
+
+    kind: Literal["auto", "votes", "counts"] = about("What it holds; `auto` reads it off the file.")
+    class_names: types.Maybe[types.Text] = about(
+        "Names of the classes, separated by commas, or a file with one on each line."
+    )
+    first_class: types.integer(ge=0, le=1) = about("What it calls the first class.")
+    id_column: types.Maybe[types.Text] = about(
+        "Column that holds identifiers of the queries; null looks for `id`."
+    )
+    truth_column: types.Maybe[types.Text] = about(
+        "Column that holds the right labels; null looks for `label`."
+    )
+    ignore_columns: types.Maybe[types.Text] = about(
+        "Columns, separated by commas, that are no teacher's and none of these."
+    )
+    long_columns: types.Maybe[Annotated[str, Field(pattern=r"^[^,]+,[^,]+,[^,]+$")]] = about(
+        "Columns of query, teacher and vote, separated by commas, if each line holds one vote."
+    )
+    absent_as: types.Maybe[types.Text] = about(
+        "What stands where a ballot is absent, which it then may be; null: nothing, -1."
+    )
+
+    @field_validator("class_names")
+    @classmethod
+    def _are_names_or_a_file(cls, text: str | None, info: ValidationInfo) -> str | None:
+        file = None if text is None else types.find_file(text, info)
+        if file is None and "," not in (text or ","):
+            raise types.wrong("", text, "names with commas or an existing file")
+        return file or text
+
+
+class Release(types.Section):
+    """What a release may do, and what else was or may be spent."""
+
+    again: types.YesNo = about("Whether labels may be released a second time.")
+    anyway: types.YesNo = about("Whether labels may be released that are of little use.")
+    total_budget: types.Maybe[types.TotalEpsilon] = about(
+        "What all releases may cost together, as epsilon; null for no limit."
+    )
+    already_spent: types.Maybe[types.Spent] = about(
+        "Epsilon and delta that were spent on the same teachers before there was a ledger."
+    )
+
+
+class Session(types.Section):
+    """The session of which the votes are a batch, if they are one."""
+
+    file: types.Maybe[Annotated[types.Text, types.File]] = about("Its file.")
+    batch: types.Maybe[types.BatchName] = about(
+        "Name of the batch: one that was released is not drawn again."
+    )
+
+
+class Own(types.MainSection):
+    """Your own votes, on which everything runs in place of the papers."""
+
+    votes: types.Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv|parquet)$"), types.File]] = (
+        about("Their file; null runs the papers.")
+    )
+    ensemble: Ensemble
+    budget: Budget
+    protection: Protection
+    wanted: Wanted
+    reading: Reading
+    release: Release
+    session: Session
+
+    @model_validator(mode="after")
+    def _what_follows(self):
+        """What stands for an absent ballot says that there may be one, and names how many."""
+        ensemble, reading = self.ensemble, self.reading
+        if self.session.file is None:
+            ensemble.absent = ensemble.absent or reading.absent_as is not None
+            if ensemble.classes is None and reading.class_names is not None:
+                ensemble.classes = self._named_classes()
+        return self
+
+    def _named_classes(self) -> int:
+        """Return how many classes have names."""
+        names = self.reading.class_names
+        try:
+            return len(read_class_names(names))
+        except (ValueError, OSError) as error:
+            reason = str(error).removeprefix("class_names: ")
+            raise types.wrong("reading.class_names", names, f"right: {reason}") from None
+
+    def conflicts(self) -> Iterator[types.Mistake]:
+        """Yield what is wrong between the parts, and with the noise of this run."""
+        found = self._batch_conflicts if self.session.file is not None else self._release_conflicts
+        if not self.protection.unit.isprintable():
+            yield "own.protection.unit", self.protection.unit, "printable text"
+        for key, value, allowed in found():
+            yield f"own.{key}", value, allowed
+
+    def _batch_conflicts(self) -> Iterator[types.Mistake]:
+        if self.votes is None:
+            yield "votes", None, "the file of a batch of votes, as a session is given"
+        if self.session.batch is None:
+            yield "session.batch", None, "a name for this batch of the session, as in batch=2026-11"
+        if self.wanted.answer != "first":
+            allowed = "first, as a session answers the queries of its batches"
+            yield "wanted.answer", self.wanted.answer, allowed
+        if self.wanted.most_ones is not None:
+            allowed = "null, as a session would have to remember each teacher's ones"
+            yield "wanted.most_ones", self.wanted.most_ones, allowed
+        usual = {
+            "protection": {"shards": None, "unit": "record", "reach": 1},
+            "ensemble": {"absent": False, "teachers": None},
+        }
+        for part, keys in usual.items():
+            for key, default in keys.items():
+                if (value := getattr(getattr(self, part), key)) != default:
+                    shown = "no" if default is False else default or "null"
+                    yield f"{part}.{key}", value, f"{shown}, as the session states its own"
+
+    def _release_conflicts(self) -> Iterator[types.Mistake]:
+        ensemble, protection, most_ones = self.ensemble, self.protection, self.wanted.most_ones
+        if self.session.batch is not None:
+            yield "session.batch", self.session.batch, "null, as no session is given"
+        if protection.shards == "shared" and protection.reach > 1:
+            allowed = "1, as shards = shared may have a record in all of them"
+            yield "protection.reach", protection.reach, allowed
+        if self.votes is None:
+            return
+        if ensemble.classes is None:
+            # The largest vote would reveal something about the votes, without noise.
+            allowed = "the number of classes of your votes, as in --config n_classes=10"
+            yield "ensemble.classes", None, allowed
+        if ensemble.teachers is None:
+            # The promise rests on it, and a column more is seen nowhere else.
+            allowed = (
+                "the number of teachers, as in --config n_teachers=25 (columns that are no "
+                "teacher's: id_column, truth_column, ignore_columns)"
+            )
+            yield "ensemble.teachers", None, allowed
+        if self._settings.noise == "secure" and protection.shards is None:
+            # Nothing in the votes shows it, and everything rests on it.
+            allowed = (
+                "stated for a release: shards=disjoint (no record is in the data of two teachers) "
+                "or shards=shared"
+            )
+            yield "protection.shards", None, allowed
+        if most_ones is not None and (ensemble.classes != 2 or ensemble.absent):
+            allowed = "null, except for votes of two classes without absent ballots"
+            yield "wanted.most_ones", most_ones, allowed
