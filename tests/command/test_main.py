@@ -26,6 +26,7 @@ from private_ensembles.command import (
     session,
     verify,
 )
+from private_ensembles.configuration.check import read_yaml
 
 SUBCOMMANDS = {
     "audit": audit,
@@ -218,27 +219,30 @@ def test_without_a_subcommand_the_help_is_printed(words, shows, capsys):
     assert capsys.readouterr().out == shown.out
 
 
-ASKED, PROTECTED = "what is asked for", "who is protected"
-AGREE, READ = "how the teachers agree", "how "
+# Named as the things of Python, and as the parts of `own` in config.yaml.
+THINGS = ("ensemble", "budget", "protection", "wanted")
 GROUPS = {
-    ("plan",): (ASKED, PROTECTED, AGREE, READ, "the noise"),
-    ("release",): (ASKED, PROTECTED, READ, AGREE, "the release"),
-    ("session", "create"): (ASKED, PROTECTED, AGREE, READ, "the session"),
+    ("plan",): (*THINGS, "profile", "reading", "noise"),
+    ("release",): (*THINGS, "reading", "profile", "release"),
+    ("session", "create"): (*THINGS, "profile", "reading", "session"),
 }
 # Of a release alone, which a plan does not make.
 OF_A_RELEASE = ("--anyway", "--again", "--answer", "--out", "--total-budget")
 
 
 @pytest.mark.parametrize("words", GROUPS)
-def test_options_stand_in_groups_in_the_order_in_which_one_needs_them(words, capsys):
+def test_options_stand_in_groups_in_the_order_in_which_one_needs_them(words, root, capsys):
     with pytest.raises(SystemExit):
         main.main([*words, "--help"])
     said, _, _ = capsys.readouterr().out.partition("example:\n")
     first, *groups = re.split(r"^(?=\w.*:$)", said.partition("\noptions:\n")[2], flags=re.M)
     assert re.findall(r"--[\w-]+", first) == ["--help", "--json"]
-    assert len(groups) == len(GROUPS[words])
-    assert all(map(str.startswith, groups, GROUPS[words]))
-    assert ["--teachers" in group for group in groups] == [True, False, False, False, False]
+    names = [group.partition(":\n")[0] for group in groups]
+    assert tuple(names) == GROUPS[words]
+    own = read_yaml(root / "config.yaml")["own"]
+    for name, group in zip(THINGS, groups, strict=False):
+        keys = {key.lower().replace("_", "-") for key in own[name]} - {"answer", "most-ones"}
+        assert keys <= set(re.findall(r"^  --([\w-]+)", group, re.M))
     for option in OF_A_RELEASE if words == ("plan",) else ():
         assert option not in said
 

@@ -17,23 +17,23 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `plan` takes."""
-    asked = parser.add_argument_group("what is asked for")
-    settings.add_ensemble(asked)
-    asked.add_argument(
+    settings.add_ensemble(parser)
+    settings.add_budget(parser)
+    settings.add_protection(parser, shards="disjoint")
+    wanted = parser.add_argument_group("wanted", "which labels")
+    wanted.add_argument(
         "--queries", type=whole, required=True, metavar="N", help="how many there are"
     )
-    asked.add_argument(
+    wanted.add_argument(
         "--labels",
         type=whole,
         metavar="N",
         help="how many are wanted at most; default: one for each query",
     )
-    settings.add_budget(asked)
-    protection = settings.add_protection(parser, shards="disjoint")
-    votes_options.add_most_ones(protection)
+    votes_options.add_most_ones(wanted)
     settings.add_profile(parser)
     votes_options.add_reading(parser, "the file of --profile-from")
-    noise = parser.add_argument_group("the noise")
+    noise = parser.add_argument_group("noise")
     settings.add_noise(noise, seed="of the votes by which mechanisms are ranked")
 
 

@@ -24,32 +24,21 @@ RESULTS = Path("results/own")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `release` takes."""
     parser.add_argument("votes", metavar="VOTES", help=votes_options.FILE)
-    asked = parser.add_argument_group("what is asked for")
-    asked.add_argument(
-        "--teachers",
-        type=whole,
-        metavar="N",
-        help="how many vote: the promise rests on it, so it must be stated",
-    )
-    asked.add_argument(
-        "--classes",
-        type=whole,
-        metavar="N",
-        help="among how many labels, never read off the votes; default: as many as --class-names",
-    )
-    asked.add_argument(
+    settings.add_ensemble(parser, required=False)
+    settings.add_budget(parser)
+    settings.add_protection(parser)
+    wanted = parser.add_argument_group("wanted", "which labels")
+    wanted.add_argument(
         "--labels",
         type=whole,
         metavar="N",
         help="how many are wanted at most; default: one for each query",
     )
-    votes_options.add_answer(asked)
-    settings.add_budget(asked)
-    protection = settings.add_protection(parser)
-    votes_options.add_most_ones(protection)
+    votes_options.add_answer(wanted)
+    votes_options.add_most_ones(wanted)
     votes_options.add_reading(parser, "VOTES")
     settings.add_profile(parser)
-    released = parser.add_argument_group("the release")
+    released = parser.add_argument_group("release")
     seed = "of the votes by which mechanisms are ranked, and of a rehearsal's noise"
     settings.add_noise(released, seed=seed)
     settings.add_anyway(released)

@@ -47,23 +47,23 @@ def run(options: argparse.Namespace) -> int:
 
 def _create(parser: argparse.ArgumentParser) -> None:
     """Plan a session and make its file."""
-    asked = parser.add_argument_group("what is asked for")
-    settings.add_ensemble(asked)
-    asked.add_argument(
+    settings.add_ensemble(parser)
+    settings.add_budget(parser)
+    settings.add_protection(parser)
+    wanted = parser.add_argument_group("wanted", "which labels")
+    wanted.add_argument(
         "--labels", type=whole, required=True, metavar="N", help="how many may be released, ever"
     )
-    asked.add_argument(
+    wanted.add_argument(
         "--queries",
         type=whole,
         metavar="N",
         help="how many are asked at most, if a threshold may leave some without a label; default: "
         "as many as --labels",
     )
-    settings.add_budget(asked)
-    settings.add_protection(parser)
     settings.add_profile(parser)
     votes_options.add_reading(parser, "each batch, and the file of --profile-from,")
-    planned = parser.add_argument_group("the session")
+    planned = parser.add_argument_group("session")
     seed = "of a rehearsal's noise; secure noise has none"
     settings.add_noise(planned, seed=seed)
     settings.add_anyway(planned)

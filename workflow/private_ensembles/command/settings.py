@@ -13,33 +13,65 @@ from private_ensembles.mechanisms.task import PRIVACY_MODELS, Protection, state_
 from private_ensembles.planner import defaults
 
 
-def add_ensemble(asked: TakesOptions) -> None:
-    """Add who votes, and on how many classes, to the group of options that say what is asked."""
-    asked.add_argument("--teachers", type=whole, required=True, metavar="N", help="how many vote")
-    asked.add_argument(
+def add_ensemble(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add who votes, and on what.
+
+    required: whether parsing asks for the number of teachers; a release does, having seen the file.
+    """
+    privacy = defaults.PRIVACY
+    ensemble = parser.add_argument_group("ensemble", "who votes, and on what")
+    ensemble.add_argument(
+        "--teachers",
+        type=whole,
+        required=required,
+        metavar="N",
+        help="how many vote; the promise rests on it, so it must be stated",
+    )
+    ensemble.add_argument(
         "--classes",
         type=whole,
         metavar="N",
-        help="among how many labels; default: as many as --class-names",
+        help="among how many labels, never read off the votes; default: as many as --class-names",
+    )
+    ensemble.add_argument(
+        "--absent",
+        action="store_true",
+        help="a teacher may say nothing about a query (an empty cell, or -1); whether it did is "
+        "protected as its vote is",
+    )
+    ensemble.add_argument(
+        "--teacher-epsilon",
+        type=real,
+        metavar="X",
+        help="what each teacher costs, if teachers are trained privately (add_remove)",
+    )
+    ensemble.add_argument(
+        "--teacher-delta",
+        type=real,
+        default=privacy["teacher_Delta"],
+        metavar="X",
+        help="the delta of that cost; default 0",
     )
 
 
-def add_budget(asked: TakesOptions) -> None:
-    """Add what all labels may cost, to the group of options that say what is asked for."""
-    said = "what all labels together may cost", "the delta of that cost"
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """Add what all labels may cost."""
+    budget = parser.add_argument_group("budget", "what the labels may cost")
+    said = "what they may cost, all together", "the delta of that cost"
     for (name, value), words in zip(defaults.BUDGET.items(), said, strict=True):
-        asked.add_argument(
+        budget.add_argument(
             f"--{name}", type=real, default=value, metavar="X", help=f"{words}; default {value:g}"
         )
 
 
-def add_protection(parser: argparse.ArgumentParser, *, shards: str | None = None) -> TakesOptions:
-    """Add the facts on which the promise rests, and return their group.
+def add_protection(parser: argparse.ArgumentParser, *, shards: str | None = None) -> None:
+    """Add the facts on which the promise rests.
 
     shards: what is taken for granted; None: where labels are released, it must be stated.
     """
     privacy = defaults.PRIVACY
-    model = parser.add_argument_group("who is protected: facts that nothing in the votes shows")
+    who = "whom the labels protect: facts that nothing in the votes shows"
+    model = parser.add_argument_group("protection", who)
     model.add_argument(
         "--shards",
         choices=tuple(PRIVACY_MODELS),
@@ -58,40 +90,18 @@ def add_protection(parser: argparse.ArgumentParser, *, shards: str | None = None
         help="the most shards that the data of one unit may be in; default 1",
     )
     model.add_argument(
-        "--absent",
-        action="store_true",
-        help="a teacher may say nothing about a query (an empty cell, or -1); whether it did is "
-        "protected as its vote is",
-    )
-    model.add_argument(
         "--adjacency",
         default=privacy["adjacency"],
         metavar="RELATION",
         help="how neighbouring data differ: replace_one (default) or add_remove",
     )
-    model.add_argument(
-        "--teacher-epsilon",
-        type=real,
-        metavar="X",
-        help="what each teacher costs, if teachers are trained privately (add_remove)",
-    )
-    model.add_argument(
-        "--teacher-delta",
-        type=real,
-        default=privacy["teacher_Delta"],
-        metavar="X",
-        help="the delta of that cost; default 0",
-    )
-    return model
 
 
 def add_profile(parser: argparse.ArgumentParser) -> None:
     """Add how the teachers are expected to agree, and which mechanisms are considered."""
     profile = defaults.PROFILE
-    stated = parser.add_argument_group(
-        "how the teachers agree, by which the mechanism is chosen: from public data, never from "
-        "the votes"
-    )
+    agree = "how the teachers agree, by which the mechanism is chosen: from public data alone"
+    stated = parser.add_argument_group("profile", agree)
     stated.add_argument(
         "--profile-from",
         metavar="FILE",

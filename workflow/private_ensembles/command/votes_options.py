@@ -43,7 +43,7 @@ class _AbsentAs(argparse.Action):
 
 def add_reading(parser: argparse.ArgumentParser, read: str = "the file of votes") -> None:
     """Add how a file of votes is read; read: what is, in words."""
-    files = parser.add_argument_group(f"how {read} is read")
+    files = parser.add_argument_group("reading", f"how {read} is read")
     files.add_argument(
         "--class-names",
         metavar="NAMES",

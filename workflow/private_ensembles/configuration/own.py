@@ -27,10 +27,10 @@ class Ensemble(types.Section):
 
 
 class Budget(types.Section):
-    """What all labels together may cost."""
+    """What the labels may cost."""
 
-    epsilon: types.TotalEpsilon = about("Privacy loss.")
-    delta: types.SmallDelta = about("Probability with which it may be more.")
+    epsilon: types.TotalEpsilon = about("What they may cost, all together.")
+    delta: types.SmallDelta = about("The delta of that cost.")
 
 
 class Protection(types.Section):
