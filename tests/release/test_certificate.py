@@ -92,6 +92,17 @@ def test_the_certificate_of_a_release_is_accepted(tmp_path, capsys, name):
 
 
 @pytest.mark.parametrize(
+    "name", ["exponential", "permute_and_flip", "ladder", "lnmax_pure", "gnmax_exact"]
+)
+@pytest.mark.parametrize("epsilon", [0.5, 40.0])
+def test_a_label_of_a_thousand_teachers_has_a_certificate(tmp_path, capsys, name, epsilon):
+    """Whatever their lead, whose label's chance may be e^-20000."""
+    plan = planned(name, 1000, 2, 1, {}, epsilon=epsilon)
+    assert verify.main([_file(tmp_path, plan)]) == 0, capsys.readouterr().out
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
     "name", ["gnmax_analytic", "gnmax_exact, coins", "permute_and_flip", "confident_gnmax"]
 )
 def test_a_smaller_claim_fails(tmp_path, capsys, name):

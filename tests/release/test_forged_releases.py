@@ -7,6 +7,8 @@ import copy
 import dataclasses
 import hashlib
 import json
+import math
+from itertools import combinations
 
 import pytest
 
@@ -205,6 +207,31 @@ def test_no_object_may_have_a_field_that_nobody_checks(honest, refused):
         refused(changed(record, (*path, "remark"), "it is private"), labels, path)
 
 
+def test_no_name_may_stand_twice_in_an_object(honest, refused):
+    """Readers of JSON keep the last one, so that a text could show one plan and mean another."""
+    record, terms, labels = honest
+    for path in paths(terms):
+        marked = json.dumps(renamed(terms, path, "MARK"))
+        for first in ("null", "1"):
+            twice = marked.replace('"MARK"', f'"{path[-1]}": {first}, "{path[-1]}"')
+            refused(changed(record, ("release", "terms"), twice), labels, path)
+    for path in paths(record | {"certificates": record["certificates"][0]}):
+        path = (path[0], 0, *path[1:]) if path[0] == "certificates" and path[1:] else path
+        twice = json.dumps(renamed(record, path, "MARK"))
+        twice = twice.replace('"MARK"', f'"{path[-1]}": null, "{path[-1]}"')
+        refused(twice, labels, path)
+
+
+def test_no_two_numbers_of_the_plan_may_be_exchanged(honest, refused):
+    record, terms, labels = honest
+    for part in ("task", "parameters"):
+        known = {name: x for name, x in terms[part].items() if type(x) in (int, float)}
+        for (one, x), (other, y) in combinations(known.items(), 2):
+            if x != y and not {one, other} & {"teacher_Delta", "threshold"}:
+                forged = changed(changed(terms, (part, one), y), (part, other), x)
+                refused(with_terms(record, forged), labels, one, other)
+
+
 def test_no_fact_may_be_another_one(honest, refused):
     record, terms, labels = honest
     release = record["release"]
@@ -217,8 +244,10 @@ def test_no_fact_may_be_another_one(honest, refused):
             refused(changed(record, ("release", name), new), labels, name, new)
     epsilon, delta = (float.fromhex(release[name]) for name in ("epsilon", "delta"))
     for name, old in (("epsilon", epsilon), ("delta", delta)):
-        for new in (old * 0.999, old / 2, 0.0, -old):
+        for new in (old * (1 - 1e-15), old * 0.999, old / 2, 0.0, -old):
             refused(changed(record, ("release", name), exactly(new)), labels, name, new)
+    for new in ("2026-11-26T15:00:00Z", "2026-11-31T15:00:00+00:00", "9999-99-99T99:99:99+00:00"):
+        refused(changed(record, ("release", "time"), new), labels, new)
     refused(changed(record, ("release", "epsilon"), exactly(4.0)), labels, "more than the budget")
     for name in (*registry.entries(), "trust me"):
         if name != release["mechanism"]:
@@ -255,6 +284,14 @@ def test_a_certificate_of_another_mechanism_or_of_less_is_refused(honest, refuse
             free = name in ("width", "reach") or (new == [] and body[name] == [])
             if new != body[name] and not free:
                 refused(changed(record, ("certificates", 0, name), new), labels, name, new)
+    law = body.get("law") or {}
+    for part, value in ((name, value) for name, value in law.items() if name != "rows"):
+        for new in WRONG:
+            if new != value:
+                refused(changed(record, ("certificates", 0, "law", part), new), labels, part, new)
+    for row in range(len(law.get("rows", []))):
+        for new in (None, [], [0, "1/2", 0], ["0", "0x1.0p-3"], [True, "0x1.0p-3"], [0, 0.125]):
+            refused(changed(record, ("certificates", 0, "law", "rows", row), new), labels, row)
     # Grids prove a little less than is stated, and some mechanisms leave something of delta.
     spare = record["release"]["mechanism"] in ("lnmax_pure", "majority_private", "darrm_opt")
     for name, by in (("epsilon", 0.99), ("delta", 0.5)):
@@ -294,6 +331,15 @@ LABELS = {
     "half a row": "query,label\n0\n",
     "a query twice": "query,label\n0,0\n0,1\n",
     "names that change": "query,label,class_name\n0,0,no\n1,0,yes\n",
+    "one name of two classes": "query,label,class_name\n0,0,no\n1,1,no\n2,0,no\n3,1,no\n",
+    "a query of a batch twice": "batch,query,label\na,0,0\nb,0,0\na,00,0\n",
+    "batches of more labels": "batch,query,label\n" + "".join(f"{k},0,0\n" for k in range(99)),
+    "batches that nobody asked": "batch,label\na,0\n",
+    "a byte order mark": "\ufeff" + releases.table(4),
+    "semicolons": releases.table(4).replace(",", ";"),
+    "a blank line": releases.table(4) + "\n",
+    "digits of other scripts": "query,label\n0,\u0660\n1,0\n2,0\n3,0\n",
+    "a cell of a million digits": f"query,label\n{'0' * 10**6},0\n",
     "a quote that is not closed": 'query,label\n0,"0\n',
 }
 
@@ -382,8 +428,64 @@ def test_terms_that_are_no_plan_are_refused(refused, terms):
     refused(changed(json.loads(record), ("release", "terms"), terms), labels)
 
 
-def test_names_that_stand_twice_in_the_terms_are_refused(refused):
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace('"epsilon": "', '"epsilon": NaN, "e": "', 1),
+        lambda text: text.replace('"epsilon": "', '"epsilon": 2.0, "e": "', 1),
+        lambda text: text.replace('"epsilon": "', '"epsilon": "1/0", "e": "', 1),
+        lambda text: text.replace('"epsilon": "', '"epsilon": "0x1.0p+9999", "e": "', 1),
+        lambda text: text + text,
+        lambda text: text[:-5],
+        lambda text: f"[{text}]",
+        lambda text: text.replace('"', "'"),
+        lambda text: '{"kind": "label", ' + text[1:],
+        lambda text: '{"K": 5, ' + text[1:],
+        lambda text: '{"release": {}, ' + text[1:],
+        lambda text: '{"release": ' + "[" * 10**5,
+        lambda text: text.encode("utf-16").decode("latin-1"),
+    ],
+)
+def test_files_that_are_no_release_are_refused(refused, change):
     record, labels = releases.honest("gnmax")
-    record = json.loads(record)
-    terms = record["release"]["terms"].replace('"sigma"', '"sigma": 99.0, "sigma"')
-    refused(changed(record, ("release", "terms"), terms), labels)
+    refused(change(record), labels)
+
+
+def test_a_reason_for_no_certificate_cannot_pass_for_a_proof(refused, tmp_path, capsys):
+    record, _, labels = opened("gnmax")
+    for why in ("holds", "\nholds      certificate.json: all", "\x1b[2K\rholds", "x" * 10**5):
+        none = {"kind": "none", "theorem": "none", "why": why}
+        path = releases.put(tmp_path, changed(record, ("certificates",), [none]), labels)
+        assert verify.main([path]) == 2
+        said = capsys.readouterr().out
+        assert said.startswith("unchecked  ")
+        assert said.splitlines()[1].startswith(f"holds      {path}: labels.csv: ")
+        assert said.count("\n") == 2
+        assert "\x1b" not in said
+        assert len(said) < 10**4
+    proof = record["certificates"][0] | {"kind": "none", "theorem": "none", "why": "as above"}
+    refused(changed(record, ("certificates",), [proof]), labels)
+
+
+def test_a_ladder_does_not_leak_less_than_its_plan_says(refused, monkeypatch):
+    """Its coins are compared to what is small against its leak: here 3e-13, of which 1e-15 is told.
+
+    Without the leak each chance is e^epsilon times the next one, and (epsilon, 0)-DP is true of it.
+    """
+    record, terms, labels = opened("ladder, one label")
+    K, loss, leak, claimed = 59, 1.0, 3e-13, (1.000000001, 1e-15)
+    sizes = {"n_teachers": K, "n_classes": 2}
+    terms["task"] |= sizes | {"epsilon": claimed[0], "delta": claimed[1]}
+    terms["parameters"] |= sizes | {"label_epsilon": loss, "label_delta": leak}
+    start = (1 - leak) / (1 + math.exp(loss))
+    body = record["certificates"][0]
+    body["law"]["rows"] = [
+        [int(2 * ones < K), exactly(start * math.exp(-loss * (abs(2 * ones - K) // 2)))]
+        for ones in range(K + 1)
+    ]
+    for part in (record["release"], body):
+        part |= {name: exactly(x) for name, x in zip(("epsilon", "delta"), claimed, strict=True)}
+    assert "a coin is not that of the plan's noise" in refused(with_terms(record, terms), labels)
+    monkeypatch.setattr(verify, "of_the_plan", lambda *_: None)
+    with pytest.raises(AssertionError, match="holds"):  # of these coins the claim is true
+        refused(with_terms(record, terms), labels)

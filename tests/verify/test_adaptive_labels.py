@@ -1,6 +1,8 @@
 """All labels of a release, and noisy counts, against truths that are worked out otherwise."""
 
 import math
+import random
+import time
 from fractions import Fraction
 from functools import partial
 
@@ -20,6 +22,7 @@ from private_ensembles.release.label_certificate import Noise, OnCells
 from verify import verify
 
 DELTA = 0.01
+TINY = Fraction(1, 2**120)
 COINS = [0.1, 0.3, 0.7, 0.9]  # of label 1, for 0 to 3 ones
 
 
@@ -124,6 +127,51 @@ def test_curves_of_labels_lie_above_the_worst_adversary_on_both_sides(seed):
         for k in (-known, -40, -9, -1, 0, 1, 9, 40):
             found = Fraction(curve[known + k], verify.ONE)
             assert found >= _truth(coins, labels, float(k * step))
+
+
+def _excess(pairs, t, apart):
+    """The largest sum of (P - t P')_+ in fractions, of labels so far from these at most."""
+    return max(
+        max(0, 1 - t, *(p - t * q + apart * (1 + t) for p, q in zip(before, after, strict=True)))
+        for before, after in pairs
+    )
+
+
+@pytest.mark.parametrize("apart", [Fraction(0), Fraction(1, 1000)])
+@pytest.mark.parametrize("seed", range(5))
+def test_sticks_of_pairs_are_those_of_fractions_on_both_sides_of_1(seed, apart):
+    generator = random.Random(seed)
+    ones = sorted(Fraction(generator.randrange(1, 1000), 1000) for _ in range(6))
+    rows = [[int(2 * p < 1), str(min(p, 1 - p))] for p in ones]
+    law = {"name": "coins", "rows": rows} | ({"apart": str(apart)} if apart else {})
+    groups = [[generator.randrange(3) for _ in ones[1:]] for _ in range(2)]
+    step, places = Fraction(1, 7), [0, 1, 2, 5, 12, 30]
+    members = {}
+    for i, both in enumerate(zip(*groups, strict=True)):
+        before, after = ([p, 1 - p] for p in ones[i : i + 2])
+        for group, pair in zip(both, ((before, after), (after, before)), strict=True):
+            members.setdefault(group, []).append(pair)
+    found, _ = verify.sticks_of_pairs(law, groups, step, places)
+    thresholds = [*(-k for k in places[:0:-1]), *places]
+    for pairs, sticks in zip(members.values(), found, strict=True):
+        for k, stick in zip(thresholds, sticks, strict=True):
+            with mpmath.workdps(70):
+                growth = mpmath.exp(mpmath.mpf(k) / 7)
+                t = Fraction(int(growth * 10**65), 10**65)
+            exact = min(Fraction(1), _excess(pairs, t, apart))
+            assert exact - Fraction(1, 10**60) <= Fraction(stick, verify.ONE) <= exact + TINY
+
+
+def test_a_reflected_stick_is_rounded_up():
+    """What is known is one unit of fixed point above 0, where all that is lost shows."""
+    step, places = Fraction(1, 3), [0, 1, 4, 700]
+    for excess in (0, 1, verify.ONE):
+        row = verify.on_both_sides([excess] * 4, [excess] * 4, step, places)
+        for k, stick in zip((-700, -4, -1), row, strict=False):
+            below, above = verify.exp(k * step)
+            exact = 1 - below + above * Fraction(excess, verify.ONE)
+            assert 0 <= Fraction(stick, verify.ONE) - exact <= Fraction(3, verify.ONE)
+        assert row[3:] == [excess] * 4
 
 
 def _fields(body):
@@ -234,6 +282,16 @@ def test_counts_of_small_scales_are_added_up(rows):
         body = {"counts": [{"times": times, "scale": exactly(scale)} for times, scale in rows]}
         found = float(verify.discrete_counts(body, Fraction(epsilon))[2])
         assert found == pytest.approx(exact, rel=1e-8, abs=1e-25)
+
+
+def test_counts_of_small_scales_are_asked_at_many_thresholds_in_time():
+    """A file must not keep the verifier busy beyond the steps that it charges."""
+    stick, _ = verify.discrete_noise(50, Fraction(15, 8))
+    start = time.process_time()
+    curve = [stick(Fraction(k, 256)) for k in range(-2000, 2001)]
+    assert time.process_time() - start < 3  # 0.1 s, and 6 s if every mass is looked at
+    assert curve == sorted(curve, reverse=True)
+    assert 0 <= curve[-1] < curve[0] <= 1
 
 
 def test_counts_without_noise_are_refused():

@@ -22,6 +22,8 @@ import math
 import os
 import re
 import sys
+from bisect import bisect_left
+from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
@@ -603,10 +605,9 @@ def minority(name, x):
     if name == "gaussian":  # normal noise on both counts; scale: its standard deviation
         below, above = erfc(x / 2)
         return below / 2, above / 2
-    if name == "exponential":  # a class of n votes weighs e^(n / scale)
-        below, above = exp(x)
-        return 1 / (1 + above), 1 / (1 + below)
     below, above = exp(-x)
+    if name == "exponential":  # a class of n votes weighs e^(n / scale)
+        return below / (1 + below), above / (1 + above)
     if name == "laplace":  # noise of density e^(-|z| / scale) / (2 scale)
         return below * (1 + x / 2) / 2, above * (1 + x / 2) / 2
     return below / 2, above / 2  # permute_and_flip
@@ -975,12 +976,14 @@ def stick_of_sum(times, scale):
     numbers = sorted(masses)
     here, there = [Fraction(lost, GUARD)], [Fraction(0)]
     for s in reversed(numbers):
+        less = masses[s] * exp(-(2 * s + times) / (2 * scale**2))[0]
         here.append(here[-1] + masses[s])
-        there.append(there[-1] + masses[s] * exp(-(2 * s + times) / (2 * scale**2))[0])
+        there.append(there[-1] + Fraction(floor(less * GUARD), GUARD))
 
     def stick(x):
-        above = [s for s in numbers if (2 * s + times) / (2 * scale**2) > x]
-        return min(Fraction(1), here[len(above)] - exp(x)[0] * there[len(above)])
+        start = floor(scale**2 * x - Fraction(times, 2)) + 1
+        above = len(numbers) - bisect_left(numbers, start)
+        return min(Fraction(1), here[above] - exp(x)[0] * there[above])
 
     return stick
 
@@ -1520,7 +1523,16 @@ def matching(pattern):
     return kind
 
 
-FACTS = {"time": matching(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"), "terms": words}
+TIME = matching(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
+
+
+def moment(value):
+    """A time that there is, to the second."""
+    datetime.fromisoformat(TIME(value))
+    return value
+
+
+FACTS = {"time": moment, "terms": words}
 FACTS |= {"labels_sha256": matching("[0-9a-f]{64}"), "mechanism": words}
 FACTS |= {"epsilon": number, "delta": number}
 # The terms. What no privacy rests on is only of the right form: correct, version, profile, unit.
@@ -1569,8 +1581,9 @@ PRIVATE = {
     "darrm_opt": BOTH,
 }
 RATE_BITS = 30
-# Numbers that the package rounds are its own up to this, relative to themselves.
-ROUNDED = Fraction(1, 10**9)
+# Numbers that the package rounds are its own up to this, relative to themselves; and coins up to
+# TINY as well.
+ROUNDED, TINY = Fraction(1, 10**9), Fraction(1, 10**60)
 # What a file of labels may have as columns, and how many bytes are read.
 COLUMNS = ["batch", "query", "id", "label", "class_name"]
 LARGEST_LABELS = 1 << 26
@@ -1648,7 +1661,7 @@ class Plan:
         epsilon, Delta = self.task["teacher_epsilon"], self.task["teacher_Delta"]
         if self.task["adjacency"] == "add_remove":
             return epsilon, Delta
-        return 2 * epsilon, (1 + exp(epsilon)[0]) * Delta
+        return 2 * epsilon, (1 + exp(epsilon)[1]) * Delta
 
 
 # Of each kind of noise: what it says agrees with itself, and by what labels are drawn.
@@ -1786,6 +1799,8 @@ def rows_of_labels(content, classes):
         same = names.setdefault(int(row["label"]), name) == name
         need(same, f"labels.csv: line {line} calls a class by another name")
     need(len(asked) == len(rows), "labels.csv: a query has two labels")
+    different = "class_name" not in header or len(set(names.values())) == len(names)
+    need(different, "labels.csv: two classes have one name")
     first = min(1, *names) if names else 0  # classes count from 0 or from 1
     need(max(names, default=0) - first < classes, "labels.csv: a label is of no class")
     return len(rows), "batch" in header
@@ -1876,8 +1891,7 @@ def of_noise(law, plan):
         for ones, (label, p) in enumerate(law["rows"]):
             lead, p = abs(2 * ones - plan.K), number(p)
             low, high = chances[lead]
-            off = high * ROUNDED + (LADDER if plan.name == "ladder" else TINY)
-            right = low - off <= p <= high + off and (lead == 0 or label == (2 * ones < plan.K))
+            right = low <= p <= high and (lead == 0 or label == (2 * ones < plan.K))
             need(right, "a coin is not that of the plan's noise")
         if plan.silent:  # whose labels are drawn on a lattice, near their coins
             need(apart >= off_coins(law["rows"], plan.coin[1]), "labels may be further from coins")
@@ -1893,25 +1907,36 @@ def off_coins(rows, sigma):
     return off + fine_distance(sigma, 2)
 
 
-# What a coin may be off by: a rung of a ladder is made of the float before it, less delta, so that
-# digits are lost where little is left.
-TINY, LADDER = Fraction(1, 10**39), Fraction(1, 10**12)
-
-
 def chances_of_the_fewer(plan):
-    """Bounds on the chance of the label with fewer votes, by how many they are fewer."""
+    """Bounds on the chance of the label with fewer votes, by how many they are fewer.
+
+    It may be off by a share ROUNDED of itself: of a ladder's, of what it would be without the leak,
+    as digits are lost where that is taken off. And by TINY, below which rungs may stay level.
+    """
     K = plan.K
     steps.take(300 * K)
-    if plan.name != "ladder":
+    leads, chances = range(K % 2, K + 1, 2), {}
+    if plan.name == "ladder":
+        bounds = [(p, p) for p in rungs(K, plan.loss, plan.leak)]
+        sizes = rungs(K, plan.loss, 0)
+    else:
         kind, scale = plan.coin
-        return {lead: minority(kind, lead / scale) for lead in range(K % 2, K + 1, 2)}
-    below, above = exp(-plan.loss)
-    middle = (below + above) / 2
-    p, chances = Fraction(1, 2) if K % 2 == 0 else (1 - plan.leak) * middle / (1 + middle), {}
-    for lead in range(K % 2, K + 1, 2):
-        chances[lead] = p, p
-        p = Fraction(floor(max(Fraction(0), middle * (p - plan.leak)) * GUARD), GUARD)
+        bounds = [minority(kind, lead / scale) for lead in leads]
+        sizes = [high for _, high in bounds]
+    for lead, (low, high), size in zip(leads, bounds, sizes, strict=True):
+        off = size * ROUNDED + TINY
+        chances[lead] = low - off, high + off
     return chances
+
+
+def rungs(K, loss, leak):
+    """A ladder's chances of the label with fewer votes, from a tie or a lead of one vote on."""
+    below, above = exp(-loss)
+    fall = (below + above) / 2
+    p = Fraction(1, 2) if K % 2 == 0 else (1 - leak) * fall / (1 + fall)
+    for _ in range(K // 2 + 1):
+        yield p
+        p = Fraction(floor(max(Fraction(0), fall * (p - leak)) * GUARD), GUARD)
 
 
 def parsed(text):
