@@ -149,6 +149,8 @@ def test_what_the_planner_assumes_is_not_taken_for_what_own_votes_state(key, val
     with pytest.raises(ConfigError, match=rf"^planner\.{key} = .* \(own\.{PLACES[key]}\)$"):
         check(config | stated)
     assert check(config | stated | {key: value}).own.votes.endswith("/votes.csv")
+    batch = {"votes": "votes.csv", "session": "w.session", "batch": "march"}
+    assert check(config | batch).own.session.batch == "march"  # the session states its own
 
 
 def test_the_page_on_own_votes_has_every_key(root):

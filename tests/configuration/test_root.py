@@ -134,6 +134,8 @@ def test_a_rehearsal_and_a_session_need_not_state_them(tmp_path):
     [
         ({"absent": True}, "^absent = True: must be no, as the session states its own"),
         ({"n_teachers": 7}, "^n_teachers = 7: must be null, as the session states its own"),
+        ({"teacher_epsilon": 1}, "^teacher_epsilon = 1: must be null, as the session states its"),
+        ({"adjacency": "add_remove"}, "^adjacency = 'add_remove': must be replace_one, as the ses"),
         ({"most_ones": 7}, "^most_ones = 7: must be null, as a session would have to remember"),
     ],
 )

@@ -1,6 +1,7 @@
 """The section `own`: your own votes, and what is asked of them, part by part as in Python."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -176,14 +177,18 @@ class Own(types.MainSection):
             allowed = "null, as a session would have to remember each teacher's ones"
             yield "wanted.most_ones", self.wanted.most_ones, allowed
         usual = {
-            "protection": {"shards": None, "unit": "record", "reach": 1},
-            "ensemble": {"absent": False, "teachers": None},
+            "protection.shards": None,
+            "protection.unit": "record",
+            "protection.reach": 1,
+            "protection.adjacency": "replace_one",
+            "ensemble.absent": False,
+            "ensemble.teachers": None,
+            "ensemble.teacher_epsilon": None,
         }
-        for part, keys in usual.items():
-            for key, default in keys.items():
-                if (value := getattr(getattr(self, part), key)) != default:
-                    shown = "no" if default is False else default or "null"
-                    yield f"{part}.{key}", value, f"{shown}, as the session states its own"
+        for place, default in usual.items():
+            if (value := attrgetter(place)(self)) != default:
+                shown = "no" if default is False else default or "null"
+                yield place, value, f"{shown}, as the session states its own"
 
     def _release_conflicts(self) -> Iterator[types.Mistake]:
         ensemble, protection, most_ones = self.ensemble, self.protection, self.wanted.most_ones

@@ -92,9 +92,10 @@ class Configuration(types.Section):
         if share and not (own.votes is not None and own.ensemble.absent):
             allowed = "0, unless ballots of your own votes may be absent (absent=yes)"
             yield "planner.profile.absent_share", share, allowed
+        released = own.votes is not None and own.session.file is None
         for key, usual in {"adjacency": "replace_one", "teacher_epsilon": None}.items():
             stated, place = getattr(self.planner, key), PLACES[key]
-            if own.votes is not None and stated not in (usual, attrgetter(place)(own)):
+            if released and stated not in (usual, attrgetter(place)(own)):
                 allowed = f"as in config.yaml, as your own votes have their own (own.{place})"
                 yield f"planner.{key}", stated, allowed
         for name in self.synthetic_votes:
