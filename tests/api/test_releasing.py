@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from private_ensembles.api.planning import plan
-from private_ensembles.api.releasing import release_labels, release_statement
+from private_ensembles.api.releasing import release_darrm, release_labels, release_statement
 from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Rehearsal, Wanted
+from private_ensembles.noise.sources import Secure
 from private_ensembles.votes.ballots import dealt
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
@@ -29,6 +30,33 @@ def test_it_takes_the_planner_s_first_and_is_right_as_often_as_promised():
     assert (again.labels == found.labels).all()
     other = release_labels(COUNTS, BUDGET, labels=20, rehearsal=Rehearsal(seed=4))
     assert (other.labels != found.labels).any()
+
+
+SMALL_TYPES = ["u1", "i1", "u2", "i2", ">u2", "u8"]
+
+
+@pytest.mark.filterwarnings("ignore:epsilon = 40")
+@pytest.mark.parametrize("kind", SMALL_TYPES)
+def test_counts_of_small_types_do_not_overflow(kind):
+    """Of 240 teachers, whose sum is beyond eight bits."""
+    counts = np.array([[120, 20, 100], [20, 120, 100], [0, 120, 120], [120, 0, 120]])
+    stated = {"mechanism": "gnmax_analytic", "rehearsal": Rehearsal(), "anyway": True}
+    wide, small = (
+        release_labels(rows, Budget(40.0, 1e-5), **stated) for rows in (counts, counts.astype(kind))
+    )
+    assert small.labels.tolist() == wide.labels.tolist()
+    assert small.labels[:2].tolist() == [0, 1]
+    assert small.epsilon == wide.epsilon
+
+
+@pytest.mark.parametrize("kind", SMALL_TYPES)
+@pytest.mark.parametrize("noise", [np.random.default_rng(0), Secure()])
+def test_the_majority_of_darrm_does_not_overflow(kind, noise):
+    """Twice a count is beyond 255 and 127, where types of eight bits end."""
+    teachers = 127 if kind == "i1" else 255
+    counts = np.arange(teachers + 1)
+    labels = release_darrm(counts.astype(kind), np.ones(teachers + 1), noise)
+    assert labels.tolist() == (2 * counts > teachers).astype(int).tolist()
 
 
 def test_the_plan_does_not_look_at_the_votes():

@@ -95,6 +95,27 @@ def test_columns_that_pandas_users_have_beside_the_votes(tmp_path, frame, option
     assert found.votes.tolist() == PLAIN.to_numpy().tolist()
 
 
+@pytest.mark.parametrize(
+    ("name", "ids", "say"),
+    [
+        ("path", ["x/1.dcm", "x/2.dcm"], "if 'path' is none say id_column=path"),
+        ("date", ["2026-01-02", "2026-01-03"], "say which are none with id_column=NAME"),
+        ("uuid", ["9a", "8b"], "say which are none with id_column=NAME"),
+        ("text", ["a, b", 'so-called "c"'], "say which are none with id_column=NAME"),
+        ("scan", ["1e5", "2e5"], "say which are none with id_column=NAME"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_columns_of_identifiers(tmp_path, name, ids, say, first):
+    frame = PLAIN.assign(**{name: ids})
+    frame = frame[[name, *PLAIN.columns]] if first else frame
+    for path in (tmp_path / "v.csv", tmp_path / "v.parquet"):
+        frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
+        assert say in said(path, **FOUR)
+        found = read_own_votes(path, **FOUR, id_column=name)
+        assert (found.ids, found.votes.tolist()) == (tuple(ids), PLAIN.to_numpy().tolist())
+
+
 # One vote a line ---------------------------------------------------------------------------------
 
 
@@ -224,6 +245,26 @@ def test_nan_absent():
     assert found.votes.tolist() == [[0, 1, -1, 2, 1], [2, 2, 1, -1, 2]]
 
 
+@pytest.mark.parametrize("kind", ["f4", "f2", ">f8"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        np.save,
+        lambda path, array: np.save(path, array.T),
+        lambda path, array: np.save(path, np.asfortranarray(array)),
+        lambda path, array: np.savez_compressed(path.with_suffix(".npz"), votes=array),
+    ],
+)
+def test_nan_is_an_absent_ballot_in_any_type_of_array(tmp_path, write, kind):
+    votes = np.array([[0, 1, np.nan, 2, 1], [2, 2, 1, np.nan, 2]], kind)
+    write(tmp_path / "v.npy", votes)
+    (path,) = tmp_path.iterdir()
+    stated = {"n_classes": 3, "teachers": 5}
+    assert said(path, **stated).endswith("ballots may be absent say absent=yes")
+    found = read_own_votes(path, **stated, absent=True)
+    assert found.votes.tolist() == [[0, 1, -1, 2, 1], [2, 2, 1, -1, 2]]
+
+
 def test_savetxt_c():
     found = read("savetxt_c.csv", n_classes=3, teachers=5)
     assert found.votes.tolist() == [[0, 1, 2, 2, 1], [1, 1, 1, 0, 0]]
@@ -265,6 +306,22 @@ def test_what_spreadsheets_write(tmp_path, text):
 def test_bool_votes():
     found = read("bool_votes.parquet", n_classes=2, teachers=4)
     assert found.histogram().tolist() == [[1, 3], [1, 3]]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path, frame: frame.to_csv(path / "v.csv", index=False),
+        lambda path, frame: frame.astype("boolean").to_parquet(path / "v.parquet"),
+        lambda path, frame: np.savetxt(path / "v.csv", frame, fmt="%s", delimiter=","),
+        lambda path, frame: (path / "v.csv").write_text("a b\nTRUE FALSE\nFALSE FALSE\n"),  # R
+    ],
+)
+def test_true_and_false_are_classes_1_and_0(tmp_path, write):
+    write(tmp_path, pd.DataFrame({"anna": [True, False], "ben": [False, False]}))
+    (path,) = tmp_path.iterdir()
+    found = read_own_votes(path, n_classes=2, teachers=2, kind="votes")
+    assert found.votes.tolist() == [[1, 0], [0, 0]]
 
 
 def _arrow(kind, cells):
@@ -356,6 +413,13 @@ def test_arr0():
     assert found.histogram().tolist() == [[5, 0]] * 30
 
 
+@pytest.mark.parametrize("name", ["preds", "labels_of_teachers", "x.npy"])
+def test_the_only_array_of_an_archive_may_have_any_name(tmp_path, name):
+    np.savez(tmp_path / "v.npz", **{name: PLAIN.to_numpy()})
+    found = read_own_votes(tmp_path / "v.npz", **FOUR)
+    assert found.votes.tolist() == PLAIN.to_numpy().tolist()
+
+
 @pytest.mark.parametrize(
     ("arrays", "says"),
     [
@@ -397,6 +461,22 @@ def test_the_command_takes_what_the_reader_does(
     assert len(labels) > 10
     if name == "snorkel08.csv":  # as the file counts them, from 1
         assert [line.split(",")[1] for line in labels[1:4]] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
+@pytest.mark.parametrize("epsilon", ["51", "75", "100"])
+def test_plain_votes_of_every_format_are_released_beyond_50(tmp_path, monkeypatch, suffix, epsilon):
+    monkeypatch.chdir(tmp_path)
+    votes, path = read("plain.csv", **FIVE), tmp_path / f"v{suffix}"
+    if suffix == ".parquet":
+        pd.DataFrame(votes.votes).add_prefix("site").to_parquet(path)
+    else:
+        np.save(path, votes.votes) if suffix == ".npy" else np.savez(path, votes=votes.votes)
+    words = ["--teachers", "25", "--classes", "5", *REHEARSED, "--epsilon", epsilon]
+    assert main(["release", str(path), *words]) == 0
+    labels = (tmp_path / "results/own/rehearsal/rehearsal_labels.csv").read_text().splitlines()
+    released = [int(line.split(",")[1]) for line in labels[1:]]
+    assert released == votes.histogram().argmax(axis=1).tolist()
 
 
 @pytest.mark.parametrize(
