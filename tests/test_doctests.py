@@ -64,4 +64,4 @@ def test_the_readme_s_python_runs_and_says_what_it_gives(root, tmp_path, monkeyp
         value = eval(code, names)
         assert not comment or value == ast.literal_eval(comment)
     assert len(calls) == 3
-    assert (tmp_path / "ward.session").is_file()
+    assert (tmp_path / "a.session").is_file()
