@@ -102,6 +102,12 @@ def test_a_label_of_a_thousand_teachers_has_a_certificate(tmp_path, capsys, name
     capsys.readouterr()
 
 
+def test_labels_of_few_teachers_and_many_classes_have_a_certificate():
+    """The cheapest pairs together cost too much here, on the finest grid."""
+    plan = planned("gnmax_exact", 3, 10, 5, {}, epsilon=4.49, delta=1e-7)
+    assert certificate.prove(plan, cost_of(plan)).body["theorem"] == "adaptive_labels"
+
+
 @pytest.mark.parametrize(
     "name", ["gnmax_analytic", "gnmax_exact, coins", "permute_and_flip", "confident_gnmax"]
 )

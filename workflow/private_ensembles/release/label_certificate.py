@@ -21,7 +21,8 @@ from private_ensembles.darrm.certificate_file import exactly, stated
 # account's own, and how pairs may be grouped. Together they cost at most a share of the dearest, or
 # so much more of it than they did; who lies below a group's stick may always join it.
 _TOGETHER, _ALIKE, _NEARLY, _APART = (1.0, 0.0), (0.9, 1e-3), (0.5, 1e-4), (0.0, 0.0)
-_TRIES = ((1.3, _TOGETHER), (1.7, _TOGETHER), (1.3, _ALIKE), (2.5, _NEARLY), (4.0, _NEARLY))
+_TRIES = ((1.3, _TOGETHER), (1.7, _TOGETHER), (1.3, _ALIKE), (1.3, _NEARLY), (2.5, _NEARLY))
+_TRIES += ((4.0, _NEARLY),)
 # Coins take little time. So few pairs are not grouped by the account, and up to so many labels it
 # asks at every threshold: at last that is done as well.
 _TRIES_OF_COINS = ((2.0, _TOGETHER), (2.0, _ALIKE), (4.0, _APART), (1.0, _APART))
