@@ -92,21 +92,16 @@ def _votes(table: Table, stated: Stated, fits: Fits) -> Votes:
     kind, turned = _kind(table, stated)
     matrix = _meant(table, kind, stated)
     matrix = matrix.T if turned else matrix
-    labels = np.full(len(matrix), ABSENT)
-    if table.label is not None:
-        labels = _labels(table.label, stated)
     ids = None if table.id is None else table.id.all()
     if table.worker is not None:
         matrix, ids = _pivoted(table, matrix[:, 0], stated, fits)
-        labels = np.full(len(ids), ABSENT)
     elif ids is not None:
         _are_different(ids, table.first)
+    unknown = np.full(len(matrix), ABSENT)
+    labels = unknown if table.label is None else _labels(table.label, stated)
     facts = {name: getattr(stated, name) for name in ("absent", "teachers", "most_ones")}
-    facts["ids"] = None if ids is None else tuple(ids)
-    if kind == "counts":
-        result = Votes(stated.n_classes, labels, counts=matrix, **facts)
-    else:
-        result = Votes(stated.n_classes, labels, matrix, **facts)
+    facts |= {kind: matrix, "ids": None if ids is None else tuple(ids)}
+    result = Votes(stated.n_classes, labels, **facts)
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
@@ -135,12 +130,7 @@ def _kind(table: Table, stated: Stated) -> tuple[str, bool]:
     if kind == "counts" and width != n_classes:
         raise ValueError(f"counts have {width} columns: must be {n_classes}")
     if teachers is None and not stated.public:
-        why = (
-            "every row adds up to it"
-            if kind == "counts"
-            else f"the file has {rows} x {width} votes"
-        )
-        raise ValueError(ask_for_teachers(why))
+        raise ValueError(ask_for_teachers(kind, f"{rows} x {width} votes"))
     if kind == "counts" or teachers is None or table.columns is not None:
         return "votes" if kind == "auto" else kind, False
     if teachers not in (rows, width):
@@ -197,26 +187,24 @@ def _pivoted(table: Table, votes: NDArray, stated: Stated, fits: Fits) -> tuple[
 
     Both in the order of their names: in that of the rows, whose vote is missing might decide it.
     """
-    (row, queries), (column, teachers) = map(_in_order, (table.id, table.worker))
+    row, column = (
+        pd.Categorical.from_codes(places, texts).reorder_categories(sorted(texts))
+        for places, texts in (table.id, table.worker)
+    )
+    queries, teachers = list(row.categories), list(column.categories)
     number = len(teachers) if stated.teachers is None else stated.teachers
     if len(teachers) > number or (len(teachers) < number and not stated.absent):
         raise ValueError(f"has votes of {len(teachers)} teachers, and n_teachers = {number}")
     if "" in (*queries[:1], *teachers[:1]):
         raise ValueError("has a vote without a query or a teacher: every line names both")
     fits(len(queries), len(queries) * number + 16 * len(votes))
-    place = row * number + column
-    order = np.argsort(place, kind="stable")
-    again = np.flatnonzero(np.diff(place[order]) == 0)
-    if len(again):
-        first, second = sorted(order[again[0] : again[0] + 2].tolist())
-        word, start = table.first
-        raise ValueError(
-            f"{word}s {start + first} and {start + second} hold two votes of "
-            f"{short(teachers[column[first]])!r} on {short(queries[row[first]])!r}"
-        )
+    if lines := _twice(row.codes.astype(np.int64) * number + column.codes, table.first):
+        two, again = lines
+        teacher, query = short(column[again]), short(row[again])
+        raise ValueError(f"{two} hold two votes of {teacher!r} on {query!r}")
     matrix = np.full((len(queries), number), ABSENT, np.result_type(votes.dtype, np.int8))
-    matrix.flat[place] = votes
-    if not stated.absent and len(place) < matrix.size:
+    matrix[row.codes, column.codes] = votes
+    if not stated.absent and len(votes) < matrix.size:
         at, teacher = map(int, np.argwhere(matrix == ABSENT)[0])
         raise ValueError(
             f"has no vote of {short(teachers[teacher])!r} on {short(queries[at])!r}: if ballots "
@@ -225,22 +213,21 @@ def _pivoted(table: Table, votes: NDArray, stated: Stated, fits: Fits) -> tuple[
     return matrix, queries
 
 
-def _in_order(cells: Cells) -> tuple[NDArray, list[str]]:
-    """Return the place of each cell among the different texts in their order, and these."""
-    codes, texts = pd.factorize(np.array(cells.texts, object), sort=True)
-    return codes[cells.places].astype(np.int64), list(texts)
-
-
 def _are_different(ids: Sequence[str], first: tuple[str, int]) -> None:
     """ValueError for an empty identifier, or one that two queries have; they are public."""
-    seen: dict[str, int] = {}
     word, start = first
-    for number_, name in enumerate(ids, start=start):
-        if not name:
-            raise ValueError(f"{word} {number_} has no identifier: every query needs one")
-        if name in seen:
-            raise ValueError(
-                f"{word}s {seen[name]} and {number_} have the identifier {short(name)!r}: must be "
-                "different"
-            )
-        seen[name] = number_
+    if "" in ids:
+        raise ValueError(f"{word} {start + ids.index('')} has no identifier: every query needs one")
+    if rows := _twice(ids, first):
+        two, again = rows
+        raise ValueError(f"{two} have the identifier {short(ids[again])!r}: must be different")
+
+
+def _twice(values: Sequence, first: tuple[str, int]) -> tuple[str, int] | None:
+    """Return in words which two rows have the same value, and the second's place; None if none."""
+    column = pd.Series(values)
+    if not (again := column.duplicated()).any():
+        return None
+    second, (word, start) = int(again.argmax()), first
+    earlier = int((column == column[second]).argmax())
+    return f"{word}s {start + earlier} and {start + second}", second

@@ -49,13 +49,12 @@ def read_npz(path: Path, stated: Stated, fits: Fits) -> Table:
     kind = cast[0] if cast[0] in _CAST else stated.kind
     if stated.kind not in ("auto", kind):
         raise ValueError(f"holds {kind}, and votes_kind = {stated.kind} is asked for")
-    n_classes, labels, ids = (arrays.get(name) for name in ("n_classes", "labels", "ids"))
-    if n_classes is not None and (n_classes.shape != () or n_classes.dtype.kind not in "iu"):
-        raise ValueError("n_classes must be one whole number")
     # Of another shape they are of another length, which is refused.
-    label, id_ = (None if array is None else _cells(array.ravel()) for array in (labels, ids))
-    n_classes = None if n_classes is None else int(n_classes)
-    return Table(kind, _matrix(arrays[cast[0]]), label, id_, n_classes=n_classes)
+    beside = {"label": "labels", "id": "ids"}
+    beside = {part: arrays[name] for part, name in beside.items() if name in arrays}
+    beside = {part: _cells(array.ravel()) for part, array in beside.items()}
+    n_classes = arrays["n_classes"].tolist() if "n_classes" in arrays else None
+    return Table(kind, _matrix(arrays[cast[0]]), **beside, n_classes=n_classes)
 
 
 def read_npy(path: Path, stated: Stated, fits: Fits) -> Table:
@@ -90,8 +89,8 @@ def _promised(path: Path) -> dict[str, tuple[int, tuple[int, ...]]]:
             known = {*_CAST} & {name for name, _ in named}
             for name, info in named:
                 if name in (*_CAST, *_BESIDE) or not known:
-                    both = [_of_member(archive, info, name), *filter(None, [promised.get(name)])]
-                    promised[name] = max(both)
+                    each = _of_member(archive, info, name)
+                    promised[name] = max(each, promised.get(name, each))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"not a readable npz file: {error}") from None
     return promised

@@ -148,37 +148,37 @@ def columns_of(header: Sequence[str], stated: Stated) -> Columns:
     others = [at for at in range(len(header)) if at not in (label, id_, *ignored)]
     if not others:
         raise ValueError("has no column of votes or counts")
-    for at in others:
-        if not header[at]:
-            raise ValueError(
-                f"has no name for column {at + 1}: only a first column of identifiers needs none"
-            )
-    names, classes = (
-        [lower[at] for at in others],
-        {name.lower() for name in stated.class_names or ()},
-    )
+    if "" in (called := [header[at] for at in others]):
+        at = others[called.index("")] + 1
+        raise ValueError(
+            f"has no name for column {at}: only a first column of identifiers needs none"
+        )
+    names = [lower[at] for at in others]
+    classes = {name.lower() for name in stated.class_names or ()}
     odd = [name for name in names if not (_CLASS.match(name) or name in classes)]
     kind = "votes" if all(name.startswith("teacher") for name in names) else stated.kind
     if stated.kind != "votes" and len(names) - len(odd) in (len(names), stated.n_classes):
         kind = "counts"
     if stated.kind not in ("auto", kind):
         raise ValueError(f"has a header of {kind}, and votes_kind = {stated.kind} is asked for")
-    called = [header[at] for at in others]
     if kind == "counts":
         _are_as_many(called, stated.n_classes, "n_classes", odd)
         others = [others[at] for at in _places(names, stated)]
     else:
         _is_not_long(header, others, stated)
     if stated.teachers is None and not stated.public:
-        has = "every row adds up to it" if kind == "counts" else f"the file has {listed(header)}"
-        raise ValueError(ask_for_teachers(has))
+        raise ValueError(ask_for_teachers(kind, listed(header)))
     if kind != "counts" and not stated.public:
         _are_as_many(called, stated.teachers, "n_teachers", [])
     return Columns(kind, others, label, id_)
 
 
-def ask_for_teachers(why: str) -> str:
-    """Return what to say if the number of teachers, on which the promise rests, is not stated."""
+def ask_for_teachers(kind: str, has: str) -> str:
+    """Return what to say if the number of teachers, on which the promise rests, is not stated.
+
+    has: what the file has.
+    """
+    why = "every row adds up to it" if kind == "counts" else f"the file has {has}"
     return (
         f"n_teachers = None: must be the number of teachers; {why}: say n_teachers=NUMBER, and "
         f"which columns, if any, are no teacher's with {_NAME_THEM}"

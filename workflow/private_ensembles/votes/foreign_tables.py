@@ -147,16 +147,13 @@ def _table(
     headed: bool,
 ) -> Table:
     """Return the table that comes in frames, whose columns are called by their places."""
-    wanted = {"matrix": columns.matrix, "label": columns.label, "id": columns.id}
-    wanted |= {"worker": columns.worker}
+    wanted = {name: getattr(columns, name) for name in ("matrix", "label", "id", "worker")}
     texts = {name: Texts() for name, at in wanted.items() if at is not None}
-    pieces = [
-        [some.places(frame[wanted[name]]) for name, some in texts.items()] for frame in frames
-    ]
-    cells = {
-        name: Cells(np.concatenate(places), some.seen)
-        for (name, some), places in zip(texts.items(), zip(*pieces, strict=True), strict=True)
-    }
+    places = {name: [] for name in texts}
+    for frame in frames:
+        for name, some in texts.items():
+            places[name].append(some.places(frame[wanted[name]]))
+    cells = {name: Cells(np.concatenate(places[name]), texts[name].seen) for name in texts}
     named = tuple(header[at] for at in columns.matrix) if headed else None
     return Table(columns.kind, columns=named, first=first, **cells)
 
@@ -175,20 +172,16 @@ def _shape(path: Path) -> tuple[list[str], int, int, str]:
         first, rows, blank = _cells(text, separator, line), 1, None
         if not first:
             raise ValueError(f"line {line} is empty" if file.read().strip() else "is empty")
-        for text in file:
+        for number, text in enumerate(file, start=line + 1):
             if not text.strip():
-                blank = blank or line + rows
+                blank = blank or number
                 continue
             if blank is not None:
                 raise ValueError(f"line {blank} is empty")
             quick = '"' not in text and "\0" not in text and separator != _BLANKS
-            width = (
-                text.count(separator) + 1 if quick else len(_cells(text, separator, line + rows))
-            )
+            width = text.count(separator) + 1 if quick else len(_cells(text, separator, number))
             if width != len(first):
-                raise ValueError(
-                    f"line {line + rows} has {width} values and the first one {len(first)}"
-                )
+                raise ValueError(f"line {number} has {width} values and the first one {len(first)}")
             rows += 1
     return first, line, rows, separator
 
