@@ -16,8 +16,9 @@ from private_ensembles.planner import study
 from private_ensembles.planner.defaults import settings
 from private_ensembles.release import record, release_plan
 from private_ensembles.release.ledger_file import Batch
+from private_ensembles.release.pool import Names
 from private_ensembles.release.session import Session
-from private_ensembles.release.session_terms import Names, Terms
+from private_ensembles.release.session_terms import Terms
 
 MECHANISM = "gnmax_exact"
 # 250 teachers, ten classes, the usual profile; epsilon and delta of all batches together.

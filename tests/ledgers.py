@@ -4,9 +4,10 @@ from pathlib import Path
 
 from private_ensembles.release.certificate import Proof
 from private_ensembles.release.ledger_file import Batch
+from private_ensembles.release.pool import Names
 from private_ensembles.release.record import Record, Release
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.release.session_terms import Names, Terms
+from private_ensembles.release.session_terms import Terms
 
 NOTHING_PROVEN = Proof({"kind": "none", "theorem": "none", "why": "this is a test"})
 

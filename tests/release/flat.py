@@ -11,7 +11,7 @@ from private_ensembles.mechanisms.task import (
     private_teachers,
     state_protection,
 )
-from private_ensembles.release import session_plan, session_terms
+from private_ensembles.release import pool, session_plan
 from private_ensembles.release.session import Session
 
 
@@ -63,7 +63,7 @@ def create(path, **flat):
 
 def named(path, *, class_names=None, first_class=0, id_column=None, anyway=True, **flat):
     """A session that states names, as the command makes it."""
-    names = session_terms.names_of(flat["classes"], class_names, first_class, id_column)
+    names = pool.names_of(flat["classes"], class_names, first_class, id_column)
     return Session.begin(path, planned(**flat), names)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.release import pool
-from private_ensembles.release.pool import labels_text, pool_of
+from private_ensembles.release.pool import Names, labels_text, pool_of
 from private_ensembles.votes.cache import Votes
 
 VOTES = Votes(
@@ -17,7 +17,7 @@ VOTES = Votes(
 
 def test_labels_are_written_by_number_with_identifiers_and_names():
     assert labels_text(np.array([2, -1, 0, 1])) == "query,label\n0,2\n2,0\n3,1\n"
-    text = labels_text([2, -1, 0], ids=('say "x"', "b", "c,d"), class_names=("cat", "dog", "ape"))
+    text = labels_text([2, -1, 0], ids=('say "x"', "b", "c,d"), names=Names(("cat", "dog", "ape")))
     assert text.splitlines() == [
         "query,id,label,class_name",
         '0,"say ""x""",2,ape',

@@ -22,8 +22,9 @@ from private_ensembles.release import (
     statement,
 )
 from private_ensembles.release import session as sessions
+from private_ensembles.release.pool import Names
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.release.session_terms import Names, Terms
+from private_ensembles.release.session_terms import Terms
 
 from .. import ending
 from ..accounting.adversaries import exact_value

@@ -8,7 +8,7 @@ import pytest
 from private_ensembles import Session
 from private_ensembles.command.main import main
 from private_ensembles.release import session_export
-from private_ensembles.release.session_terms import Names, names_of
+from private_ensembles.release.pool import Names, names_of
 
 from . import flat
 

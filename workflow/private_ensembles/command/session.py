@@ -148,9 +148,9 @@ def _head(parser: argparse.ArgumentParser) -> None:
 def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
     from private_ensembles.planner import ranking, study
-    from private_ensembles.release import expectation, session_export, session_plan, session_terms
-    from private_ensembles.release.ledger_file import files_of
-    from private_ensembles.release.session import Session, check_new
+    from private_ensembles.release import expectation, pool, session_export, session_plan
+    from private_ensembles.release.ledger_file import check_new, files_of
+    from private_ensembles.release.session import Session
 
     inputs = {"profile_from": options.profile_from, "class_names": options.class_names}
     checks.apart(files_of(options.session).values(), **inputs)
@@ -165,7 +165,7 @@ def create(options: argparse.Namespace) -> int:
     said = {"absent": options.absent, "reach": protection.reach}
     warn_of(ranking.about_seconds(study.task(chosen, *astuple(budget), secure=secure, **said)))
     check_new(options.session)
-    names = session_terms.names_of(
+    names = pool.names_of(
         options.classes, options.class_names, options.first_class, options.id_column
     )
     plan = session_plan.plan_session(

@@ -132,11 +132,7 @@ class LedgerFile:
         It appears whole, with its first plan, or not at all. The caller holds the ledger's lock.
         plan: of a session; of releases, what holds for all of them (`record.Record`).
         """
-        path = Path(path).resolve()
-        if os.path.lexists(path):
-            raise ValueError(f"{path}: is there already: a {_WORDS[kind]} is created once")
-        if not path.parent.is_dir():
-            raise ValueError(f"{path}: the folder {path.parent} must be there")
+        path = check_new(path, kind)
         files = files_of(path)
         unfinished = files["ledger_unfinished"]
         leftovers = [unfinished, files["ledger_unfinished_journal"]]
@@ -223,8 +219,7 @@ class LedgerFile:
     def find(self, key: str) -> Batch | None:
         """Return the last batch of this key, None if there is none."""
         query = "SELECT * FROM batches WHERE key = ? ORDER BY attempt DESC LIMIT 1"
-        row = self._first(query, key)
-        return None if row is None else _batch(row)
+        return _batch(self._first(query, key))
 
     def asked(self, digest_of: Callable[[str], str]) -> int | None:
         """Return the number of the last batch that was charged for a request, None if none was.
@@ -241,14 +236,24 @@ class LedgerFile:
 
     def last(self) -> Batch | None:
         """Return the batch that was charged last, None if there is none."""
-        row = self._first("SELECT * FROM batches ORDER BY number DESC LIMIT 1")
-        return None if row is None else _batch(row)
+        return _batch(self._first("SELECT * FROM batches ORDER BY number DESC LIMIT 1"))
 
     def batches(self) -> Iterator[Batch]:
         """Yield all batches in the order of their charges."""
         with _errors_of(self.path):
             for row in self._connection.execute("SELECT * FROM batches ORDER BY number"):
                 yield _batch(row)
+
+    def release(
+        self, draw: Callable[[], list[int]], key: str | None, queries: int, labels: int, **charge
+    ) -> Batch:
+        """Charge a batch, draw its labels and store them: the only way to labels.
+
+        draw: returns the label of each query, -1 where there is none; called once, after the disk
+        has the charge. All else: as `charge` takes it, which says what is raised.
+        """
+        batch = self.charge(key, queries, labels, **charge)
+        return self.settle(batch, draw())
 
     def charge(
         self,
@@ -312,14 +317,9 @@ class LedgerFile:
             ).rowcount
             if changed != 1 or state.batches != batch.number:
                 raise ValueError(f"{self.path}: batch {batch.key!r} is not waiting for its labels")
-            self._set(
-                State(
-                    state.batches,
-                    state.queries,
-                    state.labels - batch.answers + settled.answers,
-                    _after(state.head, _labels_entry(settled)),
-                )
-            )
+            labels_now = state.labels - batch.answers + settled.answers
+            head = _after(state.head, _labels_entry(settled))
+            self._set(state._replace(labels=labels_now, head=head))
         with contextlib.suppress(OSError):  # of somebody else, who lets others write
             os.utime(self.path, (batch.time, batch.time))
         return settled
@@ -419,6 +419,16 @@ class LedgerFile:
                 raise
 
 
+def check_new(path: str | Path, kind: str = SESSION) -> Path:
+    """Return where the file of a new ledger will be; ValueError if it cannot be made there."""
+    path = Path(path).resolve()
+    if os.path.lexists(path):
+        raise ValueError(f"{path}: is there already: a {_WORDS[kind]} is created once")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path}: the folder {path.parent} must be there")
+    return path
+
+
 def lock_of(path: str | Path) -> Path:
     """Return the file that whoever changes a ledger holds, wherever links lead."""
     path = Path(path).resolve()
@@ -497,7 +507,9 @@ _SYSTEM = {
 }
 
 
-def _batch(row: tuple) -> Batch:
+def _batch(row: tuple | None) -> Batch | None:
+    if row is None:
+        return None
     *sizes, names, text = row
     labels = None if text is None else [int(label) for label in text.split(",")]
     return Batch(*sizes, None if names is None else json.loads(names), labels)

@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Protection, Task
+from private_ensembles.mechanisms.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+    private_teachers,
+)
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study
@@ -73,23 +80,16 @@ def plan_for(
             f"labels_wanted = {wanted}: must be at least 1 and at most the number of queries, "
             f"{votes.n_queries}"
         )
-    task = study.task(
-        settings,
-        budget["epsilon"],
-        budget["delta"],
-        queries=votes.n_queries,
-        labels=wanted,
+    private = private_teachers(settings["teacher_epsilon"], settings["teacher_Delta"])
+    task = Task(
+        Ensemble(votes.n_teachers, votes.n_classes, votes.absent, private),
+        Budget(budget["epsilon"], budget["delta"]),
+        Wanted(wanted, votes.n_queries, votes.most_ones),
+        protection,
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
-        privacy_model=protection.privacy_model,
-        unit=protection.unit,
-        reach=protection.reach,
-        adjacency=protection.adjacency,
-        n_teachers=votes.n_teachers,
-        n_classes=votes.n_classes,
-        absent=votes.absent,
-        most_ones=votes.most_ones,
     )
+    task = study.on_profile(task, settings["profile"])
     return planned(task, settings["mechanisms"], seed, meter, expect)
 
 

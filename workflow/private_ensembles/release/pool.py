@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.configuration.class_names import read_class_names
 from private_ensembles.jobs import provenance
 from private_ensembles.noise import streams as randomness
@@ -29,19 +30,80 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
+class Names:
+    """What labels and queries are called in all batches of a session.
+
+    >>> names = Names(("benign", "malignant"), id_column="case")
+    >>> names.of_batch("benign,malignant") == names
+    True
+    >>> names.of_batch("malignant,benign")
+    Traceback (most recent call last):
+    ValueError: class_names = 'malignant,benign': must be 'benign,malignant', which the session \
+states for all of its batches, or left out
+
+    class_names: of classes 0, 1, ...; None: they have none. first_class: 1 if files of votes count
+    classes from 1. id_column: the column of a file that says what queries are called; None: one
+    that is called so, if there is one (`foreign_columns.columns_of`).
+    """
+
+    class_names: tuple[str, ...] | None = None
+    first_class: int = 0
+    id_column: str | None = None
+
+    def of_batch(
+        self,
+        class_names: str | Sequence[str] | None = None,
+        first_class: int | None = None,
+        id_column: str | None = None,
+    ) -> Names:
+        """Return these names; ValueError if a batch says otherwise. None: it says nothing.
+
+        class_names: as `read_class_names` takes them.
+        """
+        named = None if class_names is None else read_class_names(class_names)
+        said = {"class_names": named, "first_class": first_class, "id_column": id_column}
+        for name, value in said.items():
+            ours = getattr(self, name)
+            if value is not None and value != ours:
+                must = "left out, as the session states none"
+                if ours is not None:
+                    must = f"{_shown(ours)}, which the session states for all of its batches, "
+                    must += "or left out"
+                raise ValueError(f"{name} = {_shown(value)}: must be {must}")
+        return self
+
+
+def names_of(
+    classes: int,
+    class_names: str | Sequence[str] | None,
+    first_class: int = 0,
+    id_column: str | None = None,
+) -> Names:
+    """Return the names that a new session states; ValueError for what cannot be a name.
+
+    classes: how many there are. class_names: as `read_class_names` takes them, or None.
+    """
+    named = None if class_names is None else read_class_names(class_names)
+    if named is not None and len(named) != classes:
+        raise ValueError(f"class_names: {len(named)} of them: must be {classes}")
+    checks.one_of((0, 1), first_class=first_class)
+    if id_column is not None and not (isinstance(id_column, str) and id_column.strip()):
+        raise ValueError(f"id_column = {id_column!r}: must be the name of a column")
+    return Names(named, first_class, id_column)
+
+
+@dataclass(frozen=True)
 class Pool:
     """An ensemble's votes in the order in which queries are answered, and how labels are written.
 
     queries: the number, from 0, that each of them has in the file; None: the same. ids: what the
-    file calls its queries, in its order. class_names: of classes 0, 1, .... first_class: what the
-    file calls the first class.
+    file calls its queries, in its order. names: what it calls classes.
     """
 
     votes: Votes
     queries: NDArray[np.int64] | None = None
     ids: tuple[str, ...] | None = None
-    class_names: tuple[str, ...] | None = None
-    first_class: int = 0
+    names: Names = Names()
 
     def in_order(self, released: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Return labels, (queries,) in the order of `votes`, in that of the file; -1: no label."""
@@ -54,8 +116,7 @@ class Pool:
 
     def text(self, released: Sequence[int] | NDArray[np.int64]) -> str:
         """Return labels, (queries,) in the order of `votes`, as `labels_text` does."""
-        named = {"class_names": self.class_names, "first_class": self.first_class}
-        return labels_text(self.in_order(released), ids=self.ids, **named)
+        return labels_text(self.in_order(released), ids=self.ids, names=self.names)
 
 
 def pool_of(
@@ -84,12 +145,10 @@ def pool_of(
     empty list, and for another number of names than classes; OSError for a file that cannot be
     opened.
     """
-    names = None if class_names is None else read_class_names(class_names)
-    if names is not None and len(names) != votes.n_classes:
-        raise ValueError(f"class_names: {len(names)} of them: must be {votes.n_classes}")
+    names = names_of(votes.n_classes, class_names, first_class)
     order = _order(votes, answer, seed)
     asked = votes if order is None else votes.of(order)
-    return Pool(asked, order, votes.ids, names, first_class)
+    return Pool(asked, order, votes.ids, names)
 
 
 def words(answer: str) -> str:
@@ -105,13 +164,12 @@ def labels_text(
     released: Sequence[int] | NDArray[np.int64],
     *,
     ids: Sequence[str] | None = None,
-    class_names: Sequence[str] | None = None,
-    first_class: int = 0,
+    names: Names = Names(),
 ) -> str:
     """Return released labels as CSV: query (from 0), label; those without an answer left out.
 
-    ids: of the queries, in a column `id` after the first. class_names: in a column `class_name`,
-    the last. first_class: what the first class is called in the column `label`.
+    ids: of the queries, in a column `id` after the first. names: of the classes, in a last column
+    `class_name`, if they have any; in the column `label` they count from `first_class`.
 
     >>> labels_text([2, -1, 0])
     'query,label\\n0,2\\n2,0\\n'
@@ -119,9 +177,9 @@ def labels_text(
     columns = {"query": lambda query, _: query}
     if ids is not None:
         columns["id"] = lambda query, _: ids[query]
-    columns["label"] = lambda _, label: label + first_class
-    if class_names is not None:
-        columns["class_name"] = lambda _, label: class_names[label]
+    columns["label"] = lambda _, label: label + names.first_class
+    if names.class_names is not None:
+        columns["class_name"] = lambda _, label: names.class_names[label]
     text = text_io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(columns)
@@ -194,3 +252,7 @@ def _distinct(named: Sequence[tuple[str, int]], number: int) -> NDArray[np.int64
             raise ValueError(f"{where}: names query {query} a second time: must be different ones")
         seen.add(query)
     return np.array([query for _, query in named], dtype=np.int64)
+
+
+def _shown(value: object) -> str:
+    return repr(",".join(value) if isinstance(value, tuple) else value)

@@ -272,7 +272,8 @@ def release(
     labels_of(replace(known, releases=(*known.releases, offered)), offered.batch.number)
     batch = offered.batch
     with contextlib.closing(_opened(place, known)) as file:
-        batch = file.charge(
+        file.release(
+            lambda: asked.in_order(draw(asked.votes)).tolist(),
             place.of(batch.number).name,
             batch.queries,
             batch.most,
@@ -282,7 +283,6 @@ def release(
             plan=offered.terms.text(),
             request=(salt := file.salt(), request.digest(salt)),
         )
-        file.settle(batch, asked.in_order(draw(asked.votes)).tolist())
         known = Record.read(file)
     return labels_of(known, batch.number)
 
@@ -299,15 +299,10 @@ def _prepared(
     """
     import numpy as np
 
-    from private_ensembles.release import certificate
-    from private_ensembles.release.session_terms import Names, Terms
+    from private_ensembles.release.session_terms import Terms
 
     plan, epsilon = planned
-    terms = Terms(
-        plan,
-        Names(asked.class_names, asked.first_class),
-        certificate.proof_or_reason(plan, epsilon),
-    )
+    terms = Terms.of(plan, asked.names, epsilon)
     votes, queries = asked.votes, asked.votes.n_queries
     counts = np.zeros((1, votes.n_classes), int)
     counts[0, 0] = votes.n_teachers

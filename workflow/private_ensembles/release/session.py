@@ -8,13 +8,11 @@ seeing all labels so far, until the labels are used up. docs/sessions.md has the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.account import Bounds
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.jobs.io import alone
 from private_ensembles.mechanisms import release as door
@@ -31,25 +29,19 @@ from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.release import (
     expectation,
+    pool,
     session_plan,
     session_terms,
     statement,
 )
-from private_ensembles.release.ledger_file import Batch, LedgerFile, State, lock_of
+from private_ensembles.release.ledger_file import Batch, LedgerFile, State, check_new, lock_of
+from private_ensembles.release.pool import Names
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.release.session_terms import Names, Terms
+from private_ensembles.release.session_terms import Terms
 from private_ensembles.votes.ballots import dealt
 
 # Of a batch's name, so that it stands in one line of any table.
 LONGEST_KEY = 200
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What labels cost together: epsilon at delta, an upper bound, for the session's adjacency."""
-
-    epsilon: float
-    delta: float
 
 
 class Session:
@@ -130,7 +122,7 @@ class Session:
             profile=profile,
             rehearsal=rehearsal,
         )
-        names = session_terms.names_of(ensemble.classes, ensemble.names)
+        names = pool.names_of(ensemble.classes, ensemble.names)
         expected = session_plan.expected(plan)
         expectation.tell(expected, secure=plan.seed is None, anyway=anyway)
         return cls.begin(path, plan, names)
@@ -141,7 +133,6 @@ class Session:
 
         names: what labels and queries are called in all batches. Raises as `create` does.
         """
-        path = check_new(path)
         terms = Terms.of(plan, names)
         with alone(lock_of(path)):
             return cls(LedgerFile.create(path, terms.text()))
@@ -155,8 +146,7 @@ class Session:
         file that may not be changed. Raises ValueError for a file that is no session, is damaged or
         lacks the head, and OSError if it cannot be read or, with `write`, written.
         """
-        file = LedgerFile.open(path, write=write)
-        session = cls(file, write=write)
+        session = cls(LedgerFile.open(path, write=write), write=write)
         if head is not None:
             session.verify(head)
         return session
@@ -199,7 +189,7 @@ class Session:
         return max(0, self.plan.queries - state.queries)
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Budget:
         """Return what was charged so far costs, at the session's delta.
 
         That holds if how many labels there would be was decided without looking at them. If it was
@@ -207,18 +197,17 @@ class Session:
         computed before the last batch was charged, and is only read here.
         """
         last = self._file.last()
-        return Spent(0.0 if last is None else last.epsilon, self.plan.task.budget.delta)
+        return Budget(0.0 if last is None else last.epsilon, self.plan.task.budget.delta)
 
     @property
-    def total(self) -> Spent:
+    def total(self) -> Budget:
         """Return what the session costs at most, whatever is asked and whenever it ends.
 
         After `extend`, only if labels that were seen did not decide on that (docs/sessions.md).
         """
         with self._file.reading():
             self._read_terms()
-        task = self.plan.task
-        return Spent(task.budget.epsilon, task.budget.delta)
+        return self.plan.task.budget
 
     def release(
         self,
@@ -274,12 +263,14 @@ class Session:
                 )
             before = self._require_room(len(counts))
             most = min(len(counts), max(0, self.plan.labels - before.labels))
-            cost = self._cost(before.queries + len(counts), before.labels + most)
+            after = before.queries + len(counts), before.labels + most
+            cost = self.plan.bounds(*after, self.plan.task.budget.delta)
             self._try()
-            batch = self._file.charge(key, len(counts), most, before=before, cost=cost, ids=ids)
-            labels = self._draw(counts, before)
-            self._file.settle(batch, labels.tolist())
-            return labels
+            charge = {"before": before, "cost": cost, "ids": ids}
+            batch = self._file.release(
+                lambda: self._draw(counts, before).tolist(), key, len(counts), most, **charge
+            )
+            return np.array(batch.labels, dtype=np.int64)
 
     def batch(self, key: str) -> Batch:
         """Return a batch by its name, the last attempt at it; its labels cost nothing more.
@@ -324,14 +315,13 @@ class Session:
         with self._file.reading():
             return self.state, self.batches()
 
-    def cost_of(self, labels: int, queries: int | None = None) -> Spent:
+    def cost_of(self, labels: int, queries: int | None = None) -> Budget:
         """Return what a larger cap would cost in all, with the noise as it is.
 
         labels: the new cap, at least the old one. queries: likewise; None: in proportion. To be
         looked at before `extend`. Raises ValueError as `extend` does.
         """
-        task = session_plan.larger(self.plan, labels, queries).task
-        return Spent(task.budget.epsilon, task.budget.delta)
+        return session_plan.larger(self.plan, labels, queries).task.budget
 
     def extend(self, labels: int, *, epsilon: float, queries: int | None = None) -> None:
         """Allow more labels at the same noise; from now on the session costs what the new cap does.
@@ -390,10 +380,6 @@ class Session:
             )
         return state
 
-    def _cost(self, queries: int, labels: int) -> Bounds:
-        """Return what so many labels of so many queries cost, at the session's delta."""
-        return self.plan.bounds(queries, labels, self.plan.task.budget.delta)
-
     def _try(self) -> None:
         """Draw for a made-up query and say what is said of it, once in a process.
 
@@ -428,16 +414,6 @@ class Session:
             one = counts[place : place + 1]
             drawn[place] = door.release(plan.mechanism, one, noise, Seeded(stream))[0]
         return drawn
-
-
-def check_new(path: str | Path) -> Path:
-    """Return where a session's file will be; ValueError if it cannot be made there."""
-    path = Path(path).resolve()
-    if path.exists():
-        raise ValueError(f"{path}: is there already: a session is created once")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path}: the folder {path.parent} must be there")
-    return path
 
 
 def _check_key(key: str | None) -> None:
