@@ -102,9 +102,13 @@ def test_a_label_of_a_thousand_teachers_has_a_certificate(tmp_path, capsys, name
     capsys.readouterr()
 
 
-def test_labels_of_few_teachers_and_many_classes_have_a_certificate():
-    """The cheapest pairs together cost too much here, on the finest grid."""
-    plan = planned("gnmax_exact", 3, 10, 5, {}, epsilon=4.49, delta=1e-7)
+@pytest.mark.parametrize(
+    ("sizes", "epsilon", "delta"),
+    [((3, 10, 5), 4.49, 1e-7), ((3, 3, 2), 2.66, 1e-7), ((3, 3, 3), 9.14, 1e-6)],
+)
+def test_few_labels_of_few_teachers_have_a_certificate(sizes, epsilon, delta):
+    """The cheapest pairs together cost six times as much as one here, on the finest grid."""
+    plan = planned("gnmax_exact", *sizes, {}, epsilon=epsilon, delta=delta)
     assert certificate.prove(plan, cost_of(plan)).body["theorem"] == "adaptive_labels"
 
 

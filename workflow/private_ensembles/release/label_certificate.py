@@ -20,11 +20,12 @@ from private_ensembles.darrm.certificate_file import exactly, stated
 # What is tried, one after the other, until the claim is proven: points of the grid for each of the
 # account's own, and how pairs may be grouped. Together they cost at most a share of the dearest, or
 # so much more of it than they did; who lies below a group's stick may always join it.
-_TOGETHER, _ALIKE, _NEARLY, _APART = (1.0, 0.0), (0.9, 1e-3), (0.5, 1e-4), (0.0, 0.0)
-_TRIES = ((1.3, _TOGETHER), (1.7, _TOGETHER), (1.3, _ALIKE), (1.3, _NEARLY), (2.5, _NEARLY))
-_TRIES += ((4.0, _NEARLY),)
+_TOGETHER, _ALIKE, _NEARLY, _CLOSE = (1.0, 0.0), (0.9, 1e-3), (0.5, 1e-4), (0.1, 1e-5)
+_APART = 0.0, 0.0
+_TRIES = ((1.3, _TOGETHER), (1.7, _TOGETHER), (1.3, _ALIKE), (1.3, _NEARLY), (1.3, _CLOSE))
+_TRIES += ((2.5, _NEARLY), (4.0, _NEARLY))
 # Coins take little time. So few pairs are not grouped by the account, and up to so many labels it
-# asks at every threshold: at last that is done as well.
+# asks at every threshold: that is done as well where groups are small.
 _TRIES_OF_COINS = ((2.0, _TOGETHER), (2.0, _ALIKE), (4.0, _APART), (1.0, _APART))
 _FEW, _MOST_AT_EVERY = 48, 20
 # Up to how many standard deviations thresholds are next to each other or nearly so, and how far a
@@ -130,7 +131,8 @@ def adaptive(
             for more, groups in tries
         ]
     for step, grouped in tries:
-        every = labels == 1 or (grouped is _APART and labels <= _MOST_AT_EVERY)
+        small = grouped in (_NEARLY, _CLOSE, _APART) and labels <= _MOST_AT_EVERY
+        every = labels == 1 or small
         if found := _on_grid(noise, labels, delta, epsilon, counts, step, grouped, every, width):
             yield found
 
