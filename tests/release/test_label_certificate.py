@@ -45,3 +45,12 @@ def test_a_claim_that_no_grid_proves_is_not_handed_over(monkeypatch):
     proof = certificate.proof_or_reason(plan, releases.cost_of(plan))
     assert proof.body["kind"] == "none"
     assert "delta is about" in proof.body["why"]
+
+
+def test_groups_that_would_be_looked_for_too_long_end_the_search(monkeypatch):
+    """Nobody waits for hours for a certificate: what is then not proven is said."""
+    monkeypatch.setattr(label_certificate, "_MOST_COMPARED", 1e3)
+    plan = releases.planned("gnmax_exact", 11, 3, 4, {})
+    noise = certificate._noise(plan, plan.parameters)
+    assert not list(label_certificate.adaptive(noise, 4, DELTA, releases.cost_of(plan)))
+    assert certificate.proof_or_reason(plan, releases.cost_of(plan)).body["kind"] == "none"

@@ -36,6 +36,8 @@ BLOCK = 500
 # Of delta: what may be lost beyond the last threshold, and by what floats may find too much.
 _CUT, _NEAR_ENOUGH = 1e-8, 1e-5
 _FURTHEST = 3000
+# Thresholds at which pairs are compared with groups: about a minute, for which a release waits.
+_MOST_COMPARED = 4e9
 # What the verifier's rounding adds to all masses together.
 _LOST = 2.0**-52
 # Points of the curve that is told beside the claim.
@@ -61,6 +63,10 @@ class Noise:
     shape: tuple[int, int]
     apart: float = 0.0
     error: float = 0.0
+
+
+class TooLongError(Exception):
+    """Pairs are so many and so unlike that their groups would be looked for too long."""
 
 
 class OnCells(GaussianMaximum):
@@ -111,7 +117,8 @@ def adaptive(
     """Yield certificates that so many labels keep (epsilon, delta), ever longer to check.
 
     Each with points of the whole curve, an epsilon and what delta is at most there. Where floats
-    do not nearly find it proven on a grid, the next one is finer.
+    do not nearly find it proven on a grid, the next one is finer; none follows one whose groups
+    would take too long.
 
     noise: of the labels. counts: noisy counts beside them, each how many, the scale, and its delta
     at an epsilon.
@@ -133,7 +140,11 @@ def adaptive(
     for step, grouped in tries:
         small = grouped in (_NEARLY, _CLOSE, _APART) and labels <= _MOST_AT_EVERY
         every = labels == 1 or small
-        if found := _on_grid(noise, labels, delta, epsilon, counts, step, grouped, every, width):
+        try:
+            found = _on_grid(noise, labels, delta, epsilon, counts, step, grouped, every, width)
+        except TooLongError:
+            return
+        if found:
             yield found
 
 
@@ -234,7 +245,7 @@ def _grouped(
     """The sticks of few groups, (groups, thresholds), and the group of each pair.
 
     most, more: what a group may cost at each order, as a share of the dearest pair, and how much
-    more a pair that joins may cost it if it costs more.
+    more a pair that joins may cost it if it costs more. Raises TooLongError.
     """
     ks = np.array([*(-k for k in places[:0:-1]), *places])
     t = np.exp(step * ks)
@@ -249,8 +260,11 @@ def _grouped(
     together = np.maximum.accumulate(excess[rows], axis=0)
     cheap = int(((together @ weights).max(axis=1) <= most).sum())
     sticks = together[cheap - 1 : cheap] if cheap else excess[:0]
-    costs = sticks @ weights
+    costs, compared = sticks @ weights, 0
     for row in rows[cheap:][::-1]:
+        compared += sticks.size
+        if compared > _MOST_COMPARED:
+            raise TooLongError
         joint = np.maximum(sticks, excess[row])
         cost = joint @ weights
         rise = (cost - costs).max(axis=1)
