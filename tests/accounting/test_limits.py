@@ -12,7 +12,7 @@ from private_ensembles import (
 )
 from private_ensembles.accounting import limits
 from private_ensembles.command import main
-from private_ensembles.configuration.root import Configuration
+from private_ensembles.configuration import own
 
 BEYOND = [
     ("epsilon", 1e9),
@@ -50,7 +50,7 @@ def test_the_command_refuses_what_is_beyond_the_range(name, value, capsys):
 
 
 def test_the_configuration_has_the_same_range():
-    keys = Configuration.model_json_schema()["properties"]
+    keys = own.Budget.model_json_schema()["properties"]
     assert keys["epsilon"]["minimum"] == limits.LEAST_EPSILON
     assert keys["epsilon"]["maximum"] == limits.MOST_EPSILON
     assert keys["delta"]["minimum"] == limits.LEAST_DELTA

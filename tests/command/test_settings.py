@@ -12,6 +12,7 @@ from private_ensembles.mechanisms import registry
 
 def given(*words):
     parser = argparse.ArgumentParser()
+    settings.add_ensemble(parser, required=False)
     settings.add_budget(parser)
     settings.add_protection(parser)
     settings.add_profile(parser)
@@ -27,8 +28,8 @@ def test_defaults_are_the_workflow_s(root):
     profile = {key: np.array(value).tolist() for key, value in found.pop("profile").items()}
     assert profile == section["profile"]
     assert found == {key: section[key] for key in found}
-    assert given().delta == config["delta"]
-    assert given().epsilon == config["epsilon"]
+    assert given().delta == config["own"]["budget"]["delta"]
+    assert given().epsilon == config["own"]["budget"]["epsilon"]
     assert given().noise == "secure"
 
 

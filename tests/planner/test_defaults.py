@@ -16,7 +16,7 @@ def test_they_are_config_yaml_s(root):
     assert profile == section["profile"]
     assert sorted(stated.pop("mechanisms")) == sorted(section["mechanisms"])
     assert stated == {key: section[key] for key in stated}
-    assert {key: config[key] for key in defaults.BUDGET} == defaults.BUDGET
+    assert config["own"]["budget"] == defaults.BUDGET
 
 
 def test_they_are_a_task_s():

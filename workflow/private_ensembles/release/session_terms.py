@@ -41,7 +41,8 @@ class Terms:
 
         No rows if they were lost.
         """
-        return labels_text(batch.labels or [], ids=batch.ids, names=self.names)
+        labels = [] if batch.labels is None else batch.labels
+        return labels_text(labels, ids=batch.ids, names=self.names)
 
     def text(self) -> str:
         """Return them as JSON, from which `read` makes them again, float for float."""
