@@ -25,8 +25,9 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     source, first = None if request.secure else seed, reading["first_class"]
     asked = pool.pool_of(votes, wanted["answer"], reading["class_names"], source, first_class=first)
     votes = asked.votes
-    sizes = votes.n_queries, votes.n_teachers, votes.n_classes
-    job.progress("%d queries, %d teachers, %d classes", *sizes)
+    job.progress(
+        "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
+    )
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
     budget = job.params.budget | {"labels_wanted": wanted["labels"], "noise": job.params.noise}
     anyway = job.config["own"]["release"]["anyway"]

@@ -100,6 +100,11 @@ class Batch(NamedTuple):
         known = self.labels
         return self.most if known is None else sum(label >= 0 for label in known)
 
+    @property
+    def labels_to_show(self) -> list[int]:
+        """Return its labels, none if they were lost."""
+        return [] if self.labels is None else self.labels
+
 
 class State(NamedTuple):
     """What was charged so far.

@@ -263,12 +263,17 @@ class Session:
                 )
             before = self._require_room(len(counts))
             most = min(len(counts), max(0, self.plan.labels - before.labels))
-            after = before.queries + len(counts), before.labels + most
-            cost = self.plan.bounds(*after, self.plan.task.budget.delta)
+            queries, labels = before.queries + len(counts), before.labels + most
+            cost = self.plan.bounds(queries, labels, self.plan.task.budget.delta)
             self._try()
-            charge = {"before": before, "cost": cost, "ids": ids}
             batch = self._file.release(
-                lambda: self._draw(counts, before).tolist(), key, len(counts), most, **charge
+                lambda: self._draw(counts, before).tolist(),
+                key,
+                len(counts),
+                most,
+                before=before,
+                cost=cost,
+                ids=ids,
             )
             return np.array(batch.labels, dtype=np.int64)
 

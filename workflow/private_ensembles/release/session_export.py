@@ -165,7 +165,7 @@ def _label_rows(batches: Sequence[Release]) -> list[dict]:
             "class_name": terms.names.class_names and terms.names.class_names[label],
         }
         for batch, terms in batches
-        for query, label in enumerate([] if batch.labels is None else batch.labels)
+        for query, label in enumerate(batch.labels_to_show)
         if label >= 0
     ]
 

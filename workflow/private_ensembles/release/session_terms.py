@@ -41,8 +41,7 @@ class Terms:
 
         No rows if they were lost.
         """
-        labels = [] if batch.labels is None else batch.labels
-        return labels_text(labels, ids=batch.ids, names=self.names)
+        return labels_text(batch.labels_to_show, ids=batch.ids, names=self.names)
 
     def text(self) -> str:
         """Return them as JSON, from which `read` makes them again, float for float."""
