@@ -34,9 +34,8 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     plan = accounts.plan_for(votes, settings, budget, protection, seed, meter, job.expect)
     meter.finish()
     say = partial(job.progress, "%s")
-    expectation.tell(
-        plan.expectation, secure=request.secure, anyway=anyway, allow="--config anyway=yes", say=say
-    )
+    allow, secure = "--config anyway=yes", request.secure
+    expectation.tell(plan.expectation, secure=secure, anyway=anyway, allow=allow, say=say)
     table, curves = accounts.public_table(plan), accounts.curves_table(plan, seed)
     io.write_csv(job.output.table, table)
     io.write_csv(job.output.curves, curves)
