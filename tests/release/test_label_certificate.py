@@ -47,6 +47,16 @@ def test_a_claim_that_no_grid_proves_is_not_handed_over(monkeypatch):
     assert "delta is about" in proof.body["why"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(250, 10, 4, 0.5, 1e-5), (40, 20, 2, 4.03, 1e-9)])
+def test_few_labels_of_many_pairs_have_a_certificate_within_a_minute(size):
+    """Neighbours among some 100,000 pairs are alike, and are joined before groups are sought."""
+    teachers, classes, labels, epsilon, delta = size
+    budget = {"epsilon": epsilon, "delta": delta}
+    plan = releases.planned("gnmax_exact", teachers, classes, labels, {}, **budget)
+    assert certificate.proof_or_reason(plan, releases.cost_of(plan)).body["kind"] == "total"
+
+
 def test_groups_that_would_be_looked_for_too_long_end_the_search(monkeypatch):
     """Nobody waits for hours for a certificate: what is then not proven is said."""
     monkeypatch.setattr(label_certificate, "_MOST_COMPARED", 1e3)

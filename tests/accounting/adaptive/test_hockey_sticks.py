@@ -153,6 +153,22 @@ def test_of_many_curves_neighbours_are_joined_and_groups_are_as_few_and_as_tight
     assert ((groups @ weights).max(axis=0) <= dearest * (1 + 2 * hockey_sticks._NEARLY)).all()
 
 
+@pytest.mark.parametrize("pairs", [1, 2, 37, 1000])
+def test_each_pair_is_in_the_run_that_it_is_said_to_be_in(pairs):
+    rng = np.random.default_rng(pairs)
+    curves = np.repeat(rng.random((pairs, 9)), rng.integers(1, 9, pairs), axis=0)
+    curves *= 1 + 1e-6 * rng.random(curves.shape)
+    weights = rng.random((9, 2)) / 9
+    costs = curves @ weights
+    runs, dearest, which = hockey_sticks.joined(curves, costs, weights, 1e-4, 0.3)
+    assert pairs < 37 or len(runs) < len(curves)
+    assert set(which) == set(range(len(runs)))
+    for run, cost, number in zip(runs, dearest, range(len(runs)), strict=True):
+        assert (run == curves[which == number].max(axis=0)).all()
+        assert (cost == costs[which == number].max(axis=0)).all()
+        assert (run @ weights <= np.maximum(cost + 1e-4, 0.3)).all()
+
+
 def test_equal_laws_and_a_single_curve_are_gathered_as_they_are():
     for curves in (np.zeros((60, 81)), np.full((1, 81), 0.1)):
         assert (gathered(curves, STEP, np.array([1.0])) == curves[:1]).all()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive.account import deciding_orders
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive.hockey_sticks import joined
 from private_ensembles.darrm.certificate_file import exactly, stated
 
 # What is tried, one after the other, until the claim is proven: points of the grid for each of the
@@ -36,6 +37,9 @@ BLOCK = 500
 # Of delta: what may be lost beyond the last threshold, and by what floats may find too much.
 _CUT, _NEAR_ENOUGH = 1e-8, 1e-5
 _FURTHEST = 3000
+# More pairs than so many are joined with their neighbours first, at this share of what a pair that
+# joins a group may cost it more.
+_MANY, _RUNS = 1000, 20
 # Thresholds at which pairs are compared with groups: about a minute, for which a release waits.
 _MOST_COMPARED = 4e9
 # What the verifier's rounding adds to all masses together.
@@ -260,8 +264,18 @@ def _grouped(
     together = np.maximum.accumulate(excess[rows], axis=0)
     cheap = int(((together @ weights).max(axis=1) <= most).sum())
     sticks = together[cheap - 1 : cheap] if cheap else excess[:0]
+    # Of many others neighbours, which are alike, are joined before groups are looked for.
+    others, members = rows[cheap:], np.arange(rows.size - cheap)
+    if others.size > _MANY:
+        others = np.sort(others)
+        nearly, some = max(more, _ALIKE[1]) / _RUNS, most / 2
+        excess, own, members = joined(excess[others], own[others], weights, nearly, some)
+        own = excess @ weights
+    else:
+        excess, own = excess[others], own[others]
+    group_of = np.zeros(len(excess), dtype=np.int64)
     costs, compared = sticks @ weights, 0
-    for row in rows[cheap:][::-1]:
+    for row in np.argsort(own.max(axis=1), kind="stable")[::-1]:
         compared += sticks.size
         if compared > _MOST_COMPARED:
             raise TooLongError
@@ -277,7 +291,8 @@ def _grouped(
             group = len(sticks)
             sticks = np.concatenate([sticks, excess[row : row + 1]])
             costs = np.concatenate([costs, own[row : row + 1]])
-        groups[row] = group
+        group_of[row] = group
+    groups[others] = group_of[members]
     return np.minimum(sticks + np.maximum(1 - t, 0.0), 1.0), groups
 
 

@@ -183,7 +183,7 @@ def gathered(
     rest = rows[cheap:]
     if rest.size > _MANY:
         rest = np.sort(rest)  # neighbours are alike
-        excess, costs = _joined(excess[rest], costs[rest], weights)
+        excess, costs, _ = joined(excess[rest], costs[rest], weights, _NEARLY, _CHEAP)
         rest = np.argsort(costs.max(axis=1), kind="stable")
     return _grouped(first, excess[rest[::-1]], weights)
 
@@ -207,24 +207,40 @@ def _cheapest(
     return maximum, count
 
 
-def _joined(
-    excess: NDArray[np.float64], costs: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Maxima of runs of neighbours that cost little together, and what the dearest of each costs.
+def joined(
+    excess: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    nearly: float,
+    cheap: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return maxima of runs of neighbours that cost little together.
 
-    Runs have as many members as powers of two.
+    excess: (pairs, n). costs: what each costs at some orders, excess @ weights, (pairs, orders).
+    nearly, cheap: at each order a run costs at most `nearly` more than its dearest member, or no
+    more than `cheap`; a few times `nearly`, as runs have powers of two of members. Returns the
+    maxima, what the dearest member of each costs, and the run of each pair.
     """
     finished, dearest = [], []
+    runs, done = np.arange(len(excess)), 0
+    active = np.ones(len(excess), dtype=bool)  # the pairs whose runs may still grow
     while True:
         both = np.maximum(excess[:-1:2], excess[1::2])
         dear = np.maximum(costs[:-1:2], costs[1::2])
-        fits = (both @ weights <= np.maximum(dear + _NEARLY, _CHEAP)).all(axis=1)
+        fits = (both @ weights <= np.maximum(dear + nearly, cheap)).all(axis=1)
         alone = np.ones(len(excess), dtype=bool)
         alone[: 2 * fits.size] = np.repeat(~fits, 2)
         finished.append(excess[alone])
         dearest.append(costs[alone])
+        # Runs that grow no more are numbered as they are listed, the others by their new place.
+        ended = active.copy()
+        ended[active] = alone[runs[active]]
+        runs[ended] = (done + np.cumsum(alone) - 1)[runs[ended]]
+        active &= ~ended
+        runs[active] = (np.cumsum(fits) - 1)[runs[active] // 2]
+        done += int(alone.sum())
         if not fits.any():
-            return np.concatenate(finished), np.concatenate(dearest)
+            return np.concatenate(finished), np.concatenate(dearest), runs
         excess, costs = both[fits], dear[fits]
 
 
