@@ -14,12 +14,17 @@ import pandas as pd
 
 from benchmarks.measuring import describe, with_machine
 from benchmarks.writing import chapter, table
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.planner.defaults import PROFILE
-from private_ensembles.votes.ballots import dealt
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_queries
+from private_ensembles.labels.ballots import dealt
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_queries
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 CLASSES, EPSILON, DELTA, MISSING = 10, 4.0, 1e-5, 1 / 3
 TEACHERS, LABELS, MECHANISMS = (11, 50, 250), (1, 20), ("gnmax_exact", "permute_and_flip")

@@ -48,8 +48,8 @@ def measure_network(name: str, batch: int) -> dict:
     import torch
     from torch.nn.functional import cross_entropy
 
-    from private_ensembles.teachers.device import channels_last
-    from private_ensembles.teachers.models import build_model
+    from private_ensembles.training.teachers.device import channels_last
+    from private_ensembles.training.teachers.models import build_model
 
     torch.set_num_threads(1)
     shape, n_classes = NETWORKS[name]

@@ -19,19 +19,24 @@ from numpy.typing import NDArray
 
 from benchmarks.measuring import describe, least, with_machine
 from benchmarks.writing import chapter, table
-from private_ensembles.accounting.root import bisect
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.audit.labels import Audited
 from private_ensembles.audit.sampler import clopper_pearson
-from private_ensembles.darrm import optimize_gamma
-from private_ensembles.ledger.ledger import setting
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.laws.bagging import BaggingNoise
-from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
-from private_ensembles.mechanisms.mechanism import every
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.streams import generator
+from private_ensembles.base.root import bisect
+from private_ensembles.base.streams import generator
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import every
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.darrm.mathematics import optimize_gamma
 from private_ensembles.papers.darrm.one_label import terms
+from private_ensembles.papers.dpbag.law import BaggingNoise
+from private_ensembles.papers.ledger.ledger import setting
+from private_ensembles.papers.nzc.law import ImmutableNoise
 from private_ensembles.papers.pate.given_noise import at_noise
 
 # One label of DaRRM's Table 1, and the noise of aggregators for as many teachers.

@@ -26,9 +26,9 @@ from private_ensembles import (
     plan,
     release_labels,
 )
-from private_ensembles.mechanisms.laws import gumbel
-from private_ensembles.pate.confident import confident_gnmax_privacy
-from private_ensembles.pate.rdp import gnmax_rdp
+from private_ensembles.labels.laws import gumbel
+from private_ensembles.papers.pate.mathematics.confident import confident_gnmax_privacy
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
 SIZE = {"teachers": 250, "classes": 10}

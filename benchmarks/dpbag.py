@@ -14,12 +14,12 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.measuring import ROOT, describe, least, peak, with_machine
 from benchmarks.writing import chapter, table
-from private_ensembles.datasets.adult import load_adult
-from private_ensembles.datasets.shards import draw_partitions, shard_of_record
-from private_ensembles.dpbag.personalised import running_costs
 from private_ensembles.papers.dpbag.experiment import Thirds, split_thirds
-from private_ensembles.teachers.logistic import fit_shards
-from private_ensembles.votes.bagged import BaggedVotes, pack
+from private_ensembles.papers.dpbag.mathematics.personalised import running_costs
+from private_ensembles.papers.dpbag.votes import BaggedVotes, pack
+from private_ensembles.training.data.adult import load_adult
+from private_ensembles.training.data.shards import draw_partitions, shard_of_record
+from private_ensembles.training.teachers.logistic import fit_shards
 
 GRID = tuple((n, k) for n in (50, 100, 250) for k in (10, 50, 100))
 SAMPLE = 100  # shards that scikit-learn fits at each (n, k)

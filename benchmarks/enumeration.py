@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.poisson_binomial import binomial_table
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 GROUP = 4  # corners whose pmfs are tabulated together; two groups make the eight corners
 

@@ -12,10 +12,10 @@ import pandas as pd
 from benchmarks import enumeration
 from benchmarks.measuring import describe, forget, in_a_process, least, peak, with_machine
 from benchmarks.writing import chapter, table
-from private_ensembles.darrm.certificate import certify_problem
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.prior import objective, parse_prior
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.certificate import certify_problem
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 EPSILON, DELTA = 0.1, 1e-5  # DaRRM, section 6.1
 PRIOR = "uniform:0.5,1"

@@ -43,7 +43,7 @@ SYMBOLS = ("K", "m", "ε", "Δ", "prior")
 
 def measure_point(K: int, m: float, epsilon: float, Delta: float, prior: str) -> dict:
     """One certified optimisation, imports paid before."""
-    from private_ensembles.darrm.optimize import optimize_gamma
+    from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
     optimize_gamma(5, 2, 0.1, 1e-5)
     seconds, solution = least(lambda: optimize_gamma(K, m, epsilon, Delta, prior=prior))

@@ -3,8 +3,8 @@
 The strongest account of labels before the one of this package: an auditor's of private prediction
 (Chadha, Jagielski, Papernot, Choquette-Choo and Nasr, ICML 2024) charges each label the largest
 Rényi divergence that neighbouring votes can cause, and adds up. It adds up the worst of each order,
-which no adversary has at once, so `accounting.adaptive.account` charges less for the same labels.
-Theorem and proof: docs/many-labels.md, "The account before this one".
+which no adversary has at once, so `accounting.labels_together.account` charges less for the same
+labels. Theorem and proof: docs/many-labels.md, "The account before this one".
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.account import check_labels, curves_on, deciding_orders
-from private_ensembles.accounting.adaptive.families import Family, largest_spread
-from private_ensembles.accounting.root import least_scale
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.accounting.labels_together.account import (
+    check_labels,
+    curves_on,
+    deciding_orders,
+)
+from private_ensembles.accounting.labels_together.families import Family, largest_spread
+from private_ensembles.base.root import least_scale
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.labels.accounts.gaussian_counts import share_of_labels
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import Task
 
 # Thresholds for each standard deviation of a label's loss: moments are 1e-4 too large or less.
 _FINENESS = 24
@@ -57,7 +61,7 @@ def renyi_sigma(task: Task) -> float:
 def renyi_epsilon(family: Family, labels: int, delta: float) -> float:
     """Return an upper bound on the epsilon of `labels` labels at `delta`, by Rényi divergences.
 
-    >>> from private_ensembles.accounting.adaptive.families import two_classes
+    >>> from private_ensembles.accounting.labels_together.families import two_classes
     >>> label = two_classes([0.25, 0.75])  # randomised response: optimal composition is 10.968
     >>> round(renyi_epsilon(label, 10, 1e-3), 2)
     10.97

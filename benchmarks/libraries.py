@@ -17,12 +17,12 @@ import pandas as pd
 from benchmarks import environments, selections, vote_steps
 from benchmarks.measuring import describe, with_machine
 from benchmarks.writing import chapter, table
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import two_classes
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.laws import gumbel as exponential_mechanism
-from private_ensembles.pate.data_independent import rho_cost
+from private_ensembles.labels.laws import gumbel as exponential_mechanism
+from private_ensembles.labels.noisy_counts import rho_cost
 
 # DaRRM's label at m = 3, a hundred times (composition of dp-accounting).
 LABELS, LABEL_EPSILON, DELTA, TEACHERS = 100, 0.2676, 1e-5, 11

@@ -11,7 +11,7 @@ import pandas as pd
 from benchmarks.measuring import describe, least, with_machine
 from benchmarks.writing import chapter
 from private_ensembles import Budget, Ensemble, plan
-from private_ensembles.planner.defaults import PROFILE
+from private_ensembles.labels.planner.defaults import PROFILE
 
 CLASSES, DELTA = 10, 1e-5
 TEACHERS, LABELS, EPSILONS = (25, 50, 100, 250), (20, 100, 1000), (1.0, 2.0, 4.0)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from private_ensembles.audit.finite import FiniteMechanism
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.audit.verdicts import exceeds
-from private_ensembles.mechanisms.laws import exponential as permute_and_flip
-from private_ensembles.mechanisms.laws import gumbel as exponential_mechanism
+from private_ensembles.labels.laws import exponential as permute_and_flip
+from private_ensembles.labels.laws import gumbel as exponential_mechanism
 
 EPSILON = 1.0
 # Scores 0 to 6 of three candidates, and how a neighbour's may differ.

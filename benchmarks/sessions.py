@@ -11,9 +11,14 @@ import pandas as pd
 
 from benchmarks.measuring import describe, in_a_process, peak, with_machine
 from benchmarks.writing import chapter, table
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task
-from private_ensembles.planner import study
-from private_ensembles.planner.defaults import settings
+from private_ensembles.labels.planner import planning
+from private_ensembles.labels.planner.defaults import settings
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+)
 from private_ensembles.release import record, release_plan
 from private_ensembles.release.ledger_file import Batch
 from private_ensembles.release.pool import Names
@@ -41,8 +46,8 @@ WORDS = {
 def planned(labels: int, epsilon: float, delta: float) -> tuple[Task, object]:
     """Return the task of so many labels and the plan of the mechanism for them."""
     sizes = {"queries": labels, "labels": labels, "teachers": 250, "n_classes": 10}
-    task = study.task(settings(**sizes), epsilon, delta, secure=True)
-    (plan,) = study.ranked(task, [MECHANISM], 0)
+    task = planning.task(settings(**sizes), epsilon, delta, secure=True)
+    (plan,) = planning.ranked(task, [MECHANISM], 0)
     return task, plan
 
 

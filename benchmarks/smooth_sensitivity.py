@@ -16,10 +16,10 @@ import pandas as pd
 from benchmarks.measuring import describe, forget, in_a_process, least, peak, with_machine
 from benchmarks.smooth_sensitivity_by_query import ByQuery
 from benchmarks.writing import chapter, table
-from private_ensembles.noise import streams as randomness
-from private_ensembles.pate.confident import confident_gnmax_privacy
-from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.smooth_sensitivity import smooth_sensitivity
+from private_ensembles.base import streams as randomness
+from private_ensembles.papers.pate.mathematics.confident import confident_gnmax_privacy
+from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
+from private_ensembles.papers.pate.mathematics.smooth_sensitivity import smooth_sensitivity
 
 REPETITIONS = 5
 

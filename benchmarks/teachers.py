@@ -47,10 +47,10 @@ def measure_training(
     """
     import torch
 
-    from private_ensembles.teachers import ensemble
-    from private_ensembles.teachers.device import choose_device
-    from private_ensembles.teachers.sharded_records import ShardedRecords
-    from private_ensembles.teachers.sources import Randomness
+    from private_ensembles.training.teachers import ensemble
+    from private_ensembles.training.teachers.device import choose_device
+    from private_ensembles.training.teachers.sharded_records import ShardedRecords
+    from private_ensembles.training.teachers.sources import Randomness
 
     # Noise is drawn on the CPU, while a GPU works: on all cores there.
     device = choose_device(device, os.cpu_count() if device == "cuda" else 1)

@@ -17,7 +17,7 @@ import pandas as pd
 from benchmarks.measuring import describe, in_a_process, least, peak, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles import draw_scores, score_epsilon, score_scale
-from private_ensembles.accounting.root import bisect_integers
+from private_ensembles.base.root import bisect_integers
 
 PACKAGE = "invink"
 EPSILON, DELTA = 3.0, 1e-6
@@ -82,7 +82,7 @@ def drawn(classes: int, times: int) -> dict[str, float]:
 
 
 def _rho() -> float:
-    from private_ensembles.pate.data_independent import rho_within
+    from private_ensembles.labels.noisy_counts import rho_within
 
     return rho_within(EPSILON, DELTA, "improved")
 

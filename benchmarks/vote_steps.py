@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 from private_ensembles import label_epsilon, score_epsilon
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import two_classes
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import two_classes
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.audit.verdicts import exceeds
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.rdp import gnmax_log_q
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_log_q
 
 # Of each test of draws.
 ERROR = 1e-9

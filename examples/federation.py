@@ -9,8 +9,14 @@ import tempfile
 
 import numpy as np
 
-from private_ensembles import Budget, Ensemble, Protection, Rehearsal, Session
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+from private_ensembles import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Session,
+)
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
 
 # 1. The teachers, who never change. Their votes are made up here: each row of counts says how the
 #    forty models vote on one of 400 patients without a diagnosis.

@@ -16,7 +16,7 @@ from private_ensembles import (
     plan,
     release_labels,
 )
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
 
 # 1. The votes, private data. Here those of an ensemble that does not exist: 100 teachers, 4
 #    classes, 300 queries, of which 3 in 4 are easy.

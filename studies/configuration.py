@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from private_ensembles.configuration import types
-from private_ensembles.configuration.models import NetworkStudent
-from private_ensembles.configuration.root import Configuration
-from private_ensembles.configuration.types import about
+from private_ensembles.base import settings as types
+from private_ensembles.base.settings import about
+from private_ensembles.run.configuration import Configuration
+from private_ensembles.training.section import NetworkStudent
 
 
 class BestLabel(types.Section):

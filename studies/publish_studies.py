@@ -4,11 +4,11 @@ import shutil
 from pathlib import Path
 
 import studies
-from private_ensembles.jobs import io
-from private_ensembles.page.markdown import docs_page
-from private_ensembles.page.sections import read_sections
+from private_ensembles.base import files
+from private_ensembles.report.markdown import docs_page
+from private_ensembles.report.sections import read_sections
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     for kind in ("tables", "figures"):
         pairs = zip(getattr(job.input, kind), getattr(job.output, kind), strict=True)
         for source, copy in pairs:
@@ -20,6 +20,6 @@ with io.job(snakemake) as job:
         figures=job.input.figures,
         command="snakemake -s studies/Snakefile publish_docs --cores all "
         "--configfile docs/configuration.yaml",
-        facts=io.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy"),
+        facts=files.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy"),
     )
     job.output.page.write_text(text, encoding="utf-8")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.shards import draw_partitions, shard_of_record
-from private_ensembles.votes.bagged import BaggedVotes, pack
+from private_ensembles.papers.dpbag.votes import BaggedVotes, pack
+from private_ensembles.training.data.shards import draw_partitions, shard_of_record
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from private_ensembles.planner import ranking
+from private_ensembles.labels.planner import ranking
 
 
 def output_of(root, name):

@@ -29,7 +29,7 @@ facts = {"imported": sorted(sys.modules)}
 from private_ensembles import audit, darrm
 solution = darrm.optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5, solver="highs")
 facts["utility"], facts["holds"] = solution.utility, solution.certificate.holds
-from private_ensembles.jobs.io import describe
+from private_ensembles.base.files import describe
 table = lambda counts: (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)
 facts["audited"] = audit.audit_function(table, 5, 2).epsilon(0.0)
 for name in ("teachers.dpsgd", "figures.style", "configuration.check"):

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from private_ensembles import plan
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection
+from private_ensembles.labels.task import Budget, Ensemble, Protection
 
 DELTA = 1e-5
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import ADJACENCIES, PRIVACY_MODELS
-from private_ensembles.page.html import VERDICTS
-from private_ensembles.votes import marks
+from private_ensembles.labels import marks, registry
+from private_ensembles.labels.task import ADJACENCIES, PRIVACY_MODELS
+from private_ensembles.report.html import VERDICTS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name / "README.md" for name in (".", "results", "studies")]
@@ -127,7 +126,7 @@ def test_the_glossary_has_every_name_of_every_mechanism():
 REASONS = {
     "docs/tutorial.md": "so that every case gets a label",
     "docs/from-other-accountants.md": "for its bound without votes",
-    "private_ensembles/api/noise.py": "charged for the noisy counts",
+    "private_ensembles/labels/noise_scale.py": "charged for the noisy counts",
 }
 _FORCED = re.compile(r"--mechanism[ =](?!NAME)\w+|\bmechanisms?=[\[(\"'].*|analysis=\"(?!label).*")
 

@@ -177,7 +177,7 @@ def private_in_snakefile(text: str) -> list[str]:
         "import numpy as np\nnp.linalg.solve = None",
         "def forget(hook):\n    hook._must_rewrite.clear()",
         "import os\ndef test(monkeypatch):\n    monkeypatch.setattr(os, 'fsync', None)",
-        "from private_ensembles.noise import secure\nimport secrets\n"
+        "from private_ensembles.base import secure\nimport secrets\n"
         "def test(patch):\n    patch.setattr(secure.secrets, 'randbelow', None)",
         "def test(monkeypatch):\n    monkeypatch.setattr('os.fsync', None)",
         "from unittest import mock\nimport time\nwith mock.patch.object(time, 'sleep'): pass",
@@ -191,10 +191,10 @@ def test_the_scan_sees_what_it_says(code):
     "code",
     [
         "class A:\n    _a = 1\n    def b(self):\n        return self._a",
-        "from private_ensembles.darrm import ends\n_STRIP = 1\nends._STRIP",
+        "from private_ensembles.papers.darrm.mathematics import ends\n_STRIP = 1\nends._STRIP",
         "from private_ensembles.release import record\nimport os\n"
         "def test(patch):\n    patch.setattr(record, 'os', None)",
-        "def test(monkeypatch):\n    monkeypatch.setattr('private_ensembles.jobs.io.write', None)",
+        "def test(monkeypatch):\n    monkeypatch.setattr('private_ensembles.base.files.write', None)",
         "import os\nos.environ['A'] = '1'\nos._exit(0)",
     ],
 )

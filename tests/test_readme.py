@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from benchmarks import right_labels
-from private_ensembles.mechanisms import registry
-from private_ensembles.published.comparison import NUMBER, RELATION
-from private_ensembles.published.statuses import STATUSES
+from private_ensembles.labels import registry
+from private_ensembles.papers.compare.comparison import NUMBER, RELATION
+from private_ensembles.papers.compare.statuses import STATUSES
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = "\n".join(

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from private_ensembles.jobs.fingerprint import SCRIPTS, closure
+from private_ensembles.run.fingerprint import SCRIPTS, closure
 
 # What computes labels, their costs or their chances, and so needs laws and accounts: the job that
 # draws PATE's Figure 4 (`compare_noise`) computes it, too. No other table, figure or page does.
@@ -112,7 +112,7 @@ def test_tables_figures_and_pages_load_neither_laws_nor_accounts(loaded_by):
 
 
 def test_the_list_of_mechanisms_loads_nothing_else(root):
-    code = "import sys; from private_ensembles.mechanisms import registry; registry.offered(); "
+    code = "import sys; from private_ensembles.labels import registry; registry.offered(); "
     code += "print(*sorted(name for name in sys.modules if name.startswith('private_ensembles')))"
     done = subprocess.run(
         [sys.executable, "-c", code],

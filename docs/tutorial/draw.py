@@ -16,7 +16,7 @@ from scipy.special import ndtr
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "workflow"))
 
-from private_ensembles.figures import style  # noqa: E402
+from private_ensembles.papers.common import style  # noqa: E402
 
 LABELS = (1, 3, 10, 30, 100, 300, 1000)
 TEACHERS = (11, 50, 250)

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from private_ensembles.datasets.images import read_dataset
-from private_ensembles.jobs import io
-from private_ensembles.teachers.device import choose_device
-from private_ensembles.votes.cache import read_votes
+from private_ensembles.base import files as io
+from private_ensembles.labels.votes import read_votes
+from private_ensembles.training.data.images import read_dataset
+from private_ensembles.training.teachers.device import choose_device
 from studies.adversaries.attacks import Target, study
 from studies.adversaries.figure import draw
 

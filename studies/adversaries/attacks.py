@@ -16,23 +16,28 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles.audit.histograms import leading_pairs
-from private_ensembles.datasets.images import LabelledImages
-from private_ensembles.datasets.shards import cut_shards
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.laws.gamma import NoisyMajority
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Seeded
-from private_ensembles.noise.streams import generator
-from private_ensembles.teachers.accounting import epsilon_group
-from private_ensembles.teachers.ensemble import train_ensemble
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import Randomness
-from private_ensembles.teachers.training import training_of
-from private_ensembles.teachers.voting import cast_votes
-from private_ensembles.votes.cache import Votes
+from private_ensembles.base.sources import Seeded
+from private_ensembles.base.streams import generator
+from private_ensembles.labels.laws.checked import CheckedNoise
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.labels.votes import Votes
+from private_ensembles.papers.darrm.law import NoisyMajority
+from private_ensembles.training.data.images import LabelledImages
+from private_ensembles.training.data.shards import cut_shards
+from private_ensembles.training.teachers.accounting import epsilon_group
+from private_ensembles.training.teachers.ensemble import train_ensemble
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.sources import Randomness
+from private_ensembles.training.teachers.training import training_of
+from private_ensembles.training.teachers.voting import cast_votes
 from studies.adversaries.known_pair import attack, pair_epsilon
 
 # The teacher whose record is replaced; shards are random, so that any is as good as another.

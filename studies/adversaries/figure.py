@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from private_ensembles.figures import names, style
+from private_ensembles.labels import names
+from private_ensembles.papers.common import style
 
 _ADVERSARIES = {
     ("natural", "given"): "a real record, queries as they come",

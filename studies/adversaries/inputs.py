@@ -1,8 +1,8 @@
 """What adversaries attack, from the settings of PATE and DaRRM, and the files that they read."""
 
-from private_ensembles.configuration import files
-from private_ensembles.configuration.naming import delta_of, instance
-from private_ensembles.configuration.root import Configuration
+from private_ensembles.base.numbers import delta_of, instance
+from private_ensembles.run import names_of_files
+from private_ensembles.run.configuration import Configuration
 from studies.configuration import Adversaries
 
 
@@ -51,9 +51,9 @@ def read(settings: Configuration, told: dict) -> dict[str, str]:
     name = instance(kind="private", K=private["K"], seed=private["training_seed"])
     point = {key: private[key] for key in ("K", "m", "epsilon", "Delta")}
     return {
-        "plain_dataset": files.dataset(settings.pate.tasks[task].dataset),
-        "plain_votes": files.pate_votes(settings, task),
-        "private_dataset": files.dataset(private["name"]),
+        "plain_dataset": names_of_files.dataset(settings.pate.tasks[task].dataset),
+        "plain_votes": names_of_files.pate_votes(settings, task),
+        "private_dataset": names_of_files.dataset(private["name"]),
         "private_votes": f"results/votes/{private['name']}/{name}.npz",
-        "gamma": files.gamma(settings, **point),
+        "gamma": names_of_files.gamma(settings, **point),
     }

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.loss_distribution import LossDistribution, dominating_masses
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.audit.sampler import clopper_pearson
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 # Points of the grid per largest finite loss of a label, and the largest loss that is followed.
 _POINTS, _MOST_LOSS = 200, 30.0

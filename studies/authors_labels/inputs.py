@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from private_ensembles.configuration.naming import instance
-from private_ensembles.configuration.root import Configuration
+from private_ensembles.base.numbers import instance
+from private_ensembles.run.configuration import Configuration
 
 
 def at_hand(settings: Configuration, asked: Mapping[str, str] | None) -> dict[str, str]:

@@ -1,10 +1,10 @@
 """Account for the votes of the paper's own ensembles, those that are at hand."""
 
-from private_ensembles.jobs import io
-from private_ensembles.votes.foreign import read_own_votes
+from private_ensembles.base import files
+from private_ensembles.release.files.read import read_own_votes
 from studies.authors_votes.accounting import authors_votes
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     settings = job.params.settings
     votes = {
         task: read_own_votes(
@@ -12,4 +12,4 @@ with io.job(snakemake) as job:
         )
         for task, path in job.params.files.items()
     }
-    io.write_csv(job.output[0], authors_votes(votes, settings))
+    files.write_csv(job.output[0], authors_votes(votes, settings))

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.pate.experiment import confident_account, noise_of
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp, threshold_rdp
+from private_ensembles.papers.pate.mathematics.rounds import confident_round
 from private_ensembles.papers.pate.orders import order_grid
-from private_ensembles.pate.rdp import gnmax_rdp, threshold_rdp
-from private_ensembles.pate.rounds import confident_round
-from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
 
 def authors_votes(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from private_ensembles.configuration.root import Configuration
+from private_ensembles.run.configuration import Configuration
 from studies.configuration import AuthorsVotes
 
 

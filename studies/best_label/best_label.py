@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 from studies.best_label import interior_point
 from studies.best_label.certificate import (
     TableCertificate,

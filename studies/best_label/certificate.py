@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, below
+from private_ensembles.base.rounding import UNIT_ROUNDOFF, below
 from studies.best_label.objective import WEIGHT_ROUNDINGS
 from studies.best_label.program import Program
 from studies.best_label.sorted_histograms import TieGroups

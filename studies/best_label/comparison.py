@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.account import Curve, curve
-from private_ensembles.accounting.adaptive.families import Pairs
-from private_ensembles.accounting.adaptive.scales import (
+from private_ensembles.accounting.labels import label_epsilon
+from private_ensembles.accounting.labels_together.account import Curve, curve
+from private_ensembles.accounting.labels_together.families import Pairs
+from private_ensembles.accounting.labels_together.scales import (
     grid_fineness,
     least_scale_of_curves,
     share_of_scale,
 )
-from private_ensembles.accounting.labels import label_epsilon
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.planner.study import words
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner.planning import words
+from private_ensembles.labels.task import Task
 from studies.best_label.best_label import BestLabel, best_label
 from studies.best_label.objective import right_weights
 from studies.best_label.sorted_histograms import moves, tie_groups

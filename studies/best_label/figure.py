@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from private_ensembles.figures import style
+from private_ensembles.papers.common import style
 
 BEST = "optimal_label"
 LOOK = {"color": style.BLACK, "marker": "|", "linestyle": "-."}

@@ -13,7 +13,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.rounding import sixty_digits
+from private_ensembles.base.rounding import sixty_digits
 from studies.best_label.sorted_histograms import TieGroups
 
 # Of one weight, relative: five roundings of correctly rounded factors.

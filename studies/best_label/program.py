@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from studies.best_label.sorted_histograms import Moves, TieGroups, moves, tie_groups
 
 # Table entries that are looked at together.

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from private_ensembles.jobs import io
-from private_ensembles.votes.cache import read_votes
+from private_ensembles.base import files
+from private_ensembles.labels.votes import read_votes
 from studies.equal_budget.comparison import compare
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     parts = []
     for task, settings in job.params.tasks.items():
         votes = read_votes(job.params.votes[task])
@@ -23,4 +23,4 @@ with io.job(snakemake) as job:
             comparisons.insert(1, column, settings[column])
         parts.append(comparisons)
         job.progress("%s: %d comparisons", task, len(comparisons))
-    io.write_csv(job.output[0], pd.concat(parts, ignore_index=True))
+    files.write_csv(job.output[0], pd.concat(parts, ignore_index=True))

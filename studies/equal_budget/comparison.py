@@ -10,12 +10,17 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.mechanisms.mechanism import every
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.secure import check_mode
+from private_ensembles.base.secure import check_mode
+from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.mechanism import every
+from private_ensembles.labels.planner.planning import words
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.pate.experiment import draw_queries
-from private_ensembles.planner.study import words
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
 
 def compare(

@@ -1,6 +1,6 @@
 """What the comparison at equal budgets takes from PATE's settings."""
 
-from private_ensembles.configuration.pate import Pate
+from private_ensembles.papers.pate.section import Pate
 from studies.configuration import EqualBudget
 
 

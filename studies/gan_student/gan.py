@@ -17,9 +17,9 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, linear, softplus
 
-from private_ensembles.noise.streams import torch_seed
-from private_ensembles.student.images import channels_first, network_scores
-from private_ensembles.student.training import Conditions
+from private_ensembles.base.streams import torch_seed
+from private_ensembles.training.student.images import channels_first, network_scores
+from private_ensembles.training.student.training import Conditions
 
 # Standard deviation of the noise on the images and on each hidden layer of the discriminator.
 _INPUT_NOISE, _HIDDEN_NOISE = 0.3, 0.5

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from private_ensembles.configuration import files
-from private_ensembles.configuration.root import Configuration
+from private_ensembles.run import names_of_files
+from private_ensembles.run.configuration import Configuration
 from studies.configuration import InteractiveStudents
 
 
@@ -30,7 +30,7 @@ def tasks(
 def read(settings: Configuration, task: str) -> dict[str, str]:
     """Return the files that the students of a task read, by name."""
     return {
-        "dataset": files.dataset(settings.pate.tasks[task].dataset),
-        "votes": files.pate_votes(settings, task),
+        "dataset": names_of_files.dataset(settings.pate.tasks[task].dataset),
+        "votes": names_of_files.pate_votes(settings, task),
         "labels": f"results/pate/labels/task={task}.npz",
     }

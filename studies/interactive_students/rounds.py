@@ -15,28 +15,28 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.mechanisms.checks.checked import CheckedNoise, check_and_label, stopped
-from private_ensembles.mechanisms.laws.gaussian import WHOLE
-from private_ensembles.noise.secure import check_mode
-from private_ensembles.noise.sources import Secure, Seeded, Source
-from private_ensembles.noise.streams import generator
-from private_ensembles.papers.pate.experiment import noise_of
-from private_ensembles.papers.pate.orders import order_grid
-from private_ensembles.papers.students import run_student
-from private_ensembles.pate.consensus import (
+from private_ensembles.base.secure import check_mode
+from private_ensembles.base.sources import Secure, Seeded, Source
+from private_ensembles.base.streams import generator
+from private_ensembles.labels.laws.checked import CheckedNoise, check_and_label, stopped
+from private_ensembles.labels.laws.gaussian import WHOLE
+from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.thresholds import (
     NO_ANSWER,
     check_confidence,
     check_scores,
     student_excess,
 )
-from private_ensembles.pate.rdp import check_counts
-from private_ensembles.pate.rounds import (
+from private_ensembles.papers.common.students import run_student
+from private_ensembles.papers.pate.experiment import noise_of
+from private_ensembles.papers.pate.mathematics.rdp import check_counts
+from private_ensembles.papers.pate.mathematics.rounds import (
     Round,
     certain_epsilon,
     confident_round,
     interactive_round,
 )
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
+from private_ensembles.papers.pate.orders import order_grid
 
 Released = tuple[np.ndarray, np.ndarray]
 
@@ -82,7 +82,7 @@ def interactive_students(
     which the first round is the beginning. settings: delta, confident, answer_cap, orders,
     first_share, threshold, confidence, student (of `students.run_student`). checkpoint: start of
     the files that killed trainings go on from. conditions: other keywords of
-    `student.training.Conditions`, except for `path` and `observe`.
+    `training.student.training.Conditions`, except for `path` and `observe`.
 
     Returns one row for each of `first` (round one alone), `interactive` (both rounds) and
     `confident` (all of `bought`): task, student_seed, aggregator, asked, answered (by teachers),

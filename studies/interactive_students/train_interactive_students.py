@@ -4,10 +4,10 @@ from functools import partial
 
 import pandas as pd
 
-from private_ensembles.jobs import io
-from private_ensembles.papers.students import read_inputs, read_labels
-from private_ensembles.teachers.device import choose_device
-from private_ensembles.votes.cache import read_votes
+from private_ensembles.base import files as io
+from private_ensembles.labels.votes import read_votes
+from private_ensembles.papers.common.students import read_inputs, read_labels
+from private_ensembles.training.teachers.device import choose_device
 from studies.interactive_students.rounds import Repetition, interactive_students, summary
 
 with io.job(snakemake) as job:

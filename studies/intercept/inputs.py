@@ -1,6 +1,6 @@
 """What the study of the intercept takes from DPBag's settings."""
 
-from private_ensembles.configuration.dpbag import Dpbag
+from private_ensembles.papers.dpbag.section import Dpbag
 
 
 def penalised_teachers(dpbag: Dpbag) -> dict:

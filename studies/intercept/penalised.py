@@ -2,9 +2,10 @@
 
 The solver that scikit-learn had by default in 2019, liblinear, minimises |w|^2 / 2 + b^2 / 2 + C
 sum_r log(1 + exp(-s_r (w . x_r + b))): the intercept b is pulled to 0 together with the weights,
-which shards of few records feel. `teachers.logistic` leaves it free. Here all shards of a partition
-are fitted at once and to 1e-9, while liblinear stops earlier. The counts are those of the
-supplement's unproven equation 3 (`dpbag.conjectured_counts`): compared with print, never released.
+which shards of few records feel. `training.teachers.logistic` leaves it free. Here all shards of a
+partition are fitted at once and to 1e-9, while liblinear stops earlier. The counts are those of the
+supplement's unproven equation 3 (`papers.dpbag.mathematics.conjectured_counts`): compared with
+print, never released.
 """
 
 import math
@@ -12,14 +13,14 @@ import math
 import numpy as np
 import pandas as pd
 
-from private_ensembles.datasets.shards import draw_partitions, shard_of_record
-from private_ensembles.dpbag.budget import data_independent_count
-from private_ensembles.dpbag.conjectured_counts import first_exceeding
+from private_ensembles.labels.marks import FUNCTION_OF_VOTES
 from private_ensembles.papers.dpbag.experiment import Thirds, noise_of
+from private_ensembles.papers.dpbag.mathematics.budget import data_independent_count
+from private_ensembles.papers.dpbag.mathematics.conjectured_counts import first_exceeding
 from private_ensembles.papers.dpbag.tables import error_of_difference
-from private_ensembles.teachers.logistic import LogisticTeachers, predict
-from private_ensembles.votes.bagged import BaggedVotes, pack
-from private_ensembles.votes.marks import FUNCTION_OF_VOTES
+from private_ensembles.papers.dpbag.votes import BaggedVotes, pack
+from private_ensembles.training.data.shards import draw_partitions, shard_of_record
+from private_ensembles.training.teachers.logistic import LogisticTeachers, predict
 
 _NEWTON_STEPS = 50
 _DISTANCE = 1e-9

@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from private_ensembles.datasets.tabular import read_records
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.papers.dpbag.experiment import split_thirds, with_facts
+from private_ensembles.training.data.tabular import read_records
 from studies.intercept.penalised import counts, table
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     options = job.params
     records = read_records(job.input.dataset)
     study = options.study
@@ -27,4 +27,4 @@ with io.job(snakemake) as job:
         facts = {"dataset": records.name, "stand_in": records.stand_in, "seed": repeat}
         rows += with_facts(counted, **facts)
     meter.finish()
-    io.write_csv(job.output[0], table(pd.DataFrame(rows)))
+    files.write_csv(job.output[0], table(pd.DataFrame(rows)))

@@ -3,9 +3,9 @@
 import pandas as pd
 from matplotlib.ticker import PercentFormatter
 
-from private_ensembles.figures import names, style
-from private_ensembles.figures.planner import family
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import names, registry
+from private_ensembles.papers.common import style
+from private_ensembles.report.planner_figure import family
 
 # GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
 ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.secure import check_mode
-from private_ensembles.planner.study import words
+from private_ensembles.base.secure import check_mode
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner.planning import words
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 # A label tells at least this share of what two noisy counts tell, in standard deviations of noise,
 # once each label tells little: the slope of a threshold at 0 (docs/many-labels.md).

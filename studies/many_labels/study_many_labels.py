@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from studies.many_labels.figure import draw_many_labels
 from studies.many_labels.noise_laws import many_labels
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     params = job.params
     meter = job.meter(len(params.settings["labels"]), "numbers of labels")
     table = many_labels(
@@ -17,7 +17,7 @@ with io.job(snakemake) as job:
         meter=meter,
     )
     meter.finish()
-    io.write_csv(job.output.table, table)
+    files.write_csv(job.output.table, table)
     votes = None
     if job.input.equal_budget:
         (path,) = job.input.equal_budget

@@ -9,7 +9,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 
-from private_ensembles.accounting.adaptive.account import Bounds, curve
+from private_ensembles.accounting.labels_together.account import Bounds, curve
 
 # Probabilities are whole multiples of this, so that floats hold them exactly and add up to 1.
 UNIT = 2**40

@@ -15,11 +15,10 @@ import numpy as np
 from mpmath import mpf
 from scipy.special import ndtri
 
-from private_ensembles.accounting.adaptive.account import curve
-from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts
-from private_ensembles.accounting.adaptive.families import Pairs
-
-from .adversaries import both_orders, exact_value, power, random_rows
+from private_ensembles.accounting.labels_together.account import curve
+from private_ensembles.accounting.labels_together.counts_and_labels import NoisyCounts
+from private_ensembles.accounting.labels_together.families import Pairs
+from tests.accounting.adversaries import both_orders, exact_value, power, random_rows
 
 DIGITS = 60
 
@@ -506,7 +505,7 @@ def gnmax_independent_rdp(rng, function):
 
 
 def ceiling(rng, function):
-    from private_ensembles.pate.cost_curve import CostCurve
+    from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
 
     sigma, order = log_uniform(rng, -5, 8), 1 + log_uniform(rng, -6, 5)
     yield mpf(function.fget(CostCurve(sigma, order, 2))), independent_gnmax(sigma, order)
@@ -596,7 +595,7 @@ def analytic_epsilon(rng, function):
 
 
 def gnmax_sigma(rng, function):
-    from private_ensembles.pate.gnmax import search_sigma
+    from private_ensembles.labels.gnmax import search_sigma
 
     epsilon, delta = log_uniform(rng, -2, 1), log_uniform(rng, -12, -1)
     sigma = function(epsilon, delta, method="analytic")
@@ -609,7 +608,7 @@ def gnmax_sigma(rng, function):
 
 
 def rho(rng, function):
-    from private_ensembles.pate.data_independent import Releases
+    from private_ensembles.labels.noisy_counts import Releases
 
     sigma1, sigma2 = log_uniform(rng, -3, 6), log_uniform(rng, -3, 6)
     thresholds, labels = int(rng.integers(0, 10**6)), int(rng.integers(1, 10**6))
@@ -713,7 +712,7 @@ def composed(rng, function):
 
 def group_of(rng):
     """A task of several votes that move, whose budget one of them may have a share of."""
-    from private_ensembles.mechanisms.task import Task
+    from private_ensembles.labels.task import Task
 
     reach = int(rng.integers(2, 30))
     sizes = {"queries": 5, "labels": 5, "n_teachers": 40, "n_classes": 2}
@@ -745,7 +744,7 @@ def delta_of_one(rng, function):
 
 def cost_of_all(rng, function):
     """At the budget of one vote, and where a vote costs more than that."""
-    from private_ensembles.mechanisms.accounts import groups
+    from private_ensembles.labels.accounts import groups
 
     task = group_of(rng)
     if groups.refusal(task):
@@ -779,7 +778,7 @@ def less_noise(rng, function):
 
 
 def pure_scale(rng, function):
-    from private_ensembles.mechanisms.laws.laplace import PureScale
+    from private_ensembles.labels.laws.laplace import PureScale
 
     epsilon = log_uniform(rng, -9, 2)
     yield mpf(PureScale(epsilon, 20).scale), 2 / mpf(epsilon)

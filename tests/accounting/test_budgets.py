@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from private_ensembles.accounting.budgets import majority_cost, pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import optimal_homogeneous, replace_one
 from private_ensembles.audit import delta_curve, two_class_matrix, two_class_pairs
-from private_ensembles.mechanisms.ladder import ladder_chances
-from private_ensembles.pate.gnmax import analytic_epsilon
+from private_ensembles.labels.gnmax import analytic_epsilon
+from private_ensembles.labels.ladder import ladder_chances
 
 
 @pytest.mark.parametrize(("sigma", "queries", "delta"), [(40.0, 286, 1e-5), (150.0, 640, 1e-8)])

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian as dg
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.noise.secure import FINEST, fine_units
+from private_ensembles.base.secure import FINEST, fine_units
 
 mpmath.mp.dps = 40
 

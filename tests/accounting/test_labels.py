@@ -5,7 +5,7 @@ import pytest
 from private_ensembles.accounting import labels as accounted
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.accounting.labels import composed, label_epsilon
-from private_ensembles.accounting.root import largest
+from private_ensembles.base.root import largest
 
 
 @pytest.mark.parametrize("labels", [2, 30, 299, 301, 5000])

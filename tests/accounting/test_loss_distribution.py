@@ -15,8 +15,7 @@ from private_ensembles.accounting.loss_distribution import (
     dominating_masses,
     fourier_error,
 )
-
-from .promises import randomised_response_delta
+from tests.accounting.promises import randomised_response_delta
 
 
 def response_deltas(epsilon, points):

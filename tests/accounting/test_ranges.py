@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting import composition, discrete_gaussian, zero_concentrated
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts, joint_epsilon
-from private_ensembles.accounting.adaptive.families import Pairs, bounded_range_pairs, pure_pair
-from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.budgets import pld_epsilon
 from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.counts_and_labels import (
+    NoisyCounts,
+    joint_epsilon,
+)
+from private_ensembles.accounting.labels_together.families import (
+    Pairs,
+    bounded_range_pairs,
+    pure_pair,
+)
+from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.loss_distribution import mirrored_deltas
 from private_ensembles.accounting.poisson_binomial import binomial_pmf, grouped_pmf, pmf
 from private_ensembles.accounting.trade_off import trade_off

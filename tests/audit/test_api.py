@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.api.auditing import audit_mechanism
+from private_ensembles.audit.api import audit_mechanism
 
 
 def soft(rate):

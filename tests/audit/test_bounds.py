@@ -10,9 +10,9 @@ from private_ensembles.audit import (
     leading_pairs,
     sorted_histograms,
 )
-from private_ensembles.mechanisms.laws import gumbel
-from private_ensembles.pate.gnmax import analytic_epsilon
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.labels.gnmax import analytic_epsilon
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from private_ensembles.labels.laws import gumbel
 
 ERRORS = {"relative_error": 1e-10, "absolute_error": 1e-300}
 

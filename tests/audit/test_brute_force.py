@@ -20,14 +20,13 @@ from private_ensembles.audit import (
     reduced_histograms,
     renyi_curve,
 )
-from private_ensembles.mechanisms.laws import exponential, gumbel
-from private_ensembles.nzc.mechanism import label_distribution
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.rounds import confident_round
-
-from ..pate.oracle import interactive_passes
-from . import oracle
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from private_ensembles.labels.laws import exponential, gumbel
+from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
+from private_ensembles.papers.nzc.mathematics.mechanism import label_distribution
+from private_ensembles.papers.pate.mathematics.rounds import confident_round
+from tests.audit import oracle
+from tests.papers.pate.mathematics.oracle import interactive_passes
 
 ERRORS = {"relative_error": 2e-12, "absolute_error": 2e-12}
 

@@ -21,10 +21,9 @@ from private_ensembles.audit import (
     worst_pair,
 )
 from private_ensembles.audit.divergence import coins_delta
-from private_ensembles.pate.gnmax import label_probability
-from private_ensembles.pate.lnmax import lnmax_matrix
-
-from . import oracle
+from private_ensembles.labels.gnmax import label_probability
+from private_ensembles.labels.lnmax import lnmax_matrix
+from tests.audit import oracle
 
 ONE_PAIR = [(0, 1)]
 

@@ -13,22 +13,18 @@ import numpy as np
 import pytest
 import torch
 
-from private_ensembles.audit import (
-    epsilon_lower_bound,
-    exact_epsilon,
-    two_class_matrix,
-)
+from private_ensembles.audit import epsilon_lower_bound, exact_epsilon, two_class_matrix
 from private_ensembles.audit.sampler import clopper_pearson
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.noise.sources import Secure
-from private_ensembles.noise.streams import generator
-from private_ensembles.pate.gnmax import analytic_epsilon
-from private_ensembles.teachers.dpsgd import poisson_batch, train_private_ensemble
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import SecureTensors, SeededTensors
-from private_ensembles.teachers.training import PrivateTraining
+from private_ensembles.base.sources import Secure
+from private_ensembles.base.streams import generator
+from private_ensembles.labels import registry
+from private_ensembles.labels.gnmax import analytic_epsilon
+from private_ensembles.labels.laws.checked import CheckedNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.training.teachers.dpsgd import poisson_batch, train_private_ensemble
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.sources import SecureTensors, SeededTensors
+from private_ensembles.training.teachers.training import PrivateTraining
 from studies.interactive_students.rounds import interactive_gnmax
 
 # What draws random numbers: all that NumPy's generators do, and what is not of theirs.
@@ -54,33 +50,33 @@ SCORES = "tests.noise.test_softmax:test_secure_draws_keep_to_the_range_and_a_twi
 DPSGD = f"{HERE}test_a_step_of_dp_sgd"
 BATCHES = f"{HERE}test_batches_hold_a_record_at_its_rate"
 PRIVATE = {
-    "mechanisms/checks/checked.py check_and_label": AUDITED,
-    "mechanisms/laws/bagging.py release": AUDITED,
-    "mechanisms/laws/gamma.py release": AUDITED,
-    "mechanisms/laws/laplace.py lnmax": AUDITED,
-    "nzc/mechanism.py immutable_noisy_argmax": (
+    "labels/laws/checked.py check_and_label": AUDITED,
+    "papers/dpbag/law.py release": AUDITED,
+    "papers/darrm/law.py release": AUDITED,
+    "labels/laws/laplace.py lnmax": AUDITED,
+    "papers/nzc/mathematics/mechanism.py immutable_noisy_argmax": (
         "tests.mechanisms.test_claims:"
         "test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_twin_does_not"
     ),
-    "noise/sources.py Seeded.add_gaussian": AUDITED,
-    "noise/sources.py Seeded.subsets": AUDITED,
-    "noise/secure.py coins": SECURE,
-    "noise/secure.py fair_bits": SECURE,
-    "noise/secure.py largest": SECURE,
-    "noise/secure.py one_of": SELECTIONS,
-    "noise/secure.py _gaussian": SECURE_THRESHOLDS,
-    "noise/secure.py uniform": DPSGD,
-    "noise/sources.py Seeded.bits": SCORES,
-    "noise/sources.py Secure.bits": SCORES,
-    "teachers/dpsgd.py poisson_batch": BATCHES,
-    "teachers/dpsgd.py train_private_teacher": DPSGD,
-    "teachers/dpsgd.py _Noise.__call__.fill": DPSGD,
-    "teachers/sources.py SecureTensors.fill_normal": DPSGD,
-    "teachers/sources.py SecureTensors.normal": DPSGD,
-    "teachers/sources.py SecureTensors.uniform": BATCHES,
-    "teachers/sources.py SeededTensors.fill_normal": DPSGD,
-    "teachers/sources.py SeededTensors.normal": DPSGD,
-    "teachers/sources.py SeededTensors.uniform": BATCHES,
+    "base/sources.py Seeded.add_gaussian": AUDITED,
+    "base/sources.py Seeded.subsets": AUDITED,
+    "base/secure.py coins": SECURE,
+    "base/secure.py fair_bits": SECURE,
+    "base/secure.py largest": SECURE,
+    "base/secure.py one_of": SELECTIONS,
+    "base/secure.py _gaussian": SECURE_THRESHOLDS,
+    "base/secure.py uniform": DPSGD,
+    "base/sources.py Seeded.bits": SCORES,
+    "base/sources.py Secure.bits": SCORES,
+    "training/teachers/dpsgd.py poisson_batch": BATCHES,
+    "training/teachers/dpsgd.py train_private_teacher": DPSGD,
+    "training/teachers/dpsgd.py _Noise.__call__.fill": DPSGD,
+    "training/teachers/sources.py SecureTensors.fill_normal": DPSGD,
+    "training/teachers/sources.py SecureTensors.normal": DPSGD,
+    "training/teachers/sources.py SecureTensors.uniform": BATCHES,
+    "training/teachers/sources.py SeededTensors.fill_normal": DPSGD,
+    "training/teachers/sources.py SeededTensors.normal": DPSGD,
+    "training/teachers/sources.py SeededTensors.uniform": BATCHES,
 }
 PUBLIC = "which records or queries: public"
 SIMULATED = "simulates data or an estimate; nothing private goes in"
@@ -88,32 +84,32 @@ TRAINING = "trains on what is released already, or makes no privacy claim"
 LOT = "breaks ties: no claim rests on it"
 STAND_IN = "the audit's stand-in for votes of private teachers"
 OTHER = {
-    "noise/sources.py Seeded.fairest": LOT,
-    "noise/streams.py system_generator": "a seed; whoever draws with it is listed",
+    "base/sources.py Seeded.fairest": LOT,
+    "base/streams.py system_generator": "a seed; whoever draws with it is listed",
     "papers/dpbag/experiment.py split_thirds": PUBLIC,
     "audit/labels.py OnOneTeacher.draw": STAND_IN,
     "audit/labels.py OnTeachers.draw": STAND_IN,
     "papers/darrm/monte_carlo.py algorithm_4_draws": SIMULATED,
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
-    "darrm/prior.py uniform_points": SIMULATED,
-    "datasets/prepare.py split": PUBLIC,
+    "papers/darrm/mathematics/prior.py uniform_points": SIMULATED,
+    "training/data/prepare.py split": PUBLIC,
     "adversaries/attacks.py Attacks.rows": PUBLIC,
     "adversaries/attacks.py natural_records": PUBLIC,
-    "datasets/shards.py cut_shards": PUBLIC,
-    "datasets/shards.py permutation_shards": PUBLIC,
+    "training/data/shards.py cut_shards": PUBLIC,
+    "training/data/shards.py permutation_shards": PUBLIC,
     "papers/darrm/experiment.py release_labels": PUBLIC,
     "papers/pate/experiment.py draw_queries": PUBLIC,
     "papers/pate/experiment.py stated_scores": SIMULATED,
-    "student/images.py distort": TRAINING,
-    "student/images.py _Run._batches": TRAINING,
-    "student/virtual_adversarial.py perturbation": TRAINING,
-    "votes/synthetic.py _alike": SIMULATED,
-    "votes/synthetic.py _drawn": SIMULATED,
-    "votes/synthetic.py synthetic_counts.count": SIMULATED,
-    "votes/synthetic.py synthetic_counts": SIMULATED,
-    "teachers/plain.py train_plain_teacher": TRAINING,
-    "teachers/sources.py SeededTensors.permutation": TRAINING,
-    "teachers/plain.py _epoch": TRAINING,
+    "training/student/images.py distort": TRAINING,
+    "training/student/images.py _Run._batches": TRAINING,
+    "training/student/virtual_adversarial.py perturbation": TRAINING,
+    "labels/profile.py _alike": SIMULATED,
+    "labels/profile.py _drawn": SIMULATED,
+    "labels/profile.py synthetic_counts.count": SIMULATED,
+    "labels/profile.py synthetic_counts": SIMULATED,
+    "training/teachers/plain.py train_plain_teacher": TRAINING,
+    "training/teachers/sources.py SeededTensors.permutation": TRAINING,
+    "training/teachers/plain.py _epoch": TRAINING,
     "gan_student/comparison.py compare": PUBLIC,
     "gan_student/gan.py Discriminator.features.noisy": TRAINING,
     "gan_student/gan.py Normalised.__init__": TRAINING,

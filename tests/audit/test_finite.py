@@ -10,13 +10,17 @@ import pytest
 
 from private_ensembles.audit import FiniteMechanism, audit_function, audit_shared_data
 from private_ensembles.audit.labels import OnCounts, OnTeachers
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-
-from ..mechanisms.listed import AUDIT_DELTA, one_label_each
-from . import oracle
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.nzc.law import ImmutableNoise
+from tests.audit import oracle
+from tests.labels.listed import AUDIT_DELTA, one_label_each
 
 NAMES = registry.entries()
 

@@ -21,9 +21,8 @@ from private_ensembles.audit import (
     vote_neighbours,
 )
 from private_ensembles.audit.histograms import enumerate_sorted_histograms
-from private_ensembles.mechanisms.laws import gumbel
-
-from . import oracle
+from private_ensembles.labels.laws import gumbel
+from tests.audit import oracle
 
 SIZES = [(1, 2), (7, 2), (5, 3), (9, 3), (4, 4), (3, 5), (2, 6)]
 

@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit.shared_data import shared_data_epsilon
-from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.gamma import (
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_double_subsampling,
     gamma_subsampling,
     label_probability,
     mirrored,
 )
-from private_ensembles.darrm.optimize import optimize_gamma
-
-from . import oracle
-from .joint_labels import teachers_of_a_label, two_labels_epsilon
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from tests.audit import oracle
+from tests.audit.joint_labels import teachers_of_a_label, two_labels_epsilon
 
 # One label costs one teacher's epsilon, two cost three.
 OF_FIVE = mirrored([1.0, 0.0, 1.0])

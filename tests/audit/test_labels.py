@@ -6,10 +6,15 @@ import pytest
 from private_ensembles.audit import exact_epsilon, two_class_pairs
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.audit.labels import OnCounts
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.laws.checked import CheckedNoise
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 NOISE = GaussianNoise(3.0)
 

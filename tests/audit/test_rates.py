@@ -4,7 +4,7 @@ import pytest
 
 from private_ensembles.audit import exact_epsilon, reduced_histograms
 from private_ensembles.audit.rates import selection_rate
-from private_ensembles.mechanisms.laws import exponential, gumbel
+from private_ensembles.labels.laws import exponential, gumbel
 
 ERRORS = {"relative_error": 1e-12, "absolute_error": 1e-300}
 

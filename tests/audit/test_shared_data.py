@@ -14,10 +14,9 @@ from private_ensembles.audit import (
     worst_teachers,
 )
 from private_ensembles.audit.shared_data import teacher_corners
-from private_ensembles.darrm import certify, gamma_subsampling
-from private_ensembles.darrm.gamma import label_probability
-
-from ..darrm import oracle
+from private_ensembles.papers.darrm.mathematics import certify, gamma_subsampling
+from private_ensembles.papers.darrm.mathematics.gamma import label_probability
+from tests.papers.darrm.mathematics import oracle
 
 
 def wild_mechanism(rng, K):

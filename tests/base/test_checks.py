@@ -10,9 +10,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles import Session, checks, draw_scores, release_darrm, release_labels
-from private_ensembles.mechanisms.task import Budget, Ensemble, Rehearsal
-from private_ensembles.votes.cache import Votes
+from private_ensembles import (
+    Session,
+    draw_scores,
+    release_darrm,
+    release_labels,
+)
+from private_ensembles.base import checks
+from private_ensembles.labels.task import Budget, Ensemble, Rehearsal
+from private_ensembles.labels.votes import Votes
 
 NO_NUMBERS = [None, "1", [1], 1j, np.array([1.0])]
 
@@ -129,7 +135,7 @@ def test_orders_must_be_finite_and_above_their_limit(wrong):
 
 
 def test_the_ground_floor_loads_nothing_of_others(root):
-    code = "import sys, private_ensembles.checks; print('numpy' in sys.modules)"
+    code = "import sys, private_ensembles.base.checks; print('numpy' in sys.modules)"
     printed = subprocess.check_output(
         [sys.executable, "-c", code], env={"PYTHONPATH": str(root / "workflow")}, text=True
     )

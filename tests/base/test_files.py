@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 
 
 def _names(folder):
@@ -25,7 +25,7 @@ def _names(folder):
 
 
 def test_outputs_appear_together_when_the_block_succeeds(fake_snakemake, tmp_path):
-    with io.job(fake_snakemake(named={"table": "new/a.csv", "data": "new/b.npz"})) as job:
+    with files.job(fake_snakemake(named={"table": "new/a.csv", "data": "new/b.npz"})) as job:
         job.output.table.write_text("1")
         assert job.output[1] == job.output.data
         assert job.output.data.suffix == ".npz"
@@ -36,7 +36,7 @@ def test_outputs_appear_together_when_the_block_succeeds(fake_snakemake, tmp_pat
 
 def test_failure_leaves_no_output_and_one_line(fake_snakemake, tmp_path, capsys):
     (tmp_path / "out.txt").write_text("before")
-    with pytest.raises(SystemExit) as exit_, io.job(fake_snakemake()) as job:
+    with pytest.raises(SystemExit) as exit_, files.job(fake_snakemake()) as job:
         job.output[0].write_text("half")
         raise ValueError("epsilon = -1: must be\nabove 0")
     assert exit_.value.code == 1
@@ -61,19 +61,19 @@ def test_failure_leaves_no_output_and_one_line(fake_snakemake, tmp_path, capsys)
     ],
 )
 def test_every_error_fits_one_line(error, line):
-    assert io.describe(error).startswith(line)
-    assert "\n" not in io.describe(error)
+    assert files.describe(error).startswith(line)
+    assert "\n" not in files.describe(error)
 
 
 def test_an_output_that_was_not_written_is_an_error(fake_snakemake, tmp_path, capsys):
-    with pytest.raises(SystemExit), io.job(fake_snakemake(("a.txt", "b.txt"))) as job:
+    with pytest.raises(SystemExit), files.job(fake_snakemake(("a.txt", "b.txt"))) as job:
         job.output[0].write_text("1")
     assert "some_rule did not write" in capsys.readouterr().err
     assert _names(tmp_path) == ["job.log"]
 
 
 def test_script_that_exits_by_itself_has_failed(fake_snakemake, tmp_path):
-    with pytest.raises(SystemExit) as exit_, io.job(fake_snakemake()) as job:
+    with pytest.raises(SystemExit) as exit_, files.job(fake_snakemake()) as job:
         job.output[0].write_text("1")
         sys.exit(0)
     assert exit_.value.code == 1
@@ -82,7 +82,7 @@ def test_script_that_exits_by_itself_has_failed(fake_snakemake, tmp_path):
 
 def test_what_a_killed_job_left_is_removed_at_the_next_start(fake_snakemake, tmp_path):
     (tmp_path / ".out.part.txt").write_text("left by SIGKILL")
-    with io.job(fake_snakemake()) as job:
+    with files.job(fake_snakemake()) as job:
         assert not job.output[0].exists()
         job.output[0].write_text("whole")
     assert _names(tmp_path) == ["job.log", "out.txt"]
@@ -100,8 +100,8 @@ def test_outputs_already_moved_are_taken_back_if_a_later_one_cannot_be(
             raise OSError(28, "No space left on device", str(target))
         real(source, target)
 
-    stand_in(io, "os", replace=replace)
-    with pytest.raises(SystemExit), io.job(snakemake) as job:
+    stand_in(files, "os", replace=replace)
+    with pytest.raises(SystemExit), files.job(snakemake) as job:
         for path in job.output:
             path.write_text("1")
     assert _names(tmp_path) == ["job.log"]
@@ -109,14 +109,14 @@ def test_outputs_already_moved_are_taken_back_if_a_later_one_cannot_be(
 
 def test_folders_can_be_outputs(fake_snakemake, tmp_path):
     for content in ("old", "new"):
-        with io.job(fake_snakemake(("folder",))) as job:
+        with files.job(fake_snakemake(("folder",))) as job:
             job.output[0].mkdir()
             (job.output[0] / content).write_text(content)
     assert _names(tmp_path / "folder") == ["new"]
 
 
 def test_unknown_output_name_is_reported_with_the_known_ones(fake_snakemake, capsys):
-    with pytest.raises(SystemExit), io.job(fake_snakemake(named={"table": "a.csv"})) as job:
+    with pytest.raises(SystemExit), files.job(fake_snakemake(named={"table": "a.csv"})) as job:
         job.output.tabel.write_text("1")
     assert "no file named 'tabel': must be one of table" in capsys.readouterr().err
 
@@ -124,7 +124,7 @@ def test_unknown_output_name_is_reported_with_the_known_ones(fake_snakemake, cap
 def test_progress_reaches_log_and_terminal_and_warnings_the_log_only(
     fake_snakemake, tmp_path, capsys
 ):
-    with io.job(fake_snakemake()) as job:
+    with files.job(fake_snakemake()) as job:
         job.progress("teacher %d of %d", 1, 11)
         job.log.info("detail")
         warnings.warn("from a library", stacklevel=1)
@@ -138,7 +138,7 @@ def test_progress_reaches_log_and_terminal_and_warnings_the_log_only(
 
 
 def test_job_works_without_a_log(fake_snakemake, tmp_path):
-    with io.job(fake_snakemake(log=None)) as job:
+    with files.job(fake_snakemake(log=None)) as job:
         job.output[0].write_text("1")
     assert _names(tmp_path) == ["out.txt"]
 
@@ -146,7 +146,7 @@ def test_job_works_without_a_log(fake_snakemake, tmp_path):
 def test_full_disk_is_one_line_even_if_the_log_is_on_it(fake_snakemake, capsys):
     snakemake = fake_snakemake(log=None)
     snakemake.log = ["/dev/full"]
-    with pytest.raises(SystemExit), io.job(snakemake), open("/dev/full", "w") as file:
+    with pytest.raises(SystemExit), files.job(snakemake), open("/dev/full", "w") as file:
         file.write("x")
     message = capsys.readouterr().err
     assert message.startswith("error: No space left on device (writing ")
@@ -155,7 +155,7 @@ def test_full_disk_is_one_line_even_if_the_log_is_on_it(fake_snakemake, capsys):
 
 def test_log_that_cannot_be_opened_is_one_line(fake_snakemake, tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    with pytest.raises(SystemExit) as exit_, io.job(fake_snakemake(log="file/job.log")):
+    with pytest.raises(SystemExit) as exit_, files.job(fake_snakemake(log="file/job.log")):
         pass
     assert exit_.value.code == 1
     assert capsys.readouterr().err.startswith("error: ")
@@ -230,42 +230,42 @@ ROWS = [
 
 
 def test_rows_and_frame_write_the_same_table(tmp_path):
-    io.write_csv(tmp_path / "rows.csv", ROWS)
+    files.write_csv(tmp_path / "rows.csv", ROWS)
     text = (tmp_path / "rows.csv").read_bytes()
     assert text == (
         b"name,value,count,flag,none\n"
         b'"a,b",0.30000000000000004,3,True,\n'
         b'"say ""x""",,4,False,1e-05\n'
     )
-    io.write_csv(tmp_path / "frame.csv", pd.DataFrame(ROWS))
+    files.write_csv(tmp_path / "frame.csv", pd.DataFrame(ROWS))
     assert (tmp_path / "frame.csv").read_bytes() == text
 
 
 def test_table_needs_equal_columns(tmp_path):
     with pytest.raises(ValueError, match="same columns, but not all: b"):
-        io.write_csv(tmp_path / "x.csv", [{"a": 1}, {"a": 1, "b": 2}])
+        files.write_csv(tmp_path / "x.csv", [{"a": 1}, {"a": 1, "b": 2}])
     with pytest.raises(ValueError, match="must not be empty"):
-        io.write_csv(tmp_path / "x.csv", [])
-    io.write_csv(tmp_path / "x.csv", [], columns=["a"])
+        files.write_csv(tmp_path / "x.csv", [])
+    files.write_csv(tmp_path / "x.csv", [], columns=["a"])
     assert (tmp_path / "x.csv").read_text() == "a\n"
 
 
 def test_json_takes_arrays_and_refuses_nan(tmp_path):
-    io.write_json(tmp_path / "x.json", {"gamma": np.array([0.5, 1]), "K": np.int64(11)})
+    files.write_json(tmp_path / "x.json", {"gamma": np.array([0.5, 1]), "K": np.int64(11)})
     assert json.loads((tmp_path / "x.json").read_text()) == {"gamma": [0.5, 1.0], "K": 11}
     with pytest.raises(ValueError, match="not JSON compliant"):
-        io.write_json(tmp_path / "y.json", {"x": math.nan})
+        files.write_json(tmp_path / "y.json", {"x": math.nan})
     assert not (tmp_path / "y.json").exists()
     with pytest.raises(ValueError, match="type object"):
-        io.write_json(tmp_path / "y.json", {"x": object()})
+        files.write_json(tmp_path / "y.json", {"x": object()})
 
 
 def test_arrays_come_back_and_always_make_the_same_bytes(tmp_path):
     arrays = {"votes": np.arange(6, dtype=np.uint8).reshape(2, 3), "provenance": "text"}
     for name in ("a.npz", "b.npz"):
-        io.write_npz(tmp_path / name, **arrays)
+        files.write_npz(tmp_path / name, **arrays)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    read = io.read_npz(tmp_path / "a.npz", required=["votes"])
+    read = files.read_npz(tmp_path / "a.npz", required=["votes"])
     assert read["votes"].dtype == np.uint8
     assert np.array_equal(read["votes"], arrays["votes"])
     assert str(read["provenance"]) == "text"
@@ -273,7 +273,7 @@ def test_arrays_come_back_and_always_make_the_same_bytes(tmp_path):
 
 def test_arrays_of_objects_are_refused(tmp_path):
     with pytest.raises(ValueError, match="x: must be numbers or text"):
-        io.write_npz(tmp_path / "x.npz", x=np.array([None, {}], dtype=object))
+        files.write_npz(tmp_path / "x.npz", x=np.array([None, {}], dtype=object))
     assert not (tmp_path / "x.npz").exists()
 
 
@@ -287,27 +287,27 @@ np.save(NPY, np.zeros(3))
 def test_unreadable_archive_is_one_clear_error(tmp_path, content):
     (tmp_path / "x.npz").write_bytes(content)
     with pytest.raises(ValueError, match=r"x\.npz: not a readable npz file"):
-        io.read_npz(tmp_path / "x.npz")
+        files.read_npz(tmp_path / "x.npz")
 
 
 def test_a_member_that_is_no_array_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
         archive.writestr("votes", "not an array")
     with pytest.raises(ValueError, match=r"x\.npz: votes is not an array"):
-        io.read_npz(tmp_path / "x.npz")
+        files.read_npz(tmp_path / "x.npz")
     with pytest.raises(FileNotFoundError):
-        io.read_npz(tmp_path / "nothing.npz")
+        files.read_npz(tmp_path / "nothing.npz")
 
 
 def test_archive_without_a_required_array_is_refused(tmp_path):
-    io.write_npz(tmp_path / "x.npz", votes=np.zeros(1))
+    files.write_npz(tmp_path / "x.npz", votes=np.zeros(1))
     with pytest.raises(ValueError, match=r"x\.npz: lacks labels: has votes"):
-        io.read_npz(tmp_path / "x.npz", required=["votes", "labels"])
+        files.read_npz(tmp_path / "x.npz", required=["votes", "labels"])
 
 
 def test_provenance_is_json_and_names_versions_and_revision():
-    assert io.provenance()["device"] == "cpu"
-    facts = io.provenance("numpy", "no-such-package", device="cuda: H100", K=11)
+    assert files.provenance()["device"] == "cpu"
+    facts = files.provenance("numpy", "no-such-package", device="cuda: H100", K=11)
     assert json.loads(json.dumps(facts)) == facts
     assert facts["K"] == 11
     assert facts["versions"]["numpy"] == np.__version__
@@ -320,7 +320,7 @@ def test_provenance_is_json_and_names_versions_and_revision():
 def test_outputs_are_private_until_they_are_in_place(fake_snakemake, tmp_path):
     before = os.umask(0o022)
     try:
-        with io.job(fake_snakemake(outputs=("out.txt", "folder"))) as job:
+        with files.job(fake_snakemake(outputs=("out.txt", "folder"))) as job:
             job.output[0].write_text("x")
             job.output[1].mkdir()
             (job.output[1] / "inside").write_text("x")
@@ -342,7 +342,7 @@ def test_what_lies_in_a_private_folder_stays_its_owners(fake_snakemake, tmp_path
     before = os.umask(0o022)
     try:
         (tmp_path / "results/own/private").mkdir(parents=True)  # as Snakemake does
-        with io.job(snakemake, confidential=True) as job:
+        with files.job(snakemake, confidential=True) as job:
             for path in job.output:
                 path.write_text("x")
     finally:
@@ -357,7 +357,7 @@ def test_what_lies_in_a_private_folder_stays_its_owners(fake_snakemake, tmp_path
 
 
 def _hold(lock, held, let_go):
-    with io.alone(lock):
+    with files.alone(lock):
         held.set()
         let_go.wait(30)
 
@@ -373,7 +373,7 @@ def test_a_job_with_a_lock_touches_no_output_before_it_has_it(fake_snakemake, tm
     unfinished.write_text("the orphan's")
 
     def next_one():
-        with io.job(fake_snakemake(), lock=lock) as job:
+        with files.job(fake_snakemake(), lock=lock) as job:
             job.output[0].write_text("1")
 
     other = context.Process(target=next_one)

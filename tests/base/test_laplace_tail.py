@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.noise.laplace import difference_tail, log_difference_tail
+from private_ensembles.base.laplace_tail import difference_tail, log_difference_tail
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.3, 2.0, 11.0])

@@ -10,9 +10,9 @@ from private_ensembles import (
     plan,
     release_labels,
 )
-from private_ensembles.accounting import limits
+from private_ensembles.base import limits
 from private_ensembles.command import main
-from private_ensembles.configuration import own
+from private_ensembles.release import section
 
 BEYOND = [
     ("epsilon", 1e9),
@@ -50,7 +50,7 @@ def test_the_command_refuses_what_is_beyond_the_range(name, value, capsys):
 
 
 def test_the_configuration_has_the_same_range():
-    keys = own.Budget.model_json_schema()["properties"]
+    keys = section.Budget.model_json_schema()["properties"]
     assert keys["epsilon"]["minimum"] == limits.LEAST_EPSILON
     assert keys["epsilon"]["maximum"] == limits.MOST_EPSILON
     assert keys["delta"]["minimum"] == limits.LEAST_DELTA

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from private_ensembles.configuration.naming import (
+from private_ensembles.base.numbers import (
     NUMBER,
     at_most,
     delta_of,

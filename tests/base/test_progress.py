@@ -2,8 +2,8 @@
 
 import pytest
 
-from private_ensembles.jobs import io
-from private_ensembles.jobs import progress as watch
+from private_ensembles.base import files
+from private_ensembles.base import progress as watch
 
 
 class Clock:
@@ -80,7 +80,7 @@ def test_lines_are_a_tenth_apart_or_a_minute():
 
 
 def test_a_job_s_progress_is_quiet_where_nobody_watches(fake_snakemake, tmp_path, capsys):
-    with io.job(fake_snakemake()) as job:
+    with files.job(fake_snakemake()) as job:
         assert list(job.track([1, 2], "queries")) == [1, 2]
         meter = job.meter(3, "teachers")
         meter.advance(3)
@@ -95,7 +95,7 @@ def test_a_job_s_progress_is_quiet_where_nobody_watches(fake_snakemake, tmp_path
 def test_a_job_s_progress_is_seen_in_a_terminal(fake_snakemake, monkeypatch, capsys):
     monkeypatch.setattr(watch, "terminal", lambda: True)
     monkeypatch.setattr(watch, "_EVERY", 0.0)
-    with io.job(fake_snakemake()) as job:
+    with files.job(fake_snakemake()) as job:
         list(job.track([1], "queries"))
         job.output[0].write_text("1")
     assert capsys.readouterr().err.startswith("some_rule: 1 of 1 queries, ")

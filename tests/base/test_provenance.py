@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from private_ensembles.jobs import io
-from private_ensembles.jobs import provenance as records
-from private_ensembles.jobs.provenance import check_inputs, read_record, record_path, surroundings
+from private_ensembles.base import files
+from private_ensembles.base import provenance as records
+from private_ensembles.base.provenance import (
+    check_inputs,
+    read_record,
+    record_path,
+    surroundings,
+)
 
 NAME = "results/darrm/tables/table1.csv"
 
@@ -31,7 +36,7 @@ def rule(fake_snakemake, tmp_path, monkeypatch):
 @pytest.fixture
 def made(rule):
     """A result made by a job."""
-    with io.job(rule(outputs=[NAME])) as job:
+    with files.job(rule(outputs=[NAME])) as job:
         job.output[0].write_text("a,b\n1,2\n")
     return Path(NAME)
 
@@ -55,7 +60,7 @@ def test_record_says_where_a_result_came_from(made):
 
 
 def test_failed_job_leaves_no_record(rule):
-    with pytest.raises(SystemExit), io.job(rule(outputs=[NAME])) as job:
+    with pytest.raises(SystemExit), files.job(rule(outputs=[NAME])) as job:
         job.output[0].write_text("half")
         raise ValueError("no")
     assert [path for path in Path("results").rglob("*") if path.is_file()] == []
@@ -71,7 +76,7 @@ def test_input_that_differs_from_its_record_stops_the_job(made, rule, capsys, co
     with pytest.raises(ValueError, match=r"table1\.csv: is damaged") as caught:
         check_inputs([made])
     assert "\n" not in str(caught.value)
-    with pytest.raises(SystemExit), io.job(rule([NAME]), confidential=confidential):
+    with pytest.raises(SystemExit), files.job(rule([NAME]), confidential=confidential):
         raise AssertionError("the block must not run")
     assert f"error: {NAME}: is damaged" in capsys.readouterr().err
 
@@ -130,7 +135,7 @@ def test_what_is_private_is_private_behind_any_prefix(prefix):
 def test_a_confidential_job_records_no_hash_of_its_inputs(rule):
     snakemake = rule(["votes.csv"], ["results/own/release/labels.csv"])
     Path("votes.csv").write_text("0,1\n")
-    with io.job(snakemake, confidential=True) as job:
+    with files.job(snakemake, confidential=True) as job:
         job.output[0].write_text("x")
     assert read_record("results/own/release/labels.csv")["inputs"] == {"votes.csv": None}
     sha256 = hashlib.sha256(b"0,1\n").hexdigest()
@@ -143,7 +148,7 @@ def test_what_reads_private_results_records_no_hash_of_them(rule, name):
     snakemake = rule([str(source)], ["results/summary.json"])
     source.parent.mkdir(parents=True)
     source.write_text("the votes say so")
-    with io.job(snakemake) as job:
+    with files.job(snakemake) as job:
         job.output[0].write_text("{}")
     assert read_record("results/summary.json")["inputs"] == {str(source): None}
 
@@ -151,7 +156,7 @@ def test_what_reads_private_results_records_no_hash_of_them(rule, name):
 def test_outputs_of_a_confidential_job_have_one_time_a_whole_second(rule):
     """How long it took to draw labels, or to account for votes, is nobody's business."""
     names = ["results/own/release/mechanisms.csv", "results/own/release/labels.csv"]
-    with io.job(rule(outputs=names), confidential=True) as job:
+    with files.job(rule(outputs=names), confidential=True) as job:
         for number, path in enumerate(job.output):
             path.write_text("x")
             os.utime(path, ns=(number, 1_700_000_000_123_456_789 + 10**10 * number))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.noise import secure, streams
+from private_ensembles.base import secure, streams
 from tests.ranges import NOT_POSITIVE, OUTSIDE_0_1, check_ends
 
 ONE = np.array([1])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from private_ensembles.accounting.root import (
+from private_ensembles.base.root import (
     ascending,
     bisect,
     bisect_integers,
@@ -131,9 +131,9 @@ def test_points_double_and_halve_to_an_end_and_ascend_from_a_start():
 def test_no_other_file_looks_for_a_bracket_or_bisects(root):
     """A number that is doubled or halved, or a middle of two, is a search, or one of these."""
     others = {
-        "accounting/adaptive/account.py": "where a grid lies",
-        "dpbag/plain.py": "an equation within a formula",
-        "mechanisms/laws/table.py": "how far a table reaches",
+        "accounting/labels_together/account.py": "where a grid lies",
+        "papers/dpbag/mathematics/plain.py": "an equation within a formula",
+        "labels/laws/table.py": "how far a table reaches",
         "release/certificate.py": "panels of a quadrature",
     }
     search = re.compile(r"^ +\w+ (\*|//?)= 2$|middle = \((low|fails\w*) \+|brentq", re.M)
@@ -143,4 +143,4 @@ def test_no_other_file_looks_for_a_bracket_or_bisects(root):
         for path in package.rglob("*.py")
         if search.search(path.read_text(encoding="utf-8"))
     }
-    assert names - {"accounting/root.py", "verify/verify.py"} == set(others)
+    assert names - {"base/root.py", "verify/verify.py"} == set(others)

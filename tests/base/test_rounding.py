@@ -18,7 +18,7 @@ import pytest
 from mpmath import mpf
 
 import private_ensembles
-from private_ensembles.accounting.rounding import (
+from private_ensembles.base.rounding import (
     ELEMENTARY,
     UNIT_ROUNDOFF,
     Ball,
@@ -27,8 +27,7 @@ from private_ensembles.accounting.rounding import (
     log_sum,
     normal_error,
 )
-
-from .promises import DIGITS, PROMISES
+from tests.accounting.promises import DIGITS, PROMISES
 
 HOUSE = Path(private_ensembles.__file__).parent
 DRAWS = 120
@@ -72,22 +71,18 @@ ACCOUNTS = ("accounting", "audit", "darrm", "dpbag", "mechanisms", "nzc", "pate"
 # A docstring that says one of these makes a promise.
 PROMISE = re.compile(r"rounded (up|down)|(upper|lower) bound\b", re.IGNORECASE)
 # Where a promise is kept by another entry, or held against exact values by a test of its own.
-CERTIFIED = (
-    "tests/darrm/test_certificate.py::test_certificate_bounds_the_exact_worst_cost_and_no_more"
-)
-ALLOWED = "tests/darrm/test_privacy_cost.py::test_what_is_rounded_is_rounded_against_us"
-LOOSER = "tests/darrm/test_worst_case.py::test_looser_bounds_are_never_below_the_exact_one"
-PLAIN = "tests/dpbag/test_plain.py::test_no_votes_of_several_queries_lose_more_than_is_claimed"
-TEACHER = "tests/teachers/test_accounting.py::test_unsampled_single_step_is_the_gaussian_mechanism"
-GROUP = (
-    "tests/teachers/test_accounting.py::test_group_privacy_of_one_gaussian_step_is_its_closed_form"
-)
+CERTIFIED = "tests/papers/darrm/mathematics/test_certificate.py::test_certificate_bounds_the_exact_worst_cost_and_no_more"
+ALLOWED = "tests/papers/darrm/mathematics/test_privacy_cost.py::test_what_is_rounded_is_rounded_against_us"
+LOOSER = "tests/papers/darrm/mathematics/test_worst_case.py::test_looser_bounds_are_never_below_the_exact_one"
+PLAIN = "tests/papers/dpbag/mathematics/test_plain.py::test_no_votes_of_several_queries_lose_more_than_is_claimed"
+TEACHER = "tests/training/teachers/test_accounting.py::test_unsampled_single_step_is_the_gaussian_mechanism"
+GROUP = "tests/training/teachers/test_accounting.py::test_group_privacy_of_one_gaussian_step_is_its_closed_form"
 MIXTURE = (
-    "tests/accounting/adaptive/test_gaussian_maximum.py::"
+    "tests/accounting/labels_together/test_gaussian_maximum.py::"
     "test_what_lies_between_nodes_is_below_their_mixture"
 )
 DOMINATED = (
-    "tests/accounting/adaptive/test_dominating_pairs.py::"
+    "tests/accounting/labels_together/test_dominating_pairs.py::"
     "test_no_neighbours_do_more_to_a_convex_function_than_the_pairs"
 )
 DISCRETE = "tests/accounting/test_discrete_gaussian.py::test_delta_is_the_sum_over_all_outcomes"
@@ -97,7 +92,7 @@ ORDERS = (
     "test_no_order_costs_more_and_rho_is_hardly_more_than_the_dearest"
 )
 ONE_PAIR = (
-    "tests/accounting/adaptive/test_bounded_range.py::"
+    "tests/accounting/labels_together/test_bounded_range.py::"
     "test_both_bounds_hold_the_best_composition_that_is_not_adaptive"
 )
 ADAPTIVE = "tests/accounting/adaptive/"
@@ -144,17 +139,17 @@ ELSEWHERE = {
     "mechanisms.parameters:Cost": "accounting.labels:composed",
     "pate.data_independent:rho_cost": "pate.data_independent:data_independent_epsilon",
     "nzc.truth:lead_one_epsilon": "audit.divergence:exact_epsilon",
-    "mechanisms.laws.selection:exact_rate": "tests/mechanisms/laws/test_secure_selection.py::"
+    "mechanisms.laws.selection:exact_rate": "tests/labels/laws/test_secure_selection.py::"
     "test_exponents_are_exact_for_all_counts",
     "pate.rdp:log_of_union_bound": "pate.rdp:gnmax_log_q",
-    "teachers.accounting:_noise_per_norm": "tests/teachers/test_accounting.py::"
+    "teachers.accounting:_noise_per_norm": "tests/training/teachers/test_accounting.py::"
     "test_all_but_the_papers_accountant_allow_for_norms_that_rounding_leaves_above_one",
     "teachers.accounting:epsilon_prv": TEACHER,
     "teachers.accounting:epsilon_group": GROUP,
     "teachers.accounting:epsilon_pld": TEACHER,
     "teachers.accounting:epsilon_rdp": TEACHER,
     "teachers.accounting:teacher_costs": TEACHER,
-    "teachers.sampled_gaussian:epsilon_of_steps": "tests/teachers/test_sampled_gaussian.py::"
+    "teachers.sampled_gaussian:epsilon_of_steps": "tests/training/teachers/test_sampled_gaussian.py::"
     "test_without_sampling_many_steps_are_one_gaussian",
 }
 # Bounds of which the text speaks, and no float that is returned.

@@ -12,13 +12,13 @@ import pytest
 import torch
 from scipy import stats
 
-from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.mechanisms.laws.gamma import release
-from private_ensembles.mechanisms.laws.gaussian import gnmax
-from private_ensembles.noise import secure as secure
-from private_ensembles.noise.sources import Secure
-from private_ensembles.teachers.dpsgd import poisson_batch
-from private_ensembles.teachers.sources import SecureTensors
+from private_ensembles.base import secure as secure
+from private_ensembles.base.sources import Secure
+from private_ensembles.labels.laws.gaussian import gnmax
+from private_ensembles.papers.darrm.law import release
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
+from private_ensembles.training.teachers.dpsgd import poisson_batch
+from private_ensembles.training.teachers.sources import SecureTensors
 
 CHANCE = 1e-7
 

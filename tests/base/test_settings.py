@@ -3,22 +3,22 @@
 import pytest
 from pydantic import ValidationError
 
-from private_ensembles.configuration import types
+from private_ensembles.base import settings
 
 
-class Sample(types.Section):
+class Sample(settings.Section):
     """A section with keys of several types, each of which may be left out."""
 
-    seed: types.Seed = types.LEFT_OUT
-    K: types.K = types.LEFT_OUT
-    m: types.Allowances = types.LEFT_OUT
-    delta_prime: types.SmallDelta = types.LEFT_OUT
-    table1: types.Maybe[types.Allowance] = types.LEFT_OUT
-    prior: types.Prior = types.LEFT_OUT
-    truth: types.Truth = types.LEFT_OUT
+    seed: settings.Seed = settings.LEFT_OUT
+    K: settings.K = settings.LEFT_OUT
+    m: settings.Allowances = settings.LEFT_OUT
+    delta_prime: settings.SmallDelta = settings.LEFT_OUT
+    table1: settings.Maybe[settings.Allowance] = settings.LEFT_OUT
+    prior: settings.Prior = settings.LEFT_OUT
+    truth: settings.Truth = settings.LEFT_OUT
 
     def mistakes(self):
-        yield from types.at_most("m", self.m or [], self.K or 1, "{here}.K")
+        yield from settings.at_most("m", self.m or [], self.K or 1, "{here}.K")
 
 
 def test_text_that_yaml_does_not_read_as_a_number_becomes_one():
@@ -33,8 +33,8 @@ def test_text_that_yaml_does_not_read_as_a_number_becomes_one():
 def test_a_number_is_the_same_parameter_however_it_is_written(ways):
     """Snakemake compares the text of parameters: 0 and 0.0 would be two."""
 
-    class Scale(types.Section):
-        scale: types.NotNegative
+    class Scale(settings.Section):
+        scale: settings.NotNegative
 
     assert len({repr(Scale(scale=way).plain()) for way in ways}) == 1
 
@@ -71,9 +71,9 @@ def test_priors_and_truths():
 
 
 def test_at_most_names_the_number_of_a_list_that_is_above():
-    assert list(types.at_most("m", [1, 13, 3], 11, "K")) == [("m[1]", 13, "at most K = 11")]
-    assert list(types.at_most("m", 13, 11, "K")) == [("m", 13, "at most K = 11")]
-    assert list(types.at_most("m", 11, 11, "K")) == []
+    assert list(settings.at_most("m", [1, 13, 3], 11, "K")) == [("m[1]", 13, "at most K = 11")]
+    assert list(settings.at_most("m", 13, 11, "K")) == [("m", 13, "at most K = 11")]
+    assert list(settings.at_most("m", 11, 11, "K")) == []
     with pytest.raises(ValidationError, match="m\\[0\\]"):
         Sample(K=3, m=[5])
 

@@ -10,10 +10,16 @@ from mpmath import mpf
 from scipy.stats import chisquare
 
 from private_ensembles.audit import epsilon_lower_bound
-from private_ensembles.noise import softmax
-from private_ensembles.noise.softmax import BITS, accepted, bounds, draw, parts
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.noise.streams import generator
+from private_ensembles.base import softmax
+from private_ensembles.base.softmax import (
+    BITS,
+    accepted,
+    bounds,
+    draw,
+    parts,
+)
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.streams import generator
 
 
 def scores_of(rng, classes, kind):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.noise.streams import generator
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.streams import generator
 
 COUNTS = np.array([[7, 3, 1], [2, 2, 7]])
 

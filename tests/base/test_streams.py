@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from private_ensembles.noise.streams import generator, stream, torch_seed
+from private_ensembles.base.streams import generator, stream, torch_seed
 
 parts = st.lists(st.one_of(st.integers(0, 2**70), st.text(max_size=5)), max_size=4)
 

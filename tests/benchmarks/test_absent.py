@@ -4,9 +4,14 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import absent
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Seeded
+from private_ensembles.base.sources import Seeded
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 
 def test_a_small_case_is_what_drawn_labels_say():

@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="networks need PyTorch")
 def test_operations_of_pate_s_network_are_those_of_its_layers():
     import torch
 
-    from private_ensembles.teachers.models import build_model
+    from private_ensembles.training.teachers.models import build_model
 
     model = build_model("mnist_cnn", (28, 28), 10)
     first, second, last = 2 * 25 * 16 * 24**2, 2 * 25 * 16 * 32 * 8**2, 2 * 512 * 10

@@ -9,19 +9,24 @@ import pytest
 
 from benchmarks.label_renyi import renyi_epsilon, renyi_sigma
 from private_ensembles import label_epsilon, noise_scale
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import (
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import (
     Pairs,
     bounded_range_pairs,
     two_classes,
 )
-from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from tests.labels.accounts.test_groups import exact_delta
 
 from ..accounting.adversaries import both_orders, exact_value, power, random_rows
-from ..mechanisms.accounts.test_groups import exact_delta
 
 
 def by_definition(pairs, labels, delta):

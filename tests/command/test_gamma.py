@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from private_ensembles import darrm
 from private_ensembles.command.main import main
+from private_ensembles.papers.darrm import mathematics as darrm
 
 WORDS = ["gamma", "-K", "5", "-m", "2", "--epsilon", "0.2", "--Delta", "1e-5"]
 

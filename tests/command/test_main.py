@@ -26,7 +26,7 @@ from private_ensembles.command import (
     session,
     verify,
 )
-from private_ensembles.configuration.check import read_yaml
+from private_ensembles.run.check import read_yaml
 
 SUBCOMMANDS = {
     "audit": audit,

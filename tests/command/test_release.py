@@ -13,14 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from private_ensembles.base import files
 from private_ensembles.command import release
 from private_ensembles.command.main import main
-from private_ensembles.jobs import io
-from private_ensembles.release import ledger_file, own_votes, releasing, showing
+from private_ensembles.release import (
+    ledger_file,
+    own_votes,
+    releasing,
+    showing,
+)
 from private_ensembles.release.record import Record, Total
-
-from .. import ending
-from ..ledgers import releases, seen_is_charged
+from tests import ending
+from tests.ledgers import releases, seen_is_charged
 
 WORDS = [
     "--teachers",
@@ -193,7 +197,7 @@ def planned_once(votes, monkeypatch, stand_in):
         return known[0]
 
     monkeypatch.setattr(own_votes, "plan_for", planned)
-    stand_in(io, "os", fsync=lambda _: None)
+    stand_in(files, "os", fsync=lambda _: None)
     assert main(["release", votes, *WORDS, "--out", "planned"]) == 0
 
 
@@ -221,7 +225,7 @@ def ended(votes):
 
 
 # All steps of the command, in the files that have them.
-STEPS = (release, releasing, ledger_file, showing, io)
+STEPS = (release, releasing, ledger_file, showing, files)
 
 
 def test_a_command_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_finished(

@@ -7,8 +7,8 @@ import os
 import numpy as np
 import pytest
 
+from private_ensembles.base import files as io
 from private_ensembles.command.main import main
-from private_ensembles.jobs import io
 from private_ensembles.release import showing
 
 CREATE = ["session", "create", "w.session", "--teachers", "60", "--classes", "3", "--labels", "20"]

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from private_ensembles.command import settings
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import registry
 
 
 def given(*words):

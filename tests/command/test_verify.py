@@ -11,7 +11,7 @@ import pytest
 
 from private_ensembles.command import verify
 from private_ensembles.command.main import main
-from private_ensembles.darrm.certificate_file import stated
+from private_ensembles.papers.darrm.mathematics.certificate_file import stated
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.main import main
-from private_ensembles.planner import defaults
-from private_ensembles.votes.consensus_fit import fit_profile
+from private_ensembles.labels.planner import defaults
+from private_ensembles.labels.profile_fit import fit_profile
 
 NAMES = ("cat", "dog", "bird")
 TEACHERS, QUERIES = 60, 30

@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import ndtr
 
-from private_ensembles.noise import secure
-from private_ensembles.noise.sources import Secure
+from private_ensembles.base import secure
+from private_ensembles.base.sources import Secure
 
 _DIGITS = 60
 _EXACT = (
@@ -29,7 +29,7 @@ _GAUSSIAN = ("add_discrete_gaussian", "add_fine_gaussian")
 
 
 class Followed:
-    """Stands in for the samplers of `noise.secure`, for draws of one query.
+    """Stands in for the samplers of `base.secure`, for draws of one query.
 
     path: which outcome of each draw is handed out; more draws get their first one. chances: of the
     outcomes that were handed out. open: paths that remain. gaussian: (sampler, sigma, what it was

@@ -2,13 +2,18 @@
 
 from benchmarks.auditors import BUDGET, NOISE, OWN
 from benchmarks.auditors import DELTA as AUDIT_DELTA
-from private_ensembles.darrm import optimize_gamma
-from private_ensembles.ledger.ledger import setting
-from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
-from private_ensembles.mechanisms.mechanism import Mechanism, every
-from private_ensembles.mechanisms.parameters import Cost, Parameters
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import Mechanism, every
+from private_ensembles.labels.parameters import Cost, Parameters
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.darrm.mathematics import optimize_gamma
 from private_ensembles.papers.darrm.one_label import terms
+from private_ensembles.papers.ledger.ledger import setting
+from private_ensembles.papers.nzc.law import ImmutableNoise
 from private_ensembles.papers.pate.given_noise import ACCOUNTS, at_noise
 
 K, M, EPSILON, DELTA = (BUDGET[name] for name in ("K", "m", "epsilon", "Delta"))

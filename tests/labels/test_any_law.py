@@ -11,12 +11,16 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from private_ensembles.accounting.root import bisect
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-
-from ..accounting.adversaries import power
+from private_ensembles.base.root import bisect
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from tests.accounting.adversaries import power
 
 OF_TWO = ["gnmax_exact", "exponential", "permute_and_flip", "ladder"]
 

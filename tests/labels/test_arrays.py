@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.votes.arrays import of_arrays
+from private_ensembles.labels.arrays import of_arrays
 
 COUNTS = np.array([[4, 1], [2, 3]])
 WHOLE = {"n_teachers": 5, "absent": False}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from private_ensembles.configuration.profile import PROFILE, is_assumed, name_profile
+from private_ensembles.labels.assumed_profile import PROFILE, is_assumed, name_profile
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from private_ensembles.votes.ballots import ABSENT, counted, dealt
+from private_ensembles.labels.ballots import ABSENT, counted, dealt
 
 
 def test_ballots_are_counted_as_one_by_one():
@@ -23,7 +23,7 @@ def test_ballots_are_counted_as_one_by_one():
 def test_many_ballots_are_counted_in_pieces(monkeypatch):
     votes = np.random.default_rng(1).integers(-1, 3, (50, 7)).astype(np.int8)
     whole = counted(votes, 3)
-    monkeypatch.setattr("private_ensembles.votes.ballots._PIECE", 20)
+    monkeypatch.setattr("private_ensembles.labels.ballots._PIECE", 20)
     assert np.array_equal(counted(votes, 3), whole)
 
 

@@ -11,21 +11,25 @@ import pytest
 
 from private_ensembles.audit import epsilon_lower_bound, exact_epsilon
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.darrm import gamma_constant
-from private_ensembles.dpbag.plain import ones_probability
-from private_ensembles.ledger.ledger import setting
-from private_ensembles.ledger.row import ledger_row
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.laws.bagging import BaggingNoise
-from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
-from private_ensembles.mechanisms.mechanism import every, load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.noise.streams import generator
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.streams import generator
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import every, load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.darrm.mathematics import gamma_constant
 from private_ensembles.papers.darrm.one_label import terms
+from private_ensembles.papers.dpbag.law import BaggingNoise
+from private_ensembles.papers.dpbag.mathematics.plain import ones_probability
+from private_ensembles.papers.ledger.ledger import setting
+from private_ensembles.papers.ledger.row import ledger_row
+from private_ensembles.papers.nzc.law import ImmutableNoise
 from private_ensembles.papers.pate.given_noise import at_noise
-
-from .listed import AUDIT_DELTA, NOISE, K, one_label_each, stated_cost
+from tests.labels.listed import AUDIT_DELTA, NOISE, K, one_label_each, stated_cost
 
 # A bit beyond delta a leak that uses it up, and is rounded up, does not read as infinite.
 NEXT = 1 + 1e-6
@@ -117,7 +121,7 @@ def test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_tw
 
 def test_twin_of_nzc_at_the_papers_constants_costs_twice_as_much(listed):
     """Where c and the scale are the paper's the exact audit alone can tell them apart."""
-    from private_ensembles.nzc.truth import lead_one_epsilon
+    from private_ensembles.papers.nzc.mathematics.truth import lead_one_epsilon
 
     honest, twin = (lead_one_epsilon(1e100, scale, 1e-5) for scale in (1e10, 5e9))
     assert twin == pytest.approx(2 * honest)

@@ -5,13 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import release, release_votes
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
-from private_ensembles.noise.sources import Seeded
-from private_ensembles.votes.cache import Votes
+from private_ensembles.base.sources import Seeded
+from private_ensembles.labels import registry
+from private_ensembles.labels.door import release, release_votes
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+    shards_of,
+)
+from private_ensembles.labels.votes import Votes
 
 NAMES = registry.offered()
 

@@ -8,14 +8,21 @@ neighbour gets a label.
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import release, release_votes
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
-from private_ensembles.noise import secure
-from private_ensembles.noise.sources import Secure
-from private_ensembles.votes.cache import Votes
+from private_ensembles.base import secure
+from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
+from private_ensembles.base.sources import Secure
+from private_ensembles.labels import registry
+from private_ensembles.labels.door import release, release_votes
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+    shards_of,
+)
+from private_ensembles.labels.votes import Votes
 
 ENDS = [
     (2, 2),

@@ -5,13 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import release_votes
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.planner import study
-from private_ensembles.votes.cache import Votes
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels import registry
+from private_ensembles.labels.door import release_votes
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner import planning
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.labels.votes import Votes
 
 BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 NAMES = registry.offered()
@@ -92,7 +97,7 @@ def test_labels_stop_at_the_cap(name):
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
     task = base(name, n_classes=n_classes, queries=1, labels=1, n_teachers=6, epsilon=epsilon)
-    row = study.audit_row(name, task)
+    row = planning.audit_row(name, task)
     unaudited = ("for two classes only", "rests on the teachers' own privacy", "one teacher costs")
     unaudited += ("for an odd number of teachers",)
     if not row["verdict"].startswith(unaudited):

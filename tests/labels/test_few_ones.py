@@ -5,9 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.votes import ballots
-from private_ensembles.votes.cache import Votes, read_votes, write_votes
+from private_ensembles.labels import ballots
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.labels.votes import Votes, read_votes, write_votes
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4])

@@ -7,11 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-
-from ..accounting.adversaries import power
-from .accounts.test_groups import OF_TEACHERS, OF_TWO, ON_COUNTS
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from tests.accounting.adversaries import power
+from tests.labels.accounts.test_groups import OF_TEACHERS, OF_TWO, ON_COUNTS
 
 # Queries, ones of a teacher at most, teachers.
 SIZES = [(2, 1, 3), (3, 1, 2), (3, 1, 3), (4, 1, 2), (4, 2, 2), (5, 2, 2)]

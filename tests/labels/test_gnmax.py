@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from private_ensembles.pate import gnmax
-from private_ensembles.pate.gnmax import (
+from private_ensembles.labels import gnmax
+from private_ensembles.labels.gnmax import (
     gnmax_sigma,
     label_probability,
     search_sigma,

@@ -8,16 +8,15 @@ import pytest
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.pate import gnmax, gnmax_lattice
-from private_ensembles.pate.gnmax_lattice import (
+from private_ensembles.labels import gnmax, gnmax_lattice
+from private_ensembles.labels.gnmax_lattice import (
     lattice_distribution,
     lattice_error,
     lattice_right,
 )
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.histograms import merge
-
-from .oracle import lattice_label
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from private_ensembles.labels.histograms import merge
+from tests.papers.pate.mathematics.oracle import lattice_label
 
 
 @pytest.mark.parametrize("sigma", [0.4, 1.0, 2.6])

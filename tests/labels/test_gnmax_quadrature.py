@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from private_ensembles.pate import gnmax_quadrature
-from private_ensembles.pate.gnmax import label_probability
-from private_ensembles.pate.gnmax_quadrature import (
+from private_ensembles.labels import gnmax_quadrature
+from private_ensembles.labels.gnmax import label_probability
+from private_ensembles.labels.gnmax_quadrature import (
     gnmax_distribution,
     gnmax_log_distribution,
     gnmax_nearly_right,
     gnmax_right,
 )
-from private_ensembles.pate.histograms import merge
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution, lnmax_right
-
-from .oracle import HISTOGRAMS
+from private_ensembles.labels.histograms import merge
+from private_ensembles.labels.lnmax_quadrature import lnmax_distribution, lnmax_right
+from tests.papers.pate.mathematics.oracle import HISTOGRAMS
 
 
 def gaussian(row, sigma):

@@ -15,16 +15,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.scales import SLACK
+from private_ensembles.accounting.labels_together.scales import SLACK
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.laws.bagging import BaggingNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Seeded
+from private_ensembles.base.sources import Seeded
+from private_ensembles.labels import registry
+from private_ensembles.labels.accounts.label import LabelAccount
+from private_ensembles.labels.door import release
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.darrm.one_label import LabelBudget, for_budget, terms
+from private_ensembles.papers.dpbag.law import BaggingNoise
 from private_ensembles.papers.pate.given_noise import at_noise
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text(encoding="utf-8"))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.pate.histograms import blocks, merge
+from private_ensembles.labels.histograms import blocks, merge
 
 
 def test_merging_is_undone():

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.audit import exact_delta, two_class_pairs
-from private_ensembles.mechanisms.ladder import ladder_chances
-
-from .two_classes import certified, optimal_two_class
+from private_ensembles.labels.ladder import ladder_chances
+from tests.labels.two_classes import certified, optimal_two_class
 
 BUDGETS = st.tuples(st.floats(1e-3, 20), st.sampled_from([0.0, 1e-9, 3e-4, 0.1, 0.6]))
 

@@ -4,10 +4,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.pate import lnmax_quadrature
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-
-from .oracle import HISTOGRAMS
+from private_ensembles.labels import lnmax_quadrature
+from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
+from tests.papers.pate.mathematics.oracle import HISTOGRAMS
 
 
 def laplace(row, scale, j):

@@ -1,6 +1,6 @@
 """The marks of release: different things are said by different words."""
 
-from private_ensembles.votes import marks
+from private_ensembles.labels import marks
 
 
 def test_marks_differ_and_what_rests_on_votes_begins_with_not_for_release():

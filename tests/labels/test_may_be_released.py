@@ -13,19 +13,23 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts.label import MOST_LABELS
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.laws.bagging import BaggingNoise
-from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
-from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import refusal, release
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Secure
-
-from .drawn import Followed, adaptive_delta
-from .test_secure_noise import teacher_corners, teachers_delta, votes_delta
+from private_ensembles.base.sources import Secure
+from private_ensembles.labels import registry
+from private_ensembles.labels.accounts.label import MOST_LABELS
+from private_ensembles.labels.door import refusal, release
+from private_ensembles.labels.laws.checked import CheckedNoise
+from private_ensembles.labels.laws.laplace import LaplaceNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.dpbag.law import BaggingNoise
+from private_ensembles.papers.nzc.law import ImmutableNoise
+from tests.labels.drawn import Followed, adaptive_delta
+from tests.labels.test_secure_noise import teacher_corners, teachers_delta, votes_delta
 
 NAMES = [entry.name for entry in registry.ENTRIES]
 CLASSES, LABELS = (2, 3), (1, 2)

@@ -6,10 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels import registry
+from private_ensembles.labels.accounts.label import LabelAccount
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 NAMES = registry.offered()
 

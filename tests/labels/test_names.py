@@ -1,7 +1,6 @@
 """Names for reading: each is of a mechanism that exists, no two are the same, others stay."""
 
-from private_ensembles.figures import names
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import names, registry
 
 
 def test_every_name_is_of_one_mechanism():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.pate.data_independent import (
+from private_ensembles.labels.noisy_counts import (
     Releases,
     data_independent_epsilon,
     exact_data_independent_epsilon,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.labels.parameters import Parameters
 
 
 def test_a_table_shows_numbers_that_are_there():

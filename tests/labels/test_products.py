@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.pate.histograms import merge
-from private_ensembles.pate.products import integrals_of_others, nodes_and_weights
+from private_ensembles.labels.histograms import merge
+from private_ensembles.labels.products import integrals_of_others, nodes_and_weights
 
 
 def exact(factors):

@@ -7,9 +7,9 @@ import pytest
 import yaml
 from scipy.special import ndtr
 
-from private_ensembles.votes import synthetic
-from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts, synthetic_queries
+from private_ensembles.labels import profile as synthetic
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts, synthetic_queries
+from private_ensembles.labels.votes import Votes
 
 
 @pytest.fixture(scope="module")

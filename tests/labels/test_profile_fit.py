@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import betabinom
 
-from private_ensembles.votes.consensus_fit import FEWEST, fit_profile
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
+from private_ensembles.labels.profile_fit import FEWEST, fit_profile
 
 PROFILES = [
     ConsensusProfile(7, easy_share=0.7, easy=(20, 2), hard=(2, 2), confusion=1.0),

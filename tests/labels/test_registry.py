@@ -7,9 +7,9 @@ import unicodedata
 
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import every, load
-from private_ensembles.mechanisms.task import ADJACENCIES, PRIVACY_MODELS
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import every, load
+from private_ensembles.labels.task import ADJACENCIES, PRIVACY_MODELS
 
 EVERY = registry.entries()
 # Of the ledger alone.
@@ -48,12 +48,12 @@ def test_no_two_have_a_name_or_a_look_in_common():
 def test_the_list_loads_no_law_and_no_account(root):
     """Facts only: a table that sorts its rows by them reruns for no change of a mechanism."""
     code = (
-        "import sys; from private_ensembles.mechanisms import registry; registry.offered(); "
+        "import sys; from private_ensembles.labels import registry; registry.offered(); "
         "print([name for name in sys.modules if name == 'numpy' or 'mechanisms.' in name])"
     )
     environment = {"PYTHONPATH": str(root / "workflow")}
     loaded = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
-    assert loaded.strip() == "['private_ensembles.mechanisms.registry']"
+    assert loaded.strip() == "['private_ensembles.labels.registry']"
 
 
 def section(page, anchor):

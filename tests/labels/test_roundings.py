@@ -7,12 +7,17 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.accounts import gaussian_counts, label, thresholds
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.laws.gamma import NoisyMajority
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.accounts import gaussian_counts, label, thresholds
+from private_ensembles.labels.laws.checked import CheckedNoise
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.darrm.law import NoisyMajority
 
 LITTLE = Fraction(1, 10**11)
 TASK = Task(Ensemble(9, 4), Budget(1.0, 1e-5), Wanted(40, 60))

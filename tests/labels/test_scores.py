@@ -6,9 +6,14 @@ import re
 import numpy as np
 import pytest
 
-from private_ensembles import draw_scores, label_epsilon, score_epsilon, score_scale
-from private_ensembles.accounting.adaptive import bounded_range
-from private_ensembles.pate.data_independent import rho_cost
+from private_ensembles import (
+    draw_scores,
+    label_epsilon,
+    score_epsilon,
+    score_scale,
+)
+from private_ensembles.accounting.labels_together import bounded_range
+from private_ensembles.labels.noisy_counts import rho_cost
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,19 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.laws.bagging import BaggingNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import refusal, release
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels import registry
+from private_ensembles.labels.door import refusal, release
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.dpbag.law import BaggingNoise
 from private_ensembles.papers.pate.given_noise import at_noise
-
-from .drawn import Followed, noise_law
+from tests.labels.drawn import Followed, noise_law
 
 # Of each of some twenty mechanisms: well over 100 in all, or 200 of each, the same ones first.
 SETTINGS = [7, pytest.param(200, marks=pytest.mark.slow)]
@@ -262,7 +266,7 @@ def test_a_release_refuses_noise_of_which_its_parameters_prove_nothing(name):
 
 
 def test_a_false_claim_is_not_released_with_secure_noise():
-    from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
+    from private_ensembles.papers.nzc.law import ImmutableNoise
 
     with pytest.raises(ValueError, match="nzc has a false privacy claim"):
         release(load("nzc"), np.array([[3, 2]]), ImmutableNoise(), Secure())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from private_ensembles.pate.consensus import capped_mean, served_probability, student_excess
+from private_ensembles.labels.thresholds import capped_mean, served_probability, student_excess
 
 COUNTS = np.array([[5, 3, 2], [1, 8, 1]])
 

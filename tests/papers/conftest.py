@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from private_ensembles.figures import style
+from private_ensembles.papers.common import style
 
 
 @pytest.fixture

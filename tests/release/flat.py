@@ -2,8 +2,7 @@
 
 import warnings
 
-from private_ensembles.configuration import files, own_keys
-from private_ensembles.mechanisms.task import (
+from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Rehearsal,
@@ -11,8 +10,9 @@ from private_ensembles.mechanisms.task import (
     private_teachers,
     state_protection,
 )
-from private_ensembles.release import pool, session_plan
+from private_ensembles.release import own_keys, pool, session_plan
 from private_ensembles.release.session import Session
+from private_ensembles.run import names_of_files
 
 
 def things(
@@ -77,5 +77,5 @@ def params_of(settings):
         "planner": own_keys.request_of(config)["planner"],
         "noise": settings.noise,
         "seed": settings.seed,
-        "labels_file": files.own_votes(settings)["labels"],
+        "labels_file": names_of_files.own_votes(settings)["labels"],
     }

@@ -5,12 +5,12 @@ import json
 from dataclasses import replace
 from functools import cache
 
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.planner.defaults import PROFILE
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.profile import ConsensusProfile
+from private_ensembles.labels.task import Task
 from private_ensembles.release import certificate
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.votes.synthetic import ConsensusProfile
 
 EPSILON, DELTA = 2.0, 1e-5
 TIME = "2026-11-26T15:00:00+00:00"

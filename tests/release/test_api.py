@@ -3,12 +3,18 @@
 import numpy as np
 import pytest
 
-from private_ensembles.api.planning import plan
-from private_ensembles.api.releasing import release_darrm, release_labels, release_statement
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Rehearsal, Wanted
-from private_ensembles.noise.sources import Secure
-from private_ensembles.votes.ballots import dealt
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+from private_ensembles.base.sources import Secure
+from private_ensembles.labels.ballots import dealt
+from private_ensembles.labels.planner.api import plan
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Wanted,
+)
+from private_ensembles.release.api import release_darrm, release_labels, release_statement
 
 BUDGET = Budget(2.0, 1e-5)
 PROFILE = ConsensusProfile(3, 0.8, (20, 2), (2, 2), 1.0)

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles.darrm.certificate_file import exactly
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.labels import registry
+from private_ensembles.labels.task import Task
+from private_ensembles.papers.darrm.mathematics.certificate_file import exactly
 from private_ensembles.release import certificate, release_plan
+from tests.release import releases
+from tests.release.releases import DELTA, PRIVATE, SHARED, cost_of, planned
 from verify import verify
-
-from . import releases
-from .releases import DELTA, PRIVATE, SHARED, cost_of, planned
 
 # Mechanism, teachers, classes, labels, and what else the task has: each kind of proof.
 RELEASES = {

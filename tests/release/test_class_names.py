@@ -2,7 +2,7 @@
 
 import pytest
 
-from private_ensembles.configuration.class_names import read_class_names
+from private_ensembles.release.class_names import read_class_names
 
 
 def test_names_in_a_row_and_in_a_file_are_the_same(tmp_path):

@@ -9,15 +9,22 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.budgets import majority_cost
-from private_ensembles.accounting.limits import MOST_TEACHERS
-from private_ensembles.api.releasing import release_labels
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
-from private_ensembles.planner import study
-from private_ensembles.planner.defaults import PROFILE
+from private_ensembles.base.limits import MOST_TEACHERS
+from private_ensembles.labels.planner import planning
+from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.profile import ConsensusProfile
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Task,
+    Wanted,
+)
 from private_ensembles.release import expectation, own_votes
+from private_ensembles.release.api import release_labels
 from private_ensembles.release.expectation import LEAST, right_at_most
 from private_ensembles.release.pool import Pool
-from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Forty hospitals and seven diagnoses.
 HOSPITAL = Task(
@@ -31,7 +38,7 @@ HOSPITAL = Task(
 
 
 def of(task, name="gnmax_exact"):
-    (plan,) = study.ranked(task, [name], 0)
+    (plan,) = planning.ranked(task, [name], 0)
     assert plan.refusal is None
     return expectation.of(task, plan, 0)
 
@@ -68,9 +75,9 @@ def test_few_labels_of_the_same_ensemble_are_useful(number):
 def test_what_is_expected_is_what_comes_out():
     """Labels drawn from votes of the profile, against the truth: five standard errors."""
     task = labels(2000, epsilon=8.0, secure=False)
-    (plan,) = study.ranked(task, ["gnmax_exact"], 0)
+    (plan,) = planning.ranked(task, ["gnmax_exact"], 0)
     expected = expectation.of(task, plan, 0)
-    counts, truth = study.profile_votes(task, 1)  # others than those it was planned on
+    counts, truth = planning.profile_votes(task, 1)  # others than those it was planned on
     given = {"mechanism": "gnmax_exact", "rehearsal": Rehearsal(seed=1)}
     with pytest.warns(UserWarning, match="usefulness"):
         found = release_labels(counts, (8.0, 1e-5), task.protection, **given)
@@ -159,7 +166,7 @@ def test_twice_the_budget_is_advice_and_no_condition(epsilon):
 
 
 def test_it_takes_a_fraction_of_a_second():
-    (plan,) = study.ranked(labels(1000), ["gnmax_exact"], 0)
+    (plan,) = planning.ranked(labels(1000), ["gnmax_exact"], 0)
     started = time.process_time()
     expectation.of(labels(1000), plan, 0)
     assert time.process_time() - started < 1

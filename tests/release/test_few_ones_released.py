@@ -11,15 +11,19 @@ import pytest
 
 from private_ensembles import release_labels, release_statement
 from private_ensembles.command.main import main
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Ensemble, Rehearsal, Task, Wanted
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Ensemble,
+    Rehearsal,
+    Task,
+    Wanted,
+)
+from private_ensembles.labels.votes import Votes
 from private_ensembles.release import certificate
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.verify import verify
-from private_ensembles.votes.cache import Votes
-
-from ..ledgers import releases
-from .releases import table
+from tests.ledgers import releases
+from tests.release.releases import table
 
 K, QUERIES, MOST = 60, 60, 24
 PROFILE = {"commonest": 0.8, "easy": (45, 5), "easy_share": 1.0}

@@ -12,16 +12,15 @@ from itertools import combinations
 
 import pytest
 
-from private_ensembles.darrm.certificate_file import exactly
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.profile import ConsensusProfile
+from private_ensembles.labels.task import Task
+from private_ensembles.papers.darrm.mathematics.certificate_file import exactly
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.votes.synthetic import ConsensusProfile
+from tests.release import releases
+from tests.release.releases import SMALL
 from verify import verify
-
-from . import releases
-from .releases import SMALL
 
 WRONG = (None, True, [], {}, "text", "0x1p-3", -1, 1.5, 10**700)
 # What may be larger or smaller, or another word, and no claim of privacy is stronger for it. A
@@ -139,7 +138,7 @@ def test_the_verifier_knows_each_field_of_a_plan():
 def test_the_verifier_knows_each_mechanism_and_its_noise(name):
     load(name)
     kind, _ = verify.MECHANISMS[name]
-    from private_ensembles.mechanisms.parameters import Parameters
+    from private_ensembles.labels.parameters import Parameters
     from private_ensembles.release.release_plan import _kinds
 
     fields = {field.name for field in dataclasses.fields(_kinds(Parameters)[kind])}

@@ -2,10 +2,9 @@
 
 import pytest
 
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
 from private_ensembles.release import certificate, label_certificate
-
-from . import releases
+from tests.release import releases
 
 DELTA = releases.DELTA
 

@@ -6,11 +6,10 @@ import sqlite3
 
 import pytest
 
-from private_ensembles.accounting.adaptive.account import Bounds
+from private_ensembles.accounting.labels_together.account import Bounds
 from private_ensembles.release import ledger_file
 from private_ensembles.release.ledger_file import LedgerFile
-
-from .. import ending
+from tests import ending
 
 # What all labels so far are said to cost.
 COST = Bounds(0.5, 0.75)

@@ -17,14 +17,18 @@ import numpy as np
 import pytest
 
 from private_ensembles import Session
-from private_ensembles.jobs import io
-from private_ensembles.release import certificate, releasing, session_export, showing
+from private_ensembles.base import files
+from private_ensembles.release import (
+    certificate,
+    releasing,
+    session_export,
+    showing,
+)
 from private_ensembles.release.record import Record
 from private_ensembles.release.releasing import Place
-
-from ..ledgers import NOTHING_PROVEN, releases, seen_is_charged
-from . import flat
-from .test_releasing import PLAN, POOL, asking, draw
+from tests.ledgers import NOTHING_PROVEN, releases, seen_is_charged
+from tests.release import flat
+from tests.release.test_releasing import PLAN, POOL, asking, draw
 
 SIZES = {"teachers": 11, "classes": 2, "labels": 9000, "epsilon": 8.0, "delta": 1e-3}
 COUNTS = np.array([[8, 3], [2, 9], [6, 5]])
@@ -92,7 +96,7 @@ class OfReleases:
         place = Place(folder / "own" / "release")
         request = asking(folder / "votes.csv", **change)
         releasing.permission(request, place)
-        with io.alone(place.lock):
+        with files.alone(place.lock):
             labels = releasing.release(request, place, (PLAN, 0.9), POOL, drawn)
             showing.show(labels, {})
         return labels

@@ -16,19 +16,18 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
-from private_ensembles.configuration import files
-from private_ensembles.configuration.check import check
-from private_ensembles.figures import own_votes as own_figure
-from private_ensembles.figures import style
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import shards_of
-from private_ensembles.noise import secure
-from private_ensembles.planner import ranking
+from private_ensembles.base import secure
+from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner import ranking
+from private_ensembles.labels.task import shards_of
+from private_ensembles.papers.common import style
 from private_ensembles.release import own_votes
-
-from . import flat
+from private_ensembles.report import own_figure as own_figure
+from private_ensembles.run import names_of_files
+from private_ensembles.run.check import check
+from tests.release import flat
 
 QUERIES = 6
 # Teachers and classes: as usual, and all ends of what is accepted.
@@ -40,7 +39,7 @@ CLOCK = rb'\d{4}-\d\d-\d\dT[\d:]+\+00:00|"mtime_ns": \d+'
 
 
 class FixedCoins:
-    """Stands for `secrets`, `os` and OpenDP's sampler in `noise.secure`: coins from a seed."""
+    """Stands for `secrets`, `os` and OpenDP's sampler in `base.secure`: coins from a seed."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -176,7 +175,7 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         folder = neighbours(*size) / which
         monkeypatch.chdir(folder)
         settings = settings_for(name, size, absent=absent)
-        own = files.own_votes(settings)
+        own = names_of_files.own_votes(settings)
         assert own["page"].startswith("results/own/release/")  # secure noise is the default
         params = flat.params_of(settings)
         snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
@@ -234,7 +233,7 @@ def test_who_was_absent_changes_nothing_that_is_published_but_the_labels(publish
 
 
 # The whole job, which also plans and draws, for laws of noise and the ladder; the others take many
-# minutes here. tests/mechanisms/test_ends.py has the releases of all mechanisms at all ends.
+# minutes here. tests/labels/test_ends.py has the releases of all mechanisms at all ends.
 AT_THE_ENDS = [
     name
     for name in registry.offered()

@@ -12,16 +12,22 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles.api.releasing import release_labels
 from private_ensembles.command.main import main
-from private_ensembles.configuration import files
-from private_ensembles.configuration.check import check
-from private_ensembles.figures import own_votes as own_figure
-from private_ensembles.mechanisms import release as door
-from private_ensembles.mechanisms.task import Budget, Protection, Rehearsal
-from private_ensembles.release import ledger_file, own_votes, pool, record, releasing, session_terms
-
-from . import flat
+from private_ensembles.labels import door as door
+from private_ensembles.labels.task import Budget, Protection, Rehearsal
+from private_ensembles.release import (
+    ledger_file,
+    own_votes,
+    pool,
+    record,
+    releasing,
+    session_terms,
+)
+from private_ensembles.release.api import release_labels
+from private_ensembles.report import own_figure as own_figure
+from private_ensembles.run import names_of_files
+from private_ensembles.run.check import check
+from tests.release import flat
 
 HOUSE = Path(own_votes.__file__).parents[1]
 ROOMS = tuple(str(HOUSE / room) for room in ("release", "mechanisms"))
@@ -122,7 +128,7 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
         config |= {"shards": "disjoint", "n_teachers": int(counts[0].sum())}
         config["planner"] |= {"mechanisms": [name]}
         settings = check(config)
-        own = files.own_votes(settings)
+        own = names_of_files.own_votes(settings)
         params = flat.params_of(settings)
         snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
         snakemake.output = type(snakemake.output)(**own)

@@ -2,9 +2,8 @@
 
 import re
 
-from private_ensembles.configuration.own_keys import PLACES
-
-from .shipped import DEFAULT
+from private_ensembles.release.own_keys import PLACES
+from tests.run.shipped import DEFAULT
 
 
 def test_every_key_of_the_section_can_be_typed_and_nothing_else_is_called_so():

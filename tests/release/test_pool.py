@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from private_ensembles.labels.votes import Votes
 from private_ensembles.release import pool
 from private_ensembles.release.pool import Names, labels_text, pool_of
-from private_ensembles.votes.cache import Votes
 
 VOTES = Votes(
     3, [0, 1, 2, -1], np.array([[0, 0], [1, 2], [2, 2], [1, 0]]), ids=("a", "b", "c", "d")

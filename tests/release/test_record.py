@@ -4,14 +4,19 @@ from fractions import Fraction
 
 import pytest
 
-from private_ensembles.mechanisms.laws.gamma import NoisyMajority
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
-from private_ensembles.planner.ranking import Plan
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.planner.ranking import Plan
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.release import release_plan
 from private_ensembles.release.record import Record, Total, together
-
-from ..ledgers import made_up
+from tests.ledgers import made_up
 
 
 def of_labels(epsilon=1.0, delta=1e-6, sigma=35.0, name="gnmax_exact", reach=1):

@@ -5,11 +5,10 @@ import math
 
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Protection
+from private_ensembles.labels import registry
+from private_ensembles.labels.task import Protection
 from private_ensembles.release import release_plan, session_plan
-
-from . import flat
+from tests.release import flat
 
 SIZES = {"teachers": 7, "classes": 2, "labels": 6, "queries": 9, "epsilon": 2.0, "delta": 1e-4}
 PRIVATE = {"teacher_epsilon": 0.4, "teacher_delta": 1e-6, "adjacency": "add_remove"}

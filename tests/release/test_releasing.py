@@ -10,9 +10,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from private_ensembles.jobs import io
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.base import files
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.labels.votes import Votes
 from private_ensembles.release import (
     certificate,
     ledger_file,
@@ -26,10 +32,8 @@ from private_ensembles.release.pool import Pool, labels_text
 from private_ensembles.release.record import Record, Total
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.releasing import Labels, Place, Request
-from private_ensembles.votes.cache import Votes
-
-from .. import ending
-from ..ledgers import NOTHING_PROVEN, releases, seen_is_charged
+from tests import ending
+from tests.ledgers import NOTHING_PROVEN, releases, seen_is_charged
 
 PLANNER = {
     "mechanisms": ["gnmax_exact"],
@@ -102,7 +106,7 @@ def of_nobody(votes):
 
 def release(request, place, draws=draw, planned=(PLAN, 0.9), **more):
     """Release as both ways do: alone, and shown when it is charged."""
-    with io.alone(place.lock):
+    with files.alone(place.lock):
         labels = releasing.release(request, place, planned, POOL, draws, **more)
         showing.show(labels, {})
     return labels
@@ -352,7 +356,7 @@ def test_lost_labels_are_charged_said_to_be_lost_and_charged_anew_if_allowed(vot
 def test_what_another_process_may_be_drawing_is_not_said_to_be_lost(votes, place):
     with pytest.raises(InterruptedError):
         release(asking(votes), place, of_nobody)
-    with io.alone(place.lock):
+    with files.alone(place.lock):
         assert releasing.permission(asking(votes), place) is None
 
 

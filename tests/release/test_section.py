@@ -5,10 +5,14 @@ from operator import attrgetter
 
 import pytest
 
-from private_ensembles.configuration.check import ConfigError, check, check_or_exit, filled
-from private_ensembles.configuration.own_keys import PLACES, request_of
-
-from .shipped import DEFAULT
+from private_ensembles.release.own_keys import PLACES, request_of
+from private_ensembles.run.check import (
+    ConfigError,
+    check,
+    check_or_exit,
+    filled,
+)
+from tests.run.shipped import DEFAULT
 
 TYPED = {
     "votes": "votes.csv",

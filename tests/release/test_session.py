@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from private_ensembles import Session
-from private_ensembles.accounting.adaptive.account import Bounds
+from private_ensembles.accounting.labels_together.account import Bounds
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.task import Protection
-from private_ensembles.noise import secure
+from private_ensembles.base import secure
+from private_ensembles.labels.task import Protection
 from private_ensembles.release import (
     certificate,
     ledger_file,
@@ -25,10 +25,9 @@ from private_ensembles.release import session as sessions
 from private_ensembles.release.pool import Names
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_terms import Terms
-
-from .. import ending
-from ..accounting.adversaries import exact_value
-from . import flat
+from tests import ending
+from tests.accounting.adversaries import exact_value
+from tests.release import flat
 
 SMALL = {"teachers": 5, "classes": 2, "labels": 4, "epsilon": 3.0, "delta": 1e-3}
 # Of few teachers, whose labels are as noisy as a test of costs wants them.

@@ -10,9 +10,8 @@ import pytest
 from private_ensembles.release import session_export
 from private_ensembles.release.pool import labels_text
 from private_ensembles.release.session_export import export
+from tests.release import flat
 from verify import verify
-
-from . import flat
 
 
 @pytest.fixture

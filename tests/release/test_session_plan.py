@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from private_ensembles.release import session_plan
-
-from .test_release_plan import made
+from tests.release.test_release_plan import made
 
 
 def test_a_larger_cap_costs_more_and_stays_what_it_was_otherwise():

@@ -10,10 +10,9 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.labels.mechanism import load
 from private_ensembles.release import session_export, session_plan
-
-from . import flat
+from tests.release import flat
 
 
 def sizes_of(generator):

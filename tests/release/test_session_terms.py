@@ -9,8 +9,7 @@ from private_ensembles import Session
 from private_ensembles.command.main import main
 from private_ensembles.release import session_export
 from private_ensembles.release.pool import Names, names_of
-
-from . import flat
+from tests.release import flat
 
 SIZES = {"teachers": 40, "classes": 2, "labels": 20, "epsilon": 8, "delta": 1e-3}
 SIZES |= {"mechanisms": ["gnmax_analytic"], "shards": "disjoint", "anyway": True}

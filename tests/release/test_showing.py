@@ -6,15 +6,19 @@ import time
 
 import pytest
 
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.release import statement
 from private_ensembles.release.record import Total
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.releasing import Labels
 from private_ensembles.release.showing import put, show
-
-from ..ledgers import NOTHING_PROVEN
+from tests.ledgers import NOTHING_PROVEN
 
 TEXT = "query,label\n0,1\n"
 TOTAL = Total(1.0, 1e-5, "replace_one")

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from private_ensembles.figures import style
+from private_ensembles.papers.common import style
 
 
 @pytest.fixture(autouse=True)

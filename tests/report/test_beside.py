@@ -5,8 +5,8 @@ import re
 import pandas as pd
 import pytest
 
-from private_ensembles.page.beside import beside_printed, has_stars
-from private_ensembles.published.comparison import NUMBER, of_kind
+from private_ensembles.papers.compare.comparison import NUMBER, of_kind
+from private_ensembles.report.beside import beside_printed, has_stars
 
 
 @pytest.fixture(scope="module")

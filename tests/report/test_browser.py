@@ -12,8 +12,8 @@ import pytest
 import yaml
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
-from private_ensembles.figures import style
-from private_ensembles.page import index
+from private_ensembles.papers.common import style
+from private_ensembles.report import index
 from tests import browser
 
 pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from private_ensembles.page import chapters
-from private_ensembles.page.page import pieces
-from private_ensembles.page.sections import Item, Section
+from private_ensembles.report import chapters
+from private_ensembles.report.page import pieces
+from private_ensembles.report.sections import Item, Section
 
 
 @pytest.fixture

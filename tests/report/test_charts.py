@@ -7,8 +7,14 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from private_ensembles.page.charts import Mark, Scale, dot_chart, legend, spent_chart
-from private_ensembles.page.page import ASSETS
+from private_ensembles.report.charts import (
+    Mark,
+    Scale,
+    dot_chart,
+    legend,
+    spent_chart,
+)
+from private_ensembles.report.page import ASSETS
 
 LINEAR = Scale(0.5, 1.0, (0.5, 0.75, 1.0), "share")
 

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from private_ensembles.page import findings
+from private_ensembles.report import findings
 
 
 def test_a_run_without_tables_shows_no_finding(tmp_path):

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from private_ensembles.page import html
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.report import html
 
 
 def test_a_printed_number_that_is_not_compared_with_ours_has_no_status():

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 
-from private_ensembles.page import html, index
+from private_ensembles.papers.compare.comparison import compare, compare_relations
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.papers.darrm.tables import privacy_loss
-from private_ensembles.published.comparison import compare, compare_relations
-from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.statuses import STATUSES
+from private_ensembles.report import html, index
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

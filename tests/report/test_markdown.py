@@ -2,8 +2,8 @@
 
 import pytest
 
-from private_ensembles.page.markdown import docs_page, table
-from private_ensembles.page.sections import Item, Section
+from private_ensembles.report.markdown import docs_page, table
+from private_ensembles.report.sections import Item, Section
 
 
 def test_table_cuts_long_decimals_and_keeps_short_ones(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.figures import own_votes
+from private_ensembles.report import own_figure
 
 ROWS = [("gnmax", 40.0, True, ""), ("lnmax_pure", 30.0, False, ""), ("ladder", np.nan, False, "no")]
 TABLE = pd.DataFrame(ROWS, columns=["mechanism", "correct", "chosen", "not_applicable"])
@@ -23,21 +23,21 @@ PROFILE = {"easy_share": 0.7, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0}
 
 
 def test_each_curve_is_drawn_over_what_it_varies(drawn):
-    own_votes.draw_own(TABLE, CURVES, PROFILE)
+    own_figure.draw_own(TABLE, CURVES, PROFILE)
     by_labels, by_budget = (
         [[tuple(x) for x in line.get_data()] for line in axis.get_lines()]
         for axis in drawn[0].axes[1:3]
     )
     assert by_labels == [[(50, 100), (50, 40)], [(50, 100), (40, 30)]]
     assert by_budget == [[(0.5, 1), (20, 40)], [(1,), (30,)]]
-    assert own_votes._decades(CURVES["wanted"]) == [1, 10, 100]
-    assert own_votes._decades(pd.Series([1, 150])) == [1, 10, 150]
+    assert own_figure._decades(CURVES["wanted"]) == [1, 10, 100]
+    assert own_figure._decades(pd.Series([1, 150])) == [1, 10, 150]
     words = [text.get_text() for text in drawn[0].axes[3].get_legend().get_texts()]
     assert words == ["hard queries (30%)", "easy queries (70%)"]
 
 
 @pytest.mark.parametrize(("a", "b"), [(20, 2), (2, 2), (0.5, 0.5), (300, 1)])
 def test_the_profile_s_mean_is_the_beta_s(a, b):
-    weights = own_votes._beta(a, b)
+    weights = own_figure._beta(a, b)
     assert weights.sum() == pytest.approx(1)
-    assert weights @ own_votes._SHARES == pytest.approx(a / (a + b), abs=0.01)
+    assert weights @ own_figure._SHARES == pytest.approx(a / (a + b), abs=0.01)

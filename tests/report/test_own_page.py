@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from private_ensembles.configuration.profile import PROFILE as ASSUMED
-from private_ensembles.figures import style
-from private_ensembles.page.own_page import build, profile_words
+from private_ensembles.labels.assumed_profile import PROFILE as ASSUMED
+from private_ensembles.papers.common import style
 from private_ensembles.release.record import Total
+from private_ensembles.report.own_page import build, profile_words
 from tests import browser
 
 TABLE = pd.DataFrame(

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles.figures.planner import draw_plan, drawn_names
+from private_ensembles.report.planner_figure import draw_plan, drawn_names
 
 ROWS = [
     ("gnmax_exact", 1.0, 40.0, ""),

@@ -4,7 +4,7 @@ import json
 
 import yaml
 
-from private_ensembles.page import run_facts
+from private_ensembles.report import run_facts
 
 
 def test_what_is_not_as_in_the_configuration_of_the_workflow_is_a_row(root):

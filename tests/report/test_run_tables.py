@@ -4,7 +4,14 @@ import re
 
 import pytest
 
-from private_ensembles.page.run_tables import NotMadeError, RunTables, above, below, first, nearest
+from private_ensembles.report.run_tables import (
+    NotMadeError,
+    RunTables,
+    above,
+    below,
+    first,
+    nearest,
+)
 
 TABLE = "dataset,a,b\ndigits,1,4\nadult,,5\ndigits,2,8\n"
 

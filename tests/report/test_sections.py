@@ -2,9 +2,9 @@
 
 import pytest
 
-from private_ensembles.page.html import read_caption
-from private_ensembles.page.page import ASSETS
-from private_ensembles.page.sections import read_sections
+from private_ensembles.report.html import read_caption
+from private_ensembles.report.page import ASSETS
+from private_ensembles.report.sections import read_sections
 
 
 def test_every_item_has_a_caption():

@@ -5,10 +5,10 @@ import pytest
 
 import private_ensembles
 from private_ensembles import docs_address
-from private_ensembles.page import verdict
-from private_ensembles.page.findings import Finding, read_findings
-from private_ensembles.page.page import inline_html, pieces
-from private_ensembles.page.verdict import headline
+from private_ensembles.report import verdict
+from private_ensembles.report.findings import Finding, read_findings
+from private_ensembles.report.page import inline_html, pieces
+from private_ensembles.report.verdict import headline
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import re
 import pandas as pd
 import pytest
 
-from private_ensembles.figures import names
-from private_ensembles.page import views
-from private_ensembles.page.page import ASSETS
-from private_ensembles.page.sections import read_sections
-from private_ensembles.page.views import VIEWS
-from private_ensembles.published.comparison import NUMBER, of_kind
-from private_ensembles.published.statuses import STATUSES
+from private_ensembles.labels import names
+from private_ensembles.papers.compare.comparison import NUMBER, of_kind
+from private_ensembles.papers.compare.statuses import STATUSES
+from private_ensembles.report import views
+from private_ensembles.report.page import ASSETS
+from private_ensembles.report.sections import read_sections
+from private_ensembles.report.views import VIEWS
 
 
 def rows(text):

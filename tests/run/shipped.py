@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from private_ensembles.configuration.check import ConfigError, check
+from private_ensembles.run.check import ConfigError, check
 
 ROOT = Path(__file__).parents[2]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from private_ensembles.jobs import announce
+from private_ensembles.run import announce
 
 RULES = ["train_teachers"] * 2 + ["optimize_gamma"] + ["tabulate_x"] * 5 + ["all", "report"]
 

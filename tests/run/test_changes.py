@@ -2,8 +2,8 @@
 
 import yaml
 
-from private_ensembles.configuration.changes import changed_part, changes
-from private_ensembles.configuration.check import check, filled
+from private_ensembles.run.changes import changed_part, changes
+from private_ensembles.run.check import check, filled
 
 
 def read(path):

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from private_ensembles.jobs import comparison
-from private_ensembles.jobs.comparison import compare, relative_difference
+from private_ensembles.run import comparison
+from private_ensembles.run.comparison import compare, relative_difference
 
 HEAD = "K,gamma,note\n"
 

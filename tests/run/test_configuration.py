@@ -2,9 +2,8 @@
 
 import pytest
 
-from private_ensembles.configuration.check import ConfigError, check
-
-from .shipped import DEFAULT
+from private_ensembles.run.check import ConfigError, check
+from tests.run.shipped import DEFAULT
 
 
 def test_mirror_is_made_absolute_from_where_the_user_stands(tmp_path):

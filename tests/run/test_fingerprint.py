@@ -9,9 +9,9 @@ import os
 
 import pytest
 
-from private_ensembles.jobs import fingerprint as module
-from private_ensembles.jobs.fingerprint import PACKAGE, closure, fingerprint
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import registry
+from private_ensembles.run import fingerprint as module
+from private_ensembles.run.fingerprint import PACKAGE, closure, fingerprint
 
 # Packages that offer names of their modules, which they load when they are asked for.
 LENDERS = ("audit", "darrm", "pate")
@@ -149,7 +149,7 @@ def test_every_mechanism_counts_for_what_offers_it(script):
     for entry in registry.ENTRIES:
         for folder, part in (("laws", entry.law), ("accounts", entry.account)):
             assert f"private_ensembles.mechanisms.{folder}.{part.partition('.')[0]}" in found
-    assert "private_ensembles.mechanisms.ladder" in found
+    assert "private_ensembles.labels.ladder" in found
 
 
 def test_a_module_that_loads_from_its_package_by_name_counts_with_all_that_lies_in_it(toy):

@@ -3,9 +3,8 @@
 import pytest
 
 from private_ensembles.command.main import main
-from private_ensembles.configuration.removed import REMOVED, advice
-
-from .shipped import assert_refused
+from private_ensembles.run.removed import REMOVED, advice
+from tests.run.shipped import assert_refused
 
 # Names that still are something elsewhere: an option of release and plan, a subcommand.
 ELSEWHERE = {"most_ones", "release"}

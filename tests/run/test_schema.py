@@ -8,12 +8,11 @@ import jsonschema
 import numpy as np
 import pytest
 
-from private_ensembles.configuration import schema
-from private_ensembles.configuration.check import read_yaml
-from private_ensembles.student.forest import train_forest
-from private_ensembles.student.training import Training
-
-from .shipped import DEFAULT, ROOT
+from private_ensembles.run import schema
+from private_ensembles.run.check import read_yaml
+from private_ensembles.training.student.forest import train_forest
+from private_ensembles.training.student.training import Training
+from tests.run.shipped import DEFAULT, ROOT
 
 PATH = ROOT / "workflow" / "schemas" / "config.schema.json"
 SCHEMA = schema.schema()

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from private_ensembles.configuration import targets
-from private_ensembles.configuration.check import check
+from private_ensembles.run import targets
+from private_ensembles.run.check import check
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
-from private_ensembles.configuration.check import check, read_yaml
+from private_ensembles.run.check import check, read_yaml
 from studies import configuration
-from tests.configuration.shipped import DEFAULT, ROOT
+from tests.run.shipped import DEFAULT, ROOT
 
 SETTINGS = check(DEFAULT | {"data": "paper"})
 

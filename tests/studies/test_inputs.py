@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from private_ensembles.configuration.check import check, read_yaml
-from private_ensembles.configuration.root import Configuration
+from private_ensembles.run.check import check, read_yaml
+from private_ensembles.run.configuration import Configuration
 from studies.adversaries import inputs as adversaries
 from studies.authors_labels import inputs as authors_labels
 from studies.authors_votes import inputs as authors_votes
@@ -11,7 +11,7 @@ from studies.configuration import check_or_exit
 from studies.equal_budget import inputs as equal_budget
 from studies.interactive_students import inputs as interactive_students
 from studies.intercept import inputs as intercept
-from tests.configuration.shipped import DEFAULT, ROOT, changed
+from tests.run.shipped import DEFAULT, ROOT, changed
 
 SETTINGS = check(DEFAULT)
 GIVEN = read_yaml(ROOT / "studies" / "config.yaml")["studies"]

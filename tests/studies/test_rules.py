@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-from private_ensembles.jobs.fingerprint import closure
+from private_ensembles.run.fingerprint import closure
 
 
 def _studies(root):

@@ -1,9 +1,9 @@
-"""dpsgd_epsilon: the accountants of `teachers.accounting`, a proven one for each adjacency."""
+"""dpsgd_epsilon: its accountants, a proven one for each adjacency."""
 
 import pytest
 
-from private_ensembles.api.training import dpsgd_epsilon
-from private_ensembles.teachers import accounting
+from private_ensembles.training.api import dpsgd_epsilon
+from private_ensembles.training.teachers import accounting
 
 GIVEN = {"noise_multiplier": 12.0, "sample_rate": 1 / 32, "steps": 160, "delta": 1e-4}
 

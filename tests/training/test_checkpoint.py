@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from private_ensembles.jobs import checkpoint
-from private_ensembles.jobs.checkpoint import Checkpoint, checkpoint_beside, identity_of
+from private_ensembles.training import checkpoint
+from private_ensembles.training.checkpoint import Checkpoint, checkpoint_beside, identity_of
 
 
 def test_content_comes_back_to_the_same_training_only(tmp_path):

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from private_ensembles.configuration.check import check
-from private_ensembles.configuration.datasets import ROLES, Datasets
-
-from .shipped import DEFAULT, assert_refused, changed
+from private_ensembles.run.check import check
+from private_ensembles.training.data_section import ROLES, Datasets
+from tests.run.shipped import DEFAULT, assert_refused, changed
 
 DATASETS = check(DEFAULT).datasets
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from private_ensembles.configuration.models import (
+from private_ensembles.training.section import (
     ForestStudent,
     ForestTeachers,
     NetworkStudent,

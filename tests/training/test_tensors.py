@@ -5,7 +5,7 @@ import pickle
 import pytest
 import torch
 
-from private_ensembles.jobs.tensors import packed, read_tensors, unpacked
+from private_ensembles.training.tensors import packed, read_tensors, unpacked
 
 
 def test_what_is_packed_comes_back_and_equal_contents_are_equal_bytes():

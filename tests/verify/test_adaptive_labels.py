@@ -10,13 +10,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import largest_spread, two_classes
-from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.adaptive.hockey_sticks import excesses
 from private_ensembles.accounting.discrete_gaussian import Moves, delta
-from private_ensembles.darrm.certificate_file import exactly
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import largest_spread, two_classes
+from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.labels_together.hockey_sticks import excesses
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from private_ensembles.papers.darrm.mathematics.certificate_file import exactly
 from private_ensembles.release import label_certificate
 from private_ensembles.release.label_certificate import Noise, OnCells
 from verify import verify

@@ -15,9 +15,9 @@ from decimal import Decimal
 
 import pytest
 
-from private_ensembles.darrm import optimize_gamma
-from private_ensembles.darrm.certificate_file import exactly, record
-from private_ensembles.jobs import io
+from private_ensembles.base import files
+from private_ensembles.papers.darrm.mathematics import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.certificate_file import exactly, record
 from verify import verify
 
 from .mutations import stated
@@ -69,7 +69,7 @@ def real(solution):
     maximum = verify.Maximum(largest)
     nodes = [[0] * maximum.middles for _ in range(2 * maximum.leads + 1)]
     found = {
-        "gamma file": gamma | {"provenance": io.provenance("numpy")},
+        "gamma file": gamma | {"provenance": files.provenance("numpy")},
         "gamma_privacy": gamma["certificates"][0],
         "gamma_utility": gamma["certificates"][1],
         "coins": of_law(law()),

@@ -8,10 +8,10 @@ import mpmath
 import pytest
 from mpmath import mp
 
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import Pairs
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.laws.gaussian import WHOLE, GaussianNoise
+from private_ensembles.labels.laws.gaussian import WHOLE, GaussianNoise
 from verify import verify
 
 from . import mutations, truth

@@ -14,10 +14,14 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.certificate_file import certificates_of_gamma, privacy, record
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.certificate_file import (
+    certificates_of_gamma,
+    privacy,
+    record,
+)
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from verify import verify
 
 from . import mutations, truth

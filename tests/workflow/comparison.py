@@ -5,12 +5,12 @@ import json
 import re
 from pathlib import Path
 
-from private_ensembles.jobs.comparison import VOLATILE
+from private_ensembles.run.comparison import VOLATILE
 
 # What else differs between two runs by its nature, and nothing more (results/README.md says the
 # same).
 VOLATILE_KEYS = {"darrm/gamma": [("solver", "seconds")]}
-# The page's part about revisions, versions, machine and times (page/templates/index.html).
+# The page's part about revisions, versions, machine and times (report/templates/index.html).
 VOLATILE_PART = re.compile(rb"<!-- varies from run to run -->.*?<!-- /varies -->", re.DOTALL)
 
 

@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from private_ensembles.jobs.provenance import record_path
+from private_ensembles.base.provenance import record_path
 
 from . import comparison
 

@@ -21,12 +21,13 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles.configuration import files
-from private_ensembles.configuration.check import check
-from private_ensembles.figures import own_votes as own_figure
-from private_ensembles.jobs import io, provenance
+from private_ensembles.base import files as io
+from private_ensembles.base import provenance
 from private_ensembles.release import ledger_file, own_votes, releasing
 from private_ensembles.release.ledger_file import lock_of
+from private_ensembles.report import own_figure as own_figure
+from private_ensembles.run import names_of_files
+from private_ensembles.run.check import check
 
 from .. import ending
 from ..conftest import users_environment
@@ -79,7 +80,7 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     config["n_teachers"] = 60
     config["planner"] |= {"mechanisms": MECHANISMS}
     settings = check(config)
-    own = files.own_votes(settings)
+    own = names_of_files.own_votes(settings)
     params = flat.params_of(settings)
     snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
     snakemake.output = type(snakemake.output)(**own)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from private_ensembles.jobs.provenance import record_path
+from private_ensembles.base.provenance import record_path
 
 from ..conftest import jobs_by_rule
 from ..loopback import CONTENT, SHA256, Server

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.page import index
+from private_ensembles.report import index
 
 NAME = "randomised_response"
 # A step of the page: the file that it names, and what stands in it or is changed there. Between
@@ -99,9 +99,9 @@ def test_the_new_mechanism_is_drawn(extended):
     pdf = (extended / "results/planner/figures/correct_labels.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")
     table = pd.read_csv(extended / "results/planner/tables/planner.csv")
-    from private_ensembles.figures import planner
+    from private_ensembles.report import planner_figure
 
-    drawn = planner.drawn_names(table)
+    drawn = planner_figure.drawn_names(table)
     assert NAME in drawn
 
 

@@ -14,21 +14,16 @@ from matplotlib.colors import same_color, to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from private_ensembles.figures import (
-    ledger,
-    names,
-    own_votes,
-    pate,
-    planner,
-    style,
-)
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import Protection
-from private_ensembles.page import own_page
+from private_ensembles.labels import names, registry
+from private_ensembles.labels.task import Protection
+from private_ensembles.labels.votes import Votes
+from private_ensembles.papers.common import style
+from private_ensembles.papers.ledger import figure as ledger
+from private_ensembles.papers.pate import figures
 from private_ensembles.release import own_votes as accounts
 from private_ensembles.release import pool
 from private_ensembles.release.record import Total
-from private_ensembles.votes.cache import Votes
+from private_ensembles.report import own_figure, own_page, planner_figure
 
 RUNS = ("tiny", "tiny_pate", "tiny_nzc")
 LABELS = {entry.label for entry in registry.ENTRIES}
@@ -91,15 +86,18 @@ def test_names_in_tables_are_labels(results):
 def drawings(results):
     """What draws each figure of a run that shows mechanisms, by the figure's folder and name."""
     known = {
-        "planner/correct_labels": ("planner/tables/planner", planner.draw_plan),
-        "pate/figure1": ("pate/tables/figure1", functools.partial(pate.draw_students, source="x")),
+        "planner/correct_labels": ("planner/tables/planner", planner_figure.draw_plan),
+        "pate/figure1": (
+            "pate/tables/figure1",
+            functools.partial(figures.draw_students, source="x"),
+        ),
         "pate/figure4": (
             "pate/tables/figure4",
-            functools.partial(pate.draw_noise_comparison, source="x"),
+            functools.partial(figures.draw_noise_comparison, source="x"),
         ),
         "pate/figure5": (
             "pate/tables/figure5",
-            functools.partial(pate.draw_threshold_effects, source="x"),
+            functools.partial(figures.draw_threshold_effects, source="x"),
         ),
         "audit/claimed_exact": ("privacy_ledger", ledger.draw_ledger),
     }
@@ -202,7 +200,7 @@ def test_own_votes_name_and_draw_mechanisms_as_the_list_says(monkeypatch, tmp_pa
     table, curves = accounts.public_table(plan), accounts.curves_table(plan, 0)
     said = []
     monkeypatch.setattr(style, "save", lambda drawn, *paths: said.extend(check_figure(drawn)))
-    own_votes.draw_own(table, curves, profile)
+    own_figure.draw_own(table, curves, profile)
     assert any(map(is_the_name, said))
     (tmp_path / "a.png").write_bytes(b"PNG")
     labels = pd.DataFrame({"query": [0, 1], "label": [1, 0]})

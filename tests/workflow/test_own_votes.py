@@ -163,7 +163,7 @@ def test_a_neighbour_publishes_the_same_bytes(finished, run_snakemake):
 def test_a_template_of_its_own_page_alone_makes_that_again(finished, planned, template, jobs):
     folder, _ = finished
     given = ("--configfile", "tests/config/tiny.yaml", *GIVEN)
-    path = folder / f"workflow/private_ensembles/page/templates/{template}.html"
+    path = folder / f"workflow/private_ensembles/report/templates/{template}.html"
     before = path.read_text(encoding="utf-8")
     path.write_text(before + "{# new #}\n", encoding="utf-8")
     try:

@@ -9,7 +9,7 @@ import csv
 import pytest
 import yaml
 
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import registry
 
 from . import changes
 from .changes import MODULE

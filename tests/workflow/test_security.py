@@ -14,7 +14,7 @@ import pytest
 import torch
 import yaml
 
-from private_ensembles.jobs.provenance import record_path
+from private_ensembles.base.provenance import record_path
 
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
 DATASET = "results/datasets/digits.npz"
@@ -93,7 +93,7 @@ def test_planted_file_is_refused_by_name_and_nothing_in_it_runs(
 
 
 def test_members_that_point_out_of_an_archive_are_not_written(tmp_path):
-    from private_ensembles.jobs.io import read_npz
+    from private_ensembles.base.files import read_npz
 
     buffer = io.BytesIO()
     np.save(buffer, np.arange(3))
@@ -173,7 +173,7 @@ def defaults(root):
 @pytest.mark.parametrize("text", [*HOSTILE[::3], "../../etc", "mnist\n", "a,b=c", ".hidden"])
 @pytest.mark.parametrize("key", ["dataset", "file", "prior", "device", "url"])
 def test_name_that_is_none_is_refused_in_one_line(defaults, key, text):
-    from private_ensembles.configuration.check import ConfigError, check
+    from private_ensembles.run.check import ConfigError, check
 
     config = copy.deepcopy(defaults)
     mnist = config["datasets"]["mnist"]

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from private_ensembles.darrm import linear_program
+from private_ensembles.papers.darrm.mathematics import linear_program
 
 SNAKEFILE = """
 rule count:
@@ -21,7 +21,7 @@ def test_waiting_threads_are_passive(root):
 
 
 def test_trainings_do_not_depend_on_what_else_is_in_a_batch(root):
-    """As tests/teachers/test_stacked.py sees it; a value that somebody has set stays."""
+    """As tests/training/teachers/test_stacked.py sees it; a value that somebody has set stays."""
     text = (root / "workflow" / "rules" / "common.smk").read_text(encoding="utf-8")
     assert 'os.environ.setdefault("MKL_CBWR", "AUTO")' in text
 
@@ -34,8 +34,8 @@ import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_info
 
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.teachers.device import choose_device
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.training.teachers.device import choose_device
 
 def busy():
     # Threads of this process that have computed for 0.1 s or more.

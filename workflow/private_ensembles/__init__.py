@@ -43,7 +43,7 @@ EXTRAS = {
 def missing_extra(error: ModuleNotFoundError) -> str:
     """Return in one line what a failed import says, or how to install a module of an extra.
 
-    Commands and jobs end with this line (`jobs.io.describe`).
+    Commands and jobs end with this line (`base.files.describe`).
 
     >>> missing_extra(ModuleNotFoundError("No module named 'torch'", name="torch"))
     "torch is not installed; in the folder of pyproject.toml run: pip install '.[teachers]'"
@@ -80,25 +80,25 @@ def on_site(name: str) -> str:
 
 # Name: the module that has it, and what it is called there.
 _PUBLIC = {
-    "Budget": ("mechanisms.task", "Budget"),
-    "Ensemble": ("mechanisms.task", "Ensemble"),
-    "Protection": ("mechanisms.task", "Protection"),
-    "Wanted": ("mechanisms.task", "Wanted"),
-    "Rehearsal": ("mechanisms.task", "Rehearsal"),
-    "plan": ("api.planning", "plan"),
-    "release_labels": ("api.releasing", "release_labels"),
-    "release_statement": ("api.releasing", "release_statement"),
-    "noise_scale": ("api.noise", "noise_scale"),
-    "label_epsilon": ("api.noise", "label_epsilon"),
-    "label_loss_distribution": ("api.exporting", "label_loss_distribution"),
-    "score_epsilon": ("api.scores", "score_epsilon"),
-    "score_scale": ("api.scores", "score_scale"),
-    "draw_scores": ("api.scores", "draw_scores"),
-    "audit_mechanism": ("api.auditing", "audit_mechanism"),
-    "dpsgd_epsilon": ("api.training", "dpsgd_epsilon"),
-    "optimize_gamma": ("darrm.optimize", "optimize_gamma"),
-    "certify": ("darrm.certificate", "certify"),
-    "release_darrm": ("api.releasing", "release_darrm"),
+    "Budget": ("labels.task", "Budget"),
+    "Ensemble": ("labels.task", "Ensemble"),
+    "Protection": ("labels.task", "Protection"),
+    "Wanted": ("labels.task", "Wanted"),
+    "Rehearsal": ("labels.task", "Rehearsal"),
+    "plan": ("labels.planner.api", "plan"),
+    "release_labels": ("release.api", "release_labels"),
+    "release_statement": ("release.api", "release_statement"),
+    "noise_scale": ("labels.noise_scale", "noise_scale"),
+    "label_epsilon": ("labels.noise_scale", "label_epsilon"),
+    "label_loss_distribution": ("labels.exporting", "label_loss_distribution"),
+    "score_epsilon": ("labels.scores", "score_epsilon"),
+    "score_scale": ("labels.scores", "score_scale"),
+    "draw_scores": ("labels.scores", "draw_scores"),
+    "audit_mechanism": ("audit.api", "audit_mechanism"),
+    "dpsgd_epsilon": ("training.api", "dpsgd_epsilon"),
+    "optimize_gamma": ("papers.darrm.mathematics.optimize", "optimize_gamma"),
+    "certify": ("papers.darrm.mathematics.certificate", "certify"),
+    "release_darrm": ("release.api", "release_darrm"),
     "Session": ("release.session", "Session"),
 }
 __all__ = list(_PUBLIC)

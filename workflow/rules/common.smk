@@ -30,9 +30,10 @@ os.environ.setdefault("MKL_CBWR", "AUTO")
 # Read by the Slurm executor alone; as an option it would be relative to --directory.
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
-from private_ensembles.configuration import darrm, dpbag, files, own_keys, targets
-from private_ensembles.configuration.changes import changed_part
-from private_ensembles.configuration.check import (
+from private_ensembles.papers.darrm import section as darrm
+from private_ensembles.papers.dpbag import section as dpbag
+from private_ensembles.run.changes import changed_part
+from private_ensembles.run.check import (
     check_or_exit,
     filled,
     imported_sources,
@@ -40,12 +41,12 @@ from private_ensembles.configuration.check import (
     sources,
     standpoints,
 )
-from private_ensembles.configuration.naming import NUMBER
-from private_ensembles.release import releasing
+from private_ensembles.base.numbers import NUMBER
+from private_ensembles.release import own_keys, releasing
 from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
-from private_ensembles.jobs import announce, fingerprint as fingerprints
-from private_ensembles.mechanisms import registry
-from private_ensembles.teachers.slices import slice_names
+from private_ensembles.run import announce, fingerprint as fingerprints, names_of_files as files, targets
+from private_ensembles.labels import registry
+from private_ensembles.training.teachers.slices import slice_names
 
 # A workflow that imports this one says only what is different.
 IMPORTED = not workflow.modifier.is_main_snakefile()

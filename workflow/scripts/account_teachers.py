@@ -1,9 +1,9 @@
 """Tabulate what one private teacher of each data set costs, and refuse claims below what holds."""
 
-from private_ensembles.jobs import io
-from private_ensembles.teachers.accounting import account_ensemble
+from private_ensembles.base import files
+from private_ensembles.training.teachers.accounting import account_ensemble
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     rows = []
     for name, settings in job.params.datasets.items():
         rows += account_ensemble(
@@ -15,4 +15,4 @@ with io.job(snakemake) as job:
             Delta=settings["Delta"],
             stand_in=settings["stand_in"],
         )
-    io.write_csv(job.output[0], rows)
+    files.write_csv(job.output[0], rows)

@@ -2,10 +2,10 @@
 
 from importlib import import_module
 
-from private_ensembles.jobs import io
-from private_ensembles.papers.inputs import read_inputs
+from private_ensembles.base import files
+from private_ensembles.papers.common.inputs import read_inputs
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     experiment = import_module(f"private_ensembles.papers.{job.params.paper}.experiment")
     rows = experiment.account_votes(
         read_inputs(job.input),
@@ -14,4 +14,4 @@ with io.job(snakemake) as job:
         seed=job.params.seed,
         noise=job.params.noise,
     )
-    io.write_csv(job.output[0], rows)
+    files.write_csv(job.output[0], rows)

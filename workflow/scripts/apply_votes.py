@@ -3,14 +3,19 @@
 from functools import partial
 from pathlib import Path
 
-from private_ensembles.configuration import own_keys
-from private_ensembles.figures.own_votes import draw_own
-from private_ensembles.jobs import io
-from private_ensembles.mechanisms.task import state_protection
-from private_ensembles.page import own_page
-from private_ensembles.release import expectation, pool, releasing, showing
+from private_ensembles.base import files as io
+from private_ensembles.labels.task import state_protection
+from private_ensembles.release import (
+    expectation,
+    own_keys,
+    pool,
+    releasing,
+    showing,
+)
 from private_ensembles.release import own_votes as accounts
-from private_ensembles.votes.foreign import read_own_votes
+from private_ensembles.release.files.read import read_own_votes
+from private_ensembles.report import own_page
+from private_ensembles.report.own_figure import draw_own
 
 place = releasing.Place(Path(snakemake.params.labels_file).parent)
 with io.job(snakemake, confidential=True, lock=place.lock) as job:

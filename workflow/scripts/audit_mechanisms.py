@@ -3,16 +3,16 @@
 import json
 from pathlib import Path
 
-from private_ensembles.figures.ledger import draw_ledger
-from private_ensembles.jobs import io
-from private_ensembles.ledger.ledger import ledger, setting
-from private_ensembles.ledger.totals import totals
-from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.reproduced import claims_of
+from private_ensembles.base import files
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.papers.compare.reproduced import claims_of
+from private_ensembles.papers.ledger.figure import draw_ledger
+from private_ensembles.papers.ledger.ledger import ledger, setting
+from private_ensembles.papers.ledger.totals import totals
 
 PUBLISHED = ("pate_table1.csv", "dpbag_table6.csv")
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     settings = job.params.settings
     gammas = {
         name: json.loads(Path(path).read_text())["gamma"]
@@ -21,9 +21,9 @@ with io.job(snakemake) as job:
     printed = read_published([FOLDER / name for name in PUBLISHED])
     published = claims_of(printed, settings["pate"])
     table = ledger(settings, gammas, published)
-    io.write_csv(job.output.ledger, table)
+    files.write_csv(job.output.ledger, table)
     draw_ledger(table, job.output.png, job.output.pdf)
     verdicts = table["verdict"].value_counts()
     job.progress("%s", ", ".join(f"{count} {name}" for name, count in verdicts.items()))
     chosen = {name: setting(each, gammas[name]) for name, each in settings["budgets"].items()}
-    io.write_csv(job.output.totals, totals(chosen, **settings["totals"]))
+    files.write_csv(job.output.totals, totals(chosen, **settings["totals"]))

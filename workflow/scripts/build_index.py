@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from private_ensembles.jobs import io
-from private_ensembles.page import index
+from private_ensembles.base import files
+from private_ensembles.report import index
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     page = index.build(
         fidelity=job.input.fidelity,
         tables=job.input.tables,

@@ -1,12 +1,12 @@
 """Train the teachers of a few partitions and let them vote on the public queries."""
 
-from private_ensembles.datasets.tabular import read_records
-from private_ensembles.jobs import io
+from private_ensembles.base import files
+from private_ensembles.labels.marks import FUNCTION_OF_VOTES
 from private_ensembles.papers.dpbag.experiment import cast_votes, queries_needed, split_thirds
-from private_ensembles.votes.bagged import write_votes
-from private_ensembles.votes.marks import FUNCTION_OF_VOTES
+from private_ensembles.papers.dpbag.votes import write_votes
+from private_ensembles.training.data.tabular import read_records
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     options = job.params
     records = read_records(job.input.dataset)
     meter = job.meter(len(options.partitions) * options.n, "teachers")

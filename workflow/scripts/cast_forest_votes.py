@@ -1,13 +1,13 @@
 """Train one random forest on each shard of a table, and let it vote once on every test record."""
 
-from private_ensembles.datasets.shards import permutation_shards
-from private_ensembles.datasets.tabular import read_records
-from private_ensembles.jobs import io
-from private_ensembles.noise.streams import generator
-from private_ensembles.teachers.forest import cast_forest_votes
-from private_ensembles.votes.cache import Votes, write_votes
+from private_ensembles.base import files
+from private_ensembles.base.streams import generator
+from private_ensembles.labels.votes import Votes, write_votes
+from private_ensembles.training.data.shards import permutation_shards
+from private_ensembles.training.data.tabular import read_records
+from private_ensembles.training.teachers.forest import cast_forest_votes
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     K = job.params.K
     seed = job.params.seed
     repeat = job.params.training_seed
@@ -25,7 +25,7 @@ with io.job(snakemake) as job:
         path=(data.name, repeat),
         progress=job.progress,
     )
-    facts = io.provenance(
+    facts = files.provenance(
         "scikit-learn",
         "numpy",
         dataset=data.provenance,

@@ -2,17 +2,17 @@
 
 from itertools import product
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.papers.darrm.simulations import (
     double_subsampling_allowances,
     double_subsampling_case,
 )
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     grid = job.params.settings
     allowances = double_subsampling_allowances(job.params.K, grid["m_values"])
     points = list(product(allowances, grid["epsilon"], grid["Delta"]))
     rows = [double_subsampling_case(job.params.K, *point) for point in job.track(points, "cases")]
-    io.write_csv(job.output[0], rows)
+    files.write_csv(job.output[0], rows)
     failed = sum(row["verdict"] != "holds" for row in rows)
     job.log.info("%d cases, %d fail", len(rows), failed)

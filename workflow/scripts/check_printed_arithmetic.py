@@ -1,9 +1,9 @@
 """Recompute PATE's printed numbers from its printed numbers, and claims made in passing."""
 
-from private_ensembles.jobs import io
-from private_ensembles.published.arithmetic import arithmetic, small_print
-from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.base import files
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.papers.pate.arithmetic import arithmetic, small_print
 
-with io.job(snakemake) as job:
-    io.write_csv(job.output.arithmetic, arithmetic(read_published(FOLDER.glob("pate_*.csv"))))
-    io.write_csv(job.output.small_print, small_print())
+with files.job(snakemake) as job:
+    files.write_csv(job.output.arithmetic, arithmetic(read_published(FOLDER.glob("pate_*.csv"))))
+    files.write_csv(job.output.small_print, small_print())

@@ -1,13 +1,13 @@
 """Compare Laplace and Gaussian noise, and sizes of the ensemble: PATE's Figure 4."""
 
-from private_ensembles.figures import style
-from private_ensembles.figures.pate import draw_noise_comparison
-from private_ensembles.jobs import io
+from private_ensembles.base import files
+from private_ensembles.labels.votes import read_votes
+from private_ensembles.papers.common import style
 from private_ensembles.papers.pate.experiment import noise_comparison
+from private_ensembles.papers.pate.figures import draw_noise_comparison
 from private_ensembles.papers.pate.orders import order_grid
-from private_ensembles.votes.cache import read_votes
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     settings = job.params.settings
     ensembles = []
     asked = slice(settings["queries"])
@@ -23,7 +23,7 @@ with io.job(snakemake) as job:
         settings["delta"],
         order_grid(settings["orders"]),
     )
-    io.write_csv(job.output.data, data)
+    files.write_csv(job.output.data, data)
     delta = style.number(settings["delta"])
     source = f"synthetic votes, {settings['queries']} queries, δ = {delta}"
     draw_noise_comparison(data, job.output.png, job.output.pdf, source=source)

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.datasets.images import read_dataset
-from private_ensembles.datasets.tabular import read_records
-from private_ensembles.jobs import io
-from private_ensembles.published import sizes
-from private_ensembles.published.comparison import compare, compare_relations
-from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.base import files
+from private_ensembles.papers.compare import sizes
+from private_ensembles.papers.compare.comparison import compare, compare_relations
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.training.data.images import read_dataset
+from private_ensembles.training.data.tabular import read_records
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     params = job.params
     settings = {
         "darrm": params.darrm,
@@ -33,7 +33,7 @@ with io.job(snakemake) as job:
     numbers = compare(printed, tables, settings, data=params.data)
     relations = compare_relations(printed, tables, settings, data=params.data)
     table = pd.concat([numbers, relations], ignore_index=True)
-    io.write_csv(job.output[0], table)
+    files.write_csv(job.output[0], table)
     statuses = table["status"].value_counts()
     counted = [f"{number} {status.replace('_', ' ')}" for status, number in statuses.items()]
     job.progress("%s", ", ".join(counted))

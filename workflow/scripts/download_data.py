@@ -2,10 +2,10 @@
 
 import os
 
-from private_ensembles.datasets.download import KnownFile, Patience, fetch
-from private_ensembles.jobs import io
+from private_ensembles.base import files
+from private_ensembles.training.data.download import KnownFile, Patience, fetch
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     dataset, file = job.wildcards.dataset, job.wildcards.file
     # Read here and not from params: a changed address is no reason to download again.
     mirror = job.config["data_mirror"]

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from private_ensembles.figures.dpbag import draw_labels, draw_students
-from private_ensembles.jobs import io
+from private_ensembles.base import files
+from private_ensembles.papers.dpbag.figures import draw_labels, draw_students
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     counts = pd.concat([pd.read_csv(path) for path in job.input.counts], ignore_index=True)
     students = pd.concat([pd.read_csv(path) for path in job.input.students], ignore_index=True)
     out = job.output

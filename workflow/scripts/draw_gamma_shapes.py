@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from private_ensembles.figures import darrm as figures
-from private_ensembles.jobs import io
-from private_ensembles.papers.darrm.figures import feasible_region, gamma_shapes
+from private_ensembles.base import files
+from private_ensembles.papers.darrm import figures as figures
+from private_ensembles.papers.darrm.figure_data import feasible_region, gamma_shapes
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     out = job.output
     for index, (name, settings) in enumerate(job.params.settings.items()):
         solutions = [json.loads(Path(path).read_text("utf-8")) for path in job.input[name]]
@@ -17,10 +17,10 @@ with io.job(snakemake) as job:
             subsamples=settings.get("subsamples"),
             delta_prime=settings.get("delta_prime"),
         )
-        io.write_csv(out.data[index], data)
+        files.write_csv(out.data[index], data)
         setting = figures.setting(solutions[0])
         figures.draw_gamma_shapes(data, out.png[index], out.pdf[index], setting=setting)
         region = feasible_region(solutions)
-        io.write_csv(out.region_data[index], region)
+        files.write_csv(out.region_data[index], region)
         paths = out.region[index], out.region_pdf[index]
         figures.draw_feasible_region(region, *paths, setting=setting)

@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from private_ensembles.figures.nzc import draw_ensembles
-from private_ensembles.jobs import io
-from private_ensembles.papers.nzc.figures import figure2
-from private_ensembles.votes.cache import read_votes
+from private_ensembles.base import files
+from private_ensembles.labels.votes import read_votes
+from private_ensembles.papers.nzc.figure_data import figure2
+from private_ensembles.papers.nzc.figures import draw_ensembles
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     parts = []
     for task, settings in job.params.tasks.items():
         caches = {size: read_votes(job.params.votes[task][size]) for size in settings["sizes"]}
@@ -16,5 +16,5 @@ with io.job(snakemake) as job:
         labels = caches[settings["sizes"][0]].labels[pool]
         parts.append(figure2(counts, labels, job.params.distances, task=task))
     data = pd.concat(parts, ignore_index=True)
-    io.write_csv(job.output.data, data)
+    files.write_csv(job.output.data, data)
     draw_ensembles(data, job.output.png, job.output.pdf)

@@ -3,16 +3,16 @@
 import json
 from pathlib import Path
 
-from private_ensembles.figures import darrm as figures
-from private_ensembles.jobs import io
-from private_ensembles.papers.darrm.figures import prior_shapes
+from private_ensembles.base import files
+from private_ensembles.papers.darrm import figures as figures
+from private_ensembles.papers.darrm.figure_data import prior_shapes
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     solutions = {
         name: [json.loads(Path(path).read_text(encoding="utf-8")) for path in job.input[name]]
         for name in ("U", "P")
     }
     data = prior_shapes(solutions, job.params.actual)
-    io.write_csv(job.output.data, data)
+    files.write_csv(job.output.data, data)
     setting = figures.setting(solutions["U"][0])
     figures.draw_prior_shapes(data, job.output.png, job.output.pdf, setting=setting)

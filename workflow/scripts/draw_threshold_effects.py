@@ -2,18 +2,18 @@
 
 import pandas as pd
 
-from private_ensembles.figures import style
-from private_ensembles.figures.pate import draw_threshold_effects
-from private_ensembles.jobs import io
-from private_ensembles.papers.pate.figures import (
+from private_ensembles.base import files
+from private_ensembles.labels.votes import read_votes
+from private_ensembles.papers.common import style
+from private_ensembles.papers.pate.figure_data import (
     answering_cost,
     equal_answers,
     threshold_histogram,
 )
+from private_ensembles.papers.pate.figures import draw_threshold_effects
 from private_ensembles.papers.pate.orders import order_grid
-from private_ensembles.votes.cache import read_votes
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     settings = job.params.settings
     counts = read_votes(job.input.votes[0]).histogram()[: settings["queries"]]
     checks = settings["checks"]
@@ -25,8 +25,8 @@ with io.job(snakemake) as job:
     )
     bins = threshold_histogram(counts, checks, sigma2, settings["order"])
     data = pd.concat([bins, cost], ignore_index=True)
-    io.write_csv(job.output.data, data)
+    files.write_csv(job.output.data, data)
     pairs = equal_answers(counts, settings["figure1"], sigma2, delta, orders)
-    io.write_csv(job.output.equal, pairs.assign(task="glyph", synthetic=True))
+    files.write_csv(job.output.equal, pairs.assign(task="glyph", synthetic=True))
     source = f"synthetic votes of {settings['teachers']} teachers, δ = {style.number(delta)}"
     draw_threshold_effects(data, job.output.png, job.output.pdf, source=source)

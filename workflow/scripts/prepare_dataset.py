@@ -1,10 +1,10 @@
 """Read, check and split one data set into the private training part and the public queries."""
 
-from private_ensembles.datasets.archive import write_dataset
-from private_ensembles.datasets.prepare import prepare
-from private_ensembles.jobs import io
+from private_ensembles.base import files
+from private_ensembles.training.data.archive import write_dataset
+from private_ensembles.training.data.prepare import prepare
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     name = job.wildcards.dataset
     dataset = prepare(
         name,

@@ -4,12 +4,12 @@ import shutil
 
 import yaml
 
-from private_ensembles.jobs import io
-from private_ensembles.page.markdown import docs_page
-from private_ensembles.page.page import ASSETS
-from private_ensembles.page.sections import read_sections
+from private_ensembles.base import files
+from private_ensembles.report.markdown import docs_page
+from private_ensembles.report.page import ASSETS
+from private_ensembles.report.sections import read_sections
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     shutil.copyfile(job.input.fidelity, job.output.fidelity)
     configuration = yaml.safe_dump(job.params.configuration, sort_keys=False)
     job.output.configuration.write_text(configuration, encoding="utf-8")
@@ -18,7 +18,7 @@ with io.job(snakemake) as job:
         copies = getattr(job.output, kind)
         for source, copy in zip(sources, copies, strict=True):
             shutil.copyfile(source, copy)
-    facts = io.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy")
+    facts = files.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy")
     sections = {section.paper: section for section in read_sections(ASSETS)}
     for paper, page in zip(job.params.papers, job.output.pages, strict=True):
         text = docs_page(

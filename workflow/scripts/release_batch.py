@@ -2,12 +2,12 @@
 
 from dataclasses import asdict
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.release import session_export
+from private_ensembles.release.files.read import read_own_votes
 from private_ensembles.release.session import Session
-from private_ensembles.votes.foreign import read_own_votes
 
-with io.job(snakemake, confidential=True) as job:
+with files.job(snakemake, confidential=True) as job:
     key = job.params.session["batch"]
     with Session.open(job.params.session["file"]) as session:
         task = session.plan.task
@@ -25,4 +25,4 @@ with io.job(snakemake, confidential=True) as job:
             job.output.labels.parent.chmod(0o700)
         text = session.labels_text(session.batch(key))
         job.output.labels.write_text(text, encoding="utf-8")
-        io.write_json(job.output.status, session_export.status(session))
+        files.write_json(job.output.status, session_export.status(session))

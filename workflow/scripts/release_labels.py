@@ -2,10 +2,10 @@
 
 from importlib import import_module
 
-from private_ensembles.jobs import io
-from private_ensembles.papers.inputs import read_inputs
+from private_ensembles.base import files
+from private_ensembles.papers.common.inputs import read_inputs
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     experiment = import_module(f"private_ensembles.papers.{job.params.paper}.experiment")
     rows, arrays = experiment.release_labels(
         read_inputs(job.input),
@@ -14,6 +14,6 @@ with io.job(snakemake) as job:
         seed=job.params.seed,
         noise=job.params.noise,
     )
-    io.write_csv(job.output.table, rows)
-    io.write_npz(job.output.labels, **arrays)
+    files.write_csv(job.output.table, rows)
+    files.write_npz(job.output.labels, **arrays)
     job.log.info("%d releases", len(rows))

@@ -1,9 +1,9 @@
 """Solve and certify every gamma family at all m of one K, epsilon and Delta."""
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.papers.darrm.simulations import noiseless_allowances, sweep
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     rows = []
     swept = sweep(
         **job.params.point,
@@ -16,6 +16,6 @@ with io.job(snakemake) as job:
         rows.append(row)
         job.log.info("m = %(m)s, %(family)s: error %(expected_error).6g", row)
     noiseless = list(noiseless_allowances(**job.params.point))
-    provenance = io.provenance("numpy", "scipy", "highspy", "gurobipy")
+    provenance = files.provenance("numpy", "scipy", "highspy", "gurobipy")
     content = {"rows": rows, "noiseless": noiseless, "provenance": provenance}
-    io.write_json(job.output[0], content)
+    files.write_json(job.output[0], content)

@@ -2,16 +2,16 @@
 
 import pandas as pd
 
-from private_ensembles.figures.objectives import draw_objectives
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.papers.darrm.monte_carlo import study_objectives
+from private_ensembles.papers.darrm.objectives_figure import draw_objectives
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     settings = dict(job.params.settings)
     parts = []
     for K in job.track(settings.pop("K"), "ensembles"):
         part = study_objectives(K, **settings, seed=job.params.seed, solver=job.params.solver)
         parts.append(part)
     data = pd.concat(parts, ignore_index=True)
-    io.write_csv(job.output.data, data)
+    files.write_csv(job.output.data, data)
     draw_objectives(data, job.output.png, job.output.pdf)

@@ -1,11 +1,11 @@
 """Draw the votes of an ensemble that does not exist from a stated profile of its consensus."""
 
-from private_ensembles.jobs import io
-from private_ensembles.noise.streams import generator
-from private_ensembles.votes.cache import Votes, write_votes
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+from private_ensembles.base import files
+from private_ensembles.base.streams import generator
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
+from private_ensembles.labels.votes import Votes, write_votes
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     K = job.params.K
     name = job.params.name
     seed = job.params.seed
@@ -16,7 +16,7 @@ with io.job(snakemake) as job:
     # K is not in the path: ensembles of all sizes are asked the same queries.
     source = generator(seed, "synthetic votes", name, repeat)
     counts, labels = synthetic_counts(profile, K, n_queries, source)
-    facts = io.provenance(
+    facts = files.provenance(
         "numpy",
         synthetic=True,
         profile={"name": name, **settings},

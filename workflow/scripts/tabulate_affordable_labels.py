@@ -1,10 +1,10 @@
 """Tabulate how many labels a budget buys whatever the votes are."""
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.papers.dpbag.experiment import deltas_of
 from private_ensembles.papers.dpbag.tables import affordable_labels
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     budget = job.params.budget
     table = affordable_labels(
         job.params.shards,
@@ -13,4 +13,4 @@ with io.job(snakemake) as job:
         noise=budget["noise"],
         order_max=budget["order_max"],
     )
-    io.write_csv(job.output[0], table)
+    files.write_csv(job.output[0], table)

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from private_ensembles.configuration.naming import parameters_of
-from private_ensembles.jobs import io
+from private_ensembles.base import files
+from private_ensembles.base.numbers import parameters_of
 from private_ensembles.papers.darrm.tables import gnmax_sigmas
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     settings = [
         {"name": name, "m": job.params.m, **cost} for name, cost in job.params.datasets.items()
     ]
@@ -14,4 +14,4 @@ with io.job(snakemake) as job:
     for path in job.input:
         budget = parameters_of(path)
         searches[budget["epsilon"], budget["delta"]] = pd.read_csv(path)
-    io.write_csv(job.output[0], gnmax_sigmas(settings, searches))
+    files.write_csv(job.output[0], gnmax_sigmas(settings, searches))

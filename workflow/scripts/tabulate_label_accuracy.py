@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.papers.darrm.accuracies import accuracy_by_training, label_accuracy
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     tables = zip(job.params.m, job.output.means, job.output.by_training, strict=True)
     for item, means, by_training in tables:
         labels = pd.concat(map(pd.read_csv, job.input[item]), ignore_index=True)
-        io.write_csv(means, label_accuracy(labels))
-        io.write_csv(by_training, accuracy_by_training(labels))
+        files.write_csv(means, label_accuracy(labels))
+        files.write_csv(by_training, accuracy_by_training(labels))

@@ -1,9 +1,9 @@
 """Tabulate the total privacy loss of many labels, as published and as tight as proven."""
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.papers.darrm.tables import privacy_loss
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     params = job.params
     datasets = [{"name": name, **cost} for name, cost in params.datasets.items()]
     for m, path in zip(params.m.values(), job.output, strict=True):
@@ -15,4 +15,4 @@ with io.job(snakemake) as job:
             delta_prime=params.delta_prime,
             **params.search,
         )
-        io.write_csv(path, table)
+        files.write_csv(path, table)

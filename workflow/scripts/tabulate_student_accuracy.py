@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.papers.dpbag.tables import student_accuracy, students_by_split
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     tables = zip(job.params.tables, job.output.means, job.output.by_split, strict=True)
     for item, means, by_split in tables:
         students = pd.concat(map(pd.read_csv, job.input[item]), ignore_index=True)
-        io.write_csv(means, student_accuracy(students))
-        io.write_csv(by_split, students_by_split(students))
+        files.write_csv(means, student_accuracy(students))
+        files.write_csv(by_split, students_by_split(students))

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 from private_ensembles.papers.pate.tables import sanitized_privacy, students
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     frames = {}
     for name in ("privacy", "labels", "students", "baselines"):
         parts = [pd.read_csv(path) for path in getattr(job.input, name)]
@@ -17,5 +17,5 @@ with io.job(snakemake) as job:
         frames["baselines"],
         job.params.tasks,
     )
-    io.write_csv(job.output.table1, table1)
-    io.write_csv(job.output.table2, sanitized_privacy(frames["privacy"], job.params.tasks))
+    files.write_csv(job.output.table1, table1)
+    files.write_csv(job.output.table2, sanitized_privacy(frames["privacy"], job.params.tasks))

@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from private_ensembles.configuration.naming import parameters_of
-from private_ensembles.datasets.tabular import read_records
-from private_ensembles.jobs import io
+from private_ensembles.base import files
+from private_ensembles.base.numbers import parameters_of
 from private_ensembles.papers.dpbag.experiment import split_thirds, with_facts
 from private_ensembles.papers.dpbag.students import run
+from private_ensembles.training.data.tabular import read_records
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     options = job.params
     records = read_records(job.input.dataset)
     costs = {parameters_of(path)["n"]: path for path in job.input.costs}
@@ -16,7 +16,7 @@ with io.job(snakemake) as job:
     for path in job.input.counts:
         n = parameters_of(path)["n"]
         rows = pd.read_csv(path).to_dict("records")
-        accounts[n] = rows, io.read_npz(costs[n], required=("k", "ones"))
+        accounts[n] = rows, files.read_npz(costs[n], required=("k", "ones"))
     meter = job.meter(sum(len(arrays["k"]) for _, arrays in accounts.values()), "pairs (n, k)")
     rows = run(
         split_thirds(records, options.scaling, options.seed, options.repeat),
@@ -30,4 +30,4 @@ with io.job(snakemake) as job:
     )
     meter.finish()
     facts = {"dataset": records.name, "stand_in": records.stand_in, "model": options.model}
-    io.write_csv(job.output[0], with_facts(rows, **facts, seed=options.repeat))
+    files.write_csv(job.output[0], with_facts(rows, **facts, seed=options.repeat))

@@ -1,17 +1,17 @@
 """Train students of one task, each on the labels of an aggregator, or one on all private data."""
 
-from private_ensembles.jobs import io
-from private_ensembles.papers.students import (
+from private_ensembles.base import files
+from private_ensembles.papers.common.students import (
     address,
     first_alike,
     read_inputs,
     read_labels,
     run_student,
 )
-from private_ensembles.student.students import save_student
-from private_ensembles.teachers.device import choose_device
+from private_ensembles.training.student.students import save_student
+from private_ensembles.training.teachers.device import choose_device
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     options = job.params
     inputs, facts = read_inputs(job.input.dataset)
     summaries = []
@@ -37,7 +37,7 @@ with io.job(snakemake) as job:
         student, summary, history = trained[first]
         summaries.append({**columns, **summary, **options.remarks})
         histories += [{**columns, **row} for row in history]
-    io.write_csv(job.output.summary, summaries)
+    files.write_csv(job.output.summary, summaries)
     if options.keep_student:
-        io.write_csv(job.output.history, histories, [*columns, "epoch", "accuracy"])
+        files.write_csv(job.output.history, histories, [*columns, "epoch", "accuracy"])
         save_student(job.output.model, student)

@@ -1,18 +1,18 @@
 """Train an ensemble or a slice of it, each teacher on its own shard, either kind on the same."""
 
-from private_ensembles.datasets.images import read_dataset
-from private_ensembles.datasets.shards import cut_shards
-from private_ensembles.jobs import io
-from private_ensembles.jobs.checkpoint import checkpoint_beside
-from private_ensembles.noise.streams import generator
-from private_ensembles.teachers.device import choose_device
-from private_ensembles.teachers.ensemble import train_ensemble
-from private_ensembles.teachers.ensemble_file import save_ensemble
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.slices import slice_members
-from private_ensembles.teachers.sources import Randomness
+from private_ensembles.base import files
+from private_ensembles.base.streams import generator
+from private_ensembles.training.checkpoint import checkpoint_beside
+from private_ensembles.training.data.images import read_dataset
+from private_ensembles.training.data.shards import cut_shards
+from private_ensembles.training.teachers.device import choose_device
+from private_ensembles.training.teachers.ensemble import train_ensemble
+from private_ensembles.training.teachers.ensemble_file import save_ensemble
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.slices import slice_members
+from private_ensembles.training.teachers.sources import Randomness
 
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     options = job.params
     K, seed, repeat = options.K, options.seed, options.training_seed
     dataset = read_dataset(job.input.dataset)
@@ -45,5 +45,5 @@ with io.job(snakemake) as job:
         checkpoint=checkpoint_beside(snakemake.output[0], job, device, facts),
         progress=job.progress,
     )
-    facts = io.provenance("torch", "opacus", "numpy", device=str(device), **facts)
+    facts = files.provenance("torch", "opacus", "numpy", device=str(device), **facts)
     save_ensemble(job.output[0], teachers, facts)

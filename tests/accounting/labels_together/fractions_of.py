@@ -6,9 +6,8 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from private_ensembles.accounting.adaptive.families import two_classes
-
-from ..adversaries import UNIT, both_orders
+from private_ensembles.accounting.labels_together.families import two_classes
+from tests.accounting.adversaries import UNIT, both_orders
 
 
 def table(teachers, scale):

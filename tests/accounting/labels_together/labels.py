@@ -6,9 +6,9 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from private_ensembles.accounting.adaptive.account import curve
-from private_ensembles.accounting.adaptive.families import two_classes
-from private_ensembles.accounting.adaptive.scales import least_scale_of_curves
+from private_ensembles.accounting.labels_together.account import curve
+from private_ensembles.accounting.labels_together.families import two_classes
+from private_ensembles.accounting.labels_together.scales import least_scale_of_curves
 
 
 def gnmax(teachers, scale):

@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from private_ensembles.accounting.adaptive.account import Bounds, Curve, adaptive_epsilon, curve
-from private_ensembles.accounting.adaptive.families import Pairs, two_classes
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.accounting.gaussian import gaussian_delta
-
-from ..adversaries import bounds_at
-from .labels import gnmax, least_gnmax
+from private_ensembles.accounting.labels_together.account import (
+    Bounds,
+    Curve,
+    adaptive_epsilon,
+    curve,
+)
+from private_ensembles.accounting.labels_together.families import Pairs, two_classes
+from tests.accounting.adversaries import bounds_at
+from tests.accounting.labels_together.labels import gnmax, least_gnmax
 
 
 @pytest.mark.parametrize("labels", [1, 7, 100])

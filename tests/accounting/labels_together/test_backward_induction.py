@@ -6,14 +6,19 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive import hockey_sticks
-from private_ensembles.accounting.adaptive.backward_induction import (
+from private_ensembles.accounting.labels_together import hockey_sticks
+from private_ensembles.accounting.labels_together.backward_induction import (
     Grid,
     values_above,
     values_below,
 )
-
-from ..adversaries import both_orders, dearest_strategy, exact_value, power, random_rows
+from tests.accounting.adversaries import (
+    both_orders,
+    dearest_strategy,
+    exact_value,
+    power,
+    random_rows,
+)
 
 
 @pytest.mark.parametrize(("pairs", "outcomes", "labels"), [(3, 2, 2), (1, 3, 2), (1, 2, 3)])

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting.adaptive import bounded_range
-from private_ensembles.accounting.adaptive.bounded_range import (
+from private_ensembles.accounting.labels_together import bounded_range
+from private_ensembles.accounting.labels_together.bounded_range import (
     curve_of_draws,
     epsilon_of_draws,
     largest_range,
     least_epsilon,
 )
-
-from ..adversaries import exact_value, power
+from tests.accounting.adversaries import exact_value, power
 
 # e^(half a range) as a fraction: whole numbers of it keep all probabilities exact.
 HALVES = [Fraction(21, 20), Fraction(5, 4), Fraction(2), Fraction(5)]

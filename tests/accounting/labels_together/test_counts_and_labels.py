@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from private_ensembles.accounting.adaptive.backward_induction import Grid
-from private_ensembles.accounting.adaptive.counts_and_labels import (
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.labels_together.backward_induction import Grid
+from private_ensembles.accounting.labels_together.counts_and_labels import (
     LabelsAlone,
     NoisyCounts,
     joint_epsilon,
     labels_alone,
 )
-from private_ensembles.accounting.adaptive.families import Pairs, two_classes
-from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.gaussian import gaussian_delta
-
-from ..adversaries import bounds_at, random_rows
-from .labels import gnmax
+from private_ensembles.accounting.labels_together.families import Pairs, two_classes
+from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
+from tests.accounting.adversaries import bounds_at, random_rows
+from tests.accounting.labels_together.labels import gnmax
 
 
 def joint_delta(family, labels, counts, epsilon, **options):

@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import bounded_range_pairs, pure_pair
 from private_ensembles.accounting.composition import optimal_homogeneous
-
-from ..adversaries import both_orders, bounds_at, convex_value, dearest_row, exact_value, power
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import bounded_range_pairs, pure_pair
+from tests.accounting.adversaries import (
+    both_orders,
+    bounds_at,
+    convex_value,
+    dearest_row,
+    exact_value,
+    power,
+)
 
 RATES = [0.02, 0.3, 2.0]
 

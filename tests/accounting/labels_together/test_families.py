@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from private_ensembles.accounting.adaptive import families, hockey_sticks
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import Pairs, of_table
-from private_ensembles.noise.laplace import difference_tail
+from private_ensembles.accounting.labels_together import families, hockey_sticks
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import Pairs, of_table
+from private_ensembles.base.laplace_tail import difference_tail
 
 
 def _normal_table(teachers, scale):

@@ -11,19 +11,18 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import two_classes
-from private_ensembles.accounting.adaptive.gaussian_maximum import (
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import two_classes
+from private_ensembles.accounting.labels_together.gaussian_maximum import (
     _ERROR,
     OUTSIDE,
     GaussianMaximum,
     curvatures,
     outcomes,
 )
-from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-
-from ..adversaries import bounds_at, check_small_adversaries
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from tests.accounting.adversaries import bounds_at, check_small_adversaries
 
 T = np.exp([-4.0, -1.0, -0.3, -0.05, -0.004, 0.0, 0.01, 0.1, 0.5, 2.0, 5.0])
 

@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting.adaptive import hockey_sticks
-from private_ensembles.accounting.adaptive.backward_induction import Grid, values_above
-from private_ensembles.accounting.adaptive.families import two_classes
-from private_ensembles.accounting.adaptive.hockey_sticks import (
+from private_ensembles.accounting.labels_together import hockey_sticks
+from private_ensembles.accounting.labels_together.backward_induction import Grid, values_above
+from private_ensembles.accounting.labels_together.families import two_classes
+from private_ensembles.accounting.labels_together.hockey_sticks import (
     excesses,
     gathered,
     highest,
     kernels,
     thresholds,
 )
-
-from ..adversaries import random_rows
+from tests.accounting.adversaries import random_rows
 
 STEP, REACH = 0.07, 40
 

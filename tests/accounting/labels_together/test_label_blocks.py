@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from private_ensembles.accounting.adaptive import hockey_sticks, label_blocks
-from private_ensembles.accounting.adaptive.backward_induction import Grid, values_above
-from private_ensembles.accounting.adaptive.label_blocks import block, values_of_labels
-
-from ..adversaries import both_orders, exact_value, power, random_rows
+from private_ensembles.accounting.labels_together import hockey_sticks, label_blocks
+from private_ensembles.accounting.labels_together.backward_induction import Grid, values_above
+from private_ensembles.accounting.labels_together.label_blocks import block, values_of_labels
+from tests.accounting.adversaries import both_orders, exact_value, power, random_rows
 
 
 def _kernels(rng, pairs, outcomes, step):

@@ -5,17 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.account import FINE, adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import of_table
-from private_ensembles.accounting.adaptive.scales import (
+from private_ensembles.accounting.labels_together.account import FINE, adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import of_table
+from private_ensembles.accounting.labels_together.scales import (
     grid_fineness,
     loses_all,
     nothing_left,
     share_of_scale,
 )
-
-from ..adversaries import bounds_at
-from .labels import gnmax, least_gnmax, least_scale
+from tests.accounting.adversaries import bounds_at
+from tests.accounting.labels_together.labels import gnmax, least_gnmax, least_scale
 
 # Published nowhere but in docs/many-labels.md. `analytic` is what the noisy counts need.
 TARGETS = [

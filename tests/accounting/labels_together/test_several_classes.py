@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from private_ensembles.accounting.adaptive import several_classes
+from private_ensembles.accounting.labels_together import several_classes
 
 
 def every_move(moved, classes):

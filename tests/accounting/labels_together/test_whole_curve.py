@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import two_classes
-from private_ensembles.accounting.adaptive.whole_curve import whole_curve
-
-from ..adversaries import both_orders, exact_value, power
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import two_classes
+from private_ensembles.accounting.labels_together.whole_curve import whole_curve
+from tests.accounting.adversaries import both_orders, exact_value, power
 
 FAMILY = two_classes([0.0625, 0.25, 0.5, 0.75, 0.9375], error=0.0)
 

@@ -10,13 +10,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
-from private_ensembles.votes.ballots import counted, dealt
-
-from ...accounting.adversaries import exact_value, power
-from ...audit.oracle import all_histograms
-from .test_groups import OF_TEACHERS, OF_TWO, ON_COUNTS, exact_delta_of, task_of
+from private_ensembles.labels.ballots import counted, dealt
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
+from tests.accounting.adversaries import exact_value, power
+from tests.audit.oracle import all_histograms
+from tests.labels.accounts.test_groups import (
+    OF_TEACHERS,
+    OF_TWO,
+    ON_COUNTS,
+    exact_delta_of,
+    task_of,
+)
 
 # Classes, teachers, labels.
 SIZES = [(2, 4, 1), (2, 4, 2), (2, 3, 3), (3, 4, 1), (3, 2, 3)]
@@ -156,7 +167,7 @@ def test_votes_and_counts_are_dealt_out_alike():
 
 
 def test_a_task_without_absent_ballots_has_none_on_its_profile():
-    from private_ensembles.votes.synthetic import ConsensusProfile
+    from private_ensembles.labels.profile import ConsensusProfile
 
     profile = ConsensusProfile(
         3, easy_share=0.7, easy=(20, 2), hard=(2, 2), confusion=1, absent_share=0.2

@@ -8,13 +8,18 @@ import pytest
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Secure
-from private_ensembles.pate.data_independent import rho_cost
-from private_ensembles.pate.gnmax import gnmax_sigma
+from private_ensembles.base.sources import Secure
+from private_ensembles.labels.door import release
+from private_ensembles.labels.gnmax import gnmax_sigma
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.noisy_counts import rho_cost
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 
 def test_one_label_has_the_sigma_of_the_paper():

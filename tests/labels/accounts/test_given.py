@@ -7,14 +7,21 @@ import pytest
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.mechanisms.accounts import given
-from private_ensembles.mechanisms.laws import bagging, immutable, laplace
-from private_ensembles.mechanisms.laws.bagging import BaggingNoise
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
-from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.accounts import given
+from private_ensembles.labels.laws import laplace
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.laws.laplace import LaplaceNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.dpbag import law as bagging
+from private_ensembles.papers.dpbag.law import BaggingNoise
+from private_ensembles.papers.nzc import law as immutable
+from private_ensembles.papers.nzc.law import ImmutableNoise
 from private_ensembles.papers.pate.given_noise import ACCOUNTS
 
 TASK = Task(Ensemble(28, 2), Budget(1.0, 1e-5), Wanted(1))

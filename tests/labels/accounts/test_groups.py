@@ -8,14 +8,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts import groups
-from private_ensembles.mechanisms.accounts.account import Account
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
-
-from ...accounting.adversaries import exact_value, power
-from ...audit.oracle import all_histograms
+from private_ensembles.labels import registry
+from private_ensembles.labels.accounts import groups
+from private_ensembles.labels.accounts.account import Account
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
+from tests.accounting.adversaries import exact_value, power
+from tests.audit.oracle import all_histograms
 
 # The teachers' own privacy, not noise on the votes, keeps the budget of these.
 OF_TEACHERS = ("majority_private", "darrm_sub", "darrm_opt", "committee")

@@ -6,15 +6,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.scales import grid_fineness, loses_all
 from private_ensembles.accounting.labels import composed
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.scales import grid_fineness, loses_all
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.accounts import label as label_account
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import refusal
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.pate.data_independent import rho_cost
+from private_ensembles.labels.accounts import label as label_account
+from private_ensembles.labels.door import refusal
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.noisy_counts import rho_cost
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 BASE = Task(Ensemble(9, 2), Budget(1.0, 1e-5), Wanted(40, 60))
 

@@ -5,8 +5,13 @@ from fractions import Fraction
 import pytest
 
 from private_ensembles.accounting.labels import composed, label_epsilon
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 PURE = load("lnmax_pure")
 

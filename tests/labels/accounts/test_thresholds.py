@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.accounts import thresholds
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Secure, Seeded
-
-from ..strategies import dearest
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels.accounts import thresholds
+from private_ensembles.labels.door import release
+from private_ensembles.labels.laws.checked import CheckedNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from tests.labels.strategies import dearest
 
 MECHANISM = load("confident_gnmax_exact")
 COUNTED = load("confident_gnmax")

@@ -9,16 +9,20 @@ from scipy.special import ndtr
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.checks.checked import CheckedNoise, plurality, student
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Secure
+from private_ensembles.base.sources import Secure
+from private_ensembles.labels.door import release
+from private_ensembles.labels.gnmax_lattice import lattice_distribution
+from private_ensembles.labels.laws.checked import CheckedNoise, plurality, student
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.pate.given_noise import ACCOUNTS
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
-from private_ensembles.pate.gnmax_lattice import lattice_distribution
-
-from ..strategies import dearest
+from tests.labels.strategies import dearest
 
 NOISE = CheckedNoise(threshold=4.0, sigma1=3.0, sigma2=2.0, queries=50, labels=20, score=0.7)
 COUNTS = np.array([[6, 1], [3, 4], [0, 7]])

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.laws import exponential
+from private_ensembles.labels.laws import exponential
 
 
 def permute_and_flip_by_definition(counts, rate):

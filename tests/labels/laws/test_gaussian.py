@@ -10,13 +10,23 @@ from scipy.special import ndtr
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.laws import gaussian
-from private_ensembles.mechanisms.laws.gaussian import COINS, FINE, WHOLE, GaussianNoise, gnmax
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Seeded
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-
-from ..frequencies import follows
+from private_ensembles.base.sources import Seeded
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from private_ensembles.labels.laws import gaussian
+from private_ensembles.labels.laws.gaussian import (
+    COINS,
+    FINE,
+    WHOLE,
+    GaussianNoise,
+    gnmax,
+)
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from tests.labels.frequencies import follows
 
 
 @pytest.mark.parametrize("sigma", [0.5, 4.0])

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from private_ensembles.mechanisms.ladder import ladder_chances
-from private_ensembles.mechanisms.laws.ladder import LAW, LeakyLabel
-from private_ensembles.noise.sources import Seeded
+from private_ensembles.base.sources import Seeded
+from private_ensembles.labels.ladder import ladder_chances
+from private_ensembles.labels.laws.ladder import LAW, LeakyLabel
 
 
 def test_sampler_follows_the_flips():

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.laws.laplace import LAW, LaplaceNoise, PureScale, lnmax
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-
-from ..frequencies import follows
+from private_ensembles.labels.laws.laplace import (
+    LAW,
+    LaplaceNoise,
+    PureScale,
+    lnmax,
+)
+from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
+from tests.labels.frequencies import follows
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

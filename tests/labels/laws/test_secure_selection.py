@@ -10,20 +10,25 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.audit import epsilon_lower_bound
-from private_ensembles.mechanisms.laws.selection import SelectionRate, exact_rate
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
-from private_ensembles.noise import secure
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.noise.streams import generator
-from private_ensembles.planner import ranking, study
-from private_ensembles.planner.defaults import PROFILE
-from private_ensembles.votes.synthetic import ConsensusProfile
-
-from ..drawn import Followed, adaptive_delta
+from private_ensembles.base import secure
+from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.streams import generator
+from private_ensembles.labels.door import release
+from private_ensembles.labels.laws.selection import SelectionRate, exact_rate
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner import planning, ranking
+from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.profile import ConsensusProfile
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
+from tests.labels.drawn import Followed, adaptive_delta
 
 NAMES = ["exponential", "permute_and_flip"]
 
@@ -235,6 +240,6 @@ def test_permute_and_flip_is_right_as_often_as_is_printed():
     """25 teachers of the usual profile, ten classes, one label at epsilon = 0.5."""
     profile = ConsensusProfile(10, **PROFILE)
     task = Task(Ensemble(25, 10), Budget(0.5, 1e-5), Wanted(1, 500), secure=True, profile=profile)
-    (plan,) = ranking.plan(task, *study.profile_votes(task, 0), ["permute_and_flip"])
+    (plan,) = ranking.plan(task, *planning.profile_votes(task, 0), ["permute_and_flip"])
     assert plan.correct == pytest.approx(0.857, abs=2e-3)
     assert plan.epsilon == 0.5

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.audit import exact_epsilon, reduced_histograms
-from private_ensembles.mechanisms.laws import exponential, gumbel
-from private_ensembles.mechanisms.laws.selection import SelectionRate
+from private_ensembles.labels.laws import exponential, gumbel
+from private_ensembles.labels.laws.selection import SelectionRate
 
 BOTH = (gumbel.weigh, exponential.weigh)
 

@@ -5,13 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.families import of_table
+from private_ensembles.accounting.labels_together.families import of_table
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.laws.table import draw_coins, two_class_pairs
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise import secure
-from private_ensembles.noise.sources import Secure
+from private_ensembles.base import secure
+from private_ensembles.base.sources import Secure
+from private_ensembles.labels.laws.table import draw_coins, two_class_pairs
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 TASK = Task(Ensemble(5, 2), Budget(0.5, 1e-3), Wanted(1))
 

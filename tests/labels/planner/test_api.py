@@ -2,10 +2,13 @@
 
 import pytest
 
-from private_ensembles.api.planning import plan
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import (
+from private_ensembles.base import streams
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner import ranking
+from private_ensembles.labels.planner.api import plan
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
+from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Protection,
@@ -13,9 +16,6 @@ from private_ensembles.mechanisms.task import (
     Task,
     Wanted,
 )
-from private_ensembles.noise import streams
-from private_ensembles.planner import ranking
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 ASKED = {"ensemble": Ensemble(40, 3), "budget": Budget(3, 1e-5), "labels": 30}
 NAMES = ["gnmax_analytic", "permute_and_flip", "ladder"]

@@ -4,11 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.laws.selection import SelectionRate
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.planner import study
+from private_ensembles.labels import registry
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.laws.selection import SelectionRate
+from private_ensembles.labels.planner import planning
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 SETTINGS = {
@@ -30,16 +35,18 @@ def test_the_audit_catches_half_the_noise(monkeypatch):
     honest = SelectionRate.used_rate
     monkeypatch.setattr(SelectionRate, "used_rate", property(lambda noise: 2 * honest.fget(noise)))
     task = replace(BASE, wanted=replace(BASE.wanted, labels=1, queries=1))
-    assert study.audit_row("permute_and_flip", task)["verdict"] == "fails"
+    assert planning.audit_row("permute_and_flip", task)["verdict"] == "fails"
 
 
 def test_the_ladder_is_exactly_as_private_as_it_says():
-    row = study.audit_row("ladder", replace(BASE, wanted=replace(BASE.wanted, labels=1, queries=1)))
+    row = planning.audit_row(
+        "ladder", replace(BASE, wanted=replace(BASE.wanted, labels=1, queries=1))
+    )
     assert row["exact"] == pytest.approx(row["claimed"], rel=1e-3)
 
 
 def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
-    table = study.table_of(study.plans(SETTINGS, [0.5, 2.0], seed=1))
+    table = planning.table_of(planning.plans(SETTINGS, [0.5, 2.0], seed=1))
     assert set(table["mechanism"]) == set(SETTINGS["mechanisms"])
     for epsilon, rows in table.groupby("budget_epsilon"):
         applies = rows["not_applicable"] == ""
@@ -52,25 +59,25 @@ def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
     assert gnmax["parameters"].startswith("sigma = ")
     assert table["published"].isna().all()  # one mechanism a family
     both = SETTINGS | {"mechanisms": ["gnmax", "gnmax_exact"]}
-    (row,) = study.table_of(study.plans(both, [2.0], seed=1)).to_dict("records")
+    (row,) = planning.table_of(planning.plans(both, [2.0], seed=1)).to_dict("records")
     assert (row["mechanism"], row["correct"] > row["published"]) == ("gnmax_exact", True)
 
 
 def test_votes_of_the_profile_are_enough_for_the_task_and_the_seed_s():
-    task = study.task(SETTINGS, 1.0, 1e-5, n_teachers=7)
-    counts, labels = study.profile_votes(task, seed=1)
+    task = planning.task(SETTINGS, 1.0, 1e-5, n_teachers=7)
+    counts, labels = planning.profile_votes(task, seed=1)
     assert counts.shape == (500, 3)  # forty alone would say little about forty others
     assert set(counts.sum(axis=1)) == {7}
     assert labels.shape == (500,)
-    many = study.task(SETTINGS, 1.0, 1e-5, n_teachers=7, queries=800)
-    assert study.profile_votes(many, seed=1)[0].shape == (800, 3)
-    again, _ = study.profile_votes(task, seed=1)
-    other, _ = study.profile_votes(task, seed=2)
+    many = planning.task(SETTINGS, 1.0, 1e-5, n_teachers=7, queries=800)
+    assert planning.profile_votes(many, seed=1)[0].shape == (800, 3)
+    again, _ = planning.profile_votes(task, seed=1)
+    other, _ = planning.profile_votes(task, seed=2)
     assert again.tolist() == counts.tolist() != other.tolist()
 
 
 def test_every_label_is_audited_or_says_why_not():
-    table = study.audit_table(SETTINGS).set_index(["mechanism", "classes"])
+    table = planning.audit_table(SETTINGS).set_index(["mechanism", "classes"])
     assert table.loc[("gnmax", 2), "verdict"] == table.loc[("gnmax", 3), "verdict"] == "holds"
     assert table.loc[("ladder", 3), "verdict"] == "for two classes only"
     assert "needs teachers" in table.loc[("majority_private", 2), "verdict"]
@@ -79,18 +86,18 @@ def test_every_label_is_audited_or_says_why_not():
 
 
 def test_parameters_are_words_of_four_digits():
-    assert study.words(GaussianNoise(12.34567, 286)) == "sigma = 12.35, labels = 286"
-    assert study.words(None) == ""
+    assert planning.words(GaussianNoise(12.34567, 286)) == "sigma = 12.35, labels = 286"
+    assert planning.words(None) == ""
 
 
 def test_secure_noise_is_planned_and_audited_as_it_is_drawn():
     sure = ["gnmax_analytic", "confident_gnmax", "permute_and_flip"]
     names = {"mechanisms": [*sure, "lnmax_pure"]}
-    table = study.table_of(study.plans(SETTINGS | names, [2.0], seed=1, noise="secure"))
+    table = planning.table_of(planning.plans(SETTINGS | names, [2.0], seed=1, noise="secure"))
     refused = table["not_applicable"] != ""
     assert table.loc[refused, "mechanism"].tolist() == ["lnmax_pure"]
     assert (table.loc[~refused, "epsilon"] <= 2.0).all()
-    audit = study.audit_table(SETTINGS | names, noise="secure")
+    audit = planning.audit_table(SETTINGS | names, noise="secure")
     verdicts = audit.set_index(["mechanism", "classes"])["verdict"].to_dict()
     assert verdicts["lnmax_pure", 2] == "holds"
     assert "secure noise" in verdicts["lnmax_pure", 3]

@@ -8,15 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms import release as door
-from private_ensembles.mechanisms.accounts import thresholds
-from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.mechanism import Mechanism, load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Seeded
-from private_ensembles.planner import ranking, study
-from private_ensembles.planner.defaults import PROFILE
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+from private_ensembles.base.sources import Seeded
+from private_ensembles.labels import door as door
+from private_ensembles.labels.accounts import thresholds
+from private_ensembles.labels.accounts.label import LabelAccount
+from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.planner import planning, ranking
+from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 PROFILES = {
     "mostly easy": ConsensusProfile(2, 0.9, (20, 2), (2, 2), 1.0),
@@ -340,7 +345,7 @@ def best_of(teachers, classes, queries, labels, epsilon):
     task = Task(Ensemble(teachers, classes), Budget(epsilon, 1e-5), Wanted(labels, queries))
     task = replace(task, secure=True, profile=ConsensusProfile(classes, **PROFILE))
     names = ["gnmax_exact", "confident_gnmax_exact", "exponential"]
-    return task, study.ranked(task, names, 0)
+    return task, planning.ranked(task, names, 0)
 
 
 @pytest.mark.parametrize(

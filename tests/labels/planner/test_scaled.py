@@ -4,11 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.planner import ranking, scaled_plans, study
-from private_ensembles.planner.scaled_plans import Scaled, scale
-from private_ensembles.votes.synthetic import ConsensusProfile
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner import planning, ranking, scaled
+from private_ensembles.labels.planner.scaled import Scaled, scale
+from private_ensembles.labels.profile import ConsensusProfile
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 PROFILE = ConsensusProfile(3, 0.7, (20, 2), (2, 2), 1.0)
 TASK = Task(Ensemble(60, 3), Budget(1.0, 1e-5), Wanted(40, 60), profile=PROFILE)
@@ -24,7 +29,7 @@ CASES = [(name, False, change) for name in QUICK for change in CHANGES] + [
 
 
 def planned(name, task):
-    votes = study.profile_votes(task, 0)
+    votes = planning.profile_votes(task, 0)
     (plan,) = ranking.plan(task, *votes, [name])
     assert plan.refusal is None
     return Scaled(task, plan), votes
@@ -59,7 +64,7 @@ def test_a_mechanism_without_noise_to_scale_serves_fewer_labels_and_no_smaller_b
 def test_noise_that_costs_nothing_is_left_as_it_is(monkeypatch):
     task = replace(TASK, budget=replace(TASK.budget, epsilon=60.0))
     known, votes = planned("gnmax_analytic", task)
-    monkeypatch.setattr(scaled_plans, "_within", lambda *_: pytest.fail("a proof"))
+    monkeypatch.setattr(scaled, "_within", lambda *_: pytest.fail("a proof"))
     fewer = scale(known, replace(task, wanted=replace(task.wanted, labels=8)), *votes)
     assert fewer.plan.parameters.sigma == known.plan.parameters.sigma
     with pytest.raises(pytest.fail.Exception, match="a proof"):
@@ -72,7 +77,7 @@ def test_noise_that_costs_nothing_is_left_as_it_is(monkeypatch):
 
 def test_noise_of_which_nothing_is_proven_is_not_used(monkeypatch):
     known, votes = planned("gnmax_analytic", TASK)
-    monkeypatch.setattr(scaled_plans, "_SPARE", (0.5,))
+    monkeypatch.setattr(scaled, "_SPARE", (0.5,))
     assert scale(known, replace(TASK, budget=replace(TASK.budget, epsilon=0.5)), *votes) is None
     fewer = scale(known, replace(TASK, wanted=replace(TASK.wanted, labels=8)), *votes)
     assert fewer.plan.parameters.sigma == known.plan.parameters.sigma
@@ -82,10 +87,10 @@ def test_more_budget_or_more_labels_never_give_fewer_right_ones():
     tasks = [
         replace(TASK, budget=replace(TASK.budget, epsilon=epsilon)) for epsilon in (4.0, 1.0, 2.0)
     ]
-    votes = study.profile_votes(TASK, 0)
+    votes = planning.profile_votes(TASK, 0)
     names = ["gnmax_analytic", "permute_and_flip", "ladder"]
     plans = [(task, ranking.plan(task, *votes, names)) for task in tasks]
-    table = scaled_plans.fewer_labels(plans, *votes)
+    table = scaled.fewer_labels(plans, *votes)
     assert set(table["mechanism"]) == {"gnmax_analytic", "permute_and_flip"}
     assert sorted(set(table["wanted"])) == [1, 2, 5, 10, 20, 40]
     assert (table["epsilon"] <= table["budget_epsilon"]).all()
@@ -99,9 +104,9 @@ def test_more_budget_or_more_labels_never_give_fewer_right_ones():
 
 
 def test_around_a_plan_are_fewer_labels_and_other_budgets():
-    votes = study.profile_votes(TASK, 0)
+    votes = planning.profile_votes(TASK, 0)
     plans = ranking.plan(TASK, *votes, ["gnmax_analytic", "lnmax_pure"])
-    rows = scaled_plans.around(plans, TASK, *votes)
+    rows = scaled.around(plans, TASK, *votes)
     for plan in plans:
         mine = [row for row in rows if row["mechanism"] == plan.mechanism]
         by_labels = [row for row in mine if row["over"] == "labels"]
@@ -117,26 +122,26 @@ def test_around_a_plan_are_fewer_labels_and_other_budgets():
 def test_around_a_plan_are_only_budgets_that_there_are(epsilon, others):
     """120 is none, and that ended what was asked for 60."""
     task = replace(TASK, budget=replace(TASK.budget, epsilon=epsilon))
-    votes = study.profile_votes(task, 0)
+    votes = planning.profile_votes(task, 0)
     plans = ranking.plan(task, *votes, ["gnmax_analytic"])
-    rows = scaled_plans.around(plans, task, *votes)
+    rows = scaled.around(plans, task, *votes)
     assert [row["budget_epsilon"] for row in rows if row["over"] == "epsilon"] == others
 
 
 def test_plans_of_very_many_labels_become_fewer_ones_only(monkeypatch):
-    monkeypatch.setattr(scaled_plans, "MOST", 5)
-    votes = study.profile_votes(TASK, 0)
+    monkeypatch.setattr(scaled, "MOST", 5)
+    votes = planning.profile_votes(TASK, 0)
     plans = ranking.plan(TASK, *votes, ["gnmax_analytic"])
-    rows = scaled_plans.around(plans, TASK, *votes)
+    rows = scaled.around(plans, TASK, *votes)
     over = {(row["over"], row["wanted"]) for row in rows}
     assert over == {*(("labels", few) for few in (1, 2, 5, 40)), ("epsilon", 40)}
-    assert scaled_plans.fewer_labels([(TASK, plans)], *votes)["wanted"].tolist() == [40, 5, 2, 1]
+    assert scaled.fewer_labels([(TASK, plans)], *votes)["wanted"].tolist() == [40, 5, 2, 1]
 
 
 def test_at_another_budget_thresholds_are_searched_for_anew():
-    votes = study.profile_votes(TASK, 0)
+    votes = planning.profile_votes(TASK, 0)
     (first,) = ranking.plan(TASK, *votes, ["confident_gnmax"])
-    rows = scaled_plans.around([first], TASK, *votes)
+    rows = scaled.around([first], TASK, *votes)
     (row,) = [row for row in rows if row["budget_epsilon"] == 0.5]
     (own,) = ranking.plan(
         replace(TASK, budget=replace(TASK.budget, epsilon=0.5)), *votes, ["confident_gnmax"]
@@ -150,7 +155,7 @@ def test_an_estimate_is_close_to_what_a_plan_of_its_own_gives(name):
     for change in ({"labels": 5}, {"labels": 20}, {"epsilon": 2.0}, {"epsilon": 0.5}):
         wanted = Task.read(TASK.stated() | change)
         own = planned(name, wanted)[0].plan.correct
-        assert scaled_plans.estimate(known, wanted, *votes) == pytest.approx(own, rel=0.02)
+        assert scaled.estimate(known, wanted, *votes) == pytest.approx(own, rel=0.02)
 
 
 @pytest.mark.parametrize("name", ["gnmax_analytic", "gnmax_exact", "confident_gnmax_exact"])
@@ -158,11 +163,11 @@ def test_an_estimate_is_close_to_what_a_plan_of_its_own_gives(name):
 def test_one_question_has_one_answer(name, secure):
     """What twice the budget gives is on the screen by an estimate, and on the page as proven."""
     known, votes = planned(name, replace(TASK, secure=secure))
-    rows = scaled_plans.around([known.plan], known.task, *votes)
+    rows = scaled.around([known.plan], known.task, *votes)
     for row in rows:
         if row["over"] == "epsilon" and row["budget_epsilon"] > 1:
             budget = replace(known.task.budget, epsilon=row["budget_epsilon"])
-            told = scaled_plans.estimate(known, replace(known.task, budget=budget), *votes)
+            told = scaled.estimate(known, replace(known.task, budget=budget), *votes)
             assert told == row["correct"]
 
 
@@ -170,6 +175,5 @@ def test_nothing_is_estimated_of_noise_that_does_not_scale():
     task = replace(TASK, ensemble=replace(TASK.ensemble, private=Budget(0.1, 0.0)))
     known, votes = planned("majority_private", task)
     assert (
-        scaled_plans.estimate(known, replace(task, wanted=replace(task.wanted, labels=5)), *votes)
-        is None
+        scaled.estimate(known, replace(task, wanted=replace(task.wanted, labels=5)), *votes) is None
     )

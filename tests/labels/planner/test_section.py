@@ -2,10 +2,9 @@
 
 import pytest
 
-from private_ensembles.configuration.check import ConfigError, check
-from private_ensembles.configuration.planner import SyntheticVotes
-
-from .shipped import DEFAULT
+from private_ensembles.labels.planner.section import SyntheticVotes
+from private_ensembles.run.check import ConfigError, check
+from tests.run.shipped import DEFAULT
 
 
 def planner(**values):

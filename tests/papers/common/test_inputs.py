@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from private_ensembles.papers.inputs import read_inputs
-from private_ensembles.votes.cache import Votes, write_votes
+from private_ensembles.labels.votes import Votes, write_votes
+from private_ensembles.papers.common.inputs import read_inputs
 
 
 def test_files_are_read_as_their_suffix_says(tmp_path):

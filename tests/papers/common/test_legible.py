@@ -7,25 +7,24 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
-from private_ensembles.figures import dpbag as dpbag_figures
-from private_ensembles.figures import planner as planner_figures
-from private_ensembles.figures import style
-from private_ensembles.figures.darrm import (
+from private_ensembles.papers.common import style
+from private_ensembles.papers.darrm.figures import (
     draw_feasible_region,
     draw_gamma_shapes,
     draw_prior_shapes,
     draw_sigma_search,
 )
-from private_ensembles.figures.ledger import draw_ledger
-from private_ensembles.figures.nzc import draw_ensembles
-from private_ensembles.figures.own_votes import draw_own
+from private_ensembles.papers.dpbag import figures as dpbag_figures
+from private_ensembles.papers.ledger.figure import draw_ledger
+from private_ensembles.papers.nzc.figures import draw_ensembles
+from private_ensembles.report import planner_figure as planner_figures
+from private_ensembles.report.own_figure import draw_own
 from studies.best_label.figure import draw_best_label
 from studies.many_labels.figure import draw_many_labels
-
-from . import test_darrm as darrm
-from . import test_own_votes as own
-from . import test_pate as pate
-from .twice import assert_equal_bytes
+from tests.papers.common.twice import assert_equal_bytes
+from tests.papers.darrm import test_figures as darrm
+from tests.papers.pate import test_figures as pate
+from tests.report import test_own_figure as own
 
 SETTING = {"setting": darrm.SETTING}
 ENSEMBLE = {"ensemble": "250 teachers, 10 classes"}

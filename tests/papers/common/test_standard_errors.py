@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.dpbag.tables import error_of_difference
-from private_ensembles.papers.standard_errors import (
+from private_ensembles.papers.common.standard_errors import (
     Part,
     StandardError,
     multiple,
     standard_error,
 )
+from private_ensembles.papers.dpbag.tables import error_of_difference
 
 # Two-sided, of a normal variable at three standard deviations.
 LEVEL = math.erfc(3 / math.sqrt(2))

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.archive import write_dataset
-from private_ensembles.datasets.images import LabelledImages
-from private_ensembles.datasets.tabular import LabelledRecords
-from private_ensembles.jobs.io import write_npz
-from private_ensembles.papers.students import (
+from private_ensembles.base.files import write_npz
+from private_ensembles.papers.common.students import (
     BASELINE,
     address,
     first_alike,
@@ -15,6 +12,9 @@ from private_ensembles.papers.students import (
     read_labels,
     run_student,
 )
+from private_ensembles.training.data.archive import write_dataset
+from private_ensembles.training.data.images import LabelledImages
+from private_ensembles.training.data.tabular import LabelledRecords
 
 POOL = 40
 NETWORK = {"epochs": 2, "widths": (4, 4, 4), "unlabelled_batch_size": 20}

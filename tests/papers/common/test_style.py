@@ -2,9 +2,9 @@
 
 import pytest
 
-from private_ensembles.figures import style
-from private_ensembles.figures.darrm import BOUND, FAMILIES, PRIOR_FAMILIES
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import registry
+from private_ensembles.papers.common import style
+from private_ensembles.papers.darrm.figures import BOUND, FAMILIES, PRIOR_FAMILIES
 
 
 def test_an_unknown_format_is_refused(tmp_path):

@@ -3,9 +3,9 @@
 import pandas as pd
 import yaml
 
-from private_ensembles.configuration.check import check
-from private_ensembles.published.comparison import compare, compare_relations
-from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.papers.compare.comparison import compare, compare_relations
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.run.check import check
 
 
 def settings_in_docs(root):

@@ -5,10 +5,15 @@ import copy
 import pytest
 import yaml
 
-from private_ensembles.configuration.check import check
-from private_ensembles.published.declarations import paper
-from private_ensembles.published.printed import FOLDER, Key, key_of, read_published
-from private_ensembles.published.reproduced import altered, claims_of, flat
+from private_ensembles.papers.compare.declarations import paper
+from private_ensembles.papers.compare.printed import (
+    FOLDER,
+    Key,
+    key_of,
+    read_published,
+)
+from private_ensembles.papers.compare.reproduced import altered, claims_of, flat
+from private_ensembles.run.check import check
 
 PRINTED = read_published(FOLDER.glob("*.csv"))
 KEYS = [key_of(cell) for cell in PRINTED.to_dict("records")]

@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.darrm.error import error_at
-from private_ensembles.published.arithmetic import arithmetic, claims, printed_rows
-from private_ensembles.published.comparison import compare
-from private_ensembles.published.printed import FOLDER, read_published
-
-from ..pate.printed_rows import ROWS
+from private_ensembles.papers.compare.comparison import compare
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.papers.darrm.mathematics.error import error_at
+from private_ensembles.papers.pate.arithmetic import arithmetic, claims, printed_rows
+from tests.papers.pate.mathematics.printed_rows import ROWS
 
 PRINTED = read_published(FOLDER.glob("pate_*.csv"))
 CLAIMS = {

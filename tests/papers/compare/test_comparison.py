@@ -5,8 +5,8 @@ import re
 import pandas as pd
 import pytest
 
-from private_ensembles.published import comparison
-from private_ensembles.published.comparison import (
+from private_ensembles.papers.compare import comparison
+from private_ensembles.papers.compare.comparison import (
     COLUMNS,
     NUMBER,
     RELATION,
@@ -14,12 +14,22 @@ from private_ensembles.published.comparison import (
     compare_relations,
     judge,
 )
-from private_ensembles.published.declarations import Cause, Paper, Reproduced, paper
-from private_ensembles.published.printed import FOLDER, KEY, equals_printed, key_of, read_published
-from private_ensembles.published.relations.judging import Estimate, Relation
-from private_ensembles.published.reproduced import Reading
-
-from .in_docs import comparison_in_docs
+from private_ensembles.papers.compare.declarations import (
+    Cause,
+    Paper,
+    Reproduced,
+    paper,
+)
+from private_ensembles.papers.compare.judging import Estimate, Relation
+from private_ensembles.papers.compare.printed import (
+    FOLDER,
+    KEY,
+    equals_printed,
+    key_of,
+    read_published,
+)
+from private_ensembles.papers.compare.reproduced import Reading
+from tests.papers.compare.in_docs import comparison_in_docs
 
 DARRM = paper("darrm")
 PRINTED = read_published(FOLDER.glob("*.csv"))
@@ -119,8 +129,8 @@ def test_doubts_are_said_of_numbers_that_were_not_run():
 def test_printed_epsilon_of_fashion_mnist_needs_12000_images():
     """11 teachers, batches of 32, 5 epochs, noise multiplier 12: 10,000 images do not give it."""
     pytest.importorskip("opacus")
-    from private_ensembles.teachers.accounting import epsilon_prv
-    from private_ensembles.teachers.training import poisson_schedule
+    from private_ensembles.training.teachers.accounting import epsilon_prv
+    from private_ensembles.training.teachers.training import poisson_schedule
 
     costs = {}
     for n_train in (10_000, 12_000):

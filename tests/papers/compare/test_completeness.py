@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.configuration import targets
-from private_ensembles.configuration.check import check
-from private_ensembles.published.comparison import NUMBER, compare_relations, of_kind
-from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.papers.compare.comparison import NUMBER, compare_relations, of_kind
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.run import targets
+from private_ensembles.run.check import check
 
 # Tables and figures as the papers number them (DPBag: its supplement).
 PRINTED = {"darrm": (10, 10), "pate": (2, 5), "dpbag": (8, 0), "nzc": (2, 2)}

@@ -2,16 +2,21 @@
 
 import pytest
 
-from private_ensembles.published.comparison import compare_relations
-from private_ensembles.published.declarations import (
+from private_ensembles.papers.compare.comparison import compare_relations
+from private_ensembles.papers.compare.declarations import (
     Judged,
     Rule,
     first_that_fits,
     paper,
     read_paper,
 )
-from private_ensembles.published.printed import FOLDER, Key, key_of, read_published
-from private_ensembles.published.reproduced import flat
+from private_ensembles.papers.compare.printed import (
+    FOLDER,
+    Key,
+    key_of,
+    read_published,
+)
+from private_ensembles.papers.compare.reproduced import flat
 
 PRINTED = read_published(FOLDER.glob("*.csv"))
 PAPERS = sorted(path.stem for path in FOLDER.glob("*.yaml"))

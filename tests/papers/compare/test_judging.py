@@ -5,17 +5,17 @@ import math
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.standard_errors import multiple
-from private_ensembles.published import declarations
-from private_ensembles.published.declarations import Cause
-from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.relations.judging import (
+from private_ensembles.papers.common.standard_errors import multiple
+from private_ensembles.papers.compare import declarations
+from private_ensembles.papers.compare.declarations import Cause
+from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
     Relation,
     judge,
     mean_over_runs,
 )
+from private_ensembles.papers.compare.printed import FOLDER, read_published
 
 PLACE = {"item": "table1", "dataset": "mnist", "row": "one above other", "column": "difference"}
 

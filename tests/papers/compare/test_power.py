@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.configuration.check import check
-from private_ensembles.papers.standard_errors import Part, multiple, standard_error
-from private_ensembles.published import declarations
-from private_ensembles.published.comparison import compare, judge
-from private_ensembles.published.declarations import first_that_fits
-from private_ensembles.published.printed import FOLDER, key_of, read_published
-from private_ensembles.published.reproduced import reproduced_numbers
+from private_ensembles.papers.common.standard_errors import Part, multiple, standard_error
+from private_ensembles.papers.compare import declarations
+from private_ensembles.papers.compare.comparison import compare, judge
+from private_ensembles.papers.compare.declarations import first_that_fits
+from private_ensembles.papers.compare.printed import FOLDER, key_of, read_published
+from private_ensembles.papers.compare.reproduced import reproduced_numbers
+from private_ensembles.run.check import check
 
 TABLES = ("table1", "table6", "table8", "table10")
 

@@ -5,9 +5,9 @@ import math
 import pandas as pd
 import pytest
 
-from private_ensembles.published.declarations import Paper, paper
-from private_ensembles.published.printed import Key
-from private_ensembles.published.reproduced import (
+from private_ensembles.papers.compare.declarations import Paper, paper
+from private_ensembles.papers.compare.printed import Key
+from private_ensembles.papers.compare.reproduced import (
     altered,
     differences,
     other_readings,

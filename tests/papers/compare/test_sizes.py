@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from private_ensembles.datasets.images import LabelledImages
-from private_ensembles.datasets.tabular import LabelledRecords
-from private_ensembles.published import sizes
+from private_ensembles.papers.compare import sizes
+from private_ensembles.training.data.images import LabelledImages
+from private_ensembles.training.data.tabular import LabelledRecords
 
 LABELS = np.array([0, 1, 1], dtype=np.uint8)
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from private_ensembles.published.statuses import STATUSES
+from private_ensembles.papers.compare.statuses import STATUSES
 
 
 def test_signs_differ():

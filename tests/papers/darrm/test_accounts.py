@@ -9,14 +9,21 @@ import pytest
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit.shared_data import worst_teachers
-from private_ensembles.darrm.gamma import label_probability
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.mechanisms.laws.gamma import NoisyMajority
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import release
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
-from private_ensembles.noise.sources import Seeded
+from private_ensembles.base.sources import Seeded
+from private_ensembles.labels.door import release
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+    shards_of,
+)
+from private_ensembles.papers.darrm.law import NoisyMajority
+from private_ensembles.papers.darrm.mathematics.gamma import label_probability
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 DARRM = ("darrm_opt", "darrm_sub")
 BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))

@@ -10,15 +10,21 @@ import pytest
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit import exact_epsilon
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.darrm.committee import plurality_chances
-from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.mechanisms.laws.committee import Members
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.release import answer, release, release_votes
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.planner import ranking
-from private_ensembles.votes.cache import Votes
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels.door import answer, release, release_votes
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner import ranking
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
+from private_ensembles.labels.votes import Votes
+from private_ensembles.papers.darrm.committee_law import Members
+from private_ensembles.papers.darrm.mathematics.committee import plurality_chances
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
 
 COMMITTEE = load("committee")
 SHARED = Task(

@@ -5,12 +5,11 @@ import pytest
 
 from private_ensembles.accounting.composition import replace_one
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.configuration.naming import delta_of
-from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.base.numbers import delta_of
+from private_ensembles.labels import registry
+from private_ensembles.labels.gnmax import gnmax_sigma
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.darrm import experiment
 from private_ensembles.papers.darrm.experiment import (
     budget_of,
@@ -20,8 +19,9 @@ from private_ensembles.papers.darrm.experiment import (
     parameters,
     release_labels,
 )
-from private_ensembles.pate.gnmax import gnmax_sigma
-from private_ensembles.votes.cache import Votes
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
 K = 5
 SETTINGS = {

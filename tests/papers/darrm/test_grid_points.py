@@ -5,8 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from private_ensembles.configuration.check import check
 from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
+from private_ensembles.run.check import check
 
 ROOT = Path(__file__).parents[3]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))

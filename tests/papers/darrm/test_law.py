@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.gamma import gamma_subsampling, label_probability
-from private_ensembles.mechanisms.laws.gamma import NoisyMajority, release
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels.mechanism import load
+from private_ensembles.papers.darrm.law import NoisyMajority, release
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling, label_probability
 
 
 def test_gamma_one_releases_the_majority_and_gamma_zero_a_coin():

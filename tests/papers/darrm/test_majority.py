@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.laws.majority import LAW, Answers
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.darrm.majority import LAW, Answers
 
 COUNTS = np.array([[3, 1, 1], [2, 2, 1], [1, 2, 2], [0, 5, 0]])
 TASK = Task(Ensemble(5, 2, private=Budget(0.7, 1e-3)), Budget(0.7, 1e-3), Wanted(1))

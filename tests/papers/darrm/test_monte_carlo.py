@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.poisson_binomial import pmf
-from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.darrm.prior import objective, parse_prior
-from private_ensembles.noise.streams import generator
+from private_ensembles.base.streams import generator
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
+from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
 from private_ensembles.papers.darrm.monte_carlo import (
     algorithm_4_draws,
     algorithm_5_draws,

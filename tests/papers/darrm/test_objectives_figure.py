@@ -1,7 +1,7 @@
 """The figure of the Monte-Carlo objectives is drawn from the study's frame."""
 
-from private_ensembles.figures.objectives import draw_objectives
 from private_ensembles.papers.darrm.monte_carlo import study_objectives
+from private_ensembles.papers.darrm.objectives_figure import draw_objectives
 
 
 def test_figure_is_drawn_with_every_series(drawn):

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.published.comparison import compare_relations
-from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.papers.compare.comparison import compare_relations
+from private_ensembles.papers.compare.printed import FOLDER, read_published
 
 PRINTED = read_published(FOLDER.glob("darrm_*.csv"))
 TABLES = {"table6": 1, "table1": 3, "table8": 5, "table10": 7}

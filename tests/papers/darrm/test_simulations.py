@@ -8,16 +8,16 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.error import error_at, expected_error
-from private_ensembles.darrm.gamma import (
+from private_ensembles.papers.darrm import simulations
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.error import error_at, expected_error
+from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_constant,
     gamma_double_subsampling,
     gamma_subsampling,
     subsampling_probability,
 )
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.papers.darrm import simulations
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from private_ensembles.papers.darrm.simulations import (
     amplification,
     composition_parameters,
@@ -31,8 +31,7 @@ from private_ensembles.papers.darrm.simulations import (
     sweep,
     worst_data_set_bound,
 )
-
-from ...darrm import oracle
+from tests.papers.darrm.mathematics import oracle
 
 
 def test_table_3_is_general_composition_by_the_formulas_of_appendix_d_1_1():

@@ -4,10 +4,9 @@ import functools
 
 import pandas as pd
 
-from private_ensembles.figures import sweeps as figures
+from private_ensembles.papers.darrm import sweep_figures as figures
 from private_ensembles.papers.darrm.simulations import noiseless_allowances, sweep
-
-from .twice import assert_equal_bytes
+from tests.papers.common.twice import assert_equal_bytes
 
 
 def test_the_sweeps_are_written_byte_for_byte_equal(tmp_path):

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from private_ensembles.accounting.composition import simple
+from private_ensembles.labels.gnmax import sigma_quantities
+from private_ensembles.papers.compare.comparison import compare
+from private_ensembles.papers.compare.printed import FOLDER, read_published
 from private_ensembles.papers.darrm.tables import gnmax_sigmas, privacy_loss
-from private_ensembles.pate.gnmax import sigma_quantities
-from private_ensembles.published.comparison import compare
-from private_ensembles.published.printed import FOLDER, read_published
 
 PAPER = (
     {"name": "mnist", "stand_in": False, "epsilon": 0.0892, "Delta": 1e-4},

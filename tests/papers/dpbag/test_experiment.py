@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from private_ensembles.datasets.prepare import load_breast_cancer
-from private_ensembles.datasets.shards import draw_partitions
-from private_ensembles.dpbag.budget import affordable
 from private_ensembles.papers.dpbag.experiment import (
     cast_votes,
     deltas_of,
     queries_needed,
     split_thirds,
 )
-
-from .conftest import BUDGET, LOGISTIC, PATH, TREES
+from private_ensembles.papers.dpbag.mathematics.budget import affordable
+from private_ensembles.training.data.prepare import load_breast_cancer
+from private_ensembles.training.data.shards import draw_partitions
+from tests.papers.dpbag.conftest import BUDGET, LOGISTIC, PATH, TREES
 
 
 def test_thirds_are_all_records_once_and_scaled(records, thirds):

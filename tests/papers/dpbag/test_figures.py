@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.figures import dpbag
+from private_ensembles.papers.dpbag import figures
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def panel(figure, title):
 
 
 def test_labels_drawn_are_those_of_the_tables_at_one_delta(counts, drawn):
-    dpbag.draw_labels(counts, 1e-3, "unused.png")
+    figures.draw_labels(counts, 1e-3, "unused.png")
     shown = panel(drawn[0], "logistic, 100 shards")
     mine = counts[(counts["model"] == "logistic") & (counts["n"] == 100)]
     mine = mine[mine["delta"] == 1e-3]
@@ -46,7 +46,7 @@ def test_labels_drawn_are_those_of_the_tables_at_one_delta(counts, drawn):
         # Bars of one epsilon stand beside each other, and nearer to it than to the next.
         assert [round(x) for x, _ in found] == [x for x, _ in wanted]
     assert len({points[0][0] for name, points in shown.items() if "partitions" in name}) == 3
-    plain = dict(shown[dpbag.PLAIN])
+    plain = dict(shown[figures.PLAIN])
     assert len(plain) == mine["epsilon"].nunique()
     # What the finding of the published run says.
     for name, points in shown.items():
@@ -58,7 +58,7 @@ def test_labels_drawn_are_those_of_the_tables_at_one_delta(counts, drawn):
 
 
 def test_students_drawn_are_those_of_the_tables_with_the_one_without_privacy(students, drawn):
-    dpbag.draw_students(students, 1e-3, "unused.png")
+    figures.draw_students(students, 1e-3, "unused.png")
     shown = panel(drawn[0], "boosted trees, 150 shards")
     rows = students[(students["model"] == "boosted_trees") & (students["n"] == 150)]
     rows = rows[(rows["delta"] == 1e-3) & (rows["method"] == "dpbag") & (rows["k"] == 50)]
@@ -71,4 +71,4 @@ def test_students_drawn_are_those_of_the_tables_with_the_one_without_privacy(stu
 
 def test_figures_need_rows_at_their_delta(students):
     with pytest.raises(ValueError, match=r"students: must have rows at delta = 0\.5"):
-        dpbag.draw_students(students, 0.5, "unused.png")
+        figures.draw_students(students, 0.5, "unused.png")

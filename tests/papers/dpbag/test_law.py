@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from private_ensembles.dpbag.plain import ones_probability
-from private_ensembles.mechanisms.laws.bagging import LAW, BaggingNoise, release
+from private_ensembles.papers.dpbag.law import LAW, BaggingNoise, release
+from private_ensembles.papers.dpbag.mathematics.plain import ones_probability
 
 
 def test_the_same_generator_gives_the_same_labels_and_prefixes():

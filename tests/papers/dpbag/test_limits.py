@@ -5,9 +5,9 @@ import math
 import pytest
 import yaml
 
-from private_ensembles.configuration.check import check
-from private_ensembles.published.comparison import compare
-from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.papers.compare.comparison import compare
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.run.check import check
 
 PRINTED = read_published(FOLDER.glob("*.csv"))
 # Street View House Numbers (Netzer et al., 2011), without its extra images.
@@ -138,7 +138,7 @@ def test_limits_are_stated_and_a_number_beyond_them_is_not_bounded():
         ("pate", "svhn"): 4,
     }
     assert found["reproduced"].isna().all()
-    assert found["note"].str.contains("Test: tests/published/test_limits.py::").all()
+    assert found["note"].str.contains("Test: tests/papers/dpbag/test_limits.py::").all()
     # Another number in the place of a printed one differs; of a side, one on the other side.
     moved = PRINTED.copy()
     digits = {"bounded": "999999", "match": "2", "input": "7"}

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from private_ensembles.papers.compare.comparison import COLUMNS, compare_relations
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.papers.dpbag.relations import _place_of
 from private_ensembles.papers.dpbag.tables import METRICS
-from private_ensembles.published.comparison import COLUMNS, compare_relations
-from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.relations.dpbag import _place_of
 
 PRINTED = read_published(FOLDER.glob("dpbag_*.csv"))
 STUDENTS, COUNTS = ("table5", "table7"), ("table6", "table8")

@@ -2,9 +2,8 @@
 
 import pytest
 
-from private_ensembles.configuration.check import check
-
-from .shipped import DEFAULT, assert_refused, changed
+from private_ensembles.run.check import check
+from tests.run.shipped import DEFAULT, assert_refused, changed
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 from private_ensembles.papers.dpbag import students as bagging_students
 from private_ensembles.papers.dpbag.students import run, student_metrics
 from private_ensembles.papers.dpbag.tables import METRICS
-
-from .conftest import LOGISTIC, PATH, TREES
+from tests.papers.dpbag.conftest import LOGISTIC, PATH, TREES
 
 
 def test_students_are_all_methods_at_their_own_numbers_of_labels(thirds, accounts):

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from private_ensembles.votes.bagged import BaggedVotes, concatenate, pack, read_votes, write_votes
+from private_ensembles.papers.dpbag.votes import (
+    BaggedVotes,
+    concatenate,
+    pack,
+    read_votes,
+    write_votes,
+)
 
 
 def test_bits_are_the_votes(bagged):

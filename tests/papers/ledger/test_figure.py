@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from private_ensembles.figures.ledger import draw_ledger
+from private_ensembles.papers.ledger.figure import draw_ledger
 
 
 def test_a_row_without_a_second_number_is_left_out(published, tmp_path):

@@ -12,17 +12,22 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.configuration.check import check
-from private_ensembles.darrm import optimize_gamma
-from private_ensembles.figures.ledger import draw_ledger
-from private_ensembles.ledger.ledger import at_noise, ledger, of_bagging, setting
-from private_ensembles.ledger.row import ledger_row
-from private_ensembles.ledger.totals import totals
-from private_ensembles.mechanisms import registry
-from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.published.reproduced import claims_of
+from private_ensembles.labels import registry
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.papers.compare.reproduced import claims_of
+from private_ensembles.papers.darrm.mathematics import optimize_gamma
+from private_ensembles.papers.ledger.figure import draw_ledger
+from private_ensembles.papers.ledger.ledger import (
+    at_noise,
+    ledger,
+    of_bagging,
+    setting,
+)
+from private_ensembles.papers.ledger.row import ledger_row
+from private_ensembles.papers.ledger.totals import totals
+from private_ensembles.run.check import check
 
-DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
+DEFAULT = yaml.safe_load((Path(__file__).parents[3] / "config.yaml").read_text(encoding="utf-8"))
 BUDGET = {"K": 5, "m": 3, "epsilon": 0.1, "Delta": 1e-4}
 
 
@@ -55,7 +60,7 @@ def test_every_mechanism_has_a_row_with_an_exact_number(table):
 
 
 def test_a_verdict_names_a_section_of_the_docs_that_states_and_proves_something(table):
-    """What is there is looked up in tests/mechanisms/test_registry.py."""
+    """What is there is looked up in tests/labels/test_registry.py."""
     assert set(table.loc[table["verdict"] == "unproven", "proof"]) == {""}
     named = set(table.loc[table["verdict"] != "unproven", "proof"])
     assert len(named) > 5

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from private_ensembles.ledger.row import ledger_row
+from private_ensembles.papers.ledger.row import ledger_row
 
 MODEL = {"privacy_model": "disjoint_shards", "adjacency": "replace_one", "delta": 1e-5}
 

@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.darrm import optimize_gamma
-from private_ensembles.ledger.ledger import setting
-from private_ensembles.ledger.totals import FRESH, ONCE, RETRAINED, largest_loss, totals
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import registry
+from private_ensembles.papers.darrm.mathematics import optimize_gamma
+from private_ensembles.papers.ledger.ledger import setting
+from private_ensembles.papers.ledger.totals import (
+    FRESH,
+    ONCE,
+    RETRAINED,
+    largest_loss,
+    totals,
+)
 
 BUDGET = {"K": 5, "m": 3, "epsilon": 0.1, "Delta": 1e-4}
 

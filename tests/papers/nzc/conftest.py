@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.votes.cache import Votes
+from private_ensembles.labels.votes import Votes
 
 MECHANISM = {"constant": 1e100, "gamma": 1e10, "noise": "laplace", "ties": "first"}
 SETTINGS = {

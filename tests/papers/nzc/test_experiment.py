@@ -6,16 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
+from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
 from private_ensembles.papers.nzc.experiment import (
     account_votes,
     aggregators,
     claims,
     release_labels,
 )
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
-
-from .conftest import HERE, MECHANISM, SETTINGS, inputs
+from tests.papers.nzc.conftest import HERE, MECHANISM, SETTINGS, inputs
 
 
 def test_every_aggregator_answers_what_it_is_asked(given):

@@ -1,20 +1,20 @@
-"""The data behind NZC's Figure 2, counted anew."""
+"""NZC's Figure 2 is drawn from its frame: a line of its own in each panel."""
 
-import numpy as np
-
-from private_ensembles.papers.nzc.figures import figure2
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
+from private_ensembles.papers.nzc.figures import draw_ensembles
 
 
-def test_figure_2_counts_leads(given):
-    votes, labels = given
-    data = figure2(votes, labels, [0, 0.1, 0.5], task="here")
-    size = data[data["panel"] == "teachers"].set_index("teachers")
-    for K, counts in votes.items():
-        ordered = np.sort(counts, axis=1)
-        assert size.loc[K, "qualified"] == (ordered[:, -1] - ordered[:, -2] > 2).mean()
-        assert size.loc[K, "accuracy"] == (counts.argmax(axis=1) == labels).mean()
-    steps = data[data["panel"] == "distance"]
-    assert list(steps["distance"]) == [0, 2, 10]
-    assert steps["qualified"].is_monotonic_decreasing
-    assert set(data["release"]) == {NOT_FOR_RELEASE}
+def test_each_panel_has_the_numbers_of_its_column(drawn, published):
+    data = published("nzc/figure2")
+    draw_ensembles(data)
+    panels = {
+        column: line.get_ydata().tolist()
+        for column, axis in zip(
+            ("accuracy", "distance", "qualified", "qualified_wrong"), drawn[0].axes, strict=True
+        )
+        for line in axis.lines
+    }
+    rows = data[data["panel"] == "teachers"]
+    for column in ("accuracy", "qualified", "qualified_wrong"):
+        assert panels[column] == (100 * rows[column]).tolist()
+    rest = data[data["panel"] == "distance"]
+    assert panels["distance"] == (100 * rest["qualified"]).tolist()

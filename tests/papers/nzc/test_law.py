@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from private_ensembles.mechanisms.laws.immutable import LAW, ImmutableNoise
+from private_ensembles.papers.nzc.law import LAW, ImmutableNoise
 
 
 def test_immutable_noise_is_the_papers_by_itself():

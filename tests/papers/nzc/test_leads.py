@@ -3,8 +3,7 @@
 import pytest
 
 from private_ensembles.papers.nzc.leads import lead_losses
-
-from .conftest import MECHANISM
+from tests.papers.nzc.conftest import MECHANISM
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from private_ensembles.published.comparison import compare_relations
-from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.papers.compare.comparison import compare_relations
+from private_ensembles.papers.compare.printed import FOLDER, read_published
 
 PRINTED = read_published(FOLDER.glob("nzc_*.csv"))
 OURS = {"nzc-few": "nzc-5", "clean-few": "clean-5"}

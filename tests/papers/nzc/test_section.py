@@ -2,10 +2,9 @@
 
 import pytest
 
-from private_ensembles.configuration.check import check
-from private_ensembles.configuration.root import Configuration
-
-from .shipped import DEFAULT, assert_refused, changed
+from private_ensembles.run.check import check
+from private_ensembles.run.configuration import Configuration
+from tests.run.shipped import DEFAULT, assert_refused, changed
 
 
 @pytest.mark.parametrize(

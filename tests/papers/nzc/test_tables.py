@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from private_ensembles.labels.marks import NOT_FOR_RELEASE
 from private_ensembles.papers.nzc.experiment import account_votes, aggregators, release_labels
 from private_ensembles.papers.nzc.tables import label_accuracy, students
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
-
-from .conftest import HERE, SETTINGS, inputs
+from tests.papers.nzc.conftest import HERE, SETTINGS, inputs
 
 
 def test_tables_carry_the_verdict(given):

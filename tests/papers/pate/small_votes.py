@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 
+from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.pate.experiment import account_votes, release_labels
 from private_ensembles.papers.pate.orders import order_grid
-from private_ensembles.votes.cache import Votes
 
 K, POOL, CLASSES, DELTA = 50, 120, 4, 1e-3
 NOISE = {"threshold": 30.0, "sigma1": 15.0, "sigma2": 6.0}

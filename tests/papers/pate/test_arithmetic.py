@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from private_ensembles.published.arithmetic import arithmetic, printed_rows
-from private_ensembles.published.printed import FOLDER, read_published
-
-from ..pate.printed_rows import ROWS
+from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.papers.pate.arithmetic import arithmetic, printed_rows
+from tests.papers.pate.mathematics.printed_rows import ROWS
 
 
 @pytest.fixture(scope="module")

@@ -8,20 +8,15 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 
-from private_ensembles.noise.secure import MODES
-from private_ensembles.papers.pate.experiment import (
-    draw_queries,
-    noise_comparison,
-    stated_scores,
-)
-from private_ensembles.pate.confident import confident_gnmax_privacy
-from private_ensembles.pate.gnmax import analytic_epsilon
-from private_ensembles.pate.lnmax import lnmax_rdp
-from private_ensembles.pate.rdp import gnmax_rdp
-from private_ensembles.pate.rounds import certain_epsilon, confident_round
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
-
-from .small_votes import (
+from private_ensembles.base.secure import MODES
+from private_ensembles.labels.gnmax import analytic_epsilon
+from private_ensembles.labels.lnmax import lnmax_rdp
+from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.papers.pate.experiment import draw_queries, noise_comparison, stated_scores
+from private_ensembles.papers.pate.mathematics.confident import confident_gnmax_privacy
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
+from private_ensembles.papers.pate.mathematics.rounds import certain_epsilon, confident_round
+from tests.papers.pate.small_votes import (
     CLASSES,
     COUNTS,
     DELTA,

@@ -5,13 +5,13 @@ import math
 import pytest
 
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
-from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.labels import registry
+from private_ensembles.labels.laws.checked import CheckedNoise
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.laws.laplace import LaplaceNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
 from private_ensembles.papers.pate.given_noise import at_noise, printed_totals
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 
 
 def test_lnmax_says_what_optimal_composition_of_its_pure_labels_costs():

@@ -2,11 +2,10 @@
 
 import pytest
 
-from private_ensembles.configuration.check import ConfigError, check
-from private_ensembles.configuration.root import Configuration
-from private_ensembles.teachers.training import poisson_schedule
-
-from .shipped import DEFAULT, GONE, assert_refused, changed
+from private_ensembles.run.check import ConfigError, check
+from private_ensembles.run.configuration import Configuration
+from private_ensembles.training.teachers.training import poisson_schedule
+from tests.run.shipped import DEFAULT, GONE, assert_refused, changed
 
 ROUND = {"threshold": 40, "sigma1": 30, "sigma2": 8}
 ROUNDS = {

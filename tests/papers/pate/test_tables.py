@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
 from private_ensembles.papers.pate.tables import sanitized_privacy, students
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
 TASKS = {
     "mnist": {"stand_in": False, "synthetic": False, "K": 250},

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from private_ensembles.votes import foreign as own_votes
-from private_ensembles.votes import foreign_arrays
-from private_ensembles.votes.foreign import read_own_votes
+from private_ensembles.release.files import arrays
+from private_ensembles.release.files import read as own_votes
+from private_ensembles.release.files.read import read_own_votes
 
 
 def test_a_large_matrix_is_counted_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(foreign_arrays, "_PIECE", 64)
+    monkeypatch.setattr(arrays, "_PIECE", 64)
     votes = np.random.default_rng(0).integers(0, 5, (101, 7)).astype(np.uint8)
     np.save(tmp_path / "v.npy", votes)
     found = read_own_votes(tmp_path / "v.npy", n_classes=5, teachers=7).histogram()
@@ -29,7 +29,7 @@ def test_more_counts_than_memory_holds_are_refused_before_they_are_counted(
 ):
     np.save(tmp_path / "v.npy", np.zeros((1000, 2), np.uint8))
     stand_in(own_votes, "os", sysconf=lambda name: 1 << 15)  # 1 GiB
-    monkeypatch.setattr(foreign_arrays, "Texts", lambda: pytest.fail("looked at"))
+    monkeypatch.setattr(arrays, "Texts", lambda: pytest.fail("looked at"))
     with pytest.raises(ValueError, match=r"1000 queries x 10000 classes need about 1 GiB of memo"):
         read_own_votes(tmp_path / "v.npy", n_classes=10_000)
 
@@ -56,7 +56,7 @@ def _archive(path, members, packed=zipfile.ZIP_DEFLATED):
 @pytest.fixture
 def one_gib(stand_in):
     stand_in(own_votes, "os", sysconf=lambda name: 1 << 15)
-    stand_in(foreign_arrays, "np", load=lambda *_, **__: pytest.fail("unpacked"))
+    stand_in(arrays, "np", load=lambda *_, **__: pytest.fail("unpacked"))
 
 
 MEMORY = "of memory, and this machine has 1: split the queries"
@@ -126,7 +126,7 @@ def test_members_of_other_names_are_never_unpacked(tmp_path):
         tmp_path / "v.npz",
         {"votes.npy": (_header((2, 2)), 4), "notes.npy": (b"nothing known", 64 << 20)},
     )
-    assert foreign_arrays._promised(path).keys() == {"votes"}
+    assert arrays._promised(path).keys() == {"votes"}
     # Whoever opens the notes fails: their own header is spoilt, though not the archive's list.
     with zipfile.ZipFile(path) as archive, open(path, "r+b") as file:
         file.seek(archive.getinfo("notes.npy").header_offset)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.votes.foreign_cells import (
+from private_ensembles.release.files.cells import (
     WRONG,
     Texts,
     classes_of,
@@ -12,7 +12,7 @@ from private_ensembles.votes.foreign_cells import (
     numbers_of_votes,
     why_wrong,
 )
-from private_ensembles.votes.foreign_columns import Stated
+from private_ensembles.release.files.columns import Stated
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,12 @@ import shlex
 
 import pytest
 
-from private_ensembles.votes.foreign_columns import Columns, Stated, columns_of, listed
+from private_ensembles.release.files.columns import (
+    Columns,
+    Stated,
+    columns_of,
+    listed,
+)
 
 
 def stated(teachers=2, n_classes=2, **more):

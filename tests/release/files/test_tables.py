@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.jobs.io import describe
-from private_ensembles.votes import foreign_tables
-from private_ensembles.votes.foreign import read_own_votes
-from private_ensembles.votes.foreign_columns import Stated
-from private_ensembles.votes.foreign_tables import read_csv
+from private_ensembles.base.files import describe
+from private_ensembles.release.files import tables
+from private_ensembles.release.files.columns import Stated
+from private_ensembles.release.files.read import read_own_votes
+from private_ensembles.release.files.tables import read_csv
 
 VOTES = np.array([[0, 2, 2, 1], [1, 1, 1, 1], [2, 0, 0, 0]])
 COUNTS = np.array([[1, 1, 2], [0, 4, 0], [3, 0, 1]])
@@ -35,8 +35,8 @@ def test_any_usual_separator_line_end_and_quote(tmp_path, separator, end, quote)
 
 
 def test_many_rows_are_read_in_pieces_of_the_smallest_type(tmp_path, monkeypatch):
-    monkeypatch.setattr(foreign_tables, "_ROWS", 7)
-    monkeypatch.setattr(foreign_tables, "_CELLS", 21)
+    monkeypatch.setattr(tables, "_ROWS", 7)
+    monkeypatch.setattr(tables, "_CELLS", 21)
     votes = np.random.default_rng(0).integers(0, 200, (1000, 3))
     np.savetxt(tmp_path / "v.csv", votes, fmt="%d", delimiter=",")
     found = read_own_votes(tmp_path / "v.csv", n_classes=200, teachers=3)
@@ -258,7 +258,7 @@ def test_what_is_no_parquet_and_what_memory_does_not_hold_is_refused(tmp_path):
     pd.DataFrame(VOTES, columns=list("abcd")).to_parquet(tmp_path / "v.parquet")
     asked = []
     stated = Stated(3, teachers=4)
-    foreign_tables.read_parquet(tmp_path / "v.parquet", stated, lambda *sizes: asked.append(sizes))
+    tables.read_parquet(tmp_path / "v.parquet", stated, lambda *sizes: asked.append(sizes))
     assert asked == [(3, 96)]
 
 

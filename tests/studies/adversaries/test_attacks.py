@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.datasets.images import LabelledImages
-from private_ensembles.datasets.shards import cut_shards
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.noise.streams import generator
-from private_ensembles.teachers.ensemble import train_ensemble
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import Randomness
-from private_ensembles.teachers.voting import cast_votes
-from private_ensembles.votes.cache import Votes
+from private_ensembles.base.streams import generator
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.votes import Votes
+from private_ensembles.training.data.images import LabelledImages
+from private_ensembles.training.data.shards import cut_shards
+from private_ensembles.training.teachers.ensemble import train_ensemble
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.sources import Randomness
+from private_ensembles.training.teachers.voting import cast_votes
 from studies.adversaries import attacks
 from studies.adversaries.attacks import Attacks, Setting, Target, study
 

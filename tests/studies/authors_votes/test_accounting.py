@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from private_ensembles.pate.rdp import gnmax_rdp
-from private_ensembles.published.declarations import paper
-from private_ensembles.votes.foreign import read_own_votes
+from private_ensembles.papers.compare.declarations import paper
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
+from private_ensembles.release.files.read import read_own_votes
 from studies.authors_votes.accounting import authors_votes
 
 ORDERS = {"order_max": 30, "order_step": 0.5}

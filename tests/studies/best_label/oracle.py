@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sparse
 from scipy.optimize import linprog
 
-from private_ensembles.accounting.rounding import sixty_digits
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
+from private_ensembles.base.rounding import sixty_digits
 from studies.best_label.certificate import UNITS
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
-from private_ensembles.mechanisms.ladder import ladder_chances
-from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.labels.ladder import ladder_chances
+from private_ensembles.labels.mechanism import load
 from studies.best_label.best_label import best_label
 from studies.best_label.objective import right_weights
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.audit.histograms import enumerate_histograms
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from studies.best_label.objective import WEIGHT_ROUNDINGS, right_weights
 from studies.best_label.sorted_histograms import tie_groups
 

@@ -5,7 +5,7 @@ import pytest
 
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
-from private_ensembles.mechanisms.laws import exponential
+from private_ensembles.labels.laws import exponential
 from studies.best_label.objective import right_weights
 from studies.best_label.program import Program
 

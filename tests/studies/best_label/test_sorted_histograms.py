@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.audit.histograms import (
-    enumerate_histograms,
-    neighbour_pairs,
-)
+from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
 from private_ensembles.audit.histograms import sorted_histograms as number
 from studies.best_label.sorted_histograms import moves, tie_groups
 

@@ -5,13 +5,18 @@ import functools
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels import registry
+from private_ensembles.labels.gnmax_lattice import lattice_distribution
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.pate.experiment import draw_queries
-from private_ensembles.pate.gnmax_lattice import lattice_distribution
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
 from studies.equal_budget.comparison import compare
 
 SETTINGS = {"pool": 80, "delta": 1e-5, "queries": [20, 80], "epsilon": [2.0, 8.0]}

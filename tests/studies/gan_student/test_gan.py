@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from private_ensembles.student.images import network_scores
-from private_ensembles.student.training import Conditions
+from private_ensembles.training.student.images import network_scores
+from private_ensembles.training.student.training import Conditions
 from studies.gan_student.gan import FeatureMatching, Normalised, train_gan
-from tests.student.digits import digits
+from tests.training.student.digits import digits
 
 POOL, TRUTH, UNSEEN, UNSEEN_LABELS = digits()
 SMALL = {"batch_size": 50, "widths": (64, 32), "generator_widths": (32,), "codes": 10}

@@ -10,13 +10,13 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.rounds import certain_epsilon, confident_round
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from private_ensembles.labels.laws.checked import CheckedNoise
+from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
+from private_ensembles.papers.pate.mathematics.rounds import certain_epsilon, confident_round
 from studies.interactive_students.rounds import (
     Repetition,
     first_queries,
@@ -25,8 +25,7 @@ from studies.interactive_students.rounds import (
     second_round,
     summary,
 )
-
-from ...mechanisms.frequencies import CHANCE, follows
+from tests.labels.frequencies import CHANCE, follows
 
 POOL, TEACHERS = 40, 20
 CHECK = {"threshold": 12, "sigma1": 2.0, "sigma2": 1.0}

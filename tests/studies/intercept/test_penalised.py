@@ -8,10 +8,10 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from private_ensembles.datasets.shards import draw_partitions
-from private_ensembles.dpbag.conjectured_counts import first_exceeding
 from private_ensembles.papers.dpbag.experiment import cast_votes
-from private_ensembles.teachers.logistic import predict
+from private_ensembles.papers.dpbag.mathematics.conjectured_counts import first_exceeding
+from private_ensembles.training.data.shards import draw_partitions
+from private_ensembles.training.teachers.logistic import predict
 from studies.intercept import penalised
 from tests.papers.dpbag.conftest import BUDGET, LOGISTIC, PATH
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 
 
 @pytest.fixture

@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles.configuration.check import check
-from private_ensembles.datasets.adult import CATEGORICAL, NUMERIC, feature_names, load_adult
-from private_ensembles.datasets.adult import read_part as read
-from private_ensembles.datasets.prepare import prepare
+from private_ensembles.run.check import check
+from private_ensembles.training.data.adult import (
+    CATEGORICAL,
+    NUMERIC,
+    feature_names,
+    load_adult,
+)
+from private_ensembles.training.data.adult import read_part as read
+from private_ensembles.training.data.prepare import prepare
 
 FIRST = (
     "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, "

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.archive import content_sha256, write_dataset
-from private_ensembles.datasets.images import read_dataset
-from private_ensembles.datasets.tabular import read_records
-
-from . import test_images, test_tabular
+from private_ensembles.training.data.archive import content_sha256, write_dataset
+from private_ensembles.training.data.images import read_dataset
+from private_ensembles.training.data.tabular import read_records
+from tests.training.data import test_images, test_tabular
 
 KINDS = [(test_images.small, read_dataset), (test_tabular.small, read_records)]
 

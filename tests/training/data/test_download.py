@@ -5,10 +5,14 @@ import stat
 
 import pytest
 
-from private_ensembles.datasets import download
-from private_ensembles.datasets.download import DownloadError, KnownFile, Patience, fetch
-
-from ..loopback import CONTENT, SHA256, Server
+from private_ensembles.training.data import download
+from private_ensembles.training.data.download import (
+    DownloadError,
+    KnownFile,
+    Patience,
+    fetch,
+)
+from tests.loopback import CONTENT, SHA256, Server
 
 
 @pytest.fixture

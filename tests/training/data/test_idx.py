@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from private_ensembles.datasets import idx
+from private_ensembles.training.data import idx
 
 
 def images_bytes(images):

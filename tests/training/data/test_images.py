@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.archive import write_dataset
-from private_ensembles.datasets.images import LabelledImages, read_dataset
+from private_ensembles.training.data.archive import write_dataset
+from private_ensembles.training.data.images import LabelledImages, read_dataset
 
 PARTS = (("train", 4), ("test", 2))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from private_ensembles.datasets.mat import read_cropped_digits
-from private_ensembles.datasets.prepare import prepare
+from private_ensembles.training.data.mat import read_cropped_digits
+from private_ensembles.training.data.prepare import prepare
 
 
 def digits(n=12, seed=0):

@@ -13,16 +13,16 @@ import pytest
 import sklearn.datasets
 import yaml
 
-from private_ensembles.configuration.check import check
-from private_ensembles.configuration.datasets import ROLES
-from private_ensembles.datasets.archive import content_sha256
-from private_ensembles.datasets.prepare import (
+from private_ensembles.run.check import check
+from private_ensembles.training.data.archive import content_sha256
+from private_ensembles.training.data.prepare import (
     FORMATS,
     first_occurrences,
     load_breast_cancer,
     load_idx_dataset,
     prepare,
 )
+from private_ensembles.training.data_section import ROLES
 
 NAMES = {
     "train_images": "train-images-idx3-ubyte.gz",
@@ -218,7 +218,7 @@ def test_every_format_of_the_schema_can_be_prepared(root):
 
 def test_preparing_data_needs_neither_torch_nor_pandas():
     code = (
-        "import sys, private_ensembles.datasets.prepare, private_ensembles.datasets.download;"
+        "import sys; from private_ensembles.training.data import download, prepare;"
         "sys.exit(bool({'torch', 'pandas', 'sklearn'} & set(sys.modules)))"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

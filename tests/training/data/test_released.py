@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.archive import write_dataset
-from private_ensembles.datasets.released import (
+from private_ensembles.training.data.archive import write_dataset
+from private_ensembles.training.data.released import (
     ReleasedLabels,
     load_released_labels,
     read_released_labels,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.shards import (
+from private_ensembles.training.data.shards import (
     cut_shards,
     draw_partitions,
     keyed_hash_shards,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.tabular import LabelledRecords, data_bounds, min_max_scaled
+from private_ensembles.training.data.tabular import LabelledRecords, data_bounds, min_max_scaled
 
 
 def small(**changes):

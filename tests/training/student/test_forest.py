@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from private_ensembles.noise.streams import stream
-from private_ensembles.student.forest import Forest, train_forest
+from private_ensembles.base.streams import stream
+from private_ensembles.training.student.forest import Forest, train_forest
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.normal(size=(300, 6)).astype(np.float32)

@@ -5,15 +5,15 @@ import pytest
 import torch
 from torch.nn.functional import conv2d, leaky_relu, max_pool2d
 
-from private_ensembles.student import images as student_images
-from private_ensembles.student.images import (
+from private_ensembles.training.student import images as student_images
+from private_ensembles.training.student.images import (
     channels_first,
     distort,
     network_scores,
     student_cnn,
     train_network,
 )
-from private_ensembles.student.training import Conditions, Training
+from private_ensembles.training.student.training import Conditions, Training
 
 POOL = np.random.default_rng(0).integers(0, 17, (24, 8, 8)).astype(np.uint8)
 LABELS = np.arange(8) % 3
@@ -41,7 +41,7 @@ def test_scores_are_probabilities_whatever_the_batch(monkeypatch):
     model = student_cnn((1, 8, 8), 3, widths=(4, 4, 4)).eval()
     whole = network_scores(model, POOL, 16)
     np.testing.assert_allclose(whole.sum(axis=1), 1, atol=1e-12)
-    monkeypatch.setattr("private_ensembles.student.images._EVALUATION_BATCH", 5)
+    monkeypatch.setattr("private_ensembles.training.student.images._EVALUATION_BATCH", 5)
     np.testing.assert_allclose(network_scores(model, POOL, 16), whole, atol=1e-6)
 
 

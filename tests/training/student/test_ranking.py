@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.student.ranking import areas
+from private_ensembles.training.student.ranking import areas
 
 
 def test_areas_are_the_share_of_pairs_in_order_and_the_mean_precision_at_each_hit():

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from private_ensembles.student.students import save_student, train_student
-
-from .digits import digits, released
+from private_ensembles.training.student.students import save_student, train_student
+from tests.training.student.digits import digits, released
 
 FAST = {"epochs": 3, "unlabelled_batch_size": 64, "widths": (8, 8, 8), "checkpoint_every": 1}
 POOL, TRUTH, UNSEEN, UNSEEN_LABELS = digits()
@@ -68,7 +67,7 @@ def test_same_seed_same_bits_and_other_seed_or_path_other_ones():
 @pytest.fixture
 def every_epoch_is_told(monkeypatch):
     """Progress after each epoch, which a test may be killed by; else it comes after seconds."""
-    monkeypatch.setattr("private_ensembles.jobs.progress._EVERY", 0.0)
+    monkeypatch.setattr("private_ensembles.base.progress._EVERY", 0.0)
 
 
 class Killed(Exception):
@@ -186,7 +185,7 @@ def test_memory_that_does_not_suffice_is_said_in_one_line(monkeypatch):
     def starve(*arguments, **keywords):
         raise torch.OutOfMemoryError("CUDA out of memory.\nmore")
 
-    monkeypatch.setattr("private_ensembles.student.images.cross_entropy", starve)
+    monkeypatch.setattr("private_ensembles.training.student.images.cross_entropy", starve)
     with pytest.raises(ValueError, match="student: out of memory on cpu; use smaller batches"):
         train()
 

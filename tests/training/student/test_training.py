@@ -2,7 +2,7 @@
 
 import pytest
 
-from private_ensembles.student.training import Training
+from private_ensembles.training.student.training import Training
 
 
 def test_parameters_of_the_configuration_replace_defaults():

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import kl_div, log_softmax
 
-from private_ensembles.student.images import student_cnn
-from private_ensembles.student.virtual_adversarial import (
+from private_ensembles.training.student.images import student_cnn
+from private_ensembles.training.student.virtual_adversarial import (
     divergence,
     entropy,
     perturbation,

@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from private_ensembles.teachers.accounting import (
+from private_ensembles.training.teachers.accounting import (
     ADJACENCIES,
     account_ensemble,
     epsilon_group,
@@ -15,8 +15,8 @@ from private_ensembles.teachers.accounting import (
     epsilon_rdp,
     teacher_costs,
 )
-from private_ensembles.teachers.sampled_gaussian import epsilon_of_steps
-from private_ensembles.teachers.training import CLIPPED_NORM, poisson_schedule
+from private_ensembles.training.teachers.sampled_gaussian import epsilon_of_steps
+from private_ensembles.training.teachers.training import CLIPPED_NORM, poisson_schedule
 
 TRAINING = {"noise_multiplier": 12, "batch_size": 32, "epochs": 5}
 CASES = pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from private_ensembles.teachers import device
-from private_ensembles.teachers.device import (
+from private_ensembles.training.teachers import device
+from private_ensembles.training.teachers.device import (
     CACHE_BYTES,
     channels_last,
     choose_device,

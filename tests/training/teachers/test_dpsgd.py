@@ -8,19 +8,19 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import parameters_to_vector
 
-from private_ensembles.teachers import dpsgd
-from private_ensembles.teachers.accounting import epsilon_pld
-from private_ensembles.teachers.device import scaled
-from private_ensembles.teachers.dpsgd import (
+from private_ensembles.training.teachers import dpsgd
+from private_ensembles.training.teachers.accounting import epsilon_pld
+from private_ensembles.training.teachers.device import scaled
+from private_ensembles.training.teachers.dpsgd import (
     poisson_batch,
     train_private_ensemble,
     train_private_teacher,
 )
-from private_ensembles.teachers.models import MODELS, build_model
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import SeededTensors
-from private_ensembles.teachers.stacked import Gradients
-from private_ensembles.teachers.training import PrivateTraining, poisson_schedule
+from private_ensembles.training.teachers.models import MODELS, build_model
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.sources import SeededTensors
+from private_ensembles.training.teachers.stacked import Gradients
+from private_ensembles.training.teachers.training import PrivateTraining, poisson_schedule
 
 SETTINGS = {
     "noise_multiplier": 12.0,

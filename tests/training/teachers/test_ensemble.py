@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from private_ensembles.jobs.checkpoint import Checkpoint
-from private_ensembles.teachers import ensemble
-from private_ensembles.teachers.device import choose_device
-from private_ensembles.teachers.ensemble import TRAINERS, train_ensemble, trains_together
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.slices import slice_members, slice_names
-from private_ensembles.teachers.sources import Randomness
-from private_ensembles.teachers.voting import cast_votes
+from private_ensembles.training.checkpoint import Checkpoint
+from private_ensembles.training.teachers import ensemble
+from private_ensembles.training.teachers.device import choose_device
+from private_ensembles.training.teachers.ensemble import TRAINERS, train_ensemble, trains_together
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.slices import slice_members, slice_names
+from private_ensembles.training.teachers.sources import Randomness
+from private_ensembles.training.teachers.voting import cast_votes
 
 PLAIN = {"model": "linear", "batch_size": 8, "epochs": 2, "learning_rate": 0.1, "momentum": 0}
 PRIVATE = {

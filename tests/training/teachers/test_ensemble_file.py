@@ -5,9 +5,13 @@ import pickle
 import pytest
 import torch
 
-from private_ensembles.teachers.ensemble_file import load_ensemble, load_slices, save_ensemble
-from private_ensembles.teachers.models import build_model
-from private_ensembles.teachers.slices import slice_members, slice_names
+from private_ensembles.training.teachers.ensemble_file import (
+    load_ensemble,
+    load_slices,
+    save_ensemble,
+)
+from private_ensembles.training.teachers.models import build_model
+from private_ensembles.training.teachers.slices import slice_members, slice_names
 
 FACTS = {"kind": "plain", "K": 7, "seed": 0, "training_seed": 0}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.teachers.forest import cast_forest_votes
+from private_ensembles.training.teachers.forest import cast_forest_votes
 
 PARAMETERS = {"n_estimators": 5, "max_features": 0.5, "min_samples_leaf": 1, "bootstrap": False}
 

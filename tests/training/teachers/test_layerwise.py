@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from private_ensembles.teachers.layerwise import LayerwiseGradients
-from private_ensembles.teachers.models import MODELS, build_model
-from private_ensembles.teachers.stacked import stack
+from private_ensembles.training.teachers.layerwise import LayerwiseGradients
+from private_ensembles.training.teachers.models import MODELS, build_model
+from private_ensembles.training.teachers.stacked import stack
 
 
 @pytest.mark.parametrize("name", ["darrm_cnn", "mnist_cnn", "svhn_cnn"])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from private_ensembles.datasets.shards import permutation_shards
-from private_ensembles.teachers import logistic
-from private_ensembles.teachers.logistic import fit_shards, predict
+from private_ensembles.training.data.shards import permutation_shards
+from private_ensembles.training.teachers import logistic
+from private_ensembles.training.teachers.logistic import fit_shards, predict
 
 
 def _records(seed=0, n=400, one_hot=12):

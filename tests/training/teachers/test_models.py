@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import max_pool2d
 
-from private_ensembles.teachers.models import (
+from private_ensembles.training.teachers.models import (
     MODELS,
     MaxPool2x2,
     build_model,

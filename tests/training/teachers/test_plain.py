@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from private_ensembles.teachers import plain
-from private_ensembles.teachers.device import scaled
-from private_ensembles.teachers.models import build_model
-from private_ensembles.teachers.plain import train_plain_ensemble, train_plain_teacher
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import SeededTensors
-from private_ensembles.teachers.training import PlainTraining
+from private_ensembles.training.teachers import plain
+from private_ensembles.training.teachers.device import scaled
+from private_ensembles.training.teachers.models import build_model
+from private_ensembles.training.teachers.plain import train_plain_ensemble, train_plain_teacher
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.sources import SeededTensors
+from private_ensembles.training.teachers.training import PlainTraining
 
 SETTINGS = {"batch_size": 8, "epochs": 5, "learning_rate": 0.3}
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.teachers.sampled_gaussian import epsilon_of_steps, step_curves
+from private_ensembles.training.teachers.sampled_gaussian import epsilon_of_steps, step_curves
 
 PAIRS = {
     "removed": (lambda q: {0: 1 - q, 1: q}, lambda q: {0: mpf(1)}),

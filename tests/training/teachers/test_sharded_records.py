@@ -2,7 +2,7 @@
 
 import torch
 
-from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
 
 
 def test_members_have_their_own_shards_as_integers():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from private_ensembles.teachers.slices import slice_members, slice_names
+from private_ensembles.training.teachers.slices import slice_members, slice_names
 
 
 @pytest.mark.parametrize("K", [1, 2, 11, 125, 126, 250, 999])

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from private_ensembles.teachers.sources import Randomness, SecureTensors, SeededTensors
-from private_ensembles.teachers.training import SOURCES
+from private_ensembles.training.teachers.sources import Randomness, SecureTensors, SeededTensors
+from private_ensembles.training.teachers.training import SOURCES
 
 
 def test_only_private_teachers_have_noise_and_only_theirs_is_secure():

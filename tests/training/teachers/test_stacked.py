@@ -9,12 +9,17 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from private_ensembles.teachers import stacked
-from private_ensembles.teachers.device import scaled
-from private_ensembles.teachers.layerwise import LayerwiseGradients
-from private_ensembles.teachers.models import MODELS, build_model
-from private_ensembles.teachers.stacked import Gradients, cut, finite_states, stack
-from private_ensembles.teachers.training import CLIPPED_NORM
+from private_ensembles.training.teachers import stacked
+from private_ensembles.training.teachers.device import scaled
+from private_ensembles.training.teachers.layerwise import LayerwiseGradients
+from private_ensembles.training.teachers.models import MODELS, build_model
+from private_ensembles.training.teachers.stacked import (
+    Gradients,
+    cut,
+    finite_states,
+    stack,
+)
+from private_ensembles.training.teachers.training import CLIPPED_NORM
 
 SHAPES = {"svhn_cnn": (32, 32, 3), "mnist_cnn": (28, 28), "darrm_cnn": (8, 9)}
 # Full, ragged and empty batches; 3 and 5 are no multiples of the width.

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from private_ensembles.teachers.training import (
+from private_ensembles.training.teachers.training import (
     PlainTraining,
     PrivateTraining,
     poisson_schedule,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from private_ensembles.jobs.progress import Meter
-from private_ensembles.teachers.device import scaled
-from private_ensembles.teachers.models import build_model
-from private_ensembles.teachers.voting import cast_votes
+from private_ensembles.base.progress import Meter
+from private_ensembles.training.teachers.device import scaled
+from private_ensembles.training.teachers.models import build_model
+from private_ensembles.training.teachers.voting import cast_votes
 
 IMAGES = np.random.default_rng(0).integers(0, 17, (60, 8, 8)).astype(np.uint8)
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from numpy.typing import NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.composition import (
     Composition,
     general,
@@ -21,6 +20,7 @@ from private_ensembles.accounting.composition import (
     spare_delta,
 )
 from private_ensembles.accounting.loss_distribution import compose, mirrored_deltas
+from private_ensembles.base import checks
 
 _INTERVAL = 1e-3
 
@@ -31,8 +31,9 @@ def majority_cost(epsilon: float, Delta: float, adjacency: str) -> Composition:
     For any number of queries: a neighbour changes one teacher's training, everything released is
     post-processing of it (parallel composition). epsilon, Delta: one teacher's, for add_remove.
     ``add_remove`` needs an assignment to shards that moves no other record
-    (`datasets.shards.keyed_hash_shards`) and public step counts. ``replace_one``: any partition; by
-    group privacy of two. Raises ValueError for an unknown adjacency and values out of range.
+    (`training.data.shards.keyed_hash_shards`) and public step counts. ``replace_one``: any
+    partition; by group privacy of two. Raises ValueError for an unknown adjacency and values out of
+    range.
 
     >>> cost = majority_cost(0.0892, 1e-4, "replace_one")
     >>> round(cost.epsilon, 4), round(cost.delta, 6)

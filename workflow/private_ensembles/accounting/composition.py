@@ -2,7 +2,7 @@
 
 Every function returns an upper bound *in floating point*: arithmetic runs with 60 significant
 decimal digits on the exact values of the floats given, and only the last step rounds, upwards
-(`accounting.rounding`). Terms of sums are positive and fewer than 1e6, so what 60 digits lose is
+(`base.rounding`). Terms of sums are positive and fewer than 1e6, so what 60 digits lose is
 far below that last step.
 
 Adjacency does not matter here: what the parts are proven for, the whole is proven for.
@@ -16,8 +16,8 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.rounding import (
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import (
     SLACK,
     Ball,
     log_sum,

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from private_ensembles import checks
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.root import ascending, doubling, first_holding
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
-from private_ensembles.noise.secure import fine_units
+from private_ensembles.base import checks
+from private_ensembles.base.root import ascending, doubling, first_holding
+from private_ensembles.base.rounding import UNIT_ROUNDOFF, above
+from private_ensembles.base.secure import fine_units
 
 # A law reaches this many standard deviations. What lies beyond is below 2 e^-312 for each of up to
 # 10^12 terms, granted as BEYOND.
@@ -359,7 +359,7 @@ def fine_distance(sigma: float, classes: int) -> float:
     '4.3e-14'
 
     An upper bound on the total variation between the two labels of one query, whatever the votes:
-    (sqrt(2 ln C) + 2^-20 C) h / sigma for a lattice of h = 1 / `noise.secure.fine_units` votes,
+    (sqrt(2 ln C) + 2^-20 C) h / sigma for a lattice of h = 1 / `base.secure.fine_units` votes,
     2^-40 if sigma < 2^16, which hardly grows with the number of classes (docs/discrete-noise.md,
     theorem 5). Q labels whose continuous noise costs (epsilon, delta) cost (epsilon, delta +
     (1 + e^epsilon) Q times this). sigma: in votes, 2^-20 <= sigma < 2^56. classes: C >= 2. Raises

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, ndtr
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 # Relative error granted to SciPy's normal distribution function (documented: below 4e-14).
 _NDTR_ERROR = 1e-12

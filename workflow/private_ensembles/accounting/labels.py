@@ -15,8 +15,8 @@ from private_ensembles.accounting.composition import (
     simple,
     spare_delta,
 )
-from private_ensembles.accounting.root import largest_within
-from private_ensembles.accounting.rounding import above
+from private_ensembles.base.root import largest_within
+from private_ensembles.base.rounding import above
 
 # Beyond this many labels optimal composition takes long, and Rényi DP comes close to it.
 _FEW = 300

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import logsumexp
 
-from private_ensembles import checks
-from private_ensembles.accounting.root import bisect_integers
-from private_ensembles.accounting.rounding import ELEMENTARY, UNIT_ROUNDOFF, sum_above
+from private_ensembles.base import checks
+from private_ensembles.base.root import bisect_integers
+from private_ensembles.base.rounding import ELEMENTARY, UNIT_ROUNDOFF, sum_above
 
 # Transforms run in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble

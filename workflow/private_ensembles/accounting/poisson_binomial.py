@@ -7,7 +7,7 @@ import functools
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 NEGLIGIBLE = 1e-20
 

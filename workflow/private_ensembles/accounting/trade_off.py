@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from private_ensembles import checks
-from private_ensembles.accounting.rounding import TINY, UNIT_ROUNDOFF
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import TINY, UNIT_ROUNDOFF
 
 # Granted to SciPy's normal quantile (documented: below 1e-15 of itself).
 _QUANTILE_ERROR = 1e-12

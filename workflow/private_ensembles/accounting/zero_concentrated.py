@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.rounding import above
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import above
 
 # Orders are 1 + sinh(y / 2)^2; intervals start this wide in y and are halved if that helps.
 _WIDTH, _ROUNDS, _MOST = 0.25, 24, 10_000

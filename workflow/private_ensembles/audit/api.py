@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
 from private_ensembles.audit.finite import FiniteMechanism, audit_function
+from private_ensembles.base import checks
 
 
 @dataclass(frozen=True)

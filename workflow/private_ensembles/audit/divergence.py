@@ -21,8 +21,8 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, sixty_digits
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import UNIT_ROUNDOFF, sixty_digits
 
 # Larger exponentials overflow; a smaller e^epsilon only makes the upper bound on delta larger.
 _LARGEST_EPSILON = 700.0

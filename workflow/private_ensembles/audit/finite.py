@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.accounting.trade_off import least_mu, trade_off
 from private_ensembles.accounting.zero_concentrated import least_rho
 from private_ensembles.audit.divergence import (
@@ -31,6 +30,7 @@ from private_ensembles.audit.shared_data import (
     corner_pmfs,
     teacher_corners,
 )
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 # Pairs whose trade-off curves are worked on at once.
 _CHUNK = 1 << 16

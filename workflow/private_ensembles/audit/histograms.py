@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, triu
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 _MOST = 5_000_000  # histograms; beyond it, memory or time run out before there is an answer
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.accounting.labels_together.families import Pairs
 from private_ensembles.audit.divergence import delta_curve, exact_epsilon, worst_pair
 from private_ensembles.audit.histograms import (
     both_counts,
@@ -23,7 +23,7 @@ from private_ensembles.audit.shared_data import (
     teacher_corners,
     worst_teachers,
 )
-from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.base.sources import Secure, Seeded
 
 
 class Audited(ABC):

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.root import first_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import reduced_histograms
+from private_ensembles.base import checks
+from private_ensembles.base.root import first_holding
 
 # Of both distributions: an exponent's rounding weighs as much as its size (below 750), and sums
 # of C positive terms lose C round-offs.

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
-from private_ensembles import checks
 from private_ensembles.audit.histograms import leading_pairs, vote_neighbours
+from private_ensembles.base import checks
 
 # One call draws this many labels, so that memory stays bounded.
 _BATCH = 1 << 18

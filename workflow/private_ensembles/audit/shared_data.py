@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.audit.histograms import check_two_class
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 _LARGEST_EPSILON = 700.0
 LARGEST_K = 15  # 170,544 choices of corners; beyond it memory gets out of hand

@@ -23,8 +23,8 @@ from numbers import Integral, Real
 from pathlib import Path
 
 from private_ensembles import missing_extra
-from private_ensembles.jobs import progress as watch
-from private_ensembles.jobs import provenance as records
+from private_ensembles.base import progress as watch
+from private_ensembles.base import provenance as records
 
 # Failures that a user can act on are reported by their message alone; others with their type.
 _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError)

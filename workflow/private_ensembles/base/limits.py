@@ -5,7 +5,7 @@ Beyond it, floating-point numbers no longer carry the bounds, or the work does n
 
 from numbers import Real
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 # A label at a larger epsilon is not private in any sense; a smaller one is noise.
 LEAST_EPSILON = 1e-6

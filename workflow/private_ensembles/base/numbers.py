@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from urllib.parse import quote
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTEGER = re.compile(r"-?(0|[1-9]\d*)")

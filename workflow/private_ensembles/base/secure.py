@@ -13,8 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.noise import softmax
+from private_ensembles.base import checks, softmax
 
 MODES = ("reproducible", "secure")
 # Units of the fine lattice in one vote, at most, and the bits that sigma has in units, at most.

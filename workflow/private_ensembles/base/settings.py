@@ -17,8 +17,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from private_ensembles.accounting import limits
-from private_ensembles.configuration.naming import plain_number
+from private_ensembles.base import limits
+from private_ensembles.base.numbers import plain_number
 
 # What is wrong: the key (relative to the section that says so), its value, and what is allowed.
 Mistake = tuple[str, object, str]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.noise import secure as exact
+from private_ensembles.base import secure as exact
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def system_generator() -> np.random.Generator:
     """Return a PCG64 generator that the operating system's entropy seeds: no run repeats another.
 
     For noise in floating point that nobody may know; if there is an exact sampler, take that one
-    (`noise.secure`).
+    (`base.secure`).
     """
     return np.random.Generator(np.random.PCG64(secrets.randbits(128)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 from private_ensembles.command import functions
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, low

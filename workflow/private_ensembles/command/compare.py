@@ -8,7 +8,7 @@ from pathlib import Path
 
 from private_ensembles.command.numbers import real
 from private_ensembles.command.output import emit
-from private_ensembles.jobs import comparison
+from private_ensembles.run import comparison
 
 EXAMPLES = ("private-ensembles compare mine theirs",)
 TOLERANCE = 1e-12

@@ -47,9 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print gamma, and write it to `--out`; return 1 if no certificate was found."""
-    from private_ensembles.darrm.certificate_file import record
-    from private_ensembles.darrm.optimize import optimize_gamma
-    from private_ensembles.jobs import io
+    from private_ensembles.base import files
+    from private_ensembles.papers.darrm.mathematics.certificate_file import record
+    from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
     from private_ensembles.release.showing import put
 
     optimised = optimize_gamma(
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     solution = record(optimised)
     certificate = solution["certificate"]
     if options.out is not None and certificate["holds"]:
-        put(options.out, partial(io.write_json, value=solution), int(time.time()))
+        put(options.out, partial(files.write_json, value=solution), int(time.time()))
     values = ", ".join(f"{value:.6g}" for value in solution["gamma"])
     cost = ", ".join(map(high, (options.m * options.epsilon, solution["delta"])))
     text = [

@@ -7,8 +7,8 @@ import re
 import sys
 from collections.abc import Sequence
 
-from private_ensembles.checks import did_you_mean
-from private_ensembles.configuration.removed import advice
+from private_ensembles.base.checks import did_you_mean
+from private_ensembles.run.removed import advice
 
 # The subcommands are imported where they are needed: a Ctrl-C meanwhile is one line, too.
 
@@ -125,8 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    from private_ensembles.base.files import describe
     from private_ensembles.command.output import NotPrinted, printing, telling
-    from private_ensembles.jobs.io import describe
 
     options = ""
     try:

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Iterable, Iterator
 from numbers import Real
 
-from private_ensembles.configuration.naming import at_least, at_most
-from private_ensembles.jobs.progress import about
+from private_ensembles.base.numbers import at_least, at_most
+from private_ensembles.base.progress import about
 
 _SHORT, _LONG = 1.0, 15.0
 

@@ -7,8 +7,8 @@ import argparse
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
-from private_ensembles.configuration.profile import name_profile
-from private_ensembles.mechanisms.task import Protection
+from private_ensembles.labels.assumed_profile import name_profile
+from private_ensembles.labels.task import Protection
 
 EXAMPLES = (
     "private-ensembles plan --teachers 50 --classes 3 --queries 40 --labels 20 --epsilon 2",
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
-    from private_ensembles.planner import ranking, study
+    from private_ensembles.labels.planner import planning, ranking
     from private_ensembles.release import expectation
 
     labels = options.queries if options.labels is None else options.labels
@@ -49,11 +49,11 @@ def run(options: argparse.Namespace) -> int:
     protection = settings.protection_of(options)
     secure = options.noise == "secure"
     stated = {"absent": options.absent, "most_ones": options.most_ones, "reach": protection.reach}
-    task = study.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
+    task = planning.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
     warn_of(ranking.about_seconds(task))
-    plans = study.ranked(task, chosen["mechanisms"], options.seed)
+    plans = planning.ranked(task, chosen["mechanisms"], options.seed)
     applies = plans[0].refusal is None
-    rows = study.plan_rows(task, plans)
+    rows = planning.plan_rows(task, plans)
     profile = chosen["profile"]
     called = name_profile(profile)
     text = votes_options.profile_text(options, profile) + ranking_text(rows, protection, called)

@@ -6,11 +6,17 @@ import argparse
 from dataclasses import asdict, astuple
 from pathlib import Path
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import real, whole
-from private_ensembles.command.output import emit, high, print_help, say, warn_of
-from private_ensembles.mechanisms.task import (
+from private_ensembles.command.output import (
+    emit,
+    high,
+    print_help,
+    say,
+    warn_of,
+)
+from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Protection,
@@ -147,8 +153,13 @@ def _head(parser: argparse.ArgumentParser) -> None:
 
 def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
-    from private_ensembles.planner import ranking, study
-    from private_ensembles.release import expectation, pool, session_export, session_plan
+    from private_ensembles.labels.planner import planning, ranking
+    from private_ensembles.release import (
+        expectation,
+        pool,
+        session_export,
+        session_plan,
+    )
     from private_ensembles.release.ledger_file import check_new, files_of
     from private_ensembles.release.session import Session
 
@@ -163,7 +174,7 @@ def create(options: argparse.Namespace) -> int:
     budget, secure = Budget(options.epsilon, options.delta), options.noise == "secure"
     private = private_teachers(options.teacher_epsilon, options.teacher_delta)
     said = {"absent": options.absent, "reach": protection.reach}
-    warn_of(ranking.about_seconds(study.task(chosen, *astuple(budget), secure=secure, **said)))
+    warn_of(ranking.about_seconds(planning.task(chosen, *astuple(budget), secure=secure, **said)))
     check_new(options.session)
     names = pool.names_of(
         options.classes, options.class_names, options.first_class, options.id_column
@@ -191,7 +202,7 @@ def create(options: argparse.Namespace) -> int:
 
 def release(options: argparse.Namespace) -> int:
     """Release a batch, or show again what was released, and write its labels."""
-    from private_ensembles.jobs.io import describe
+    from private_ensembles.base.files import describe
     from private_ensembles.release import session_export
     from private_ensembles.release.ledger_file import files_of
     from private_ensembles.release.session import Session

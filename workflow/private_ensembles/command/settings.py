@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 from private_ensembles.command import votes_options
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.votes_options import TakesOptions
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import PRIVACY_MODELS, Protection, state_protection
-from private_ensembles.planner import defaults
+from private_ensembles.labels import registry
+from private_ensembles.labels.planner import defaults
+from private_ensembles.labels.task import PRIVACY_MODELS, Protection, state_protection
 
 
 def add_ensemble(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from private_ensembles.command.numbers import whole
-from private_ensembles.planner import defaults
+from private_ensembles.labels.planner import defaults
 
 
 class TakesOptions(Protocol):
@@ -22,8 +22,8 @@ class TakesOptions(Protocol):
 
 
 if TYPE_CHECKING:  # --help reads no votes
+    from private_ensembles.labels.votes import Votes
     from private_ensembles.release.pool import Pool
-    from private_ensembles.votes.cache import Votes
 
 # What the help says a file of votes may be.
 FILE = "a file .npz, .npy, .csv or .parquet; stays private"
@@ -123,8 +123,8 @@ def add_answer(group: TakesOptions) -> None:
 def read(
     options: argparse.Namespace, path: str | Path, classes: int | None, **stated: object
 ) -> Votes:
-    """Return the votes of a file; stated, ValueError: as `votes.foreign.read_own_votes`."""
-    from private_ensembles.votes.foreign import read_own_votes
+    """Return the votes of a file; stated, ValueError: as `release.files.read.read_own_votes`."""
+    from private_ensembles.release.files.read import read_own_votes
 
     said = {name: getattr(options, name) for name in _READING} | {"kind": options.votes_kind}
     return read_own_votes(path, **{**said, "n_classes": classes, **stated})
@@ -147,7 +147,7 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
 
 def classes(options: argparse.Namespace) -> int | None:
     """Return the number of classes: stated, or that of the names; ValueError if they differ."""
-    from private_ensembles.configuration.class_names import read_class_names
+    from private_ensembles.release.class_names import read_class_names
 
     if options.class_names is None:
         if options.classes is None:
@@ -167,7 +167,7 @@ def asked(options: argparse.Namespace) -> dict[str, object]:
 
 
 def profile(options: argparse.Namespace) -> dict:
-    """Return the profile: stated, or fitted to public votes (`votes.consensus_fit`).
+    """Return the profile: stated, or fitted to public votes (`labels.profile_fit`).
 
     Raises ValueError for both at once, for the file of the votes that are to be released, and for
     votes without enough labels.
@@ -176,7 +176,7 @@ def profile(options: argparse.Namespace) -> dict:
     file = getattr(options, "profile_from", None)
     if file is None:
         return stated
-    from private_ensembles.votes.consensus_fit import fit_profile
+    from private_ensembles.labels.profile_fit import fit_profile
 
     if {
         key: tuple(v) if isinstance(v, list) else v for key, v in stated.items()

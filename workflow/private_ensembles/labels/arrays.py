@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_TEACHERS
-from private_ensembles.votes.cache import Votes
+from private_ensembles.base import checks
+from private_ensembles.base.limits import MOST_TEACHERS
+from private_ensembles.labels.votes import Votes
 
 
 def of_arrays(

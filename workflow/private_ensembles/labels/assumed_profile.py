@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 # 7 of 10 queries are easy; shares of right votes are Beta(20, 2) there, else Beta(2, 2); wrong
-# votes are spread over the other classes by a Dirichlet of parameter 1 (`votes.synthetic`); all
+# votes are spread over the other classes by a Dirichlet of parameter 1 (`labels.profile`); all
 # classes are equally common, and no ballot is absent.
 PROFILE = {
     "easy_share": 0.7,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 # What votes hold where a teacher gave none.
 ABSENT = -1

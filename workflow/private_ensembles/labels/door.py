@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.mechanisms.mechanism import Mechanism, unproven
-from private_ensembles.mechanisms.parameters import Parameters, require_counts
-from private_ensembles.noise.sources import Source
-from private_ensembles.votes.cache import Votes
+from private_ensembles.base.sources import Source
+from private_ensembles.labels.mechanism import Mechanism, unproven
+from private_ensembles.labels.parameters import Parameters, require_counts
+from private_ensembles.labels.votes import Votes
 
 
 def refusal(

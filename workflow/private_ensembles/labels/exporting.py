@@ -1,15 +1,15 @@
 """Labels for accountants that people already use, as a distribution of privacy losses.
 
-The laws and what they are called: `api.noise`. dp_accounting comes with an extra and is imported
-when it is needed.
+The laws and what they are called: `labels.noise_scale`. dp_accounting comes with an extra and is
+imported when it is needed.
 """
 
 from __future__ import annotations
 
-from private_ensembles.accounting.adaptive.scales import grid_fineness
-from private_ensembles.accounting.adaptive.whole_curve import whole_curve
 from private_ensembles.accounting.export import to_pld
-from private_ensembles.api.noise import charged_for_labels
+from private_ensembles.accounting.labels_together.scales import grid_fineness
+from private_ensembles.accounting.labels_together.whole_curve import whole_curve
+from private_ensembles.labels.noise_scale import charged_for_labels
 
 
 def label_loss_distribution(

@@ -17,20 +17,17 @@ from itertools import chain
 import numpy as np
 from scipy.special import ndtr
 
-from private_ensembles import checks
-from private_ensembles.accounting.composition import (
-    conversion_cost,
-    exact_conversion_cost,
-)
+from private_ensembles.accounting.composition import conversion_cost, exact_conversion_cost
 from private_ensembles.accounting.gaussian import excess, gaussian_delta
-from private_ensembles.accounting.root import (
+from private_ensembles.base import checks
+from private_ensembles.base.root import (
     bisect,
     doubling,
     first_failing,
     first_holding,
     halving,
 )
-from private_ensembles.accounting.rounding import round_up, sixty_digits
+from private_ensembles.base.rounding import round_up, sixty_digits
 
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
 # Points of the search for the exact method, and of those that are looked at together.

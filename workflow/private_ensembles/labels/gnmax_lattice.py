@@ -28,11 +28,16 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.discrete_gaussian import BEYOND, law, log_mass, log_tail
-from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.histograms import Merged, blocks, chunks
-from private_ensembles.pate.products import nodes_and_weights
-from private_ensembles.pate.rdp import check_counts
+from private_ensembles.accounting.discrete_gaussian import (
+    BEYOND,
+    law,
+    log_mass,
+    log_tail,
+)
+from private_ensembles.labels.gnmax import check_sigma
+from private_ensembles.labels.histograms import Merged, blocks, chunks
+from private_ensembles.labels.products import nodes_and_weights
+from private_ensembles.papers.pate.mathematics.rdp import check_counts
 
 # Standard deviations about the counts that are summed; beyond, terms are below e^-60 of the whole.
 _REACH = 11
@@ -116,7 +121,7 @@ def _sum(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
 def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.float64]:
     """Pr[GNMax with discrete noise releases its query's label], (queries,), within 1e-11.
 
-    >>> from private_ensembles.pate.histograms import merge
+    >>> from private_ensembles.labels.histograms import merge
     >>> lattice_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
     array([0.833, 0.496])
 

@@ -17,10 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import lambertw, log_ndtr
 
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.histograms import Merged, blocks, chunks, merge
-from private_ensembles.pate.products import MANY_CLASSES
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.labels.gnmax import check_sigma
+from private_ensembles.labels.histograms import (
+    Merged,
+    blocks,
+    chunks,
+    merge,
+)
+from private_ensembles.labels.products import MANY_CLASSES
 
 # A class that trails by g standard deviations wins with probability at most Phi(-g / sqrt(2)),
 # which no float holds beyond this g.

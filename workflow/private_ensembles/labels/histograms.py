@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.pate.rdp import check_counts
+from private_ensembles.papers.pate.mathematics.rdp import check_counts
 
 # Numbers worked on at a time, and how many of them in one pass.
 _CHUNK = 2_000_000

@@ -22,8 +22,8 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.rounding import round_up, round_up_within, sixty_digits
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import round_up, round_up_within, sixty_digits
 
 _MANY_STEPS, _HARDLY = 1000, 1e-60
 

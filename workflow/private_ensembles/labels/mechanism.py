@@ -8,14 +8,14 @@ from importlib import import_module
 
 from private_ensembles.audit.divergence import coins_delta
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts import groups
-from private_ensembles.mechanisms.accounts.account import Account, NothingProven
-from private_ensembles.mechanisms.checks.checked import Checked
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Cost, Parameters
-from private_ensembles.mechanisms.registry import Entry, Guarantee
-from private_ensembles.mechanisms.task import Task, Wanted
+from private_ensembles.labels import registry
+from private_ensembles.labels.accounts import groups
+from private_ensembles.labels.accounts.account import Account, NothingProven
+from private_ensembles.labels.laws.checked import Checked
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.parameters import Cost, Parameters
+from private_ensembles.labels.registry import Entry, Guarantee
+from private_ensembles.labels.task import Task, Wanted
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Mechanism:
         (docs/multi-label.md, theorem 2). That is a theorem on noise that is fresh for each label:
         teachers' own privacy charges for all.
 
-        >>> from private_ensembles.mechanisms.task import Budget, Ensemble
+        >>> from private_ensembles.labels.task import Budget, Ensemble
         >>> task = Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28, most_ones=3))
         >>> load("gnmax").charged(task).wanted.labels
         6
@@ -194,10 +194,10 @@ def load(name: str) -> Mechanism:
     {'cap': (0.02, 1.0)}
     """
     entry = registry.entry(name)
-    law = _part("laws", entry.law)
+    law = _named(entry.law)
     if entry.check:
-        law = Checked(_part("checks", entry.check), law)
-    return Mechanism(entry, law, _part("accounts", entry.account))
+        law = Checked(_named(entry.check), law)
+    return Mechanism(entry, law, _named(entry.account))
 
 
 def every() -> dict[str, Mechanism]:
@@ -205,7 +205,7 @@ def every() -> dict[str, Mechanism]:
     return {name: load(name) for name in registry.entries()}
 
 
-def _part(folder: str, name: str):
-    """Return what an entry names, "file.object", from one of the folders beside this file."""
-    file, _, thing = name.partition(".")
-    return getattr(import_module(f"{__package__}.{folder}.{file}"), thing)
+def _named(path: str):
+    """Return the object that an entry names by its path in the package."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"private_ensembles.{module}"), name)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import repeat
 
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import registry
 
 DATASETS = {
     "mnist": "MNIST",

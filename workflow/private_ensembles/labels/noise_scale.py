@@ -9,14 +9,20 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from private_ensembles import checks
-from private_ensembles.accounting.adaptive.account import Bounds, adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import Dominating
-from private_ensembles.accounting.adaptive.scales import grid_fineness
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import Mechanism, load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.accounting.labels_together.account import Bounds, adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import Dominating
+from private_ensembles.accounting.labels_together.scales import grid_fineness
+from private_ensembles.base import checks
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
 
 
 def noise_scale(

@@ -17,12 +17,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from private_ensembles import checks
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.accounting.root import largest_within
-from private_ensembles.pate.gnmax import analytic_epsilon, check_sigma
+from private_ensembles.base import checks
+from private_ensembles.base.root import largest_within
+from private_ensembles.labels.gnmax import analytic_epsilon, check_sigma
 
 # Budgets below which rho is looked for in units of epsilon squared.
 _TINY = 1e-4

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.accounting.limits import check_size
+from private_ensembles.base import checks
+from private_ensembles.base.limits import check_size
 
 
 @dataclass(frozen=True)

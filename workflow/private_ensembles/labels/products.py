@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.pate.histograms import Merged, blocks
+from private_ensembles.labels.histograms import Merged, blocks
 
 # From so many classes on, integrals leave out what is negligible.
 MANY_CLASSES = 256
@@ -37,7 +37,7 @@ def integrals_of_others(
 ) -> NDArray[np.float64]:
     """Return the integral over t in [0, 1] of prod_{i != j} (1 - q_i t) of pairs j, (pairs,).
 
-    >>> from private_ensembles.pate.histograms import merge
+    >>> from private_ensembles.labels.histograms import merge
     >>> integrals_of_others(merge([[2, 1, 1]]), np.array([1.0, 0.5]), np.array([True, False]))
     array([0.58333333, 0.        ])
 

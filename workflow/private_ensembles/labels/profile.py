@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.votes.ballots import dealt
+from private_ensembles.base import checks
+from private_ensembles.labels.ballots import dealt
 
 # Probabilities that are drawn at a time.
 _AT_ONCE = 1 << 20

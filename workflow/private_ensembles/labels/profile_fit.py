@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import betaln, expit, gammaln, logit
 
-from private_ensembles import checks
-from private_ensembles.votes.synthetic import ConsensusProfile
+from private_ensembles.base import checks
+from private_ensembles.labels.profile import ConsensusProfile
 
 # With fewer labelled queries the five numbers of the mixture say next to nothing.
 FEWEST = 20
@@ -45,7 +45,7 @@ def fit_profile(
     it, and it is 1. `easy` is the distribution of the larger mean. Numbers are rounded to four
     significant digits, so that whoever states them as printed has the same plan.
 
-    >>> from private_ensembles.votes.synthetic import synthetic_counts
+    >>> from private_ensembles.labels.profile import synthetic_counts
     >>> stated = ConsensusProfile(4, easy_share=0.7, easy=(20, 2), hard=(2, 2), confusion=1)
     >>> counts, labels = synthetic_counts(stated, 100, 3000, np.random.default_rng(0))
     >>> found = fit_profile(counts, labels)

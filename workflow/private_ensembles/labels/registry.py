@@ -63,7 +63,7 @@ class Offer:
 
     family, analysis: mechanisms that differ only in how their noise is found share a family.
     scale_of: the law by whose name `noise_scale` finds its noise.
-    plain: it stands before others that give hardly more right labels (`planner.ranking`).
+    plain: it stands before others that give hardly more right labels (`labels.planner.ranking`).
     """
 
     family: str = ""
@@ -77,7 +77,7 @@ class Entry:
     """A mechanism's facts.
 
     label, look: its name, and its colour, mark and dash, in every table, page and figure.
-    law, account, check: "file.object" in the folders of these names; no check: no threshold.
+    law, account, check: the object that is one, by its path in the package; no check: no threshold.
     offer: None if its noise cannot be found for a budget.
     """
 
@@ -118,21 +118,21 @@ _PRIVATE = {"secure": ALL, "teachers": "private", "hides_votes": False}
 ENTRIES = (
     Entry(
         "gnmax", "GNMax, published σ", ("purple", "D", "-"),
-        "gaussian.WHOLE", "gaussian_counts.paper",
+        "labels.laws.gaussian.WHOLE", "labels.accounts.gaussian_counts.paper",
         Origin("PATE", "PATE section 4.1; σ as in DaRRM appendix D.2.1", _NOISY_COUNTS),
         Guarantee(secure=ALL),
         Offer(_GAUSSIAN, scale_of="gnmax", plain=True),
     ),
     Entry(
         "gnmax_analytic", "GNMax, analytic σ", ("purple", "v", "--"),
-        "gaussian.WHOLE", "gaussian_counts.analytic",
+        "labels.laws.gaussian.WHOLE", "labels.accounts.gaussian_counts.analytic",
         Origin("PATE", "PATE section 4.1; σ by Balle and Wang 2018, Theorem 8", _NOISY_COUNTS),
         Guarantee(secure=ALL),
         Offer(_GAUSSIAN, "analytic", scale_of="gnmax", plain=True),
     ),
     Entry(
         "gnmax_exact", "GNMax, σ of the labels", ("purple", "8", ":"),
-        "gaussian.COINS", "label.gaussian",
+        "labels.laws.gaussian.COINS", "labels.accounts.label.gaussian",
         Origin("PATE", "PATE section 4.1; σ by docs/many-labels.md",
                "many-labels.md#gaussian-noise-in-any-number-of-classes"),
         Guarantee(secure=COINS_OR_FINE),
@@ -140,7 +140,7 @@ ENTRIES = (
     ),
     Entry(
         "lnmax_pure", "LNMax, pure scale", ("green", "<", "-"),
-        "laplace.LAW", "laplace_counts.paper",
+        "labels.laws.laplace.LAW", "labels.accounts.laplace_counts.paper",
         Origin("PATE", "PATE 2017 (LNMax); one moved vote changes two counts by one",
                "method.md#laplace-noise-on-the-counts"),
         Guarantee(secure=ONE_COIN),
@@ -148,21 +148,21 @@ ENTRIES = (
     ),
     Entry(
         "exponential", "Exponential mechanism", ("orange", "p", "--"),
-        "gumbel.LAW", "label.gumbel",
+        "labels.laws.gumbel.LAW", "labels.accounts.label.gumbel",
         Origin("tight baselines", "McSherry and Talwar 2007, Theorem 6", _CLASS_BY_COUNT),
         Guarantee(secure=COINS_OR_EXACT),
         Offer(scale_of="exponential"),
     ),
     Entry(
         "permute_and_flip", "Permute-and-flip", ("vermilion", "h", "-"),
-        "exponential.LAW", "label.exponential",
+        "labels.laws.exponential.LAW", "labels.accounts.label.exponential",
         Origin("tight baselines", "McKenna and Sheldon 2020, Algorithm 1", _CLASS_BY_COUNT),
         Guarantee(secure=COINS_OR_EXACT),
         Offer(scale_of="permute_and_flip"),
     ),
     Entry(
         "ladder", "Optimal ladder", ("black", "P", "-"),
-        "ladder.LAW", "label.ladder",
+        "labels.laws.ladder.LAW", "labels.accounts.label.ladder",
         Origin("tight baselines", "docs/best-label.md: no label-symmetric release is better",
                "best-label.md#the-ladder"),
         Guarantee(secure=ALL),
@@ -170,20 +170,20 @@ ENTRIES = (
     ),
     Entry(
         "nzc", "NZC", ("vermilion", "+", ":"),
-        "immutable.LAW", "given.immutable",
+        "papers.nzc.law.LAW", "labels.accounts.given.immutable",
         Origin("NZC", "NZC section 3.2 and Theorem 4", "nzc.md#the-claim-fails"),
         Guarantee(secure=NONE, holds=False),
     ),
     Entry(
         "darrm_sub", "DaRRM, γ by subsampling", ("vermilion", "s", "--"),
-        "gamma.SUBSAMPLED", "private_teachers.subsampled",
+        "papers.darrm.law.SUBSAMPLED", "papers.darrm.accounts.subsampled",
         Origin("DaRRM", "DaRRM Lemma 3.1", "method.md#private-teachers"),
         Guarantee(privacy_models=_BOTH, **_PRIVATE),
         Offer(),
     ),
     Entry(
         "darrm_opt", "DaRRM, optimised γ", ("blue", "o", "-"),
-        "gamma.OPTIMISED", "private_teachers.optimised",
+        "papers.darrm.law.OPTIMISED", "papers.darrm.accounts.optimised",
         Origin("DaRRM", "DaRRM section 5, with the exact objective and a certificate",
                "method.md#2-three-corners-suffice-for-monotone-γ-three_corner_worst_case"),
         Guarantee(privacy_models=_BOTH, **_PRIVATE),
@@ -191,7 +191,7 @@ ENTRIES = (
     ),
     Entry(
         "majority_private", "Majority, private teachers", ("black", "x", ":"),
-        "majority.LAW", "private_teachers.one_teacher",
+        "papers.darrm.majority.LAW", "papers.darrm.accounts.one_teacher",
         Origin("DaRRM", "parallel composition and post-processing; the row that DaRRM lacks",
                "method.md#private-teachers"),
         Guarantee(costs_once=True, **_PRIVATE),
@@ -199,7 +199,7 @@ ENTRIES = (
     ),
     Entry(
         "committee", "Committee of teachers", ("black", "4", "--"),
-        "committee.LAW", "private_teachers.committee",
+        "papers.darrm.committee_law.LAW", "papers.darrm.accounts.committee",
         Origin("DaRRM",
                "post-processing of a subset that is drawn once; the row that DaRRM's totals lack",
                "darrm-many-labels.md#what-a-committee-costs"),
@@ -214,42 +214,42 @@ ENTRIES = (
     ),
     Entry(
         "dpbag", "DPBag and SAA", ("orange", "3", "-"),
-        "bagging.LAW", "given.bagging",
+        "papers.dpbag.law.LAW", "labels.accounts.given.bagging",
         Origin("DPBag", "DPBag section 3; SAA has one partition",
                "dpbag.md#what-the-numbers-promise"),
         Guarantee(secure=ONE_COIN, data_dependent=True),
     ),
     Entry(
         "lnmax", "LNMax", ("green", "^", "-."),
-        "laplace.LAW", "given.laplace",
+        "labels.laws.laplace.LAW", "labels.accounts.given.laplace",
         Origin("PATE", "PATE section 3.1 (Papernot et al. 2017)",
                "method.md#laplace-noise-on-the-counts"),
         Guarantee(secure=ONE_COIN, data_dependent=True),
     ),
     Entry(
         "confident_gnmax", "Confident-GNMax", ("sky", "*", "-"),
-        "gaussian.WHOLE", "thresholds.counts",
+        "labels.laws.gaussian.WHOLE", "labels.accounts.thresholds.counts",
         Origin("PATE", "PATE Algorithm 1", _NOISY_COUNTS),
         Guarantee(secure=ALL, data_dependent=True),
         Offer(_CONFIDENT),
-        check="checked.plurality",
+        check="labels.laws.checked.plurality",
     ),
     Entry(
         "confident_gnmax_exact", "Confident-GNMax, σ of the labels", ("sky", "H", ":"),
-        "gaussian.FINE", "thresholds.labels",
+        "labels.laws.gaussian.FINE", "labels.accounts.thresholds.labels",
         Origin("PATE", "PATE Algorithm 1; σ by docs/confident-labels.md",
                "confident-labels.md#thresholds-first-labels-afterwards"),
         Guarantee(secure=ALL, data_dependent=True),
         Offer(_CONFIDENT, "label"),
-        check="checked.plurality",
+        check="labels.laws.checked.plurality",
     ),
     Entry(
         "interactive_gnmax", "Interactive-GNMax", ("sky", "X", "--"),
-        "gaussian.WHOLE", "thresholds.given",
+        "labels.laws.gaussian.WHOLE", "labels.accounts.thresholds.given",
         Origin("PATE", "PATE Algorithm 2; the student's scores must come from released labels only",
                _NOISY_COUNTS),
         Guarantee(secure=ALL, data_dependent=True),
-        check="checked.student",
+        check="labels.laws.checked.student",
     ),
 )
 # fmt: on

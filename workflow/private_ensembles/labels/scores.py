@@ -11,21 +11,19 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting import limits
-from private_ensembles.accounting.adaptive.account import Bounds
-from private_ensembles.accounting.adaptive.bounded_range import (
+from private_ensembles.accounting.labels_together.account import Bounds
+from private_ensembles.accounting.labels_together.bounded_range import (
     LARGEST_RANGE,
     MOST_DRAWS,
     epsilon_of_draws,
     largest_range,
 )
-from private_ensembles.accounting.rounding import above, below, multiple_above
-from private_ensembles.noise import softmax
-from private_ensembles.noise.secure import seed_of
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.noise.streams import generator
-from private_ensembles.pate.data_independent import rho_cost, rho_within
+from private_ensembles.base import checks, limits, softmax
+from private_ensembles.base.rounding import above, below, multiple_above
+from private_ensembles.base.secure import seed_of
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.streams import generator
+from private_ensembles.labels.noisy_counts import rho_cost, rho_within
 
 # A range that costs more than this is found by its bound alone.
 _MOST_GUESSED = 2.0 * limits.MOST_EPSILON

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_EPSILON, check_budget, check_size
-from private_ensembles.mechanisms.registry import ADJACENCIES
+from private_ensembles.base import checks
+from private_ensembles.base.limits import MOST_EPSILON, check_budget, check_size
+from private_ensembles.labels.registry import ADJACENCIES
 
 if TYPE_CHECKING:  # --help needs the names of things, and no NumPy
     from private_ensembles.accounting.composition import Composition
-    from private_ensembles.votes.synthetic import ConsensusProfile
+    from private_ensembles.labels.profile import ConsensusProfile
 
 # What tables call the shards that are stated.
 PRIVACY_MODELS = {"disjoint": "disjoint_shards", "shared": "shared_data"}
@@ -95,8 +95,8 @@ class Protection:
     most, if shards are disjoint: the shards that one person's records are in, or the records that
     are to be protected together. adjacency: the neighbouring relation, "replace_one" or
     "add_remove"; the latter with disjoint shards needs an assignment that moves no other record
-    (`datasets.shards.keyed_hash_shards`). Raises ValueError, in one line, for a value out of range,
-    and for a reach above 1 of shared data, where it is all teachers.
+    (`training.data.shards.keyed_hash_shards`). Raises ValueError, in one line, for a value out of
+    range, and for a reach above 1 of shared data, where it is all teachers.
     """
 
     shards: str
@@ -329,7 +329,7 @@ class Task:
     @classmethod
     def read(cls, stated: Mapping) -> Task:
         """Return the task that `stated` tells; KeyError or ValueError for anything else."""
-        from private_ensembles.votes.synthetic import ConsensusProfile  # late: NumPy
+        from private_ensembles.labels.profile import ConsensusProfile  # late: NumPy
 
         rest = dict(stated)
         profile = rest.pop("profile", None)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from private_ensembles import checks
 from private_ensembles.accounting.poisson_binomial import pmf
+from private_ensembles.base import checks
 
 NO_ANSWER = -1
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.jobs import io
-from private_ensembles.votes import ballots
+from private_ensembles.base import checks, files
+from private_ensembles.labels import ballots
 
 # Facts of a Votes that are stated, and what they are unless they are; a file holds the others only.
 _STATED = {"absent": False, "teachers": None, "most_ones": None}
@@ -180,7 +179,7 @@ def write_votes(path, votes):
     """Write a Votes as npz, with its fields' names; equal contents give equal bytes."""
     cast = {"votes": votes.votes} if votes.counts is None else {"counts": votes.counts}
     stated = {name: getattr(votes, name) for name in _STATED}
-    io.write_npz(
+    files.write_npz(
         path,
         **cast,
         **{name: np.array(value) for name, value in stated.items() if value != _STATED[name]},
@@ -196,7 +195,7 @@ def read_votes(path):
     Raises ValueError, one line that names the file, for a file that is not an npz, is truncated,
     holds pickles, lacks a key, or has a wrong shape, type or value; OSError if it cannot be opened.
     """
-    arrays = io.read_npz(path, required=("labels", "n_classes", "provenance"))
+    arrays = files.read_npz(path, required=("labels", "n_classes", "provenance"))
     try:
         n_classes = _whole("n_classes", arrays["n_classes"], 0)
         text = arrays["provenance"]

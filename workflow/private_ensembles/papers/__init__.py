@@ -1,5 +1,5 @@
-"""What the sections of the papers do with votes, one package for each paper: as tables.
+"""What the four papers say, one package for each paper: its mathematics, its section, its tables.
 
-Nothing here draws, and only `inputs` and `students` read files. May import every floor up to
-`release`; of the papers, NZC asks its queries as PATE does.
+`common` is what several share, `compare` sets printed numbers beside ours, `ledger` says what every
+mechanism claims and what is true. May import `labels`, `training` and what these may.
 """

@@ -1,4 +1,5 @@
-"""Labels of somebody's own votes: planned, charged, drawn and written, and the record of it.
+"""Labels of somebody's own votes: planned, charged, drawn and written, and the ledger of it.
 
-Knows nothing of Snakemake and of papers. May import the floors up to `planner`.
+`files` reads what people bring. Knows neither Snakemake nor a paper's tables. May import `labels`
+and, for certificates of gamma, `papers.darrm`.
 """

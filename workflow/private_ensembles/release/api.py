@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.laws import gamma as gamma_law
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import (
+from private_ensembles.base import checks
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels import registry
+from private_ensembles.labels.arrays import of_arrays
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.planner import planning
+from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Protection,
@@ -21,8 +23,7 @@ from private_ensembles.mechanisms.task import (
     Wanted,
     require_protection,
 )
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.planner import study
+from private_ensembles.papers.darrm import law as gamma_law
 from private_ensembles.release import (
     certificate,
     expectation,
@@ -32,7 +33,6 @@ from private_ensembles.release import (
 )
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.pool import Pool
-from private_ensembles.votes.arrays import of_arrays
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def release_labels(
         counts_only=True,
     )
     names = None if mechanism is None else [mechanism]
-    application = own_votes.planned(study.on_profile(task, profile), names, 0)
+    application = own_votes.planned(planning.on_profile(task, profile), names, 0)
     expectation.tell(application.expectation, secure=task.secure, anyway=anyway)
     best, terms = application.chosen, own_votes.plan_of(application).text()
     seed = None if rehearsal is None else rehearsal.seed
@@ -167,7 +167,7 @@ def release_darrm(
     [0, 0, 1, 1]
 
     counts: integers in 0..K, any shape. gamma: (K + 1,), as `optimize_gamma` finds it. noise: a
-    NumPy generator, for labels that can be repeated, or `noise.sources.Secure()`. Returns 0 or 1 in
+    NumPy generator, for labels that can be repeated, or `base.sources.Secure()`. Returns 0 or 1 in
     counts' shape. Raises ValueError for counts and gamma out of range.
     """
     source = Seeded(noise) if isinstance(noise, np.random.Generator) else noise

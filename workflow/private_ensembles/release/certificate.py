@@ -16,30 +16,30 @@ from functools import partial
 
 import numpy as np
 
-from private_ensembles.accounting.adaptive.account import grid_of
-from private_ensembles.accounting.adaptive.families import (
+from private_ensembles.accounting.discrete_gaussian import Moves, fine_distance
+from private_ensembles.accounting.discrete_gaussian import delta as discrete_delta
+from private_ensembles.accounting.labels_together.account import grid_of
+from private_ensembles.accounting.labels_together.families import (
     Dominating,
     largest_spread,
     pure_pair,
 )
-from private_ensembles.accounting.adaptive.hockey_sticks import excesses
-from private_ensembles.accounting.adaptive.scales import grid_fineness
-from private_ensembles.accounting.discrete_gaussian import Moves, fine_distance
-from private_ensembles.accounting.discrete_gaussian import delta as discrete_delta
-from private_ensembles.accounting.rounding import above
+from private_ensembles.accounting.labels_together.hockey_sticks import excesses
+from private_ensembles.accounting.labels_together.scales import grid_fineness
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.configuration.naming import at_most
-from private_ensembles.darrm.certificate_file import exactly, privacy, stated
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.accounts.thresholds import CheckedLabels
-from private_ensembles.mechanisms.laws.committee import Members
-from private_ensembles.mechanisms.laws.gamma import NoisyMajority
-from private_ensembles.mechanisms.laws.ladder import LeakyLabel
-from private_ensembles.mechanisms.laws.majority import Answers
-from private_ensembles.mechanisms.laws.selection import SelectionRate
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Budget, Task
+from private_ensembles.base.numbers import at_most
+from private_ensembles.base.rounding import above
+from private_ensembles.labels.accounts.label import LabelAccount
+from private_ensembles.labels.accounts.thresholds import CheckedLabels
+from private_ensembles.labels.laws.ladder import LeakyLabel
+from private_ensembles.labels.laws.selection import SelectionRate
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.task import Budget, Task
+from private_ensembles.papers.darrm.committee_law import Members
+from private_ensembles.papers.darrm.law import NoisyMajority
+from private_ensembles.papers.darrm.majority import Answers
+from private_ensembles.papers.darrm.mathematics.certificate_file import exactly, privacy, stated
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from private_ensembles.release import label_certificate, verifier
 from private_ensembles.release.label_certificate import Noise, OnCells, panel_error
 from private_ensembles.release.release_plan import ReleasePlan

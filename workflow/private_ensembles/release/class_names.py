@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from private_ensembles.accounting.limits import MOST_CLASSES
+from private_ensembles.base.limits import MOST_CLASSES
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.0*)?")
 

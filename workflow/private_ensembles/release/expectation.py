@@ -21,16 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.budgets import majority_cost
-from private_ensembles.accounting.limits import MOST_TEACHERS, is_budget
-from private_ensembles.accounting.root import bisect_integers
-from private_ensembles.configuration.naming import at_least, at_most
-from private_ensembles.configuration.profile import is_assumed, name_profile
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.planner import scaled_plans, study
-from private_ensembles.planner.ranking import Plan
-from private_ensembles.planner.scaled_plans import Scaled
-from private_ensembles.votes.synthetic import ConsensusProfile
+from private_ensembles.base.limits import MOST_TEACHERS, is_budget
+from private_ensembles.base.numbers import at_least, at_most
+from private_ensembles.base.root import bisect_integers
+from private_ensembles.labels.assumed_profile import is_assumed, name_profile
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner import planning, scaled
+from private_ensembles.labels.planner.ranking import Plan
+from private_ensembles.labels.planner.scaled import Scaled
+from private_ensembles.labels.profile import ConsensusProfile
+from private_ensembles.labels.task import Task
 
 # Of the usefulness of labels that are released without being asked again.
 LEAST = 0.5
@@ -190,9 +190,9 @@ def of(task: Task, plan: Plan, seed: int) -> Expectation:
     task: with its profile. seed: of the profile's votes, as the plan had it. What fewer labels or
     another budget would give is about right: the noise is scaled, not proven.
 
-    >>> from private_ensembles.planner.defaults import PROFILE
-    >>> from private_ensembles.votes.synthetic import ConsensusProfile
-    >>> from private_ensembles.mechanisms.task import Budget, Ensemble, Wanted
+    >>> from private_ensembles.labels.planner.defaults import PROFILE
+    >>> from private_ensembles.labels.profile import ConsensusProfile
+    >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
     >>> profile = ConsensusProfile(7, **PROFILE)
     >>> task = Task(Ensemble(40, 7), Budget(2, 1e-5), Wanted(300), profile=profile)
     >>> (plan,) = study.ranked(task, ["gnmax_analytic"], 0)
@@ -200,7 +200,7 @@ def of(task: Task, plan: Plan, seed: int) -> Expectation:
     >>> round(expected.right), expected.good, round(expected.usefulness, 2), expected.useful
     (89, 15, 0.2, False)
     """
-    votes, truth = study.profile_votes(task, seed)
+    votes, truth = planning.profile_votes(task, seed)
     known, answers = Scaled(task, plan), max(plan.answers, 0.0)
     plurality = float((votes.argmax(axis=1) == truth).mean())
     good = _most_good(known, votes, truth)
@@ -302,7 +302,7 @@ def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
         return known.task.wanted.labels
 
     def enough(labels: int) -> bool | None:
-        right = scaled_plans.estimate(
+        right = scaled.estimate(
             known,
             replace(known.task, wanted=replace(known.task.wanted, labels=labels)),
             votes,
@@ -357,7 +357,7 @@ def _twice(known: Scaled, votes: NDArray, truth: NDArray) -> Advice | None:
     epsilon = 2 * known.task.budget.epsilon
     if not is_budget(epsilon, known.task.budget.delta):
         return None
-    right = scaled_plans.estimate(
+    right = scaled.estimate(
         known, replace(known.task, budget=replace(known.task.budget, epsilon=epsilon)), votes, truth
     )
     return None if right is None else Advice(f"with twice the budget, epsilon = {epsilon:g}", right)
@@ -371,7 +371,7 @@ def _one_more(known: Scaled, seed: int) -> Advice | None:
     if not scales or task.ensemble.teachers >= MOST_TEACHERS:
         return None
     more = replace(task, ensemble=replace(task.ensemble, teachers=task.ensemble.teachers + 1))
-    votes, truth = study.profile_votes(more, seed)
+    votes, truth = planning.profile_votes(more, seed)
     _, right = mechanism.law.expected(votes, truth, more, plan.parameters)
     return Advice("with one more teacher as good as these", right)
 

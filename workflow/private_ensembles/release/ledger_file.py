@@ -28,10 +28,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from private_ensembles.jobs import io
+from private_ensembles.base import files as io
 
 if TYPE_CHECKING:
-    from private_ensembles.accounting.adaptive.account import Bounds
+    from private_ensembles.accounting.labels_together.account import Bounds
 
 # Of the file's format: a program that finds a larger one is older than the file.
 VERSION = 4

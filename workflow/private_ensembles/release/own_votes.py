@@ -16,10 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.jobs.progress import Meter
-from private_ensembles.mechanisms import release as door
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import (
+from private_ensembles.base import streams as randomness
+from private_ensembles.base.progress import Meter
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels import door as door
+from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner import planning, ranking, scaled
+from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Protection,
@@ -27,15 +31,11 @@ from private_ensembles.mechanisms.task import (
     Wanted,
     private_teachers,
 )
-from private_ensembles.noise import streams as randomness
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.planner import ranking, scaled_plans, study
+from private_ensembles.labels.votes import Votes
 from private_ensembles.release import expectation, release_plan, releasing
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.pool import Pool
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
 if TYPE_CHECKING:  # a plan needs none
     import pandas as pd
@@ -89,7 +89,7 @@ def plan_for(
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
     )
-    task = study.on_profile(task, settings["profile"])
+    task = planning.on_profile(task, settings["profile"])
     return planned(task, settings["mechanisms"], seed, meter, expect)
 
 
@@ -114,10 +114,10 @@ def planned(
         )
     if expect is not None:
         expect(ranking.about_seconds(task, release=True))
-    plans = study.ranked(task, names, seed, meter)
+    plans = planning.ranked(task, names, seed, meter)
     if plans[0].refusal is not None:
         reasons = "; ".join(
-            f"{', '.join(names)}: {reason}" for reason, names in study.refusals(plans).items()
+            f"{', '.join(names)}: {reason}" for reason, names in planning.refusals(plans).items()
         )
         raise ValueError(f"no mechanism applies: {reasons}")
     expected = expectation.of(task, plans[0], seed)
@@ -126,7 +126,7 @@ def planned(
 
 def public_rows(application: Application) -> list[dict]:
     """Every mechanism at the budget, best first: as `study.plan_rows`, and `chosen`."""
-    rows = study.plan_rows(application.task, application.plans)
+    rows = planning.plan_rows(application.task, application.plans)
     return [row | {"chosen": row["mechanism"] == application.chosen.mechanism} for row in rows]
 
 
@@ -155,8 +155,8 @@ def curves_table(application: Application, seed: int) -> pd.DataFrame:
     """
     import pandas as pd
 
-    profile = study.profile_votes(application.task, seed)
-    rows = scaled_plans.around(application.applying[:2], application.task, *profile)
+    profile = planning.profile_votes(application.task, seed)
+    rows = scaled.around(application.applying[:2], application.task, *profile)
     table = pd.DataFrame(rows).drop(columns=["published", "not_applicable"])
     return table.assign(chosen=table["mechanism"] == application.chosen.mechanism)
 

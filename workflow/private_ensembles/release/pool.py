@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import checks
-from private_ensembles.configuration.class_names import read_class_names
-from private_ensembles.jobs import provenance
-from private_ensembles.noise import streams as randomness
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.votes.cache import Votes
+from private_ensembles.base import checks, provenance
+from private_ensembles.base import streams as randomness
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels.votes import Votes
+from private_ensembles.release.class_names import read_class_names
 
 # How `answer` says which queries come first; anything else is the name of a file.
 FIRST, RANDOM = "first", "random"

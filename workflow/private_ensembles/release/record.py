@@ -15,8 +15,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from private_ensembles.configuration.naming import at_most
-from private_ensembles.release.ledger_file import RELEASES, Batch, LedgerFile, State
+from private_ensembles.base.numbers import at_most
+from private_ensembles.release.ledger_file import (
+    RELEASES,
+    Batch,
+    LedgerFile,
+    State,
+)
 
 if TYPE_CHECKING:  # NumPy
     from private_ensembles.release.release_plan import ReleasePlan
@@ -147,7 +152,7 @@ def together(releases: Sequence[Total]) -> Total:
         releases = [_replacing(release) for release in releases]
         adjacencies = {"replace_one"}
     (adjacency,) = adjacencies
-    from private_ensembles.accounting.rounding import fraction_above  # late: NumPy
+    from private_ensembles.base.rounding import fraction_above  # late: NumPy
 
     epsilon = fraction_above(sum(Fraction(release.epsilon) for release in releases))
     delta = fraction_above(sum(Fraction(release.delta) for release in releases))

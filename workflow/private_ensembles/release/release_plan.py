@@ -12,16 +12,17 @@ import json
 import math
 from dataclasses import asdict, dataclass, replace
 
-from private_ensembles import __version__, checks
-from private_ensembles.accounting.adaptive.account import Bounds, adaptive_epsilon
-from private_ensembles.accounting.adaptive.scales import grid_fineness
-from private_ensembles.mechanisms.accounts.label import MOST_LABELS, LabelAccount
-from private_ensembles.mechanisms.laws.selection import SelectionRate
-from private_ensembles.mechanisms.mechanism import Mechanism, load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task, Wanted
-from private_ensembles.planner.ranking import Plan
-from private_ensembles.votes.synthetic import ConsensusProfile
+from private_ensembles import __version__
+from private_ensembles.accounting.labels_together.account import Bounds, adaptive_epsilon
+from private_ensembles.accounting.labels_together.scales import grid_fineness
+from private_ensembles.base import checks
+from private_ensembles.labels.accounts.label import MOST_LABELS, LabelAccount
+from private_ensembles.labels.laws.selection import SelectionRate
+from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.planner.ranking import Plan
+from private_ensembles.labels.profile import ConsensusProfile
+from private_ensembles.labels.task import Task, Wanted
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from private_ensembles import checks
-from private_ensembles.configuration.naming import at_least, at_most
-from private_ensembles.jobs import io, provenance
+from private_ensembles.base import checks, files, provenance
+from private_ensembles.base.numbers import at_least, at_most
 from private_ensembles.release import pool, record
-from private_ensembles.release.ledger_file import RELEASES, Batch, LedgerFile, files_of, lock_of
+from private_ensembles.release.ledger_file import (
+    RELEASES,
+    Batch,
+    LedgerFile,
+    files_of,
+    lock_of,
+)
 from private_ensembles.release.record import Record, Release, Total
 
 if TYPE_CHECKING:  # jobs and Snakemake's start need none
@@ -42,9 +47,9 @@ if TYPE_CHECKING:  # jobs and Snakemake's start need none
     import pandas as pd
     from numpy.typing import NDArray
 
+    from private_ensembles.labels.votes import Votes
     from private_ensembles.release.pool import Pool
     from private_ensembles.release.release_plan import ReleasePlan
-    from private_ensembles.votes.cache import Votes
 
 # Of the planner's settings, those that a plan rests on.
 _PLANNED = (
@@ -266,7 +271,7 @@ def release(
             )
         return labels_of(known, number)
 
-    from private_ensembles.accounting.adaptive.account import Bounds  # late: NumPy
+    from private_ensembles.accounting.labels_together.account import Bounds  # late: NumPy
 
     offered = _prepared(planned, asked, draw, len(known.releases) + 1)
     labels_of(replace(known, releases=(*known.releases, offered)), offered.batch.number)
@@ -361,7 +366,7 @@ def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
     try:
         text = permission(Request(Path(config["votes"]), config), Place())
     except (OSError, ValueError) as error:
-        print(f"error: {io.describe(error)}", file=sys.stderr, flush=True)
+        print(f"error: {files.describe(error)}", file=sys.stderr, flush=True)
         sys.exit(1)
     if text is not None:
         print(text, file=sys.stderr, flush=True)
@@ -386,7 +391,7 @@ def _standing(
                 said = "These labels were drawn and charged before: they cost nothing more."
                 return known, number, said
         elif not request.again:
-            if not holding and io.is_held(place.lock):  # by who draws them, perhaps
+            if not holding and files.is_held(place.lock):  # by who draws them, perhaps
                 return known, None, None
             raise ValueError(
                 f"{place.ledger}: these labels were charged (epsilon = "

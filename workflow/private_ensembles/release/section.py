@@ -6,130 +6,130 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from private_ensembles.configuration import types
-from private_ensembles.configuration.class_names import read_class_names
-from private_ensembles.configuration.types import about
+from private_ensembles.base import settings
+from private_ensembles.base.settings import about
+from private_ensembles.release.class_names import read_class_names
 
 
-class Ensemble(types.Section):
+class Ensemble(settings.Section):
     """Who votes, and on what."""
 
-    teachers: types.Maybe[types.Teachers] = about(
+    teachers: settings.Maybe[settings.Teachers] = about(
         "How many; must be stated with the votes, unless a session does."
     )
-    classes: types.Maybe[types.Classes] = about(
+    classes: settings.Maybe[settings.Classes] = about(
         "How many; must be stated with the votes, or `reading.class_names`."
     )
-    absent: types.YesNo = about("Whether a teacher may say nothing about a query.")
-    teacher_epsilon: types.Maybe[types.Loss] = about(
+    absent: settings.YesNo = about("Whether a teacher may say nothing about a query.")
+    teacher_epsilon: settings.Maybe[settings.Loss] = about(
         "Cost of one private teacher (add_remove); null if teachers are not private."
     )
-    teacher_Delta: types.Delta = about("Its Delta.")
+    teacher_Delta: settings.Delta = about("Its Delta.")
 
 
-class Budget(types.Section):
+class Budget(settings.Section):
     """What the labels may cost."""
 
-    epsilon: types.TotalEpsilon = about("What they may cost, all together.")
-    delta: types.SmallDelta = about("The delta of that cost.")
+    epsilon: settings.TotalEpsilon = about("What they may cost, all together.")
+    delta: settings.SmallDelta = about("The delta of that cost.")
 
 
-class Protection(types.Section):
+class Protection(settings.Section):
     """Whom the guarantee protects: facts that nothing in the votes shows."""
 
-    shards: types.Maybe[Literal["disjoint", "shared"]] = about(
+    shards: settings.Maybe[Literal["disjoint", "shared"]] = about(
         "Whether a record may be in the data of several teachers; stated for a release."
     )
     unit: Annotated[str, Field(min_length=1, max_length=100)] = about(
         "What one record is, such as patient: what the labels protect."
     )
-    reach: types.Count = about("The most teachers whose data one unit may be in.")
+    reach: settings.Count = about("The most teachers whose data one unit may be in.")
     adjacency: Literal["add_remove", "replace_one"] = about("What a neighbouring data set is.")
 
 
-class Wanted(types.Section):
+class Wanted(settings.Section):
     """Which labels are wanted."""
 
-    labels: types.Maybe[types.Count] = about("At most; null asks for one for every query.")
-    answer: types.Text = about(
+    labels: settings.Maybe[settings.Count] = about("At most; null asks for one for every query.")
+    answer: settings.Text = about(
         "Queries to answer: `first`, `random`, or a file that names one on each line."
     )
-    most_ones: types.Maybe[types.Count] = about(
+    most_ones: settings.Maybe[settings.Count] = about(
         "On how many queries a teacher votes 1 at most, of two classes; the first ones count."
     )
 
     @field_validator("answer")
     @classmethod
     def _is_a_word_or_a_file(cls, text: str, info: ValidationInfo) -> str:
-        file = types.find_file(text, info)
+        file = settings.find_file(text, info)
         if text in ("first", "random"):
             return text
         if file is None:
-            raise types.wrong("", text, "first, random or an existing file")
+            raise settings.wrong("", text, "first, random or an existing file")
         return file
 
 
-class Reading(types.Section):
+class Reading(settings.Section):
     """How the file of votes is read."""
 
     kind: Literal["auto", "votes", "counts"] = about("What it holds; `auto` reads it off the file.")
-    class_names: types.Maybe[types.Text] = about(
+    class_names: settings.Maybe[settings.Text] = about(
         "Names of the classes, separated by commas, or a file with one on each line."
     )
-    first_class: types.integer(ge=0, le=1) = about("What it calls the first class.")
-    id_column: types.Maybe[types.Text] = about(
+    first_class: settings.integer(ge=0, le=1) = about("What it calls the first class.")
+    id_column: settings.Maybe[settings.Text] = about(
         "Column that holds identifiers of the queries; null looks for `id`."
     )
-    truth_column: types.Maybe[types.Text] = about(
+    truth_column: settings.Maybe[settings.Text] = about(
         "Column that holds the right labels; null looks for `label`."
     )
-    ignore_columns: types.Maybe[types.Text] = about(
+    ignore_columns: settings.Maybe[settings.Text] = about(
         "Columns, separated by commas, that are no teacher's and none of these."
     )
-    long_columns: types.Maybe[Annotated[str, Field(pattern=r"^[^,]+,[^,]+,[^,]+$")]] = about(
+    long_columns: settings.Maybe[Annotated[str, Field(pattern=r"^[^,]+,[^,]+,[^,]+$")]] = about(
         "Columns of query, teacher and vote, separated by commas, if each line holds one vote."
     )
-    absent_as: types.Maybe[types.Text] = about(
+    absent_as: settings.Maybe[settings.Text] = about(
         "What stands where a ballot is absent, which it then may be; null: nothing, -1."
     )
 
     @field_validator("class_names")
     @classmethod
     def _are_names_or_a_file(cls, text: str | None, info: ValidationInfo) -> str | None:
-        file = None if text is None else types.find_file(text, info)
+        file = None if text is None else settings.find_file(text, info)
         if file is None and "," not in (text or ","):
-            raise types.wrong("", text, "names with commas or an existing file")
+            raise settings.wrong("", text, "names with commas or an existing file")
         return file or text
 
 
-class Release(types.Section):
+class Release(settings.Section):
     """What a release may do, and what else was or may be spent."""
 
-    again: types.YesNo = about("Whether labels may be released a second time.")
-    anyway: types.YesNo = about("Whether labels may be released that are of little use.")
-    total_budget: types.Maybe[types.TotalEpsilon] = about(
+    again: settings.YesNo = about("Whether labels may be released a second time.")
+    anyway: settings.YesNo = about("Whether labels may be released that are of little use.")
+    total_budget: settings.Maybe[settings.TotalEpsilon] = about(
         "What all releases may cost together, as epsilon; null for no limit."
     )
-    already_spent: types.Maybe[types.Spent] = about(
+    already_spent: settings.Maybe[settings.Spent] = about(
         "Epsilon and delta that were spent on the same teachers before there was a ledger."
     )
 
 
-class Session(types.Section):
+class Session(settings.Section):
     """The session of which the votes are a batch, if they are one."""
 
-    file: types.Maybe[Annotated[types.Text, types.File]] = about("Its file.")
-    batch: types.Maybe[types.BatchName] = about(
+    file: settings.Maybe[Annotated[settings.Text, settings.File]] = about("Its file.")
+    batch: settings.Maybe[settings.BatchName] = about(
         "Name of the batch: one that was released is not drawn again."
     )
 
 
-class Own(types.MainSection):
+class Own(settings.MainSection):
     """Your own votes, on which everything runs in place of the papers."""
 
-    votes: types.Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv|parquet)$"), types.File]] = (
-        about("Their file; null runs the papers.")
-    )
+    votes: settings.Maybe[
+        Annotated[str, Field(pattern=r"\.(npz|npy|csv|parquet)$"), settings.File]
+    ] = about("Their file; null runs the papers.")
     ensemble: Ensemble
     budget: Budget
     protection: Protection
@@ -155,9 +155,9 @@ class Own(types.MainSection):
             return len(read_class_names(names))
         except (ValueError, OSError) as error:
             reason = str(error).removeprefix("class_names: ")
-            raise types.wrong("reading.class_names", names, f"right: {reason}") from None
+            raise settings.wrong("reading.class_names", names, f"right: {reason}") from None
 
-    def conflicts(self) -> Iterator[types.Mistake]:
+    def conflicts(self) -> Iterator[settings.Mistake]:
         """Yield what is wrong between the parts, and with the noise of this run."""
         found = self._batch_conflicts if self.session.file is not None else self._release_conflicts
         if not self.protection.unit.isprintable():
@@ -165,7 +165,7 @@ class Own(types.MainSection):
         for key, value, allowed in found():
             yield f"own.{key}", value, allowed
 
-    def _batch_conflicts(self) -> Iterator[types.Mistake]:
+    def _batch_conflicts(self) -> Iterator[settings.Mistake]:
         if self.votes is None:
             yield "votes", None, "the file of a batch of votes, as a session is given"
         if self.session.batch is None:
@@ -190,7 +190,7 @@ class Own(types.MainSection):
                 shown = "no" if default is False else default or "null"
                 yield place, value, f"{shown}, as the session states its own"
 
-    def _release_conflicts(self) -> Iterator[types.Mistake]:
+    def _release_conflicts(self) -> Iterator[settings.Mistake]:
         ensemble, protection, most_ones = self.ensemble, self.protection, self.wanted.most_ones
         if self.session.batch is not None:
             yield "session.batch", self.session.batch, "null, as no session is given"

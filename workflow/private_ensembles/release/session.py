@@ -13,11 +13,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.configuration.naming import at_most
-from private_ensembles.jobs.io import alone
-from private_ensembles.mechanisms import release as door
-from private_ensembles.mechanisms.parameters import require_counts, require_table
-from private_ensembles.mechanisms.task import (
+from private_ensembles.base import streams
+from private_ensembles.base.files import alone
+from private_ensembles.base.numbers import at_most
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.labels import door as door
+from private_ensembles.labels.ballots import dealt
+from private_ensembles.labels.parameters import require_counts, require_table
+from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Protection,
@@ -25,8 +28,6 @@ from private_ensembles.mechanisms.task import (
     Wanted,
     require_protection,
 )
-from private_ensembles.noise import streams
-from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.release import (
     expectation,
     pool,
@@ -34,11 +35,16 @@ from private_ensembles.release import (
     session_terms,
     statement,
 )
-from private_ensembles.release.ledger_file import Batch, LedgerFile, State, check_new, lock_of
+from private_ensembles.release.ledger_file import (
+    Batch,
+    LedgerFile,
+    State,
+    check_new,
+    lock_of,
+)
 from private_ensembles.release.pool import Names
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_terms import Terms
-from private_ensembles.votes.ballots import dealt
 
 # Of a batch's name, so that it stands in one line of any table.
 LONGEST_KEY = 200
@@ -221,7 +227,7 @@ class Session:
 
         counts: integers (queries, classes), votes for each class; each row adds up to the number
         of teachers, or to at most that if ballots may be absent, which are then dealt out to the
-        classes (`votes.ballots.dealt`). key: a name for the batch, of at most 200 characters. A
+        classes (`labels.ballots.dealt`). key: a name for the batch, of at most 200 characters. A
         batch of this name that was released before is not drawn again: its labels are returned as
         they are, whatever the counts, and cost nothing. None: a new batch in any case. ids: what
         its queries are called, which is public; must be given if the session states a column of

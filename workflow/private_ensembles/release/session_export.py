@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 from private_ensembles.release import session_plan
 from private_ensembles.release.ledger_file import Batch, files_of
 from private_ensembles.release.record import Record, Release

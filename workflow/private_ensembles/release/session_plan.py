@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from private_ensembles import checks
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import (
+from private_ensembles.base import checks
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.planner import planning, ranking
+from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Protection,
@@ -17,7 +18,6 @@ from private_ensembles.mechanisms.task import (
     Task,
     Wanted,
 )
-from private_ensembles.planner import ranking, study
 from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.release_plan import ReleasePlan
@@ -51,7 +51,7 @@ def plan_session(
         secure=rehearsal is None,
         counts_only=True,
     )
-    task = study.on_profile(task, profile)
+    task = planning.on_profile(task, profile)
     seed = None if rehearsal is None else rehearsal.seed
     return release_plan.of(task, own_votes.planned(task, names, 0).chosen, seed)
 
@@ -59,7 +59,7 @@ def plan_session(
 def expected(plan: ReleasePlan) -> Expectation:
     """Return what the session's labels are worth on its profile, if all of them are used."""
     task, parameters = plan.task, plan.parameters
-    votes = study.profile_votes(task, 0)
+    votes = planning.profile_votes(task, 0)
     answers, correct = plan.mechanism.law.expected(*votes, task, parameters)
     chosen = ranking.Plan(
         plan.name, None, parameters, task.budget.epsilon, answers, correct, math.nan
@@ -112,7 +112,7 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
     accuracy lost: this is how much. A share for which nothing is proven is left out.
     """
     task, mechanism = plan.task, plan.mechanism
-    votes, truth = study.profile_votes(task, 0)
+    votes, truth = planning.profile_votes(task, 0)
     rows = []
     for share in shares:
         labels = max(1, round(share * task.wanted.labels))
@@ -125,7 +125,7 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
             except ValueError:
                 continue
         _, correct = mechanism.law.expected(votes, truth, wanted, parameters)
-        rows.append({"cap": labels, "parameters": study.words(parameters), "correct": correct})
+        rows.append({"cap": labels, "parameters": planning.words(parameters), "correct": correct})
     return rows
 
 
@@ -136,7 +136,7 @@ def facts(plan: ReleasePlan) -> dict:
     del stated["profile"], stated["counts_only"], stated["secure"]
     return {
         "mechanism": plan.name,
-        "parameters": study.words(plan.parameters),
+        "parameters": planning.words(plan.parameters),
         **stated,
         "shards": task.protection.shards,
         "noise": "secure" if task.secure else "reproducible",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from private_ensembles.configuration.naming import at_most
+from private_ensembles.base.numbers import at_most
 from private_ensembles.release import certificate
 from private_ensembles.release.certificate import Proof
 from private_ensembles.release.release_plan import ReleasePlan

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from private_ensembles.published import declarations
-from private_ensembles.published.printed import key_of
-from private_ensembles.published.reproduced import places, stand_ins
+from private_ensembles.papers.compare import declarations
+from private_ensembles.papers.compare.printed import key_of
+from private_ensembles.papers.compare.reproduced import places, stand_ins
 
 # Behind printed digits that are compared with another number than ours beside them. Their status
 # would be taken for that of ours, so it is left out.

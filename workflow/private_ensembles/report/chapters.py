@@ -7,8 +7,9 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.page.beside import beside_printed, has_stars
-from private_ensembles.page.html import (
+from private_ensembles.papers.compare.statuses import STATUSES
+from private_ensembles.report.beside import beside_printed, has_stars
+from private_ensembles.report.html import (
     VERDICTS,
     Caption,
     Picture,
@@ -17,10 +18,9 @@ from private_ensembles.page.html import (
     read_caption,
     read_picture,
 )
-from private_ensembles.page.page import ASSETS
-from private_ensembles.page.sections import Item, Section
-from private_ensembles.page.views import VIEWS
-from private_ensembles.published.statuses import STATUSES
+from private_ensembles.report.page import ASSETS
+from private_ensembles.report.sections import Item, Section
+from private_ensembles.report.views import VIEWS
 
 # A table of no more rows than these needs no field to filter them.
 _SHORT = 10

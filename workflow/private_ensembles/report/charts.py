@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.figures import names
-from private_ensembles.page.html import format_bound
-from private_ensembles.page.page import TEMPLATES
+from private_ensembles.labels import names
+from private_ensembles.report.html import format_bound
+from private_ensembles.report.page import TEMPLATES
 
 _CHARTS = TEMPLATES.get_template("charts.html").module
 

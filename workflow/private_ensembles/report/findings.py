@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from private_ensembles.figures.names import dataset as real_name
-from private_ensembles.page.run_tables import (
+from private_ensembles.labels.names import dataset as real_name
+from private_ensembles.report.run_tables import (
     NotMadeError,
     RunTables,
     above,

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.figures import names
-from private_ensembles.page.beside import STAR
-from private_ensembles.page.page import inline_html, pieces
-from private_ensembles.published.statuses import STATUSES
+from private_ensembles.labels import names
+from private_ensembles.papers.compare.statuses import STATUSES
+from private_ensembles.report.beside import STAR
+from private_ensembles.report.page import inline_html, pieces
 
 # What an audit says of a claim, and the status whose sign and colour it has.
 VERDICTS = {

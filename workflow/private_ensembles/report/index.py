@@ -11,13 +11,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.page import chapters, printed, run_facts, verdict
-from private_ensembles.page.charts import spent_chart
-from private_ensembles.page.findings import of_paper, read_findings
-from private_ensembles.page.html import VERDICTS, read_caption
-from private_ensembles.page.page import ASSETS, page
-from private_ensembles.page.sections import Section, read_sections
-from private_ensembles.published.comparison import NUMBER, RELATION, of_kind
+from private_ensembles.papers.compare.comparison import NUMBER, RELATION, of_kind
+from private_ensembles.report import (
+    chapters,
+    printed,
+    run_facts,
+    verdict,
+)
+from private_ensembles.report.charts import spent_chart
+from private_ensembles.report.findings import of_paper, read_findings
+from private_ensembles.report.html import VERDICTS, read_caption
+from private_ensembles.report.page import ASSETS, page
+from private_ensembles.report.sections import Section, read_sections
 
 _AUDIT = Section("audit", "Audit: claimed, proven and exact privacy of every mechanism", [])
 

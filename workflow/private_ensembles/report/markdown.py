@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from private_ensembles.configuration.naming import link
-from private_ensembles.figures import names as shown
-from private_ensembles.page.sections import Section
+from private_ensembles.base.numbers import link
+from private_ensembles.labels import names as shown
+from private_ensembles.report.sections import Section
 
 # A table of more cells is turned, or its file is all there is; one of more columns is turned on its
 # side.

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from private_ensembles.figures import names, style
-from private_ensembles.figures.planner import rank
+from private_ensembles.labels import names
+from private_ensembles.papers.common import style
+from private_ensembles.report.planner_figure import rank
 
 # Shares of right votes at which the profile is drawn: middles of equal steps, so that a density
 # without bound at an end stays finite.

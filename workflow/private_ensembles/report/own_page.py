@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.configuration.naming import at_most
-from private_ensembles.configuration.profile import is_assumed, name_profile
-from private_ensembles.figures import names
-from private_ensembles.page.html import html_table, read_picture
-from private_ensembles.page.page import page
+from private_ensembles.base.numbers import at_most
+from private_ensembles.labels import names
+from private_ensembles.labels.assumed_profile import is_assumed, name_profile
+from private_ensembles.report.html import html_table, read_picture
+from private_ensembles.report.page import page
 
 
 def build(

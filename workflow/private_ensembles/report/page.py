@@ -1,7 +1,7 @@
 """The templates of the pages, and their shell: one file that opens without a network.
 
 The templates (``templates/``) are Jinja2's: whatever is not markup already is escaped. What all
-pages are made of is in ``pieces.html``; a page of own votes uses that, ``page.html`` and
+pages are made of is in ``pieces.html``; a page of own votes uses that, ``report.html`` and
 ``own.html`` alone, so that it is not made again, and its labels drawn again, because the page of
 results looks different.
 """
@@ -16,9 +16,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from private_ensembles import docs_address
-from private_ensembles.configuration.naming import link
-from private_ensembles.figures import names
-from private_ensembles.published.statuses import STATUSES
+from private_ensembles.base.numbers import link
+from private_ensembles.labels import names
+from private_ensembles.papers.compare.statuses import STATUSES
 
 # Where page.css, page.js and the captions are.
 ASSETS = Path(__file__).resolve().parents[2] / "report"
@@ -71,7 +71,7 @@ def page(
     home: str = "",
     **values: object,
 ) -> str:
-    """Return a page as HTML; template: one that extends ``page.html``, with its values.
+    """Return a page as HTML; template: one that extends ``report.html``, with its values.
 
     rail: the names of the page's chapters by their anchors, for a list that stays beside them.
     home: the name of the folder that the page is made in; only there are files outside linked.

@@ -3,8 +3,8 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from private_ensembles.figures import names, style
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import names, registry
+from private_ensembles.papers.common import style
 
 
 def drawn_names(data: pd.DataFrame) -> list[str]:
@@ -23,7 +23,7 @@ def _applicable(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
-    """Draw the frame of `planner.study.table_of` and save it under every path.
+    """Draw the frame of `labels.planner.planning.table_of` and save it under every path.
 
     One point per budget and mechanism; those that differ in their proof alone are one line, under
     the name of the best; mechanisms that apply to no budget are left out. ensemble:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.configuration.changes import DEFAULTS, changes
-from private_ensembles.page.html import html_table
+from private_ensembles.report.html import html_table
+from private_ensembles.run.changes import DEFAULTS, changes
 
 _PEAK = re.compile(r"finished, peak memory (\d+) MiB")
 

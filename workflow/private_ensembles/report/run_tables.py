@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.figures import names
-from private_ensembles.page.html import format_bound, format_least, format_number
+from private_ensembles.labels import names
+from private_ensembles.report.html import format_bound, format_least, format_number
 
 _DIGITS = 3
 

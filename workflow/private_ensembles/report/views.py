@@ -10,14 +10,24 @@ from collections.abc import Mapping
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.figures import names
-from private_ensembles.page.beside import STAR, beside_printed, has_stars
-from private_ensembles.page.charts import Mark, Scale, dot_chart, legend
-from private_ensembles.page.html import format_bound, format_number, html_table, of_column
-from private_ensembles.page.own_page import profile_words
-from private_ensembles.page.page import TEMPLATES
-from private_ensembles.published.reproduced import stand_ins
-from private_ensembles.published.statuses import STATUSES
+from private_ensembles.labels import names
+from private_ensembles.papers.compare.reproduced import stand_ins
+from private_ensembles.papers.compare.statuses import STATUSES
+from private_ensembles.report.beside import STAR, beside_printed, has_stars
+from private_ensembles.report.charts import (
+    Mark,
+    Scale,
+    dot_chart,
+    legend,
+)
+from private_ensembles.report.html import (
+    format_bound,
+    format_number,
+    html_table,
+    of_column,
+)
+from private_ensembles.report.own_page import profile_words
+from private_ensembles.report.page import TEMPLATES
 
 _VIEWS = TEMPLATES.get_template("views.html").module
 # What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number

@@ -17,12 +17,12 @@ from typing import NoReturn
 import yaml
 from pydantic import ValidationError
 
-from private_ensembles import checks
-from private_ensembles.checks import did_you_mean
-from private_ensembles.configuration import files
-from private_ensembles.configuration.own_keys import PLACES
-from private_ensembles.configuration.removed import advice
-from private_ensembles.configuration.root import TEXTS, Configuration
+from private_ensembles.base import checks
+from private_ensembles.base.checks import did_you_mean
+from private_ensembles.release.own_keys import PLACES
+from private_ensembles.run import names_of_files
+from private_ensembles.run.configuration import TEXTS, Configuration
+from private_ensembles.run.removed import advice
 
 _TYPES = {
     "object": "a mapping of keys to values",
@@ -154,7 +154,7 @@ def _require_apart(settings: Configuration, given: Mapping) -> None:
     own = settings.own
     if own.votes is None:
         return
-    made = files.own_votes if own.session.file is None else files.session_batch
+    made = names_of_files.own_votes if own.session.file is None else names_of_files.session_batch
     for key in ("votes", "session", "class_names", "answer"):
         name = key if key in given else f"own.{PLACES[key]}"
         try:
@@ -170,7 +170,7 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
     workflow's own at the end. command_line: what --config gave. A file in which a key stands twice
     ends the process as in :func:`check_or_exit`: Snakemake has taken the last one.
     """
-    *others, own = [str(file) for file in files] or [""]
+    *others, own = [str(file) for file in names_of_files] or [""]
     named = [(os.path.basename(own), own), *((file, file) for file in others)]
     read = []
     for name, path in named:
@@ -338,7 +338,7 @@ def _rule(where: tuple) -> dict:
 
     "null" says that it may be null.
     """
-    from private_ensembles.configuration.schema import schema  # only a mistake needs it
+    from private_ensembles.run.schema import schema  # only a mistake needs it
 
     whole = schema()
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 # Folders of a run that differ from run to run by their nature, and nothing else does: times and
 # memory of jobs; versions, machines and checksums.

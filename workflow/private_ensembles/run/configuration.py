@@ -7,39 +7,39 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
-from private_ensembles.configuration import types
-from private_ensembles.configuration.audit import PATE, Audit
-from private_ensembles.configuration.changes import automatic_noise
-from private_ensembles.configuration.darrm import Darrm
-from private_ensembles.configuration.datasets import ADDRESS, Datasets
-from private_ensembles.configuration.dpbag import Dpbag
-from private_ensembles.configuration.models import ForestTeachers, Teachers
-from private_ensembles.configuration.nzc import Nzc
-from private_ensembles.configuration.own import Own
-from private_ensembles.configuration.own_keys import PLACES
-from private_ensembles.configuration.pate import Pate
-from private_ensembles.configuration.planner import Planner, SyntheticVotes
-from private_ensembles.configuration.types import about
+from private_ensembles.base import settings
+from private_ensembles.base.settings import about
+from private_ensembles.labels.planner.section import Planner, SyntheticVotes
+from private_ensembles.papers.darrm.section import Darrm
+from private_ensembles.papers.dpbag.section import Dpbag
+from private_ensembles.papers.ledger.section import PATE, Audit
+from private_ensembles.papers.nzc.section import Nzc
+from private_ensembles.papers.pate.section import Pate
+from private_ensembles.release.own_keys import PLACES
+from private_ensembles.release.section import Own
+from private_ensembles.run.changes import automatic_noise
+from private_ensembles.training.data_section import ADDRESS, Datasets
+from private_ensembles.training.section import ForestTeachers, Teachers
 
 
-class Configuration(types.Section):
+class Configuration(settings.Section):
     """Configuration of private_ensembles."""
 
     data: Literal["embedded", "paper"] = about(
         "Which data the accuracies are measured on; `embedded` downloads nothing."
     )
-    papers: types.Distinct[Literal["darrm", "pate", "dpbag", "nzc"]] = about(
+    papers: settings.Distinct[Literal["darrm", "pate", "dpbag", "nzc"]] = about(
         "Papers that the default target, the comparison and the page cover."
     )
-    data_mirror: types.Maybe[types.Text] = about(
+    data_mirror: settings.Maybe[settings.Text] = about(
         "Folder or start of an address tried before the public addresses."
     )
-    seed: types.Seed = about("Origin of all randomness.")
+    seed: settings.Seed = about("Origin of all randomness.")
     noise: Literal["auto", "reproducible", "secure"] = about(
         "Origin of the noise; `auto` is `secure` for your own votes and `reproducible` otherwise."
     )
     own: Own
-    download_timeout: types.number(gt=0, le=86400) = about(
+    download_timeout: settings.number(gt=0, le=86400) = about(
         "Seconds of silence after which a download is tried again."
     )
     solver: Literal["auto", "gurobi", "highs"] = about(
@@ -51,9 +51,9 @@ class Configuration(types.Section):
     pate: Pate
     dpbag: Dpbag
     nzc: Nzc
-    audit: types.Maybe[Audit] = about("Settings of the ledger; null leaves it out.")
+    audit: settings.Maybe[Audit] = about("Settings of the ledger; null leaves it out.")
     forest_teachers: ForestTeachers
-    synthetic_votes: dict[types.Name, SyntheticVotes] = about(
+    synthetic_votes: dict[settings.Name, SyntheticVotes] = about(
         "Profiles of the consensus of ensembles that do not exist, by name."
     )
     planner: Planner
@@ -66,10 +66,10 @@ class Configuration(types.Section):
     def _mirror_is_there(cls, mirror: str | None, info: ValidationInfo) -> str | None:
         if mirror is None or ADDRESS.match(mirror):
             return mirror
-        paths = types.list_places(mirror, info)
+        paths = settings.list_places(mirror, info)
         folder = next(filter(os.path.isdir, paths), None)
         if folder is None and info.data.get("data") == "paper":
-            raise types.wrong(
+            raise settings.wrong(
                 "", mirror, f"an existing folder (looked at {' and '.join(paths)}) or URL"
             )
         return folder or paths[0]
@@ -78,15 +78,15 @@ class Configuration(types.Section):
     def _sections_fit(self):
         if self.noise == "auto":
             self.noise = automatic_noise(self.own.votes)
-        sections = [part for _, part in self if isinstance(part, types.MainSection)]
+        sections = [part for _, part in self if isinstance(part, settings.MainSection)]
         for section in sections:
             section._settings = self
         for section in (self, self.datasets, *sections):
             for mistake in section.conflicts():
-                raise types.wrong(*mistake)
+                raise settings.wrong(*mistake)
         return self
 
-    def conflicts(self) -> Iterator[types.Mistake]:
+    def conflicts(self) -> Iterator[settings.Mistake]:
         """Yield what is wrong between parts that are no sections of their own."""
         share, own = self.planner.profile.absent_share, self.own
         if share and not (own.votes is not None and own.ensemble.absent):

@@ -9,6 +9,7 @@ module changes it.
 import ast
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -33,13 +34,25 @@ def _modules() -> dict[str, Path]:
     return modules
 
 
+@dataclass(frozen=True)
+class _Source:
+    """What a file says: the hash of its code, the modules of this package that it imports, those
+    in which an object lies that it names by a text, and whether it loads modules by such names.
+    """
+
+    digest: bytes
+    imports: frozenset[str]
+    named: frozenset[str]
+    loads: bool
+
+
 # Once a file: most scripts share most modules, and Snakemake asks for all whenever it starts.
 @cache
-def _source(path: Path) -> tuple[bytes, frozenset[str]]:
-    """Return the hash of a file's code without comments, docstrings and layout, and its imports.
+def _source(path: Path) -> _Source:
+    """Return what a file says, without comments, docstrings and layout.
 
-    Of these the modules of this package. Not by `ast.dump`, which takes twice as long and writes
-    the same code in other words on other Pythons: there, what is empty or usual may be left out.
+    Not by `ast.dump`, which takes twice as long and writes the same code in other words on other
+    Pythons: there, what is empty or usual may be left out.
     """
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
@@ -47,7 +60,7 @@ def _source(path: Path) -> tuple[bytes, frozenset[str]]:
         raise ValueError(f"script = {path}: must be an existing file") from None
     if path.name == "__init__.py":
         tree.body = [statement for statement in tree.body if not _offers(statement)]
-    names = set()
+    names, texts = set(), set()
     pieces, waiting = [], [tree]
     while waiting:
         part = waiting.pop()
@@ -57,6 +70,8 @@ def _source(path: Path) -> tuple[bytes, frozenset[str]]:
             continue
         if not isinstance(part, ast.AST):
             pieces.append(repr(part))
+            if isinstance(part, str) and "." in part:
+                texts.add(f"{PACKAGE}.{part.rpartition('.')[0]}")
             continue
         if isinstance(part, _DOCUMENTED) and ast.get_docstring(part, clean=False) is not None:
             del part.body[0]
@@ -75,10 +90,24 @@ def _source(path: Path) -> tuple[bytes, frozenset[str]]:
                 pieces.append(field)
                 waiting.append(value)
     text = "\n".join(pieces)
-    if "import_module" in text and path.name != "__init__.py":
-        names |= {name for name, file in _modules().items() if path.parent in file.parents}
-    modules = frozenset(_with_packages(names) & _modules().keys())
-    return hashlib.sha256(text.encode()).digest(), modules
+    return _Source(
+        hashlib.sha256(text.encode()).digest(),
+        frozenset(_with_packages(names) & _modules().keys()),
+        frozenset(_with_packages(texts & _modules().keys())),
+        "import_module" in text and path.name != "__init__.py",
+    )
+
+
+def _used(source: _Source) -> frozenset[str]:
+    """Return the modules that a file uses: what it loads by name it or a module it imports names.
+
+    The registry of mechanisms names laws and accounts that `labels.mechanism` loads: who reads the
+    registry alone does not depend on them.
+    """
+    if not source.loads:
+        return source.imports
+    named = (_source(_modules()[name]).named for name in source.imports)
+    return source.imports.union(source.named, *named)
 
 
 def _offers(statement: ast.stmt) -> bool:
@@ -97,8 +126,9 @@ def _with_packages(names: Iterable[str]) -> set[str]:
 def closure(script: str | Path, *modules: str) -> list[str]:
     """Return, sorted, all modules of this package that a script imports, directly or not.
 
-    Imports inside functions count. A module that calls `import_module` counts with all that lies in
-    its folder. What a package's `__getattr__` would load does not count: import that by its module.
+    Imports inside functions count. A module that calls `import_module` counts with all modules that
+    it or what it imports names by the path of an object. What a package's `__getattr__` would load
+    does not count: import that by its module.
 
     script: a file name in workflow/scripts, or a path. modules: what it imports by a name that a
     parameter gives ("private_ensembles.papers.pate.experiment"). Raises ValueError for an unknown
@@ -108,10 +138,10 @@ def closure(script: str | Path, *modules: str) -> list[str]:
         if name not in _modules():
             raise ValueError(f"module = {name}: must be a module of {PACKAGE}")
     reached: set[str] = set()
-    waiting = _source(_path(script))[1] | _with_packages(modules)
+    waiting = _used(_source(_path(script))) | _with_packages(modules)
     while waiting:
         reached |= waiting
-        waiting = set().union(*(_source(_modules()[name])[1] for name in waiting)) - reached
+        waiting = set().union(*(_used(_source(_modules()[name])) for name in waiting)) - reached
     return sorted(reached)
 
 
@@ -123,9 +153,9 @@ def fingerprint(script: str | Path, *modules: str, also: Iterable[str] = ()) -> 
     module does not exist or a name matches nothing.
     """
     path = _path(script)
-    digest = hashlib.sha256(_source(path)[0])
+    digest = hashlib.sha256(_source(path).digest)
     for name in closure(path, *modules):
-        digest.update(f"\0{name}\0".encode() + _source(_modules()[name])[0])
+        digest.update(f"\0{name}\0".encode() + _source(_modules()[name]).digest)
     for each in also:
         files = sorted(SCRIPTS.glob(each))
         if not files:

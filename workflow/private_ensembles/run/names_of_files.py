@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from private_ensembles.configuration.naming import delta_of, instance, parse_instance
+from private_ensembles.base.numbers import delta_of, instance, parse_instance
 
 if TYPE_CHECKING:  # its models need pydantic, which names of files do not
-    from private_ensembles.configuration.root import Configuration
+    from private_ensembles.run.configuration import Configuration
 
 # How `instance` writes the points of a grid, for rules. The prior is two wildcards, because on a
 # cluster Snakemake hands wildcards over in a list that a comma would cut.

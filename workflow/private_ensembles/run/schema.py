@@ -1,6 +1,6 @@
 """The JSON schema of config.yaml, made from the models, for editors and other tools.
 
-    python -m private_ensembles.configuration.schema > workflow/schemas/config.schema.json
+    python -m private_ensembles.run.schema > workflow/schemas/config.schema.json
 
 writes it again (from the folder `workflow`, or if the package is installed); a test compares. What
 no single key shows (m <= K) is checked by the models alone.
@@ -12,7 +12,7 @@ from functools import cache
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from private_ensembles.configuration.root import Configuration
+from private_ensembles.run.configuration import Configuration
 
 
 class ForEditors(GenerateJsonSchema):

@@ -1,8 +1,8 @@
 """What a run makes: the tasks, tables, figures and pages that its configuration asks for."""
 
-from private_ensembles.configuration import files
-from private_ensembles.configuration.darrm import ACCURACY_TABLES, SHAPE_FIGURES
-from private_ensembles.configuration.root import Configuration
+from private_ensembles.papers.darrm.section import ACCURACY_TABLES, SHAPE_FIGURES
+from private_ensembles.run import names_of_files
+from private_ensembles.run.configuration import Configuration
 
 
 def student_tasks(settings: Configuration) -> list[str]:
@@ -18,12 +18,12 @@ def figure1_task(settings: Configuration) -> str | None:
 
 def pate_votes(settings: Configuration) -> dict[str, str]:
     """The votes of every task of PATE's, by its name."""
-    return {task: files.pate_votes(settings, task) for task in settings.pate.running()}
+    return {task: names_of_files.pate_votes(settings, task) for task in settings.pate.running()}
 
 
 def nzc_votes(settings: Configuration) -> dict[str, dict[int, str]]:
     """The votes of every ensemble of every task of NZC's, by task and number of teachers."""
-    return {task: files.nzc_votes(settings, task) for task in settings.nzc.running()}
+    return {task: names_of_files.nzc_votes(settings, task) for task in settings.nzc.running()}
 
 
 def pure_shapes(settings: Configuration) -> list[str]:
@@ -85,8 +85,8 @@ def paper_files(settings: Configuration, paper: str) -> list[str]:
     made = table_files(settings, paper) + figure_files(settings, paper)
     if paper == "darrm":
         allowances = settings.darrm.label_allowances()
-        labels = [file for m in allowances for file in files.labels(settings, m)]
-        return [files.TEACHERS_COST, *labels, *made]
+        labels = [file for m in allowances for file in names_of_files.labels(settings, m)]
+        return [names_of_files.TEACHERS_COST, *labels, *made]
     if paper == "pate":
         return [f"results/pate/privacy/task={task}.csv" for task in settings.pate.running()] + made
     return made
@@ -94,19 +94,19 @@ def paper_files(settings: Configuration, paper: str) -> list[str]:
 
 def teachers_cost(settings: Configuration) -> list[str]:
     """What the accountant of DaRRM's private teachers says, if that paper is covered."""
-    return [files.TEACHERS_COST] if "darrm" in settings.papers else []
+    return [names_of_files.TEACHERS_COST] if "darrm" in settings.papers else []
 
 
 def label_datasets(settings: Configuration) -> list[str]:
     """The data sets whose labels DaRRM releases, if that paper is covered."""
     names = settings.darrm.label_datasets() if "darrm" in settings.papers else []
-    return [files.dataset(name) for name in names]
+    return [names_of_files.dataset(name) for name in names]
 
 
 def bagged_records(settings: Configuration) -> list[str]:
     """DPBag's own data set, whose records are counted; nothing if a stand-in is used."""
     if "dpbag" in settings.papers and settings.data == "paper":
-        return [files.dataset(settings.dpbag.dataset)]
+        return [names_of_files.dataset(settings.dpbag.dataset)]
     return []
 
 
@@ -133,8 +133,10 @@ def published(settings: Configuration) -> dict[str, list[str]]:
 def page(settings: Configuration) -> str:
     """Where a run ends: the page to open. Own votes take the papers' place; a batch has labels."""
     if settings.own.session.file:
-        return files.session_batch(settings)["labels"]
-    return files.own_votes(settings)["page"] if settings.own.votes else "results/index.html"
+        return names_of_files.session_batch(settings)["labels"]
+    return (
+        names_of_files.own_votes(settings)["page"] if settings.own.votes else "results/index.html"
+    )
 
 
 def everything(settings: Configuration) -> list[str]:

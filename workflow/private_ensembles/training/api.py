@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from private_ensembles.teachers import accounting
+from private_ensembles.training.teachers import accounting
 
 
 def dpsgd_epsilon(

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from private_ensembles.jobs.tensors import BROKEN, packed, unpacked
+from private_ensembles.training.tensors import BROKEN, packed, unpacked
 
 
 class Checkpoint:

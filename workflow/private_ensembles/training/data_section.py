@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, RootModel
 
-from private_ensembles.configuration import types
-from private_ensembles.configuration.types import LEFT_OUT, about
+from private_ensembles.base import settings
+from private_ensembles.base.settings import LEFT_OUT, about
 
 # The roles of the files that each format needs; those without files ship with scikit-learn.
 ROLES = {
@@ -40,7 +40,7 @@ ImageRole = Literal["train_images", "train_labels", "test_images", "test_labels"
 Role = Literal[ImageRole, "images", "labels", "train", "extra", "test", "queries"]
 
 
-class File(types.Section):
+class File(settings.Section):
     """A file to download."""
 
     role: Role = about("What the file holds; each format has its own roles.")
@@ -53,7 +53,7 @@ class File(types.Section):
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.(gz|mat|data|test|npy)$")]
 
 
-class Dataset(types.Section):
+class Dataset(settings.Section):
     """One data set."""
 
     format: Format = about(
@@ -66,13 +66,15 @@ class Dataset(types.Section):
         "images of another data set's test part, and which of them a student had."
     )
     files_of: str = about("The data set whose files are read, before those of its own.", LEFT_OUT)
-    classes: types.Several[types.integer(ge=0, le=255)] = about(
+    classes: settings.Several[settings.integer(ge=0, le=255)] = about(
         "The classes of IDX files that are kept, which become labels 0, 1, ..., or those of "
         "released labels.",
         LEFT_OUT,
     )
-    n_train: types.Records = about("Training records of the classes, or labels that a student had.")
-    n_test: types.Records = about("Test records of the classes, or labels that were released.")
+    n_train: settings.Records = about(
+        "Training records of the classes, or labels that a student had."
+    )
+    n_test: settings.Records = about("Test records of the classes, or labels that were released.")
     stand_in: bool = about(
         "Whether it only takes the place of a paper's data set; false if left out.", False
     )
@@ -83,7 +85,7 @@ class Dataset(types.Section):
     )
     files: dict[FileName, File] = about("The files to download, by name.", LEFT_OUT)
 
-    def mistakes(self) -> Iterator[types.Mistake]:
+    def mistakes(self) -> Iterator[settings.Mistake]:
         form = self.format
         if form in CLASSES and self.classes is not None:
             yield "classes", self.classes, f"left out if format is {form}"
@@ -103,7 +105,7 @@ class Dataset(types.Section):
         return "a table" if self.format in TABLES else "images"
 
 
-class Datasets(RootModel[types.Named[Dataset]]):
+class Datasets(RootModel[settings.Named[Dataset]]):
     """The data sets, by name."""
 
     model_config = ConfigDict(strict=True)
@@ -117,7 +119,7 @@ class Datasets(RootModel[types.Named[Dataset]]):
     def __iter__(self):
         return iter(self.root)
 
-    def conflicts(self) -> Iterator[types.Mistake]:
+    def conflicts(self) -> Iterator[settings.Mistake]:
         """Yield what is wrong between one data set and the files of another."""
         # What lends files has all of its own, so that nothing is looked up in a circle.
         lenders = [name for name, data in self.root.items() if data.files and not data.files_of]

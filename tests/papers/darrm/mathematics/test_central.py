@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from private_ensembles.darrm import central, optimize
-from private_ensembles.darrm.central import GAP
-from private_ensembles.darrm.objective import LinearObjective
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.prior import objective, parse_prior
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.violations import Cuts
+from private_ensembles.papers.darrm.mathematics import central, optimize
+from private_ensembles.papers.darrm.mathematics.central import GAP
+from private_ensembles.papers.darrm.mathematics.objective import LinearObjective
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.violations import Cuts
 
 
 def test_many_teachers_are_searched_from_the_inside():

@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from private_ensembles.darrm import certificate as module
-from private_ensembles.darrm.certificate import certify, certify_problem, scale_to_allowance
-from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-
-from . import oracle
-from .test_worst_case import problems
+from private_ensembles.papers.darrm.mathematics import certificate as module
+from private_ensembles.papers.darrm.mathematics.certificate import (
+    certify,
+    certify_problem,
+    scale_to_allowance,
+)
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
+from tests.papers.darrm.mathematics import oracle
+from tests.papers.darrm.mathematics.test_worst_case import problems
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

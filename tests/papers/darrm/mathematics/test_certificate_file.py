@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.certificate_file import certificates_of_gamma, exactly, privacy
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.prior import empirical_prior
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.certificate_file import (
+    certificates_of_gamma,
+    exactly,
+    privacy,
+)
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.prior import empirical_prior
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from verify import verify
 
 

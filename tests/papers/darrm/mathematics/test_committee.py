@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.committee import plurality_chances
+from private_ensembles.papers.darrm.mathematics.committee import plurality_chances
 
 
 def every_committee(row, members):

@@ -6,9 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import ends
-from private_ensembles.darrm.ends import STEPS, bends_and_moves, best_moves, box_bounds
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics import ends
+from private_ensembles.papers.darrm.mathematics.ends import (
+    STEPS,
+    bends_and_moves,
+    best_moves,
+    box_bounds,
+)
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 
 def mean(V, b, up, down, Delta):

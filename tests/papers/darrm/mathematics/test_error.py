@@ -6,12 +6,11 @@ from scipy import stats
 from scipy.integrate import quad
 
 from private_ensembles.accounting.poisson_binomial import pmf
-from private_ensembles.darrm import error
-from private_ensembles.darrm.error import error_at, error_of_pmf, expected_error
-from private_ensembles.darrm.gamma import gamma_subsampling, label_probability
-from private_ensembles.darrm.prior import expected_pmf, objective, parse_prior
-
-from . import oracle
+from private_ensembles.papers.darrm.mathematics import error
+from private_ensembles.papers.darrm.mathematics.error import error_at, error_of_pmf, expected_error
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling, label_probability
+from private_ensembles.papers.darrm.mathematics.prior import expected_pmf, objective, parse_prior
+from tests.papers.darrm.mathematics import oracle
 
 
 def test_error_is_the_total_variation_distance_to_the_majority():

@@ -8,15 +8,15 @@ import pytest
 from scipy.optimize import linprog
 
 from private_ensembles.accounting.composition import general
-from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.gamma import (
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_constant,
     gamma_double_subsampling,
     gamma_subsampling,
     label_probability,
     subsampling_probability,
 )
-from private_ensembles.darrm.privacy_cost import resolve_delta
+from private_ensembles.papers.darrm.mathematics.privacy_cost import resolve_delta
 
 
 def enumerate_subsampling(K, m, l):

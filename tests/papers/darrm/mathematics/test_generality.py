@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.accounting.poisson_binomial import pmf
-from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.error import error_at, error_of_pmf
-from private_ensembles.darrm.gamma import (
+from private_ensembles.labels import gnmax
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.error import error_at, error_of_pmf
+from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_subsampling,
     label_probability,
     mirrored,
     subsampling_probability,
 )
-from private_ensembles.darrm.generality import gamma_from_probabilities
-from private_ensembles.pate import gnmax
+from private_ensembles.papers.darrm.mathematics.generality import gamma_from_probabilities
 
 
 def halves(low=0.0, high=1.0):

@@ -7,8 +7,11 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from private_ensembles.accounting.poisson_binomial import pmf
-from private_ensembles.darrm.gamma import gamma_double_subsampling, label_probability
-from private_ensembles.darrm.privacy_cost import CORNERS, PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.gamma import (
+    gamma_double_subsampling,
+    label_probability,
+)
+from private_ensembles.papers.darrm.mathematics.privacy_cost import CORNERS, PrivacyProblem
 
 K, EPSILON = 11, 0.1
 

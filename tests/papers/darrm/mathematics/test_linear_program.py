@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.linear_program import (
+from private_ensembles.papers.darrm.mathematics.linear_program import (
     Gurobi,
     Highs,
     Infeasible,
@@ -12,7 +12,7 @@ from private_ensembles.darrm.linear_program import (
     dual_bound,
     solver_named,
 )
-from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
 
 @pytest.fixture(params=[Highs, Gurobi])

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.objective import AbsoluteObjective, LinearObjective, objective
-from private_ensembles.darrm.prior import parse_prior
+from private_ensembles.papers.darrm.mathematics.objective import (
+    AbsoluteObjective,
+    LinearObjective,
+    objective,
+)
+from private_ensembles.papers.darrm.mathematics.prior import parse_prior
 
 LEADS = np.array([[0.1, 0.2, 0.3], [0.3, -0.2, 0.1], [-0.05, -0.1, 0.02]])
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.prior import objective, parse_prior
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
 
 
 def test_full_program_of_the_paper_is_reached_at_eleven_teachers():

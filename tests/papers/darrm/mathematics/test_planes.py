@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import planes, worst_case
-from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
-
-from . import oracle
+from private_ensembles.papers.darrm.mathematics import planes, worst_case
+from private_ensembles.papers.darrm.mathematics.privacy_cost import (
+    PrivacyProblem,
+    assignment_counts,
+)
+from tests.papers.darrm.mathematics import oracle
 
 K, M, EPSILON = 7, 2, 0.4
 # zeros at (0,0), (D,0), (0,D); ones at (1,1), (1-D,1), (1,1-D): not both moved on the same side.

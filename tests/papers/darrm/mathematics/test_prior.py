@@ -6,11 +6,11 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 from private_ensembles.accounting.poisson_binomial import pmf
-from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.error import error_of_pmf, expected_error_estimate
-from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.prior import (
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.error import error_of_pmf, expected_error_estimate
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.prior import (
     empirical_prior,
     expected_pmf,
     objective,

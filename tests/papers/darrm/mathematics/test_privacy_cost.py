@@ -4,14 +4,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.privacy_cost import (
+from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     PrivacyProblem,
     assignment_counts,
     describe,
     resolve_delta,
 )
-
-from . import oracle
+from tests.papers.darrm.mathematics import oracle
 
 POINTS = [(2, 0.5, 0.03, 0.06), (3, 0.1, 1e-5, 3e-5), (1.5, 3.0, 0.0, 0.0)]
 

@@ -6,13 +6,13 @@ import warnings
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import gamma
-from private_ensembles.darrm.gamma import label_probability
-from private_ensembles.darrm.generality import gamma_from_probabilities
-from private_ensembles.darrm.prior import empirical_prior, parse_prior
-from private_ensembles.darrm.privacy_cost import LARGEST_EXPONENT, PrivacyProblem
-from private_ensembles.mechanisms.laws.gamma import release
-from private_ensembles.noise.sources import Seeded
+from private_ensembles.base.sources import Seeded
+from private_ensembles.papers.darrm.law import release
+from private_ensembles.papers.darrm.mathematics import gamma
+from private_ensembles.papers.darrm.mathematics.gamma import label_probability
+from private_ensembles.papers.darrm.mathematics.generality import gamma_from_probabilities
+from private_ensembles.papers.darrm.mathematics.prior import empirical_prior, parse_prior
+from private_ensembles.papers.darrm.mathematics.privacy_cost import LARGEST_EXPONENT, PrivacyProblem
 from tests.ranges import NOT_POSITIVE, OUTSIDE_0_1, check_ends
 
 NOT_ODD = (0, -1, 2, 1.5, True)

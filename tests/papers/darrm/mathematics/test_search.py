@@ -17,17 +17,22 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from benchmarks import enumeration
-from private_ensembles.darrm import central, certificate, optimize, search, violations
-from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.linear_program import Highs
-from private_ensembles.darrm.objective import LinearObjective
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.prior import objective, parse_prior
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.search import GAP, Search
-from private_ensembles.darrm.violations import Cuts
-
-from . import oracle
+from private_ensembles.papers.darrm.mathematics import (
+    central,
+    certificate,
+    optimize,
+    search,
+    violations,
+)
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.linear_program import Highs
+from private_ensembles.papers.darrm.mathematics.objective import LinearObjective
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.search import GAP, Search
+from private_ensembles.papers.darrm.mathematics.violations import Cuts
+from tests.papers.darrm.mathematics import oracle
 
 FULL = os.environ.get("PRIVATE_ENSEMBLES_FULL_GRID") == "1"
 DELTAS = (0.0, 1e-9, 1e-5, 1e-3, 0.02)

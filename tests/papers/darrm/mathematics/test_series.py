@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import series
-from private_ensembles.darrm.privacy_cost import CORNERS, PrivacyProblem
-
-from . import oracle
+from private_ensembles.papers.darrm.mathematics import series
+from private_ensembles.papers.darrm.mathematics.privacy_cost import CORNERS, PrivacyProblem
+from tests.papers.darrm.mathematics import oracle
 
 
 def test_every_teacher_at_an_end_moves_where_it_gains_most():

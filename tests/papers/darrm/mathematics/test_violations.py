@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import violations
-from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.gamma import gamma_subsampling, mirrored
-from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
-from private_ensembles.darrm.violations import Cuts, Violations
-from private_ensembles.darrm.worst_case import eight_corner_worst_case
-
-from . import oracle
+from private_ensembles.papers.darrm.mathematics import violations
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling, mirrored
+from private_ensembles.papers.darrm.mathematics.privacy_cost import (
+    PrivacyProblem,
+    assignment_counts,
+)
+from private_ensembles.papers.darrm.mathematics.violations import Cuts, Violations
+from private_ensembles.papers.darrm.mathematics.worst_case import eight_corner_worst_case
+from tests.papers.darrm.mathematics import oracle
 
 POINTS = [(9, 2, 0.3, 0.0), (9, 2, 0.3, 0.01), (11, 3, 0.1, 1e-5)]
 

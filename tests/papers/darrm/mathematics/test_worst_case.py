@@ -5,15 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from private_ensembles.darrm import worst_case
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.worst_case import (
+from private_ensembles.papers.darrm.mathematics import worst_case
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.worst_case import (
     eight_corner_worst_case,
     series_worst_case,
     three_corner_worst_case,
 )
-
-from . import oracle
+from tests.papers.darrm.mathematics import oracle
 
 
 @st.composite

@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from private_ensembles.dpbag.budget import data_independent_count, epsilon, label_count
-from private_ensembles.dpbag.personalised import running_costs
+from private_ensembles.papers.dpbag.mathematics.budget import (
+    data_independent_count,
+    epsilon,
+    label_count,
+)
+from private_ensembles.papers.dpbag.mathematics.personalised import running_costs
 
 
 def _epsilon_by_loop(total, noise, delta, order_max):

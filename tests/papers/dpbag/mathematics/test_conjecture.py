@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from private_ensembles.dpbag.conjecture import (
+from private_ensembles.papers.dpbag.mathematics.conjecture import (
     charged_moment,
     condition,
     conjectured_moment,
@@ -14,8 +14,8 @@ from private_ensembles.dpbag.conjecture import (
     study,
     wrong_probability,
 )
-from private_ensembles.dpbag.plain import ones_probability
-from private_ensembles.pate import lnmax_distribution
+from private_ensembles.papers.dpbag.mathematics.plain import ones_probability
+from private_ensembles.papers.pate.mathematics import lnmax_distribution
 
 
 def test_the_formula_is_that_of_equations_1_to_3():

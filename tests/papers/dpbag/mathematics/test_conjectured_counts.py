@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.dpbag import conjectured_counts, personalised
-from private_ensembles.dpbag.budget import label_count
-from private_ensembles.dpbag.conjectured_counts import first_exceeding
-from private_ensembles.dpbag.personalised import running_costs
+from private_ensembles.papers.dpbag.mathematics import conjectured_counts, personalised
+from private_ensembles.papers.dpbag.mathematics.budget import label_count
+from private_ensembles.papers.dpbag.mathematics.conjectured_counts import first_exceeding
+from private_ensembles.papers.dpbag.mathematics.personalised import running_costs
 
 DELTA, ORDERS = 1e-3, 20
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.dpbag import personalised
-from private_ensembles.dpbag.personalised import running_costs
-from private_ensembles.votes.bagged import BaggedVotes
+from private_ensembles.papers.dpbag.mathematics import personalised
+from private_ensembles.papers.dpbag.mathematics.personalised import running_costs
+from private_ensembles.papers.dpbag.votes import BaggedVotes
 
 
 def _by_definition(votes, shards, k):

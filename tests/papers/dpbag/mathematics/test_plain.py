@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf, quad
 
-from private_ensembles.dpbag.budget import data_independent_count, epsilon
-from private_ensembles.dpbag.plain import (
+from private_ensembles.papers.dpbag.mathematics.budget import data_independent_count, epsilon
+from private_ensembles.papers.dpbag.mathematics.plain import (
     label_delta,
     ones_probability,
     plain_epsilon,

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from private_ensembles.nzc.ensembles import (
+from private_ensembles.papers.nzc.mathematics.ensembles import (
     distance_shares,
     label_accuracies,
     leads,
     plurality_accuracy,
     teacher_curve,
 )
-from private_ensembles.nzc.mechanism import label_distribution
+from private_ensembles.papers.nzc.mathematics.mechanism import label_distribution
 
 COUNTS = np.array([[5, 0, 0], [3, 2, 0], [2, 2, 1], [0, 1, 4]])
 LABELS = np.array([0, 1, 1, 2])

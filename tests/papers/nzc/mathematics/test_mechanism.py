@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from private_ensembles.nzc.mechanism import NOISES, TIES, immutable_noisy_argmax, label_distribution
+from private_ensembles.papers.nzc.mathematics.mechanism import (
+    NOISES,
+    TIES,
+    immutable_noisy_argmax,
+    label_distribution,
+)
 
 
 def literal(counts, constant, noise):

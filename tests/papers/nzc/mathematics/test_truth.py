@@ -8,13 +8,13 @@ import pytest
 
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit import delta_lower_bound, exact_epsilon, two_class_pairs
-from private_ensembles.nzc.mechanism import (
+from private_ensembles.papers.nzc.mathematics.mechanism import (
     NOISES,
     TIES,
     immutable_noisy_argmax,
     label_distribution,
 )
-from private_ensembles.nzc.truth import (
+from private_ensembles.papers.nzc.mathematics.truth import (
     claimed_epsilon,
     claimed_gaussian_epsilon,
     claimed_readings,

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp, ndtr
 
-from private_ensembles.pate.consensus import student_excess
-from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
+from private_ensembles.labels.thresholds import student_excess
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp, log_answer_probability
 
 # Clear, tied, lonely and large ones.
 HISTOGRAMS = [

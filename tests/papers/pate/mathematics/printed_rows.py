@@ -1,6 +1,6 @@
 """PATE's Table 2 as it is printed, typed a second time: for tests of more than one file."""
 
-from private_ensembles.pate.table2 import PrintedRow, Sanitisation
+from private_ensembles.papers.pate.mathematics.table2 import PrintedRow, Sanitisation
 
 ROWS = {
     "MNIST": PrintedRow(2.00, 1e-5, (Sanitisation(14, 0.0329, 0.0618, 6.23),)),

@@ -5,14 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles import pate
-from private_ensembles.pate.confident import ORDERS, compose_rounds
-from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.rounds import confident_round, interactive_round
-from private_ensembles.pate.sanitize import gnss_rdp
-from private_ensembles.pate.smooth_sensitivity import smooth_sensitivity
-
-from .oracle import confident_gnmax_expected_rdp
+from private_ensembles.papers.pate import mathematics as pate
+from private_ensembles.papers.pate.mathematics.confident import ORDERS, compose_rounds
+from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
+from private_ensembles.papers.pate.mathematics.rounds import confident_round, interactive_round
+from private_ensembles.papers.pate.mathematics.sanitize import gnss_rdp
+from private_ensembles.papers.pate.mathematics.smooth_sensitivity import smooth_sensitivity
+from tests.papers.pate.mathematics.oracle import confident_gnmax_expected_rdp
 
 # Condition C5 or C6 fails at some orders of the default grid; tests of that say so themselves.
 pytestmark = pytest.mark.filterwarnings("ignore:condition C5 or C6:RuntimeWarning")

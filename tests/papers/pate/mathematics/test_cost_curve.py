@@ -4,11 +4,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.noise.secure import MODES
-from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.rdp import gnmax_log_q
-
-from .oracle import histograms, neighbours
+from private_ensembles.base.secure import MODES
+from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_log_q
+from tests.papers.pate.mathematics.oracle import histograms, neighbours
 
 
 @pytest.mark.parametrize("noise", MODES)

@@ -8,12 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.rdp import gnmax_log_q, gnmax_rdp
-from private_ensembles.pate.smooth_sensitivity import SensitivityProfile
-
-from .oracle import histograms, neighbours
+from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
+from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_log_q, gnmax_rdp
+from private_ensembles.papers.pate.mathematics.smooth_sensitivity import SensitivityProfile
+from tests.papers.pate.mathematics.oracle import histograms, neighbours
 
 TEACHERS, CLASSES = 12, 3
 ROWS = histograms(TEACHERS, CLASSES)

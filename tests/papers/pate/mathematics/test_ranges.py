@@ -5,19 +5,25 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles import pate
-from private_ensembles.pate import consensus, data_independent, gnmax, lnmax, rdp, sanitize
-from private_ensembles.pate.confident import compose_rounds, confident_gnmax_privacy
-from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.data_independent import Releases
-from private_ensembles.pate.lnmax_quadrature import check_scale
-from private_ensembles.pate.rounds import (
-    confident_round,
-    interactive_round,
+from private_ensembles.labels import (
+    gnmax,
+    lnmax,
+    noisy_counts,
+    thresholds,
 )
-from private_ensembles.pate.small_print import corollary11, unanimous_condition
-from private_ensembles.pate.smooth_sensitivity import SensitivityProfile
-from private_ensembles.pate.tails import tails_of
+from private_ensembles.labels.lnmax_quadrature import check_scale
+from private_ensembles.labels.noisy_counts import Releases
+from private_ensembles.papers.pate import mathematics as pate
+from private_ensembles.papers.pate.mathematics import rdp, sanitize
+from private_ensembles.papers.pate.mathematics.confident import (
+    compose_rounds,
+    confident_gnmax_privacy,
+)
+from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
+from private_ensembles.papers.pate.mathematics.rounds import confident_round, interactive_round
+from private_ensembles.papers.pate.mathematics.small_print import corollary11, unanimous_condition
+from private_ensembles.papers.pate.mathematics.smooth_sensitivity import SensitivityProfile
+from private_ensembles.papers.pate.mathematics.tails import tails_of
 from tests.ranges import NOT_POSITIVE, NOT_WITHIN_0_1, OUTSIDE_0_1, check_ends
 
 COUNTS = np.array([[190, 6, 4], [120, 50, 30]])
@@ -91,17 +97,17 @@ RANGES = {
     "label_probability": (lambda x: gnmax.label_probability(x, 1.0), (0, -1, 1.5), (1, 2)),
     "Releases, labels": (lambda x: Releases(0, None, x, 1.0), (-1, 0.5), (0, 1)),
     "data_independent_epsilon": (
-        lambda x: data_independent.data_independent_epsilon(x, 1e-5),
+        lambda x: noisy_counts.data_independent_epsilon(x, 1e-5),
         (-1e-9, math.inf, math.nan),
         (0.0, 0.1),
     ),
     "data_independent_epsilon, delta": (
-        lambda x: data_independent.data_independent_epsilon(0.1, x),
+        lambda x: noisy_counts.data_independent_epsilon(0.1, x),
         NOT_WITHIN_0_1,
         (0.5,),
     ),
     "exact_data_independent_epsilon": (
-        lambda x: data_independent.exact_data_independent_epsilon(x, 1e-5),
+        lambda x: noisy_counts.exact_data_independent_epsilon(x, 1e-5),
         (-1e-9, math.inf, math.nan),
         (0.0, 0.1),
     ),
@@ -109,11 +115,11 @@ RANGES = {
     "rule_of_thumb": (lambda x: sanitize.rule_of_thumb(4.0, x), NOT_WITHIN_0_1, (0.5,)),
     "guessed_order": (lambda x: sanitize.guessed_order(x, 1.0), NOT_WITHIN_0_1, (0.5,)),
     "guessed_order, epsilon": (lambda x: sanitize.guessed_order(0.1, x), NOT_POSITIVE, (1.0,)),
-    "confidence of a student": (consensus.check_confidence, OUTSIDE_0_1, (0.0, 1.0)),
-    "threshold": (consensus.check_threshold, (math.inf, -math.inf, math.nan), (0.0, -5.0)),
-    "cap": (lambda x: consensus.check_cap("cap", x), (-1, 0.5, True), (0, 1, None)),
+    "confidence of a student": (thresholds.check_confidence, OUTSIDE_0_1, (0.0, 1.0)),
+    "threshold": (thresholds.check_threshold, (math.inf, -math.inf, math.nan), (0.0, -5.0)),
+    "cap": (lambda x: thresholds.check_cap("cap", x), (-1, 0.5, True), (0, 1, None)),
     "scores": (
-        lambda x: consensus.check_scores(np.array([[x, 1 - x]]), np.array([[1, 1]])),
+        lambda x: thresholds.check_scores(np.array([[x, 1 - x]]), np.array([[1, 1]])),
         (-1e-9, 1 + 1e-9, math.nan),
         (0.0, 1.0),
     ),
@@ -179,8 +185,8 @@ BAD = [
     # Rounds and what they cost for certain.
     (lambda: Releases(-1, 1.0, 1, 1.0), "thresholds"),
     (lambda: Releases(1, 0.0, 1, 1.0), "sigma"),
-    (lambda: data_independent.data_independent_epsilon(1.0, 0.1, conversion="x"), "conversion"),
-    (lambda: data_independent.exact_data_independent_epsilon(1.0, 1.0), "delta"),
+    (lambda: noisy_counts.data_independent_epsilon(1.0, 0.1, conversion="x"), "conversion"),
+    (lambda: noisy_counts.exact_data_independent_epsilon(1.0, 1.0), "delta"),
     (lambda: confident_round([3, 1], 2, 1.0, 1.0), "counts"),
     (lambda: confident_round([[3, 1]], math.nan, 1.0, 1.0), "threshold"),
     (lambda: confident_round(COUNTS, 5.0, 0.0, 2.0), r"sigma = 0\.0"),
@@ -190,8 +196,8 @@ BAD = [
     (lambda: interactive_round([[3, 1]], [[1.2, -0.2]], 1.0, 1.0, 1.0), ">= 0"),
     # What the sampler refuses has no account either.
     (lambda: interactive_round([[3, 1]], [[0.50005, 0.5]], 1.0, 1.0, 1.0), "add up"),
-    (lambda: consensus.check_scores([[0.50005, 0.5]], np.array([[3, 1]])), "add up"),
-    (lambda: consensus.check_scores(np.eye(2), COUNTS), r"scores: shape \(2, 2\) must be"),
+    (lambda: thresholds.check_scores([[0.50005, 0.5]], np.array([[3, 1]])), "add up"),
+    (lambda: thresholds.check_scores(np.eye(2), COUNTS), r"scores: shape \(2, 2\) must be"),
     # What they cost as the paper has it.
     (lambda: compose_rounds([], 1e-5), "rounds"),
     (lambda: confident(delta=0.0), "delta"),

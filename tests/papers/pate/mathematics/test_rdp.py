@@ -11,18 +11,17 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
-from private_ensembles import pate
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.pate.rdp import (
+from private_ensembles.papers.pate import mathematics as pate
+from private_ensembles.papers.pate.mathematics.rdp import (
     gnmax_independent_rdp,
     gnmax_log_q,
     gnmax_rdp_of_log_q,
     log_answer_probability,
     threshold_rdp,
 )
-
-from ..accounting.promises import theorem_6_of_gnmax
-from .oracle import (
+from tests.accounting.promises import theorem_6_of_gnmax
+from tests.papers.pate.mathematics.oracle import (
     clear_labels_delta,
     divergence,
     gaussian_label,

@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from private_ensembles import pate
-from private_ensembles.pate.records import Guarded
+from private_ensembles.papers.pate import mathematics as pate
+from private_ensembles.papers.pate.mathematics.records import Guarded
 
 COUNTS = np.array([[240, 10], [130, 120]] * 320)
 PARAMETERS = (200, 150, 40, 1e-5)

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
-from private_ensembles.pate.rdp import gnmax_rdp
-from private_ensembles.pate.rounds import (
+from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
+from private_ensembles.papers.pate.mathematics.rounds import (
     certain_epsilon,
     confident_round,
     gnmax_round,

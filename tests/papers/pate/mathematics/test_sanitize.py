@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from private_ensembles.pate.sanitize import (
+from private_ensembles.papers.pate.mathematics.sanitize import (
     appendix_b6,
     gnss_rdp,
     gnss_terms,

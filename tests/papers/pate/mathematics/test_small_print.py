@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.composition import general
-from private_ensembles.pate import small_print
-from private_ensembles.pate.data_independent import Releases, exact_data_independent_epsilon
-from private_ensembles.pate.small_print import (
+from private_ensembles.labels.noisy_counts import Releases, exact_data_independent_epsilon
+from private_ensembles.papers.compare.printed import equals_printed
+from private_ensembles.papers.pate.mathematics import small_print
+from private_ensembles.papers.pate.mathematics.small_print import (
     ROUND_ONE,
     corollary11,
     data_independent_candidates,
@@ -18,7 +19,6 @@ from private_ensembles.pate.small_print import (
     unanimous_condition,
     unanswered,
 )
-from private_ensembles.published.printed import equals_printed
 
 
 def exact_divergence(gap, moved, sigma, order):

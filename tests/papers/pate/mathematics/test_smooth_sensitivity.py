@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 
 from benchmarks.smooth_sensitivity_by_query import ByQuery
-from private_ensembles.noise.secure import MODES
-from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.rdp import gnmax_rdp
-from private_ensembles.pate.smooth_sensitivity import (
+from private_ensembles.base.secure import MODES
+from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
+from private_ensembles.papers.pate.mathematics.smooth_sensitivity import (
     LabelWalk,
     SensitivityProfile,
     Votes,
     smooth_sensitivity,
 )
-
-from .oracle import histograms, neighbours
+from tests.papers.pate.mathematics.oracle import histograms, neighbours
 
 CASES = [(4.0, 3.0, 3, 60), (6.0, 5.0, 2, 100), (10.0, 8.0, 4, 150), (40.0, 14.0, 10, 250)]
 

@@ -4,10 +4,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.pate.gnmax import label_probability as continuous_label
-from private_ensembles.pate.rdp import gnmax_log_q, log_answer_probability
-from private_ensembles.pate.rounds import confident_round
-from private_ensembles.pate.tails import tails_of
+from private_ensembles.labels.gnmax import label_probability as continuous_label
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_log_q, log_answer_probability
+from private_ensembles.papers.pate.mathematics.rounds import confident_round
+from private_ensembles.papers.pate.mathematics.tails import tails_of
 
 NOISES = ("reproducible", "secure")
 

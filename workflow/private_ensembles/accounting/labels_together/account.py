@@ -14,18 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.adaptive import hockey_sticks
-from private_ensembles.accounting.adaptive.backward_induction import Grid, values_below
-from private_ensembles.accounting.adaptive.families import (
+from private_ensembles.accounting.labels_together import hockey_sticks
+from private_ensembles.accounting.labels_together.backward_induction import Grid, values_below
+from private_ensembles.accounting.labels_together.families import (
     Dominating,
     Family,
     WithLargest,
     largest_spread,
     losses_of,
 )
-from private_ensembles.accounting.adaptive.label_blocks import values_of_labels
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.labels_together.label_blocks import values_of_labels
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 # Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
 FINE, COARSE = 7.0, 3.0
@@ -123,7 +123,7 @@ def adaptive_epsilon(
 ) -> Bounds:
     """Return bounds on the epsilon of `labels` labels at `delta`, adaptively chosen.
 
-    >>> from private_ensembles.accounting.adaptive.families import two_classes
+    >>> from private_ensembles.accounting.labels_together.families import two_classes
     >>> label = two_classes([0.25, 0.75])  # randomised response: ln 3 a label
     >>> total = adaptive_epsilon(label, 10, 1e-3)
     >>> round(total.lower, 3), round(total.upper, 3)

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.hockey_sticks import Kernels
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.accounting.threads import on_one_thread
+from private_ensembles.accounting.labels_together.hockey_sticks import Kernels
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.threads import on_one_thread
 
 # Points of the grid that are taken at once: their windows must fit a processor's cache.
 _AT_ONCE = 512

@@ -12,8 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.adaptive.account import (
+from private_ensembles.accounting.labels_together.account import (
     COARSE,
     FINE,
     Bounds,
@@ -23,16 +22,17 @@ from private_ensembles.accounting.adaptive.account import (
     ends,
     kernels_on,
 )
-from private_ensembles.accounting.adaptive.backward_induction import Grid, values_above
-from private_ensembles.accounting.adaptive.families import (
+from private_ensembles.accounting.labels_together.backward_induction import Grid, values_above
+from private_ensembles.accounting.labels_together.families import (
     LARGEST_RANGE,
     bounded_range_pairs,
     largest_spread,
 )
-from private_ensembles.accounting.adaptive.label_blocks import CUT, block
-from private_ensembles.accounting.adaptive.scales import grid_fineness, least_scale_of_curves
-from private_ensembles.accounting.root import bisect
-from private_ensembles.accounting.rounding import Ball, below
+from private_ensembles.accounting.labels_together.label_blocks import CUT, block
+from private_ensembles.accounting.labels_together.scales import grid_fineness, least_scale_of_curves
+from private_ensembles.base import checks
+from private_ensembles.base.root import bisect
+from private_ensembles.base.rounding import Ball, below
 
 # Up to this many draws blocks of a thousand or so are taken, on the grid of a single draw.
 _FEW = 10_000

@@ -17,28 +17,28 @@ from itertools import islice
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.adaptive import hockey_sticks
-from private_ensembles.accounting.adaptive.account import (
+from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.labels_together import hockey_sticks
+from private_ensembles.accounting.labels_together.account import (
     FINE,
     Curve,
     check_labels,
     grid_and_orders,
     values_of_family,
 )
-from private_ensembles.accounting.adaptive.backward_induction import Grid
-from private_ensembles.accounting.adaptive.families import Family
-from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.root import (
+from private_ensembles.accounting.labels_together.backward_induction import Grid
+from private_ensembles.accounting.labels_together.families import Family
+from private_ensembles.base import checks
+from private_ensembles.base.root import (
     ascending,
     doubling,
     first_failing,
     first_holding,
     halving,
 )
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
+from private_ensembles.base.rounding import UNIT_ROUNDOFF, above
 
 # Losses of the counts beyond the kernel's reach may hold this share of delta.
 _CUT = 1e-4
@@ -162,7 +162,7 @@ def labels_alone(
 ) -> LabelsAlone:
     """Return bounds for `labels` labels of a family, on a grid that leaves room for counts.
 
-    >>> from private_ensembles.accounting.adaptive.families import two_classes
+    >>> from private_ensembles.accounting.labels_together.families import two_classes
     >>> coin = two_classes([0.5, 0.5])  # tells nothing
     >>> counts = NoisyCounts(100, 40.0)
     >>> both = labels_alone(coin, 3, 1.0, 1e-5, width=counts.mu).beside(counts, 1e-5)

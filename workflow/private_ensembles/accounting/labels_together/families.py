@@ -14,8 +14,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.adaptive import hockey_sticks
+from private_ensembles.accounting.labels_together import hockey_sticks
+from private_ensembles.base import checks
 
 # Beyond this range of losses the pairs' probabilities are no normal floats.
 LARGEST_RANGE = 600.0

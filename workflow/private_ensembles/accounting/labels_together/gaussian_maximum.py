@@ -19,10 +19,10 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from private_ensembles import checks
-from private_ensembles.accounting.adaptive import several_classes
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.accounting.threads import on_one_thread
+from private_ensembles.accounting.labels_together import several_classes
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.threads import on_one_thread
 
 # Widths of the grid's cells, in sigma.
 _CELL = 0.1

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.accounting.threads import on_one_thread
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.threads import on_one_thread
 
 # Relative to what goes in: a threshold e^x, |x| <= 600, is off by (|x| + 8) UNIT_ROUNDOFF, and
 # products, differences and sums add little.

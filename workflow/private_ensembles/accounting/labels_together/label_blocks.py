@@ -11,9 +11,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.backward_induction import Grid, values_above
-from private_ensembles.accounting.adaptive.hockey_sticks import Kernels, kernels
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.labels_together.backward_induction import Grid, values_above
+from private_ensembles.accounting.labels_together.hockey_sticks import Kernels, kernels
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 # Up to this many labels are taken one by one.
 MANY = 1000

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from private_ensembles.accounting.adaptive import hockey_sticks
-from private_ensembles.accounting.adaptive.account import (
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.labels_together import hockey_sticks
+from private_ensembles.accounting.labels_together.account import (
     COARSE,
     FINE,
     Curve,
@@ -17,11 +18,10 @@ from private_ensembles.accounting.adaptive.account import (
     grid_and_orders,
     kernels_on,
 )
-from private_ensembles.accounting.adaptive.families import Family, largest_spread
-from private_ensembles.accounting.adaptive.gaussian_maximum import OUTSIDE
-from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.root import largest, least_scale
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.labels_together.families import Family, largest_spread
+from private_ensembles.accounting.labels_together.gaussian_maximum import OUTSIDE
+from private_ensembles.base.root import largest, least_scale
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 # A scale is found to this much above the least one that the grid can prove.
 SLACK = 5e-4
@@ -128,7 +128,7 @@ def loses_all(family: Family, labels: int, epsilon: float, delta: float, n_class
 def share_of_scale(family: Family, labels: int, epsilon: float, delta: float) -> float:
     """Return about what share of its noise a family's labels need: where a search may start.
 
-    >>> from private_ensembles.accounting.adaptive.families import two_classes
+    >>> from private_ensembles.accounting.labels_together.families import two_classes
     >>> round(share_of_scale(two_classes([0.5, 0.55]), 100, 1.0, 1e-5), 2)
     3.75
 

@@ -12,9 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.account import FINE, Curve, check_labels, curve
-from private_ensembles.accounting.adaptive.families import Family, largest_spread
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.labels_together.account import (
+    FINE,
+    Curve,
+    check_labels,
+    curve,
+)
+from private_ensembles.accounting.labels_together.families import Family, largest_spread
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 # The curve is followed down to this delta, about, over this many standard deviations of all losses.
 _LEAST, _WIDE = 1e-13, 8.0
@@ -61,7 +66,7 @@ class WholeCurve:
 def whole_curve(family: Family, labels: int, *, fineness: float = FINE) -> WholeCurve:
     """Return the curve of `labels` labels, adaptively chosen; upper bounds in floating point.
 
-    >>> from private_ensembles.accounting.adaptive.families import two_classes
+    >>> from private_ensembles.accounting.labels_together.families import two_classes
     >>> label = two_classes([0.25, 0.75])  # randomised response
     >>> whole_curve(label, 1).delta([0.0, math.log(3)]).round(6)
     array([0.5, 0. ])

@@ -3,9 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Cost, Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.parameters import Cost, Parameters
+from private_ensembles.labels.task import Task
 
 # With fewer labels each may cost more: with many classes, more of them may be right in total.
 CAP = {"cap": (0.02, 1.0)}

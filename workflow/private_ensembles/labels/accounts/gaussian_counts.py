@@ -1,7 +1,7 @@
 """Gaussian noise on vote counts: how much rho a budget allows, as published and exactly.
 
 n thresholds with noise sigma1 and a labels with noise sigma2 cost rho = n / (2 sigma1^2) + a /
-sigma2^2 of zero-concentrated differential privacy (`pate.data_independent`). That holds for
+sigma2^2 of zero-concentrated differential privacy (`labels.noisy_counts`). That holds for
 discrete noise as well (Canonne, Kamath & Steinke 2020, Proposition 5). The exact condition for
 Gaussians (Balle and Wang 2018) does not: secure noise has a condition of its own
 (`accounting.discrete_gaussian`).
@@ -15,14 +15,14 @@ import math
 from dataclasses import dataclass, replace
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.mechanisms.accounts import groups
-from private_ensembles.mechanisms.accounts.account import CAP, Account
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Cost
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.pate.data_independent import discrete_cost, rho_cost, rho_within
-from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
+from private_ensembles.labels.accounts import groups
+from private_ensembles.labels.accounts.account import CAP, Account
+from private_ensembles.labels.gnmax import analytic_epsilon, sigma_of_one
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.noisy_counts import discrete_cost, rho_cost, rho_within
+from private_ensembles.labels.parameters import Cost
+from private_ensembles.labels.task import Task
 
 
 def sigma_of_many(task: Task, labels: int, analysis: str) -> float:

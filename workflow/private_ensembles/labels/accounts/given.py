@@ -1,12 +1,12 @@
 """Noise that a configuration gives: what one label costs by the paper's claim, and what is true."""
 
-from private_ensembles.accounting.rounding import above
-from private_ensembles.dpbag.plain import plain_epsilon
-from private_ensembles.mechanisms.accounts.account import Account
-from private_ensembles.mechanisms.parameters import Cost
-from private_ensembles.nzc.truth import claimed_readings, proven_epsilon
-from private_ensembles.pate.data_independent import discrete_cost, paper_epsilon
-from private_ensembles.pate.gnmax import analytic_epsilon
+from private_ensembles.base.rounding import above
+from private_ensembles.labels.accounts.account import Account
+from private_ensembles.labels.gnmax import analytic_epsilon
+from private_ensembles.labels.noisy_counts import discrete_cost, paper_epsilon
+from private_ensembles.labels.parameters import Cost
+from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon
+from private_ensembles.papers.nzc.mathematics.truth import claimed_readings, proven_epsilon
 
 # Larger exponentials overflow; nothing but the claim itself is proven there.
 _LARGEST_EPSILON = 700.0

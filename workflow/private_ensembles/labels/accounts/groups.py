@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from private_ensembles.accounting.limits import LEAST_DELTA, LEAST_EPSILON, MOST_EPSILON
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.mechanisms.task import Budget, Task
+from private_ensembles.base.limits import LEAST_DELTA, LEAST_EPSILON, MOST_EPSILON
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.labels.task import Budget, Task
 
 # Of exponentials and a few products.
 _ROUNDING = 64 * UNIT_ROUNDOFF
@@ -22,7 +22,7 @@ _FURTHEST = 700.0
 def of_one_vote(task: Task) -> Task:
     """Return the task whose budget one moved vote may cost, so that all of them keep the task's.
 
-    >>> from private_ensembles.mechanisms.task import Ensemble, Protection, Wanted
+    >>> from private_ensembles.labels.task import Ensemble, Protection, Wanted
     >>> size, twice = Ensemble(50, 2), Protection.disjoint(reach=2)
     >>> task = Task(size, Budget(1.0, 1e-5), Wanted(10), twice)
     >>> one = of_one_vote(task)

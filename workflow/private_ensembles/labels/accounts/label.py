@@ -8,27 +8,27 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from private_ensembles.accounting.adaptive.account import Curve, adaptive_epsilon, curve
-from private_ensembles.accounting.adaptive.scales import (
+from private_ensembles.accounting.labels import composed, label_epsilon
+from private_ensembles.accounting.labels_together.account import Curve, adaptive_epsilon, curve
+from private_ensembles.accounting.labels_together.scales import (
     grid_fineness,
     least_scale_of_curves,
     loses_all,
     nothing_left,
     share_of_scale,
 )
-from private_ensembles.accounting.labels import composed, label_epsilon
 from private_ensembles.audit.rates import selection_rate
-from private_ensembles.mechanisms.accounts import groups
-from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
-from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels, sigma_of_many
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.laws.ladder import LeakyLabel
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.laws.selection import SelectionRate
-from private_ensembles.mechanisms.parameters import Cost, Parameters
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.pate.data_independent import rho_cost, rho_within
-from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
+from private_ensembles.labels.accounts import groups
+from private_ensembles.labels.accounts.account import CAP, Account, NothingProven
+from private_ensembles.labels.accounts.gaussian_counts import share_of_labels, sigma_of_many
+from private_ensembles.labels.gnmax import analytic_epsilon, sigma_of_one
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.laws.ladder import LeakyLabel
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.laws.selection import SelectionRate
+from private_ensembles.labels.noisy_counts import rho_cost, rho_within
+from private_ensembles.labels.parameters import Cost, Parameters
+from private_ensembles.labels.task import Task
 
 # Of the noise that another proof finds, labels are likely to need at least this share.
 LIKELY_SHARE = 0.4

@@ -5,11 +5,11 @@ it. If g votes move, g times the noise costs the same (docs/many-labels.md, "Gro
 """
 
 from private_ensembles.accounting.labels import composed, label_epsilon
-from private_ensembles.accounting.rounding import above
-from private_ensembles.mechanisms.accounts import groups
-from private_ensembles.mechanisms.accounts.account import CAP, Account
-from private_ensembles.mechanisms.laws.laplace import PureScale
-from private_ensembles.mechanisms.parameters import Cost
+from private_ensembles.base.rounding import above
+from private_ensembles.labels.accounts import groups
+from private_ensembles.labels.accounts.account import CAP, Account
+from private_ensembles.labels.laws.laplace import PureScale
+from private_ensembles.labels.parameters import Cost
 
 
 class PureLaplace(Account):

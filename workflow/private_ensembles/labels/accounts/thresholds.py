@@ -4,36 +4,36 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
-from private_ensembles.accounting.adaptive.counts_and_labels import (
+from private_ensembles.accounting.discrete_gaussian import sufficient_factor
+from private_ensembles.accounting.labels_together.counts_and_labels import (
     LabelsAlone,
     NoisyCounts,
     joint_epsilon,
     labels_alone,
 )
-from private_ensembles.accounting.adaptive.scales import (
+from private_ensembles.accounting.labels_together.scales import (
     grid_fineness,
     loses_all,
     more_noise,
     nothing_left,
 )
-from private_ensembles.accounting.discrete_gaussian import sufficient_factor
-from private_ensembles.mechanisms.accounts import groups
-from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
-from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
-from private_ensembles.mechanisms.accounts.given import Given
-from private_ensembles.mechanisms.accounts.label import MOST_LABELS
-from private_ensembles.mechanisms.checks.checked import Checked, CheckedNoise
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Cost
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.pate.data_independent import (
+from private_ensembles.labels.accounts import groups
+from private_ensembles.labels.accounts.account import CAP, Account, NothingProven
+from private_ensembles.labels.accounts.gaussian_counts import share_of_labels
+from private_ensembles.labels.accounts.given import Given
+from private_ensembles.labels.accounts.label import MOST_LABELS
+from private_ensembles.labels.laws.checked import Checked, CheckedNoise
+from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.noisy_counts import (
     discrete_cost,
     exact_data_independent_epsilon,
     paper_epsilon,
     rho_cost,
     rho_within,
 )
+from private_ensembles.labels.parameters import Cost
+from private_ensembles.labels.task import Task
 
 # Both parts come so close to their shares of the budget, unless that takes more than a few tries.
 # Around the best share right labels hardly change: 0.03 % fewer at most if it is 0.1 than if 0.03.

@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from private_ensembles.accounting.discrete_gaussian import (
-    LISTED,
-    chance_at_least,
-    chance_error,
-)
-from private_ensembles.accounting.rounding import normal_error
-from private_ensembles.mechanisms.laws.gaussian import Gaussian, GaussianNoise
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.noise.sources import Source
-from private_ensembles.pate.consensus import (
+from private_ensembles.accounting.discrete_gaussian import LISTED, chance_at_least, chance_error
+from private_ensembles.base.rounding import normal_error
+from private_ensembles.base.sources import Source
+from private_ensembles.labels.gnmax import check_sigma, noisy_plurality
+from private_ensembles.labels.gnmax_quadrature import gnmax_nearly_right
+from private_ensembles.labels.histograms import merge
+from private_ensembles.labels.laws.gaussian import Gaussian, GaussianNoise
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.thresholds import (
     NO_ANSWER,
     capped_mean,
     check_cap,
@@ -31,10 +30,7 @@ from private_ensembles.pate.consensus import (
     served_probability,
     student_excess,
 )
-from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
-from private_ensembles.pate.gnmax_quadrature import gnmax_nearly_right
-from private_ensembles.pate.histograms import merge
-from private_ensembles.pate.rdp import check_counts
+from private_ensembles.papers.pate.mathematics.rdp import check_counts
 
 # By how much the logarithms differ of noise scales at which GNMax's accuracy is tabulated, for
 # cubics between them.

@@ -7,11 +7,11 @@ the exponential mechanism.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.families import pure_pair
-from private_ensembles.mechanisms.laws.selection import Selection, preferences
-from private_ensembles.noise import secure
-from private_ensembles.pate.histograms import Merged
-from private_ensembles.pate.products import integrals_of_others, nodes_and_weights
+from private_ensembles.accounting.labels_together.families import pure_pair
+from private_ensembles.base import secure
+from private_ensembles.labels.histograms import Merged
+from private_ensembles.labels.laws.selection import Selection, preferences
+from private_ensembles.labels.products import integrals_of_others, nodes_and_weights
 
 
 def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
@@ -38,7 +38,7 @@ def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
 def weigh_merged(merged: Merged, wanted: NDArray[np.bool_], rate: float) -> NDArray[np.float64]:
     """Return entries of `weigh` of the pairs of merged counts that are wanted, (pairs,).
 
-    >>> from private_ensembles.pate.histograms import merge
+    >>> from private_ensembles.labels.histograms import merge
     >>> weigh_merged(merge([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
     [0.9323, 0.0677]
     """

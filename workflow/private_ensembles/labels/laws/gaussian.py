@@ -11,26 +11,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.discrete_gaussian import (
-    LISTED,
-    fine_distance,
-    whole_distance,
+from private_ensembles.accounting.discrete_gaussian import LISTED, fine_distance, whole_distance
+from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
+from private_ensembles.base.rounding import normal_error
+from private_ensembles.base.sources import Source
+from private_ensembles.labels.gnmax import check_sigma, label_probability
+from private_ensembles.labels.gnmax_lattice import (
+    lattice_distribution,
+    lattice_error,
+    lattice_right,
 )
-from private_ensembles.accounting.rounding import normal_error
-from private_ensembles.mechanisms.laws.law import Law, entries
-from private_ensembles.mechanisms.laws.table import draw_coins, two_class_pairs
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.noise.sources import Source
-from private_ensembles.pate.gnmax import check_sigma, label_probability
-from private_ensembles.pate.gnmax_lattice import lattice_distribution, lattice_error, lattice_right
-from private_ensembles.pate.gnmax_quadrature import (
+from private_ensembles.labels.gnmax_quadrature import (
     gnmax_distribution,
     gnmax_nearly_right,
     gnmax_right,
 )
-from private_ensembles.pate.histograms import merge
-from private_ensembles.pate.rdp import check_counts
+from private_ensembles.labels.histograms import merge
+from private_ensembles.labels.laws.law import Law, entries
+from private_ensembles.labels.laws.table import draw_coins, two_class_pairs
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.papers.pate.mathematics.rdp import check_counts
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.families import bounded_range_pairs
-from private_ensembles.mechanisms.laws.selection import Selection, checked, preferences
-from private_ensembles.noise import secure
-from private_ensembles.pate.histograms import Merged
+from private_ensembles.accounting.labels_together.families import bounded_range_pairs
+from private_ensembles.base import secure
+from private_ensembles.labels.histograms import Merged
+from private_ensembles.labels.laws.selection import Selection, checked, preferences
 
 
 def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
@@ -24,7 +24,7 @@ def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
 def weigh_merged(merged: Merged, wanted: NDArray[np.bool_], rate: float) -> NDArray[np.float64]:
     """Return entries of `weigh` of the pairs of merged counts, (pairs,), all of them.
 
-    >>> from private_ensembles.pate.histograms import merge
+    >>> from private_ensembles.labels.histograms import merge
     >>> weigh_merged(merge([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
     [0.8808, 0.1192]
     """

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from private_ensembles.mechanisms.ladder import ladder_chances
-from private_ensembles.mechanisms.laws.table import TableLaw
-from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.labels.ladder import ladder_chances
+from private_ensembles.labels.laws.table import TableLaw
+from private_ensembles.labels.parameters import Parameters
 
 
 @dataclass(frozen=True)

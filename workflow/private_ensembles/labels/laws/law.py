@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.families import Family
+from private_ensembles.accounting.labels_together.families import Family
 from private_ensembles.audit.labels import Audited, OnCounts
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.noise.sources import Source
+from private_ensembles.base.sources import Source
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.task import Task
 
 
 class Law(ABC):

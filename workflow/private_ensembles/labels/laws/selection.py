@@ -13,14 +13,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.accounting.adaptive.families import Dominating
-from private_ensembles.accounting.rounding import above
+from private_ensembles.accounting.labels_together.families import Dominating
 from private_ensembles.audit.rates import ABSOLUTE_ERROR, RELATIVE_ERROR
-from private_ensembles.mechanisms.laws.table import TableLaw
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.pate.histograms import Merged, merge
-from private_ensembles.pate.products import MANY_CLASSES
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import above
+from private_ensembles.labels.histograms import Merged, merge
+from private_ensembles.labels.laws.table import TableLaw
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.products import MANY_CLASSES
 
 # A rate's bits, in more than two classes.
 _BITS = 30

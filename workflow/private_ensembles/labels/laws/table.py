@@ -6,12 +6,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.families import MANY_TEACHERS, Family, of_table
+from private_ensembles.accounting.labels_together.families import MANY_TEACHERS, Family, of_table
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.noise import secure as secure_noise
+from private_ensembles.base import secure as secure_noise
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.task import Task
 
 # Of very many teachers, labels of at most this probability count as one.
 _NEGLIGIBLE = 1e-21

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from private_ensembles import checks
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.task import (
+from private_ensembles.base import checks
+from private_ensembles.labels import registry
+from private_ensembles.labels.planner import planning
+from private_ensembles.labels.planner.ranking import Plan
+from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Protection,
@@ -15,8 +17,6 @@ from private_ensembles.mechanisms.task import (
     Task,
     Wanted,
 )
-from private_ensembles.planner import study
-from private_ensembles.planner.ranking import Plan
 
 
 def plan(
@@ -42,7 +42,7 @@ def plan(
     most that are wanted, one for each query, or a `Wanted`. protection: whom the guarantee
     protects; where it is not said, a record that one teacher has. mechanisms: names; None: all.
     profile: how the teachers agree, stated from public data (keys easy_share, easy, hard,
-    confusion, commonest, absent_share, as in `votes.synthetic.ConsensusProfile`); None: that of
+    confusion, commonest, absent_share, as in `labels.profile.ConsensusProfile`); None: that of
     config.yaml, which is assumed and not yours. rehearsal: labels drawn from a seed; None: from the
     system's entropy, by exact samplers, which only some mechanisms have. seed: of the profile's
     votes.
@@ -61,4 +61,4 @@ def plan(
         protection,
         secure=rehearsal is None,
     )
-    return study.ranked(study.on_profile(wanted, profile), names, seed)
+    return planning.ranked(planning.on_profile(wanted, profile), names, seed)

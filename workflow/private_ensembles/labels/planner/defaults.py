@@ -5,8 +5,8 @@ The workflow's plans have the same in config.yaml, where it is changed; a test c
 
 from __future__ import annotations
 
-from private_ensembles.configuration.profile import PROFILE
-from private_ensembles.mechanisms import registry
+from private_ensembles.labels import registry
+from private_ensembles.labels.assumed_profile import PROFILE
 
 # Of all labels together.
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import NDArray
 
-from private_ensembles.configuration.naming import number
-from private_ensembles.jobs.progress import Meter
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.noise import streams as randomness
-from private_ensembles.noise.secure import check_mode
-from private_ensembles.planner import ranking
-from private_ensembles.planner.defaults import PROFILE
-from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+from private_ensembles.base import streams as randomness
+from private_ensembles.base.numbers import number
+from private_ensembles.base.progress import Meter
+from private_ensembles.base.secure import check_mode
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.planner import ranking
+from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
+from private_ensembles.labels.task import Task
 
 if TYPE_CHECKING:  # pandas comes with an extra, and `plan_rows` needs none
     import pandas as pd

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from private_ensembles.jobs.progress import Meter
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts.account import CAP
-from private_ensembles.mechanisms.mechanism import Mechanism, load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.base.progress import Meter
+from private_ensembles.labels import registry
+from private_ensembles.labels.accounts.account import CAP
+from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.task import Task
 
 # Queries of the profile that expectations are taken over; a random sample of a larger pool.
 LARGEST_SAMPLE = 2000
@@ -81,7 +81,7 @@ def plan(
 
     >>> counts = np.array([[90, 5, 5], [20, 70, 10]] * 20)
     >>> labels = np.array([0, 1] * 20)
-    >>> from private_ensembles.mechanisms.task import Budget, Ensemble, Wanted
+    >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
     >>> task = Task(Ensemble(100, 3), Budget(2.0, 1e-5), Wanted(20, 40))
     >>> for best in plan(task, counts, labels, ["gnmax", "gnmax_analytic", "ladder"]):
     ...     print(best.mechanism, round(best.correct, 1), round(best.published, 1), best.refusal)
@@ -104,7 +104,7 @@ def plan(
 def about_seconds(task: Task, *, release: bool = False) -> float:
     """Return about how many seconds of one core a plan takes, and a release after it.
 
-    >>> from private_ensembles.mechanisms.task import Budget, Ensemble, Wanted
+    >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
     >>> task = Task(Ensemble(250, 10), Budget(1.0, 1e-5), Wanted(500), secure=True)
     >>> many = replace(task, ensemble=Ensemble(250, 2000))
     >>> about_seconds(task) < 10 < about_seconds(many, release=True)

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.limits import is_budget
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
-from private_ensembles.mechanisms.mechanism import Mechanism, load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Task
-from private_ensembles.pate.data_independent import rho_within
-from private_ensembles.planner.ranking import Plan, plan
-from private_ensembles.planner.study import plan_rows
+from private_ensembles.base.limits import is_budget
+from private_ensembles.labels import registry
+from private_ensembles.labels.accounts.gaussian_counts import share_of_labels
+from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.noisy_counts import rho_within
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.planner.planning import plan_rows
+from private_ensembles.labels.planner.ranking import Plan, plan
+from private_ensembles.labels.task import Task
 
 if TYPE_CHECKING:  # pandas comes with an extra
     import pandas as pd
@@ -55,9 +55,9 @@ def scale(known: Scaled, task: Task, counts: NDArray, labels: NDArray) -> Scaled
     budget. The epsilon of what comes back is an upper bound, at most that of `task`.
 
     >>> import numpy as np
-    >>> from private_ensembles.planner import ranking
+    >>> from private_ensembles.labels.planner import ranking
     >>> counts, truth = np.array([[60, 40], [30, 70]] * 20), np.array([0, 1] * 20)
-    >>> from private_ensembles.mechanisms.task import Budget, Ensemble, Wanted
+    >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
     >>> task = Task(Ensemble(100, 2), Budget(1.0, 1e-5), Wanted(40))
     >>> (plan,) = ranking.plan(task, counts, truth, ["gnmax_analytic"])
     >>> few = replace(task, wanted=Wanted(10, 40))

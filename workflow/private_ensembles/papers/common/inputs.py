@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from private_ensembles.votes.cache import read_votes
+from private_ensembles.labels.votes import read_votes
 
 
 def read_inputs(files: Mapping[str, str | Path]) -> dict[str, object]:

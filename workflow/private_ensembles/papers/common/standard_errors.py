@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from scipy.special import ndtr, stdtrit
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 # Chance that a normal variable lies outside three standard deviations, on one of the two sides.
 _TAIL = float(ndtr(-3.0))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from private_ensembles.datasets.images import LabelledImages, read_dataset
-from private_ensembles.datasets.tabular import LabelledRecords, read_records
-from private_ensembles.jobs import io
-from private_ensembles.student.students import Student, train_student
+from private_ensembles.base import files
+from private_ensembles.training.data.images import LabelledImages, read_dataset
+from private_ensembles.training.data.tabular import LabelledRecords, read_records
+from private_ensembles.training.student.students import Student, train_student
 
 # A student without a teacher: it has all private data and their true labels.
 BASELINE = "baseline"
@@ -20,7 +20,7 @@ def read_inputs(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, int]
     Returns (train, train_labels, test, test_labels by name; n_classes and pixel_max by name, the
     latter for images only). Raises ValueError naming the file that is neither.
     """
-    if "train_features" in io.read_npz(path):
+    if "train_features" in files.read_npz(path):
         dataset: LabelledRecords | LabelledImages = read_records(path)
         kind, facts = "features", {"n_classes": dataset.n_classes}
     else:
@@ -41,7 +41,7 @@ def read_labels(
     """
     if path is None:
         return {BASELINE: None}
-    arrays = io.read_npz(path)
+    arrays = files.read_npz(path)
     names = [key.removesuffix("_labels") for key in arrays if key.endswith("_labels")]
     return {
         name: (arrays[f"{name}_queries"], arrays[f"{name}_labels"])
@@ -91,9 +91,9 @@ def run_student(
     settings["pool"] test inputs) and labels (-1 for none), or None for the baseline, which has the
     whole private training part with its true labels. settings: method, pool, parameters. watched:
     whether it is evaluated after every epoch. conditions: keywords of
-    `student.training.Conditions`, except for `observe`. Returns the student, its summary (labels,
-    accuracy, correct, evaluated) and its accuracy by epoch (empty for forests). Evaluation labels
-    reach the observer alone, never the training.
+    `training.student.training.Conditions`, except for `observe`. Returns the student, its summary
+    (labels, accuracy, correct, evaluated) and its accuracy by epoch (empty for forests). Evaluation
+    labels reach the observer alone, never the training.
     """
     held_out = slice(settings["pool"], None)
     evaluation, truth = inputs["test"][held_out], inputs["test_labels"][held_out]

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 from matplotlib.transforms import offset_copy
 
-from private_ensembles.figures import names
+from private_ensembles.labels import names
 
 # It warns in the terminal of a run that the dates of matplotlib's fonts are old.
 logging.getLogger("fontTools").setLevel(logging.ERROR)

@@ -1,5 +1,4 @@
 """The papers' printed numbers (workflow/published) beside ours, and what may be said of each pair.
 
-Knows nothing of how a number of ours was computed. May import every package but `figures` and
-`page`.
+Knows nothing of how a number of ours was computed.
 """

@@ -2,11 +2,11 @@
 
 Nothing here knows how a number was reproduced, or of which paper: tables come in as data frames,
 declarations say which number belongs where, and one row per printed number goes out with a status
-(`published.statuses`).
+(`papers.compare.statuses`).
 
 A random number is within the tolerance if it is within as many standard errors of the difference
 of both means as contain 99.73 % of such differences: three if the errors are known, Student's
-quantile if they were estimated from few runs (`papers.standard_errors`, docs/reproduce.md).
+quantile if they were estimated from few runs (`papers.common.standard_errors`, docs/reproduce.md).
 A deviation that is known is taken for the error of a single draw. A verdict says little if another
 result would pass as well: then it is `weak`.
 
@@ -18,24 +18,33 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
-from private_ensembles.papers.standard_errors import (
+from private_ensembles.papers.common.standard_errors import (
     Part,
     StandardError,
     multiple,
     standard_error,
 )
-from private_ensembles.published import declarations
-from private_ensembles.published.declarations import Paper, Reproduced, first_that_fits
-from private_ensembles.published.printed import KEY, Key, equals_printed, half_unit, key_of
-from private_ensembles.published.relations import darrm, dpbag, nzc, pate
-from private_ensembles.published.relations.judging import Evidence, Relation
-from private_ensembles.published.relations.judging import judge as judge_relation
-from private_ensembles.published.reproduced import (
+from private_ensembles.papers.compare import declarations
+from private_ensembles.papers.compare.declarations import Paper, Reproduced, first_that_fits
+from private_ensembles.papers.compare.judging import Evidence, Relation
+from private_ensembles.papers.compare.judging import judge as judge_relation
+from private_ensembles.papers.compare.printed import (
+    KEY,
+    Key,
+    equals_printed,
+    half_unit,
+    key_of,
+)
+from private_ensembles.papers.compare.reproduced import (
     Reading,
     altered,
     other_readings,
     reproduced_numbers,
 )
+from private_ensembles.papers.darrm import relations as darrm
+from private_ensembles.papers.dpbag import relations as dpbag
+from private_ensembles.papers.nzc import relations as nzc
+from private_ensembles.papers.pate import relations as pate
 
 COLUMNS = [*KEY, "published", "published_sd"]
 COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note", "kind"]

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from private_ensembles.papers.standard_errors import Part, standard_error
-from private_ensembles.published.printed import FOLDER, Key
+from private_ensembles.papers.common.standard_errors import Part, standard_error
+from private_ensembles.papers.compare.printed import FOLDER, Key
 
 _UNITS = {"one": 1, "percent": 100, "thousands": 0.001}
 

@@ -19,9 +19,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from private_ensembles.papers.standard_errors import Part, multiple, standard_error
-from private_ensembles.published.declarations import Cause, Paper
-from private_ensembles.published.reproduced import stand_ins
+from private_ensembles.papers.common.standard_errors import Part, multiple, standard_error
+from private_ensembles.papers.compare.declarations import Cause, Paper
+from private_ensembles.papers.compare.reproduced import stand_ins
 
 
 @dataclass(frozen=True)

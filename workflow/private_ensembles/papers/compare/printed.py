@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 # Beside the package, wherever the workflow is.
-FOLDER = Path(__file__).resolve().parents[2] / "published"
+FOLDER = Path(__file__).resolve().parents[3] / "published"
 
 
 class Key(NamedTuple):

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from private_ensembles.published import declarations
-from private_ensembles.published.declarations import (
+from private_ensembles.papers.compare import declarations
+from private_ensembles.papers.compare.declarations import (
     Beside,
     Cause,
     Number,
@@ -21,7 +21,7 @@ from private_ensembles.published.declarations import (
     Reproduced,
     first_that_fits,
 )
-from private_ensembles.published.printed import Key
+from private_ensembles.papers.compare.printed import Key
 
 
 class Reading(NamedTuple):

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from private_ensembles.datasets.images import LabelledImages
-from private_ensembles.datasets.tabular import LabelledRecords
+from private_ensembles.training.data.images import LabelledImages
+from private_ensembles.training.data.tabular import LabelledRecords
 
 
 def of_images(datasets: Iterable[LabelledImages]) -> pd.DataFrame:

@@ -21,16 +21,19 @@ from abc import abstractmethod
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.composition import Composition, optimal_homogeneous
-from private_ensembles.accounting.root import bisect_integers
-from private_ensembles.darrm.certificate import certify_problem, scale_to_allowance
-from private_ensembles.darrm.gamma import check_gamma, gamma_subsampling
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.mechanisms.accounts.account import Account
-from private_ensembles.mechanisms.laws.committee import Members
-from private_ensembles.mechanisms.laws.gamma import NoisyMajority, subsampled_cost
-from private_ensembles.mechanisms.laws.majority import Answers
-from private_ensembles.mechanisms.parameters import Cost
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.base.root import bisect_integers
+from private_ensembles.labels.accounts.account import Account
+from private_ensembles.labels.parameters import Cost
+from private_ensembles.labels.task import Task
+from private_ensembles.papers.darrm.committee_law import Members
+from private_ensembles.papers.darrm.law import NoisyMajority, subsampled_cost
+from private_ensembles.papers.darrm.majority import Answers
+from private_ensembles.papers.darrm.mathematics.certificate import (
+    certify_problem,
+    scale_to_allowance,
+)
+from private_ensembles.papers.darrm.mathematics.gamma import check_gamma, gamma_subsampling
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 
 def together(task: Task, members: int) -> float:

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from private_ensembles.mechanisms import registry
-from private_ensembles.papers.standard_errors import Part, standard_error
+from private_ensembles.labels import registry
+from private_ensembles.papers.common.standard_errors import Part, standard_error
 
 ACCURACY_KEY = [
     "dataset",

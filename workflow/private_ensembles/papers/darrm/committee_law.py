@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.audit.labels import OnTeachers
-from private_ensembles.darrm.committee import plurality_chances
-from private_ensembles.darrm.gamma import subsampling_probability
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.noise.sources import Source
-from private_ensembles.votes.cache import Votes, counts
+from private_ensembles.base.sources import Source
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.votes import Votes, counts
+from private_ensembles.papers.darrm.mathematics.committee import plurality_chances
+from private_ensembles.papers.darrm.mathematics.gamma import subsampling_probability
 
 
 @dataclass(frozen=True)

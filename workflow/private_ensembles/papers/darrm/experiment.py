@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms import release as door
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.noise.secure import check_mode
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.noise.streams import generator
+from private_ensembles.base.secure import check_mode
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.streams import generator
+from private_ensembles.labels import door as door
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.darrm.one_label import LabelBudget, for_budget, terms
-from private_ensembles.votes.cache import Votes
 
 
 def budget_of(settings: Mapping, noise: str = "reproducible") -> LabelBudget:
@@ -99,7 +99,7 @@ def release_labels(
 ) -> tuple[list[dict], dict[str, NDArray]]:
     """Release the labels of every mechanism, training seed, number of queries and draw.
 
-    inputs : what the rule reads (`configuration.files.label_inputs`): Votes as
+    inputs : what the rule reads (`run.names_of_files.label_inputs`): Votes as
     `private_<training seed>` and `plain_<training seed>`, gamma (content of its JSON) and sigma
     (rows of quantity and value). name : the data set.
 

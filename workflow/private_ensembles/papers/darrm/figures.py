@@ -1,186 +1,247 @@
-"""The data behind DaRRM's figures, each a tidy frame; `figures.darrm` draws it."""
+"""DaRRM's figures, drawn from the frames of `papers.darrm.figure_data` and nothing else."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
-from private_ensembles.darrm.error import error_at, expected_error, expected_error_estimate
-from private_ensembles.darrm.gamma import (
-    gamma_constant,
-    gamma_double_subsampling,
-    gamma_subsampling,
-)
-from private_ensembles.darrm.privacy_cost import CORNERS, PrivacyProblem
-from private_ensembles.papers.darrm.simulations import proof, worst_data_set_bound
-from private_ensembles.pate.gnmax import least_order, order_grid, sigma_curve
+from private_ensembles.papers.common import style
 
+FAMILIES = ("gamma_opt", "gamma_sub", "gamma_dsub", "gamma_const")
+PRIOR_FAMILIES = ("gamma_opt_U", "gamma_opt_P", "gamma_sub", "gamma_const")
 BOUND = "worst_data_set_bound"
-# The corners of the feasible region, once around.
-_AROUND = ("0,0", "D,0", "H,h", "1,1-D", "1,1", "1-D,1", "h,H", "0,D")
-# Points of p at which errors are drawn; odd, so that p = 1/2 is one of them.
-_ERROR_POINTS = 201
+# The dashes of gamma_sub go on top of the line of gamma_opt: at m = 1 the two are equal.
+_DRAWN = ("gamma_const", "gamma_opt", "gamma_dsub", "gamma_sub", BOUND)
+# Panels side by side, beyond which they go on below.
+_COLUMNS = 4
+# Errors below are not drawn if the axis is logarithmic: at p = 1/2 every error is 0.
+_LOG_ERRORS = (1e-6, 1)
+# What an expected error below this is: scaling for the certificate leaves it of no noise at all.
+_NOTHING = 1e-10
+# An error that is 0 up to rounding.
+_NO_ERROR = 1e-12
+# Where words stand that are above a mark.
+_ABOVE = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
+_ACTUAL = {
+    "absolute-uniform:0,1": "$p_i$ ~ Uniform[0, 1]",
+    "fixed:0.5": "$p_i = 0.5$",
+    "uniform:0.9,1": "$p_i$ ~ Uniform[0, 0.1]",
+}
 
 
-def gamma_shapes(
-    solutions: Iterable[Mapping[str, object]],
-    prior: str,
-    *,
-    subsamples: Sequence[int] | None = None,
-    delta_prime: float | None = None,
-) -> pd.DataFrame:
-    """Return the data behind Figures 2, 6, 7 and 8 of DaRRM.
+def setting(solution: Mapping[str, object]) -> str:
+    """Return what the panels of a figure share, as words; solution: one of its gammas.
 
-    solutions: contents of ``results/darrm/gamma/*.json``, which share K, epsilon and Delta and
-    differ in m. subsamples, delta_prime (Figure 6): how many teachers gamma_sub draws at each
-    solution, default m, and the slack of general composition for gamma_const, default simple
-    composition. Double subsampling is drawn if Delta = 0, as in the paper.
-
-    Columns: m, subsamples, family, quantity, x, y, with quantity ``gamma`` (x = l, the number of
-    teachers that say 1; y = gamma(l)), ``error`` (x = p, the probability with which every teacher
-    says 1; y = total variation distance to the majority), ``expected_error`` (x missing; y = mean
-    error under ``prior``) or ``scaling`` (x missing; y = the share by which gamma must be scaled
-    down to be certified: 0, or about 1e-12 if it meets the allowance exactly). At m = 1 the
-    family ``worst_data_set_bound`` has the bound of Lemma 3.2 as its ``error``. Raises ValueError
-    for solutions of unequal K, epsilon or Delta, or two of the same m.
+    >>> setting({"K": 11, "epsilon": 0.1, "Delta": 1e-5})
+    'K = 11, ε = 0.1, Δ = 10⁻⁵'
     """
-    solutions = list(solutions)
-    common = {tuple(s[name] for name in ("K", "epsilon", "Delta")) for s in solutions}
-    if len(common) != 1 or len({s["m"] for s in solutions}) != len(solutions):
-        raise ValueError("figure: gammas must share K, epsilon and Delta and differ in m")
-    p = np.linspace(0, 1, _ERROR_POINTS)
-    if not subsamples:
-        subsamples = [solution["m"] for solution in solutions]
-    parts = []
-    for solution, drawn in zip(solutions, subsamples, strict=True):
-        K, m = solution["K"], solution["m"]
-        epsilon, Delta, delta = solution["epsilon"], solution["Delta"], solution["delta"]
-        gammas = {
-            "gamma_opt": np.asarray(solution["gamma"], dtype=float),
-            "gamma_sub": gamma_subsampling(K, drawn),
-            "gamma_const": gamma_constant(K, m, epsilon, Delta, delta, delta_prime=delta_prime),
-        }
-        if Delta == delta == 0:
-            gammas["gamma_dsub"] = gamma_double_subsampling(K, m)
-        for family, gamma in gammas.items():
-            for quantity, x, y in (
-                ("gamma", np.arange(K + 1.0), gamma),
-                ("error", p, error_at(gamma, p)),
-                ("expected_error", [np.nan], [expected_error(gamma, prior)]),
-                ("scaling", [np.nan], [proof(gamma, m, epsilon, Delta, delta)[0]]),
+    epsilon, delta = (style.number(float(solution[name])) for name in ("epsilon", "Delta"))
+    return f"K = {solution['K']}, ε = {epsilon}, Δ = {delta}"
+
+
+def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
+    """Draw one of Figures 2, 6, 7 and 8 from the frame of `gamma_shapes`, saved at every path.
+
+    setting: K, epsilon and Delta, as text. Allowances at which no family adds noise have no panel
+    but a line of text. Errors of many m are orders of magnitude apart: their axis is logarithmic.
+    """
+    everything = list(dict.fromkeys(data["m"]))
+    noisy = data[(data["quantity"] == "gamma") & (data["y"] < 1 - _NOTHING)]
+    allowances = [m for m in everything if m in set(noisy["m"])] or everything[:1]
+    columns = _columns(allowances)
+    blocks = -(-len(allowances) // columns)
+    log = len(everything) > _COLUMNS
+    largest = data.loc[data["quantity"] == "error", "y"].max()
+    errors = {"yscale": "log", "ylim": _LOG_ERRORS} if log else {"ylim": (-0.015, 1.15 * largest)}
+    size = (max(4.6, 7.4 / columns * columns + 0.4), 4.9 * blocks + 0.6)
+    with style.figure(2 * blocks, columns, size=size, squeeze=False) as (drawn, axes):
+        handles = {}
+        for index, m in enumerate(allowances):
+            block, column = divmod(index, columns)
+            pair = axes[2 * block : 2 * block + 2, column]
+            handles |= _draw_allowance(*pair, data[data["m"] == m], errors)
+            if column:
+                for axis in pair:
+                    axis.tick_params(labelleft=False)
+            else:
+                pair[0].set_ylabel(r"noise function $\gamma(l)$")
+                pair[1].set_ylabel(r"error $\mathcal{E}(\mathrm{DaRRM}_\gamma)$")
+        for axis in axes.flat:
+            axis.set_visible(axis.has_data())
+        quiet = ", ".join(f"{m:g}" for m in everything if m not in allowances)
+        drawn.suptitle(setting + (f"; at m = {quiet} no γ adds noise" if quiet else ""), fontsize=9)
+        shown = [name for name in (*FAMILIES, BOUND) if name in handles]
+        lines, words = [handles[name] for name in shown], [style.label(name) for name in shown]
+        wide = len(shown) if len(shown) < columns else 2
+        drawn.legend(lines, words, loc="outside lower center", ncols=wide)
+        style.save(drawn, *paths)
+
+
+def _columns(allowances: list[float]) -> int:
+    """How many panels stand side by side: all of few, or three."""
+    return len(allowances) if len(allowances) <= _COLUMNS else 3
+
+
+def _draw_allowance(top, bottom, data: pd.DataFrame, errors: dict) -> dict[str, object]:
+    """Draw shapes and errors of one m; return one line per family. errors: their axis."""
+    handles = {}
+    m, subsamples = data[["m", "subsamples"]].iloc[0]
+    for family in [name for name in _DRAWN if name in set(data["family"])]:
+        part = data[data["family"] == family]
+        looks = style.look(family)
+        marker = looks.pop("marker")
+        error = part[part["quantity"] == "error"]
+        (handles[family],) = bottom.plot(error["x"], error["y"], **looks)
+        if family == BOUND:
+            continue
+        shape = part[part["quantity"] == "gamma"]
+        marks = {"marker": marker, "markevery": _marked(shape["y"].to_numpy())}
+        (handles[family],) = top.plot(shape["x"], shape["y"], **marks, **looks)
+        mean = part.loc[part["quantity"] == "expected_error", "y"].item()
+        bottom.axhline(mean, color=looks["color"], linewidth=0.9, linestyle=":")
+    title = f"$m = {m:g}$" if m == subsamples else f"$M = {subsamples:g}$: $m = {m:.4f}$"
+    top.set(title=title, xlabel="teachers saying 1, $l$", ylim=(-0.03, 1.05))
+    top.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    bottom.set(xlabel="$p$ of every teacher", xlim=(-0.02, 1.02), xticks=[0, 0.5, 1])
+    bottom.set(**errors)
+    bottom.set_title(_mean_errors(data), fontsize=8)
+    return handles
+
+
+def _marked(values: np.ndarray) -> list[int]:
+    """The points of a shape that carry a mark: not all of many, symmetric as gamma is, and spikes.
+
+    A spike is a value below both of its neighbours by a twentieth.
+    """
+    size = len(values)
+    half = set(range(size // 2 - 1, -1, -max(1, size // 14)))  # the middle is where they differ
+    fall = np.diff(values)
+    half |= set((np.flatnonzero((fall[:-1] < -0.05) & (fall[1:] > 0.05)) + 1).tolist())
+    return sorted(half | {size - 1 - index for index in half})
+
+
+def _mean_errors(data: pd.DataFrame) -> str:
+    means = data[data["quantity"] == "expected_error"]
+    values = dict(zip(means["family"], means["y"], strict=True))
+    words = []
+    for family in FAMILIES:
+        if family in values:
+            shown = "0" if values[family] < _NOTHING else f"{values[family]:.3g}"
+            words.append(f"{family.removeprefix('gamma_')} {shown}")
+    # No more than two fit beside each other.
+    lines = [words[:2], words[2:]]
+    return "\n".join(["expected error (dotted)", *("   ".join(line) for line in lines)])
+
+
+def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
+    """Draw Figure 10 from the frame of `sigma_search`, saved at every path."""
+    names = list(dict.fromkeys(data["dataset"]))
+    with style.figure(1, len(names), size=(3.9 * len(names), 3.6), squeeze=False) as (drawn, axes):
+        for axis, name in zip(axes[0], names, strict=True):
+            part = data[data["dataset"] == name]
+            roles = dict(iter(part.groupby("role")))
+            curve, color = roles["curve"], style.look(name)["color"]
+            axis.plot(curve["order"], curve["sigma_squared"], color=color)
+            for role, marker, words in (
+                ("minimum", "o", "minimum"),
+                ("printed_order", "X", "order in Table 4"),
             ):
-                parts.append(_part(m, drawn, family, quantity, x, y))
-        if m == 1:
-            parts.append(_part(m, drawn, BOUND, "error", p, worst_data_set_bound(K, p)))
-    return pd.concat(parts, ignore_index=True)
+                order, square = roles[role][["order", "sigma_squared"]].iloc[0]
+                label = rf"{words}: $\lambda$ = {order:.2f}, $\sigma$ = {square**0.5:.2f}"
+                mark = {"marker": marker, "markersize": 8, "linestyle": "none"}
+                mark["color"] = color if role == "minimum" else style.BLACK
+                axis.plot([order], [square], label=label, **mark)
+            epsilon, delta = part[["epsilon", "delta"]].iloc[0]
+            budget = rf"$\varepsilon$ = {epsilon:g}, $\delta$ = {style.number(delta)}"
+            axis.set(
+                title=f"{style.label(name)}, {budget}",
+                xlabel=r"Rényi order $\lambda$",
+                ylabel=r"$\sigma^2$ (votes squared)",
+                yscale="log",
+            )
+            axis.set_ylim(top=curve["sigma_squared"].max() * 3)  # room for the legend
+            axis.legend(loc="upper right")
+        style.save(drawn, *paths)
 
 
-def _part(m, subsamples, family, quantity, x, y) -> pd.DataFrame:
-    names = {"m": m, "subsamples": subsamples, "family": family, "quantity": quantity}
-    return pd.DataFrame(names | {"x": x, "y": y})
+def draw_feasible_region(data: pd.DataFrame, *paths: str, setting: str) -> None:
+    """Draw the frame of `feasible_region`, one panel for each m, saved at every path.
 
-
-def prior_shapes(
-    solutions: Mapping[str, Iterable[Mapping[str, object]]], actual: Iterable[str]
-) -> pd.DataFrame:
-    """Return the data behind Figure 9 of DaRRM: which prior to optimise for.
-
-    solutions: ``U`` and ``P`` -> contents of ``results/darrm/gamma/*.json`` optimised for that
-    prior, which share K, epsilon and Delta and have the same m in the same order. actual: how the
-    p_i are really distributed, a prior's name or ``fixed:p`` (every p_i = p).
-
-    Columns: m, family, quantity, x, y, half_width, actual, method; quantity ``gamma`` (x = l, y =
-    gamma(l)), ``scaling`` (as in `gamma_shapes`) or ``expected_error`` (y = mean error
-    under ``actual``, half_width of its 99 % interval, 0 if exact). Raises ValueError for
-    solutions that do not match.
+    setting: K, epsilon and Delta, as text.
+    The region is a narrow band around the diagonal, so that p - p' is drawn over (p + p') / 2.
     """
-    pairs = list(zip(solutions["U"], solutions["P"], strict=True))
-    names = ("K", "epsilon", "Delta", "delta", "m")
-    if any(u[name] != p[name] for u, p in pairs for name in names):
-        raise ValueError("figure9: gammas of the two priors must share K, m, epsilon and Delta")
-    rows = []
-    for u, p in pairs:
-        K, m = u["K"], u["m"]
-        epsilon, Delta, delta = u["epsilon"], u["Delta"], u["delta"]
-        gammas = {
-            "gamma_opt_U": np.asarray(u["gamma"], dtype=float),
-            "gamma_opt_P": np.asarray(p["gamma"], dtype=float),
-            "gamma_sub": gamma_subsampling(K, m),
-            "gamma_const": gamma_constant(K, m, epsilon, Delta, delta),
-        }
-        for family, gamma in gammas.items():
-            points = [{"quantity": "gamma", "x": l, "y": value} for l, value in enumerate(gamma)]
-            scaling = proof(gamma, m, epsilon, Delta, delta)[0]
-            points.append({"quantity": "scaling", "y": scaling})
-            for distribution in actual:
-                what = {"quantity": "expected_error", "actual": distribution}
-                points.append(what | _mean_error(gamma, distribution))
-            rows += [{"m": m, "family": family, **row} for row in points]
-    columns = ["m", "family", "quantity", "x", "y", "half_width", "actual", "method"]
-    return pd.DataFrame(rows, columns=columns)
+    allowances = list(dict.fromkeys(data["m"]))
+    columns = _columns(allowances)
+    rows = -(-len(allowances) // columns)
+    size = (max(4.6, 2.6 * columns), 2.6 * rows + 0.5)
+    with style.figure(rows, columns, size=size, squeeze=False, sharey=True) as (drawn, axes):
+        for axis, m in zip(axes.flat, allowances, strict=False):
+            part = data[data["m"] == m]
+            x, y = (part["p"] + part["p_prime"]) / 2, part["p"] - part["p_prime"]
+            axis.fill(x, y, facecolor=style.SKY, alpha=0.35, edgecolor=style.BLUE)
+            axis.plot(x, y, "o", color=style.BLUE, markersize=3)
+            for place, how_many in enumerate(part["teachers"]):
+                if how_many:
+                    at = x.iloc[place], y.iloc[place]
+                    axis.plot(*at, "o", color=style.VERMILION, markersize=8)
+                    axis.annotate(str(int(how_many)), at, color=style.BLACK, fontsize=9, **_ABOVE)
+            reach = y.abs().max()
+            axis.set(title=f"$m = {m:g}$", xlabel="$(p + p') / 2$")
+            axis.set(xlim=(-0.12, 1.12), ylim=(-1.35 * reach, 1.35 * reach), xticks=[0, 0.5, 1])
+        for axis in axes.flat:
+            axis.set_visible(axis.has_data())
+        for axis in axes[:, 0]:
+            axis.set_ylabel("$p - p'$")
+        words = "numbers: teachers at each corner in the assignment that costs most"
+        drawn.suptitle(f"{setting}\n{words}", fontsize=9)
+        style.save(drawn, *paths)
 
 
-def _mean_error(gamma: np.ndarray, distribution: str) -> dict[str, object]:
-    """Mean error of gamma if the p_i follow ``distribution``: y, half_width, method."""
-    kind, _, value = distribution.partition(":")
-    if kind == "fixed":
-        return {"y": float(error_at(gamma, float(value))), "half_width": 0.0, "method": "exact"}
-    estimate = expected_error_estimate(gamma, distribution)
-    return {"y": estimate.error, "half_width": estimate.half_width, "method": estimate.method}
+def draw_prior_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
+    """Draw Figure 9 from the frame of `prior_shapes`, saved at every path.
 
-
-def feasible_region(solutions: Iterable[Mapping[str, object]]) -> pd.DataFrame:
-    """Return the data behind Figures 4 and 5 of DaRRM, with what its certificates found.
-
-    solutions: contents of ``results/darrm/gamma/*.json``. Each teacher's probabilities (p, p') of
-    saying 1 on two neighbouring data sets lie in a polygon (Lemma 5.1). Columns: m, epsilon, Delta,
-    corner (D: Delta; H, h: of Lemma 5.1), p, p_prime, teachers (how many of them the certificate
-    places there in the assignment that costs most); rows: the corners of each m, once around.
+    setting: K, epsilon and Delta, as text. A distribution under which every family's error is 0
+    has no panels but a line of text.
     """
-    rows = []
-    for solution in solutions:
-        problem = PrivacyProblem(
-            solution["K"],
-            solution["m"],
-            solution["epsilon"],
-            solution["Delta"],
-            solution["delta"],
-        )
-        places = dict(zip(CORNERS, problem.corner_probabilities().tolist(), strict=True))
-        worst = solution["certificate"]["worst_assignment"]
-        facts = {name: solution[name] for name in ("m", "epsilon", "Delta")}
-        for corner in _AROUND:
-            p, p_prime = places[corner]
-            row = facts | {"corner": corner, "p": p, "p_prime": p_prime}
-            rows.append(row | {"teachers": worst.get(corner, 0)})
-    return pd.DataFrame(rows)
+    allowances = list(dict.fromkeys(data["m"]))
+    largest = data.dropna(subset="actual").groupby("actual", sort=False)["y"].max()
+    actual = list(largest.index[largest >= _NO_ERROR])
+    shape = len(allowances), 1 + len(actual)
+    size = 2.9 + 2.3 * len(actual), 2.9 * len(allowances) + 0.6
+    widths = {"width_ratios": [1.35] + [1] * len(actual)}
+    with style.figure(*shape, size=size, squeeze=False, gridspec_kw=widths) as (drawn, axes):
+        for row, m in zip(axes, allowances, strict=True):
+            part = data[data["m"] == m]
+            for family in reversed(PRIOR_FAMILIES):
+                shape = part[(part["family"] == family) & (part["quantity"] == "gamma")]
+                style.line(row[0], shape["x"], shape["y"], family)
+            row[0].set(title=f"$m = {m}$", xlabel="teachers saying 1, $l$", ylim=(-0.03, 1.05))
+            row[0].set_ylabel(r"noise function $\gamma(l)$")
+            row[0].xaxis.set_major_locator(MaxNLocator(6, integer=True))
+            errors = part[part["quantity"] == "expected_error"]
+            for axis, distribution in zip(row[1:], actual, strict=True):
+                _draw_errors(axis, errors[errors["actual"] == distribution])
+                axis.set_title(f"actual: {_ACTUAL.get(distribution, distribution)}", fontsize=9)
+        none = [_ACTUAL.get(name, name) for name in largest.index if name not in actual]
+        words = f"; at {', '.join(none)} every symmetric $\\gamma$ has error 0" if none else ""
+        drawn.suptitle(setting + words, fontsize=9)
+        style.legend(drawn, axes[0, 0], "lower", 2, reverse=True)
+        style.save(drawn, *paths)
 
 
-def sigma_search(
-    datasets: Iterable[Mapping[str, object]], *, order_max: float, order_step: float
-) -> pd.DataFrame:
-    """Return the data behind Figure 10 of DaRRM.
-
-    datasets: mappings with ``name``, ``epsilon``, ``delta`` of one label. Columns: dataset,
-    epsilon, delta, order (Rényi order lambda), sigma_squared (votes squared), role: ``curve``,
-    ``minimum`` (the grid's least) or ``printed_order`` (lambda_min + 3, which the paper prints
-    beside the minimum's sigma).
-    """
-    parts = []
-    for dataset in datasets:
-        epsilon, delta = dataset["epsilon"], dataset["delta"]
-        orders = order_grid(epsilon, delta, order_max=order_max, order_step=order_step)
-        if not orders.size:
-            raise ValueError(f"order_max = {order_max}: no order below it for {dataset['name']}")
-        squares = sigma_curve(epsilon, delta, orders)
-        best = int(np.argmin(squares))
-        printed = np.array([least_order(epsilon, delta) + 3])
-        for role, x, y in (
-            ("curve", orders, squares),
-            ("minimum", orders[[best]], squares[[best]]),
-            ("printed_order", printed, sigma_curve(epsilon, delta, printed)),
-        ):
-            part = {"order": x, "sigma_squared": y, "role": role}
-            names = {"dataset": dataset["name"], "epsilon": epsilon, "delta": delta}
-            parts.append(pd.DataFrame(names | part))
-    return pd.concat(parts, ignore_index=True)
+def _draw_errors(axis, errors: pd.DataFrame) -> None:
+    """One mark per family, with its value and 99 % interval; they are orders of magnitude apart."""
+    values = errors.set_index("family").loc[list(PRIOR_FAMILIES)]
+    least, top = values["y"].min(), values["y"].max()
+    short = [style.short_label(family) for family in PRIOR_FAMILIES]
+    axis.set_yticks(range(len(short)), short)
+    axis.set(xlabel="expected error", ylim=(len(short) - 0.5, -0.5))
+    for index, (family, row) in enumerate(values.iterrows()):
+        looks = style.look(family)
+        mark = {"color": looks["color"], "marker": looks["marker"], "markersize": 7}
+        axis.errorbar([row["y"]], [index], xerr=[row["half_width"]], linestyle="none", **mark)
+        words = style.number(float(f"{row['y']:.3g}"))
+        axis.annotate(words, (row["y"], index), fontsize=8, **_ABOVE)
+    axis.set_xscale("log")
+    axis.set_xlim(max(least, _NO_ERROR) / 12, 12 * top)  # room for the numbers

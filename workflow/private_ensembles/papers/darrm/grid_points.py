@@ -1,8 +1,8 @@
 """The points at which DaRRM's figures of simulations need an optimised gamma."""
 
 from private_ensembles.accounting.composition import general
-from private_ensembles.configuration.darrm import Darrm
-from private_ensembles.configuration.naming import delta_of
+from private_ensembles.base.numbers import delta_of
+from private_ensembles.papers.darrm.section import Darrm
 
 
 def shape_points(darrm: Darrm, figure: str) -> list[dict]:

@@ -8,15 +8,18 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit.labels import OnTeachers
-from private_ensembles.darrm.gamma import check_gamma, gamma_subsampling, label_probability
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.noise import secure
-from private_ensembles.noise.sources import Source
+from private_ensembles.base import checks, secure
+from private_ensembles.base.sources import Source
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.papers.darrm.mathematics.gamma import (
+    check_gamma,
+    gamma_subsampling,
+    label_probability,
+)
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
 # With independent p_i the objective says nothing about close votes of many teachers.
 _PRIOR = "common:0.5,1"
@@ -47,7 +50,7 @@ class NoisyMajority(Parameters):
 def release(counts: ArrayLike, gamma: ArrayLike, source: Source) -> NDArray[np.uint8]:
     """Release one label for every count of teachers that say 1 (Algorithm 1).
 
-    >>> from private_ensembles.noise.sources import Seeded
+    >>> from private_ensembles.base.sources import Seeded
     >>> gamma = np.ones(4)  # of 3 teachers, and without any noise
     >>> release([0, 1, 2, 3], gamma, Seeded(np.random.default_rng(0))).tolist()
     [0, 0, 1, 1]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from private_ensembles.audit.labels import OnOneTeacher
-from private_ensembles.mechanisms.laws.law import Law
-from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.parameters import Parameters
 
 
 @dataclass(frozen=True)

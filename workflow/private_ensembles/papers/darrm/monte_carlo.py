@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.poisson_binomial import pmf
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.prior import Prior, objective, parse_prior
-from private_ensembles.noise.streams import generator
+from private_ensembles.base import checks
+from private_ensembles.base.streams import generator
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.prior import Prior, objective, parse_prior
 
 TAU = 50  # points of the paper's grid W
 SAMPLING = ("grid", "multisets")

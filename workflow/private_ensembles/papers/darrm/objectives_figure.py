@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from private_ensembles.figures import style
+from private_ensembles.papers.common import style
 
 # (algorithm, sampling): label and look. No gamma family is shown, so none of their colours is used.
 _SERIES = {

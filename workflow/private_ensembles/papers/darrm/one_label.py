@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from private_ensembles.accounting.composition import replace_one, simple
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.mechanisms.laws.committee import Members
-from private_ensembles.mechanisms.laws.gamma import NoisyMajority
-from private_ensembles.mechanisms.mechanism import Mechanism
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.registry import Entry
-from private_ensembles.mechanisms.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.labels.mechanism import Mechanism
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.registry import Entry
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.darrm.committee_law import Members
+from private_ensembles.papers.darrm.law import NoisyMajority
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 
 @dataclass(frozen=True)

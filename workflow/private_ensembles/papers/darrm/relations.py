@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from private_ensembles.papers.standard_errors import Part, standard_error
-from private_ensembles.published.relations.judging import (
+from private_ensembles.papers.common.standard_errors import Part, standard_error
+from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
     Relation,

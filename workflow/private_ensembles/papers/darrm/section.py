@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from private_ensembles.configuration import types
-from private_ensembles.configuration.models import PlainTeachers, PrivateTeachers
-from private_ensembles.configuration.naming import delta_of, multiply
-from private_ensembles.configuration.types import about
+from private_ensembles.base import settings as types
+from private_ensembles.base.numbers import delta_of, multiply
+from private_ensembles.base.settings import about
+from private_ensembles.training.section import PlainTeachers, PrivateTeachers
 
 SHAPE_FIGURES = ("figure2", "figure6", "figure7", "figure8")
 ACCURACY_TABLES = ("table1", "table6", "table8", "table10")

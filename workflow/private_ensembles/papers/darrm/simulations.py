@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.composition import general
 from private_ensembles.accounting.poisson_binomial import binomial_table, pmf
-from private_ensembles.accounting.root import bisect_integers
-from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
-from private_ensembles.darrm.error import expected_error
-from private_ensembles.darrm.gamma import (
+from private_ensembles.base.root import bisect_integers
+from private_ensembles.papers.darrm.mathematics.certificate import Certificate, scale_to_allowance
+from private_ensembles.papers.darrm.mathematics.error import expected_error
+from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_constant,
     gamma_double_subsampling,
     gamma_subsampling,
     subsampling_probability,
 )
-from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.planes import moved_terms
-from private_ensembles.darrm.privacy_cost import (
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
+from private_ensembles.papers.darrm.mathematics.planes import moved_terms
+from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     LARGEST_EXPONENT,
     UNIT_ROUNDOFF,
     PrivacyProblem,

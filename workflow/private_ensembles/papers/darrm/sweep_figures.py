@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import ScalarFormatter
 
-from private_ensembles.figures import style
+from private_ensembles.papers.common import style
 
 COMPARED = ("gamma_sub", "gamma_dsub", "gamma_const")
 # An expected error below this is what scaling for the certificate leaves of no noise at all.

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from private_ensembles.accounting.composition import general, optimal_homogeneous, replace_one
-from private_ensembles.configuration.naming import multiply
-from private_ensembles.pate.gnmax import analytic_epsilon, gnmax_sigma
+from private_ensembles.base.numbers import multiply
+from private_ensembles.labels.gnmax import analytic_epsilon, gnmax_sigma
 
 # Why the least total holds, in plain words.
 _EVERYTHING = (

@@ -4,21 +4,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.datasets.shards import draw_partitions, shard_of_record
-from private_ensembles.datasets.tabular import data_bounds, min_max_scaled
-from private_ensembles.dpbag.budget import (
+from private_ensembles.base import checks
+from private_ensembles.base.streams import generator
+from private_ensembles.labels.marks import FUNCTION_OF_VOTES, PUBLIC
+from private_ensembles.papers.dpbag.mathematics.budget import (
     LabelCount,
     affordable,
     data_independent_count,
     label_count,
 )
-from private_ensembles.dpbag.conjectured_counts import ConjecturedCounts
-from private_ensembles.dpbag.personalised import RunningCosts, agreeing
-from private_ensembles.dpbag.plain import plain_epsilon
-from private_ensembles.noise.streams import generator
-from private_ensembles.votes.bagged import BaggedVotes, pack
-from private_ensembles.votes.marks import FUNCTION_OF_VOTES, PUBLIC
+from private_ensembles.papers.dpbag.mathematics.conjectured_counts import ConjecturedCounts
+from private_ensembles.papers.dpbag.mathematics.personalised import RunningCosts, agreeing
+from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon
+from private_ensembles.papers.dpbag.votes import BaggedVotes, pack
+from private_ensembles.training.data.shards import draw_partitions, shard_of_record
+from private_ensembles.training.data.tabular import data_bounds, min_max_scaled
 
 MODELS = ("logistic", "boosted_trees")
 
@@ -96,13 +96,13 @@ def cast_votes(thirds, model, training, *, n, partitions, n_queries, seed, path,
     bits = []
     for number, part in enumerate(shards):
         if model == "logistic":
-            from private_ensembles.teachers.logistic import fit_shards, predict
+            from private_ensembles.training.teachers.logistic import fit_shards, predict
 
             # The preconditioner may see the public records, never those of other shards.
             teachers = fit_shards(features, labels, part, thirds.queries[0], **training)
             votes = predict(teachers, queries)
         elif model == "boosted_trees":
-            from private_ensembles.teachers.boosted_trees import shard_votes
+            from private_ensembles.training.teachers.boosted_trees import shard_votes
 
             votes = shard_votes(features, labels, part, queries, training)
         else:

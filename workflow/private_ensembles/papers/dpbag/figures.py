@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 import pandas as pd
 
-from private_ensembles.figures import style
-from private_ensembles.published.reproduced import stand_ins
+from private_ensembles.papers.common import style
+from private_ensembles.papers.compare.reproduced import stand_ins
 
 PLAIN = "whole loss of a label composed"
 _SAA = "SAA: one partition"

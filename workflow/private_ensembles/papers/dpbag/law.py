@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.dpbag.plain import ones_probability
-from private_ensembles.mechanisms.laws.table import TableLaw
-from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.base import checks
+from private_ensembles.labels.laws.table import TableLaw
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.papers.dpbag.mathematics.plain import ones_probability
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
-from private_ensembles.published.declarations import Cause
-from private_ensembles.published.relations.judging import (
+from private_ensembles.papers.compare.declarations import Cause
+from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
     Relation,
     mean_over_runs,
 )
+from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
 
 # Our names of methods, by the supplement's.
 _METHODS = {"DPBag": "dpbag", "DPBag-": "dpbag_minus", "SAA": "saa", "NPB": "npb"}
@@ -40,7 +40,7 @@ _IMPOSSIBLE = Cause(
         "impossible by the stated accounting (docs/dpbag.md, finding 7)."
     ),
     test=(
-        "tests/published/test_limits.py::"
+        "tests/papers/dpbag/test_limits.py::"
         "test_thirty_seven_counts_of_heart_failure_are_possible_and_two_are_not"
     ),
 )
@@ -50,7 +50,7 @@ _EQUATION_3 = Cause(
         "tolerance; those labels have no proof (docs/dpbag.md, finding 2)."
     ),
     test=(
-        "tests/published/test_dpbag.py::test_six_counts_of_table_6_come_out_with_equation_3_alone"
+        "tests/papers/compare/test_dpbag.py::test_six_counts_of_table_6_come_out_with_equation_3_alone"
     ),
 )
 # What is known of students that are below print.

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from private_ensembles.configuration import types
-from private_ensembles.configuration.models import LEARNING_RATE
-from private_ensembles.configuration.naming import instance
-from private_ensembles.configuration.types import about
+from private_ensembles.base import settings as types
+from private_ensembles.base.numbers import instance
+from private_ensembles.base.settings import about
+from private_ensembles.training.section import LEARNING_RATE
 
 # Model -> its settings that are no parameters of training.
 MODELS = ("logistic", "boosted_trees")

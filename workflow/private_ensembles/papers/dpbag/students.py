@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from private_ensembles.mechanisms.laws.bagging import release
-from private_ensembles.noise.streams import generator
+from private_ensembles.base.streams import generator
 from private_ensembles.papers.dpbag.experiment import noise_of
+from private_ensembles.papers.dpbag.law import release
 from private_ensembles.papers.dpbag.tables import METRICS
-from private_ensembles.student.ranking import areas
-from private_ensembles.teachers import boosted_trees
+from private_ensembles.training.student.ranking import areas
+from private_ensembles.training.teachers import boosted_trees
 
 
 def student_metrics(features, labels, test, model, training):
@@ -24,7 +24,7 @@ def student_metrics(features, labels, test, model, training):
     if labels.min() == labels.max():
         scores = np.full(len(test[1]), float(labels[0]))
     elif model == "logistic":
-        from private_ensembles.teachers.logistic import fit_shards
+        from private_ensembles.training.teachers.logistic import fit_shards
 
         student = fit_shards(features, labels, np.arange(len(labels))[None], features, **training)
         margins = test[0] @ student.coefficients[0] + student.intercepts[0]

@@ -10,9 +10,9 @@ from itertools import product
 
 import pandas as pd
 
-from private_ensembles.dpbag.budget import data_independent_count
-from private_ensembles.dpbag.plain import plain_epsilon, plain_label_count
-from private_ensembles.papers.standard_errors import Part, StandardError, standard_error
+from private_ensembles.papers.common.standard_errors import Part, StandardError, standard_error
+from private_ensembles.papers.dpbag.mathematics.budget import data_independent_count
+from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon, plain_label_count
 
 # What is measured of a student.
 METRICS = ("accuracy", "auroc", "auprc")

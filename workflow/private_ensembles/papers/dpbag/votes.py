@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.jobs import io
+from private_ensembles.base import checks, files
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def concatenate(parts):
 
 def write_votes(path, votes):
     """Write a BaggedVotes as npz; equal contents give equal bytes."""
-    io.write_npz(
+    files.write_npz(
         path,
         bits=votes.bits,
         shards=votes.shards.astype(np.min_scalar_type(-votes.n_shards)),
@@ -116,7 +115,7 @@ def write_votes(path, votes):
 
 def read_votes(path):
     """The BaggedVotes at `path`. Raises ValueError naming the file and what is wrong."""
-    arrays = io.read_npz(path, ("bits", "shards", "n_queries", "first", "provenance"))
+    arrays = files.read_npz(path, ("bits", "shards", "n_queries", "first", "provenance"))
     try:
         numbers = [arrays[name] for name in ("n_queries", "first")]
         if any(number.shape or number.dtype.kind not in "iu" for number in numbers):

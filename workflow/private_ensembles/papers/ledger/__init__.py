@@ -1,5 +1,4 @@
 """The privacy ledger: what every mechanism claims, what is proven, what is exact.
 
-Looks at no votes, draws nothing and knows no files. May import the floors up to
-`papers`.
+Looks at no votes, draws nothing and knows no files.
 """

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from private_ensembles.figures import names, style
+from private_ensembles.labels import names
+from private_ensembles.papers.common import style
 
 # NZC's exact value is 1e90 and its claim 1e-9: what is beyond these is drawn on the border.
 _LOW, _HIGH = 0.004, 30.0

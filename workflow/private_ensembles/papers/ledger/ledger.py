@@ -16,16 +16,30 @@ import pandas as pd
 from private_ensembles.accounting.composition import replace_one
 from private_ensembles.audit.bounds import epsilon_bounds
 from private_ensembles.audit.labels import Audited
-from private_ensembles.configuration.naming import delta_of, multiply
-from private_ensembles.dpbag.plain import plain_epsilon
-from private_ensembles.ledger.row import ledger_row
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.laws.bagging import BaggingNoise
-from private_ensembles.mechanisms.mechanism import Mechanism, load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.nzc.truth import claimed_readings, lead_one_epsilon, proven_epsilon
-from private_ensembles.papers.darrm.one_label import LabelBudget, audited_bound, for_budget, terms
+from private_ensembles.base.numbers import delta_of, multiply
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.darrm.one_label import (
+    LabelBudget,
+    audited_bound,
+    for_budget,
+    terms,
+)
+from private_ensembles.papers.dpbag.law import BaggingNoise
+from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon
+from private_ensembles.papers.ledger.row import ledger_row
+from private_ensembles.papers.nzc.mathematics.truth import (
+    claimed_readings,
+    lead_one_epsilon,
+    proven_epsilon,
+)
 from private_ensembles.papers.pate import given_noise
 
 # With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
@@ -40,7 +54,7 @@ def ledger(
 ) -> pd.DataFrame:
     """Return the rows of results/privacy_ledger.csv, columns of `row.ledger_row`.
 
-    settings: of `configuration.nzc.audit`. gammas: by budget, DaRRM's optimised noise (K + 1,).
+    settings: of `papers.nzc.section.audit`. gammas: by budget, DaRRM's optimised noise (K + 1,).
     published: `published.read_published` of PATE's Table 1 (of tasks that run with its parameters)
     and DPBag's tables of labels. Raises ValueError if a gamma is not private at its budget.
     """
@@ -209,8 +223,11 @@ def _trained(budget: Mapping, way: str, Delta: float) -> float:
     (`group`); `replace_one`: what that accountant says, whose pair nobody has proven the worst. The
     last bits differ from machine to machine.
     """
-    from private_ensembles.teachers.accounting import epsilon_group, epsilon_pld  # late: slow
-    from private_ensembles.teachers.training import poisson_schedule
+    from private_ensembles.training.teachers.accounting import (  # late: slow
+        epsilon_group,
+        epsilon_pld,
+    )
+    from private_ensembles.training.teachers.training import poisson_schedule
 
     stated = budget["teachers"]
     plan = poisson_schedule(stated["shard_size"], stated["batch_size"], stated["epochs"])
@@ -292,7 +309,7 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
 
     settings: n, k, noise (lambda = noise / n), delta. published: DPBag's tables of labels, whose
     rows for n shards follow; they are claims about the printed delta and lambda only. Proven: the
-    labels' whole loss composed for everyone (`dpbag.plain`), whatever the votes.
+    labels' whole loss composed for everyone (`papers.dpbag.mathematics.plain`), whatever the votes.
     """
     n, k, delta, rate = (
         settings["n"],

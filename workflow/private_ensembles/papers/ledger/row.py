@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from private_ensembles import checks
 from private_ensembles.audit.verdicts import exceeds, verdict
-from private_ensembles.mechanisms import registry
+from private_ensembles.base import checks
+from private_ensembles.labels import registry
 
 _TRUE = ("holds", "proven")
 

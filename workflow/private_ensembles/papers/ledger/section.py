@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from private_ensembles.configuration import types
-from private_ensembles.configuration.types import LEFT_OUT, about
+from private_ensembles.base import settings
+from private_ensembles.base.settings import LEFT_OUT, about
 
 # More cannot be audited by enumeration.
 MOST_TEACHERS = 15
@@ -14,49 +14,53 @@ MOST_QUERIES = 1000
 PATE = ("K", "delta", "confident", "lnmax", "two_rounds")
 
 
-class Training(types.Section):
+class Training(settings.Section):
     """Training of one teacher by DP-SGD, for what replacing a record costs."""
 
-    shard_size: types.Records = about("Records of a shard.")
-    batch_size: types.Count = about("Expected batch.")
-    epochs: types.Repetitions = about("Epochs.")
-    noise_multiplier: types.number(ge=0.3) = about("Standard deviation of noise in clipping norms.")
+    shard_size: settings.Records = about("Records of a shard.")
+    batch_size: settings.Count = about("Expected batch.")
+    epochs: settings.Repetitions = about("Epochs.")
+    noise_multiplier: settings.number(ge=0.3) = about(
+        "Standard deviation of noise in clipping norms."
+    )
 
 
-class Budget(types.Section):
+class Budget(settings.Section):
     """Labels of two classes that cost m times what one private teacher of DaRRM's does."""
 
     dataset: str = about("One of darrm.datasets, from which whatever is left out is taken.")
-    K: types.odd(ge=1, le=MOST_TEACHERS) = Field(LEFT_OUT, description=types.K_WORDS)
-    m: types.Allowance
-    epsilon: types.Epsilon = LEFT_OUT
-    Delta: types.number(gt=0, lt=MOST_DELTA) = about("Privacy loss Delta of one teacher.", LEFT_OUT)
-    teachers: types.Maybe[Training] = about(
+    K: settings.odd(ge=1, le=MOST_TEACHERS) = Field(LEFT_OUT, description=settings.K_WORDS)
+    m: settings.Allowance
+    epsilon: settings.Epsilon = LEFT_OUT
+    Delta: settings.number(gt=0, lt=MOST_DELTA) = about(
+        "Privacy loss Delta of one teacher.", LEFT_OUT
+    )
+    teachers: settings.Maybe[Training] = about(
         "How a teacher trains; null if that is unknown.", LEFT_OUT
     )
 
 
-class Totals(types.Section):
+class Totals(settings.Section):
     """What Q labels cost together, by three compositions; left out: as in DaRRM's Table 2."""
 
-    queries: types.Distinct[types.integer(ge=1, le=MOST_QUERIES)] = about(
+    queries: settings.Distinct[settings.integer(ge=1, le=MOST_QUERIES)] = about(
         "Numbers Q of labels.", LEFT_OUT
     )
-    delta_prime: types.SmallDelta = about(
+    delta_prime: settings.SmallDelta = about(
         "The delta that general composition spends on top of the labels' own.", LEFT_OUT
     )
 
 
-class Audit(types.MainSection):
+class Audit(settings.MainSection):
     """Settings of the ledger."""
 
-    budgets: types.Named[Budget] = about(
+    budgets: settings.Named[Budget] = about(
         "Labels of two classes that cost m times what one private teacher does."
     )
-    student_score: types.Share = about("What the student gives class 1 on the query at hand.")
+    student_score: settings.Share = about("What the student gives class 1 on the query at hand.")
     totals: Totals
 
-    def conflicts(self) -> Iterator[types.Mistake]:
+    def conflicts(self) -> Iterator[settings.Mistake]:
         darrm = self._settings.darrm
         for name, chosen in self.budgets.items():
             path = f"audit.budgets.{name}"

@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
-from private_ensembles.accounting.root import bisect
-from private_ensembles.ledger.ledger import Calibration
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.task import Task
+from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.labels_together.families import Pairs
+from private_ensembles.base.root import bisect
+from private_ensembles.labels import registry
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.task import Task
 from private_ensembles.papers.darrm.one_label import terms
+from private_ensembles.papers.ledger.ledger import Calibration
 
 Curve = Callable[[NDArray], NDArray]
 FRESH = "fresh noise for every label"

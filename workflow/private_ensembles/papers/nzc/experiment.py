@@ -1,6 +1,6 @@
 """NZC's experiments on votes: which labels are asked, what is claimed and true, what is right.
 
-Takes votes and parameters and returns rows; drawing is in `figures.nzc`. Nothing here is for
+Takes votes and parameters and returns rows; drawing is in `papers.nzc.figures`. Nothing here is for
 release: NZC's labels are not private (docs/nzc.md), and accuracies are measured on exact votes.
 """
 
@@ -10,20 +10,24 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.mechanisms.laws.laplace import lnmax
-from private_ensembles.noise.streams import generator
-from private_ensembles.nzc.ensembles import label_accuracies, leads
-from private_ensembles.nzc.mechanism import TIES, immutable_noisy_argmax, label_distribution
-from private_ensembles.nzc.truth import (
+from private_ensembles.base.streams import generator
+from private_ensembles.labels.laws.laplace import lnmax
+from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
+from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.labels.votes import Votes
+from private_ensembles.papers.nzc.mathematics.ensembles import label_accuracies, leads
+from private_ensembles.papers.nzc.mathematics.mechanism import (
+    TIES,
+    immutable_noisy_argmax,
+    label_distribution,
+)
+from private_ensembles.papers.nzc.mathematics.truth import (
     claimed_epsilon,
     claimed_readings,
     immutability_constant,
     lead_one_epsilon,
 )
 from private_ensembles.papers.pate.experiment import draw_queries, lnmax_as_published
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
 # Lemma 1's failure probability tau, which the paper leaves open ("close to 0").
 FAILURE = 1e-5
@@ -151,7 +155,7 @@ def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict
 
 
 def _mechanism(settings: Mapping) -> dict[str, object]:
-    """The configuration's words as `nzc.mechanism` has them: gamma as printed is a scale."""
+    """The configuration's words as the mechanism has them: gamma as printed is a scale."""
     parameters = dict(settings)
     return {"noise_scale": parameters.pop("gamma")} | parameters
 

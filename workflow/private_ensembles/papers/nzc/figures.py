@@ -1,30 +1,36 @@
-"""The data behind NZC's Figure 2; drawing is in `figures.nzc`. Not for release."""
+"""NZC's Figure 2, drawn from the frame of `papers.nzc.figure_data.figure2` and nothing else."""
 
-from collections.abc import Mapping
-
-import numpy as np
 import pandas as pd
 
-from private_ensembles.nzc.ensembles import distance_shares, teacher_curve
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
+from private_ensembles.papers.common import style
 
 
-def figure2(
-    votes: Mapping[int, np.ndarray], labels: np.ndarray, shares: list[float], *, task: str
-) -> pd.DataFrame:
-    """The data behind Figures 2a-c for one task.
+def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
+    """Draw Figures 2a-c: accuracy by size, distances of the largest ensemble, qualified by size.
 
-    votes: counts (pool, C) by number of teachers. shares: distances of Figure 2b, of the largest
-    ensemble's size. Rows: task, panel `teachers` (teachers, accuracy of the plurality, qualified:
-    share of queries with a lead above 2, qualified_wrong: those of them that are wrong) and panel
-    `distance` (teachers, distance n, qualified: share with a lead above n), release.
+    Labels that qualify and are wrong have a panel of their own: on c's axis they would be flat.
     """
-    curve = pd.DataFrame(teacher_curve({K: (counts, labels) for K, counts in votes.items()}))
-    largest = max(votes)
-    distances = sorted({round(share * largest) for share in shares})
-    qualified = distance_shares(votes[largest], distances)
-    steps = pd.DataFrame({"teachers": largest, "distance": distances, "qualified": qualified})
-    parts = curve.assign(panel="teachers"), steps.assign(panel="distance")
-    data = pd.concat(parts, ignore_index=True)
-    data.insert(0, "task", task)
-    return data.assign(release=NOT_FOR_RELEASE)
+    size, distance = (data[data["panel"] == name] for name in ("teachers", "distance"))
+    with style.figure(2, 2, size=(7.6, 6.0)) as (drawn, ((first, second), (third, fourth))):
+        looks = zip(data["task"].unique(), reversed(style.SEQUENCE), strict=False)
+        for task, look in looks:
+            rows = size[size["task"] == task]
+            named = look | {"label": style.label(task)}
+            first.plot(rows["teachers"], 100 * rows["accuracy"], **named)
+            third.plot(rows["teachers"], 100 * rows["qualified"], **look)
+            fourth.plot(rows["teachers"], 100 * rows["qualified_wrong"], **look)
+            part = distance[distance["task"] == task]
+            second.plot(part["distance"], 100 * part["qualified"], **look)
+            second.set_title(f"b  lead above n, {part['teachers'].iloc[0]:g} teachers")
+        first.set(title="a  accuracy of the plurality")
+        third.set(title="c  lead above 2")
+        fourth.set(title="lead above 2, and wrong", ylim=(0, None))
+        second.set(xlabel="distance n (votes)", ylim=(0, None))
+        for axis in (first, second, third, fourth):
+            axis.set_ylabel("queries (%)")
+        for axis in (first, third, fourth):
+            axis.set(xscale="log", xlabel="teachers K")
+            style.plain_ticks(axis.xaxis, sorted(size["teachers"].unique()), alone=True)
+        first.legend()
+        style.warn(drawn, "exact votes: not for release")
+        style.save(drawn, *paths)

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from private_ensembles.mechanisms.laws.table import TableLaw
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.nzc import mechanism
+from private_ensembles.labels.laws.table import TableLaw
+from private_ensembles.labels.parameters import Parameters
+from private_ensembles.papers.nzc.mathematics import mechanism
 
 
 @dataclass(frozen=True)

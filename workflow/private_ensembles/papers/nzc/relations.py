@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from private_ensembles.published.relations.judging import (
+from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
     Relation,

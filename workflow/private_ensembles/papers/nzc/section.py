@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from private_ensembles.configuration import types
-from private_ensembles.configuration.models import EPOCHS, NetworkStudent
-from private_ensembles.configuration.pate import Task, Tasks
-from private_ensembles.configuration.types import LEFT_OUT, about
+from private_ensembles.base import settings as types
+from private_ensembles.base.settings import LEFT_OUT, about
+from private_ensembles.papers.pate.section import Task, Tasks
+from private_ensembles.training.section import EPOCHS, NetworkStudent
 
 
 class Ensemble(types.Section):

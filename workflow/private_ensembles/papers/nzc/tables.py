@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.audit.verdicts import verdict
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.marks import NOT_FOR_RELEASE
 
 _CLAIMS = (
     "claimed_epsilon",

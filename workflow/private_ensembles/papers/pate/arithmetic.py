@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import pandas as pd
 from scipy.special import log_ndtr
 
-from private_ensembles.dpbag.conjecture import wrong_probability
-from private_ensembles.pate.sanitize import tuned_sigma
-from private_ensembles.pate.small_print import (
+from private_ensembles.papers.compare.declarations import paper
+from private_ensembles.papers.dpbag.mathematics.conjecture import wrong_probability
+from private_ensembles.papers.pate.mathematics.sanitize import tuned_sigma
+from private_ensembles.papers.pate.mathematics.small_print import (
     corollary11,
     data_independent_candidates,
     exchanged_numbers,
@@ -20,8 +21,11 @@ from private_ensembles.pate.small_print import (
     unanimous_condition,
     unanswered,
 )
-from private_ensembles.pate.table2 import PrintedRow, Sanitisation, printed_arithmetic
-from private_ensembles.published.declarations import paper
+from private_ensembles.papers.pate.mathematics.table2 import (
+    PrintedRow,
+    Sanitisation,
+    printed_arithmetic,
+)
 
 _GNSS = ("order", "beta", "smooth_sensitivity", "sigma_ss")
 GLYPH_IMAGES = 65_000_000

@@ -1,6 +1,6 @@
 """PATE's experiments on a vote matrix: which queries are asked, what they cost, what is right.
 
-Everything here takes votes and parameters and returns rows; drawing is in `figures.pate`.
+Everything here takes votes and parameters and returns rows; drawing is in `papers.pate.figures`.
 Costs that depend on the votes are not for release (PATE, appendix B).
 """
 
@@ -10,25 +10,29 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.laws import gaussian, laplace
-from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.noise.secure import check_mode
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.noise.streams import generator, system_generator
-from private_ensembles.papers.pate.orders import order_grid
-from private_ensembles.pate.confident import compose_rounds
-from private_ensembles.pate.lnmax import (
+from private_ensembles.base.secure import check_mode
+from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.streams import generator, system_generator
+from private_ensembles.labels import registry
+from private_ensembles.labels.laws import gaussian, laplace
+from private_ensembles.labels.laws.checked import CheckedNoise
+from private_ensembles.labels.lnmax import (
     PAPER_ORDERS,
     lnmax_independent_rdp,
     lnmax_privacy,
     lnmax_rdp,
 )
-from private_ensembles.pate.rdp import gnmax_rdp
-from private_ensembles.pate.rounds import certain_epsilon, confident_round, interactive_round
-from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.votes import Votes
+from private_ensembles.papers.pate.mathematics.confident import compose_rounds
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
+from private_ensembles.papers.pate.mathematics.rounds import (
+    certain_epsilon,
+    confident_round,
+    interactive_round,
+)
+from private_ensembles.papers.pate.orders import order_grid
 
 
 def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:

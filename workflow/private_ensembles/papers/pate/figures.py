@@ -1,161 +1,137 @@
-"""The data behind PATE's Figures 1 and 5; drawing is in `figures.pate`.
+"""PATE's figures, each drawn from a tidy frame of `papers.pate.experiment` and nothing else."""
 
-Costs and numbers of answers depend on the votes and are not for release.
-"""
-
-from collections.abc import Mapping
-
-import numpy as np
 import pandas as pd
+from matplotlib.ticker import LogLocator, NullFormatter
 
-from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.papers.pate.orders import order_grid
-from private_ensembles.pate.lnmax import lnmax_rdp
-from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability, threshold_rdp
-from private_ensembles.votes.marks import NOT_FOR_RELEASE
+from private_ensembles.labels import names
+from private_ensembles.papers.common import style
+
+# Costs below are not drawn: none of them matters, and the axis would show little else.
+_LEAST_COST = 1e-20
+# Of Figure 4's two mechanisms the one that is drawn for several numbers of teachers.
+_ACCURATE = "gnmax"
+# One hatch for each aggregator of Figure 5, where steps overlap.
+_HATCHES = (None, "///", "\\\\\\")
+# How far apart marks are on a line of many points, as a share of the panel's diagonal.
+_APART = 0.15
+_COST = r"privacy cost $\varepsilon$ of all labels"
+_MARK = "data-dependent privacy costs: not for release"
 
 
-def students_figure(
-    counts: np.ndarray,
-    bought: Mapping[str, np.ndarray],
-    histories: pd.DataFrame,
-    settings: Mapping,
-    points: int = 30,
-    bins: int = 20,
-) -> pd.DataFrame:
-    """The data behind Figure 1 of PATE for one task.
+def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
+    """Draw Figure 4 from the frame of `papers.pate.experiment.noise_comparison`.
 
-    counts: the pool's. bought: of `experiment.release_labels`. histories: aggregator, student_seed,
-    epoch, accuracy. settings: delta, confident, lnmax, orders. Of the LNMax aggregators the one
-    with most queries is shown. Rows of three panels:
-
-    training    aggregator, student_seed, epoch, accuracy
-    cost        aggregator, answered (expected), epsilon (as published) of the first queries asked
-    consensus   aggregator, share_low, share_high (votes for the plurality), labels (bought)
+    source: whose votes.
     """
-    largest = f"lnmax-{max(settings['lnmax']['queries'])}"
-    shown = {largest: "lnmax", "confident": "confident"}
-    training = histories[histories["aggregator"].isin(shown)].assign(panel="training")
-    training["aggregator"] = training["aggregator"].map(shown)
-    check = {k: settings["confident"][k] for k in ("threshold", "sigma1")}
-    orders = order_grid(settings["orders"])
-    sigma2, scale = settings["confident"]["sigma2"], settings["lnmax"]["scale"]
-    parts = []
-    for name, aggregator in shown.items():
-        asked = counts[bought[f"{name}_queries"]]
-        checks = {"confident": check} if aggregator == "confident" else {}
-        path = answering_cost(asked, checks, sigma2, scale, settings["delta"], orders, points)
-        path = path[path["mechanism"] == aggregator].rename(columns={"mechanism": "aggregator"})
-        parts.append(path.drop(columns="epsilon_selection"))
-        answered = bought[f"{name}_labels"] >= 0
-        shares = asked.max(axis=1)[answered] / asked[0].sum()
-        edges = np.linspace(0, 1, bins + 1)
-        consensus = {"panel": "consensus", "aggregator": aggregator, "share_low": edges[:-1]}
-        consensus["share_high"] = edges[1:]
-        consensus["labels"] = np.histogram(shares, edges)[0]
-        parts.append(pd.DataFrame(consensus))
-    data = pd.concat([training, *parts], ignore_index=True)
-    return data.assign(release=NOT_FOR_RELEASE)
+    largest = data.loc[data["mechanism"] == "lnmax", "teachers"].iloc[0]
+    with style.figure(1, 2, size=(7.6, 3.7), sharey=True) as (drawn, (left, right)):
+        for name in ("lnmax", _ACCURATE):
+            part = data[(data["mechanism"] == name) & (data["teachers"] == largest)]
+            style.line(left, part["epsilon"], 100 * part["accuracy"], name)
+            _name_below(left, part, *names.short([name]), style.look(name)["color"])
+        left.set(title=f"noise, K = {largest}", ylabel="expected accuracy of labels (%)")
+        for teachers, look in zip(sorted(data["teachers"].unique()), style.SEQUENCE, strict=False):
+            part = data[(data["mechanism"] == _ACCURATE) & (data["teachers"] == teachers)]
+            right.plot(part["epsilon"], 100 * part["accuracy"], **look)
+            _name_below(right, part, f"{teachers}", look["color"])
+        right.set_title(f"{names.short([_ACCURATE])[0]}, K as written")
+        left.margins(x=0.16)  # room for the names
+        right.margins(x=0.07)
+        for axis in (left, right):
+            axis.margins(y=0.12)
+            axis.set(xscale="log", xlabel=_COST)
+            axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+            axis.xaxis.set_major_formatter("{x:g}")
+            axis.xaxis.set_minor_formatter(NullFormatter())
+        style.warn(drawn, f"{source}; {_MARK}")
+        style.save(drawn, *paths)
 
 
-def threshold_histogram(
-    counts: np.ndarray, checks: Mapping[str, Mapping[str, float]], sigma2: float, order: float
-) -> pd.DataFrame:
-    """How many queries each noisy threshold lets pass, by plurality: PATE's Figure 5, left.
+def _name_below(axis, part: pd.DataFrame, name: str, color: object) -> None:
+    """Write a line's name below its lowest point."""
+    end = part.loc[part["accuracy"].idxmin()]
+    at = end["epsilon"], 100 * end["accuracy"]
+    below = {"xytext": (0, -14), "textcoords": "offset points", "ha": "center"}
+    axis.annotate(name, at, color=style.ink(color), **below)
 
-    counts: (Q, C). checks: name -> threshold, sigma1. order: the Rényi order at which a label's
-    mean cost is given. Columns: bin_low, bin_high (votes), mechanism, answered (expected number),
-    label_rdp (mean of the bin's GNMax cost), release. `lnmax` answers every query.
+
+def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None:
+    """Draw Figure 5 from the rows of `threshold_histogram` and `answering_cost` together."""
+    bins, cost = data[data["panel"] == "histogram"], data[data["panel"] == "cost"]
+    aggregators = list(dict.fromkeys(bins["mechanism"]))
+    with style.figure(1, 2, size=(7.8, 4.0)) as (drawn, (left, right)):
+        for name, hatch in zip(aggregators, _HATCHES, strict=False):
+            part = bins[bins["mechanism"] == name]
+            left.stairs(
+                part["answered"],
+                [*part["bin_low"], part["bin_high"].iloc[-1]],
+                fill=hatch is None,
+                hatch=hatch,
+                facecolor="#d5ece4",
+                edgecolor=style.look(name)["color"],
+                linewidth=1.4,
+                label=style.label(name),
+            )
+        left.set(xlabel="votes for the plurality", ylabel="queries answered (expected)")
+        dots = left.twinx()
+        part = bins[(bins["mechanism"] == aggregators[0]) & (bins["label_rdp"] > _LEAST_COST)]
+        middle = (part["bin_low"] + part["bin_high"]) / 2
+        dots.plot(middle, part["label_rdp"], "o", color=style.BLACK, markersize=3)
+        dots.set(yscale="log", ylim=(_LEAST_COST / 100, 10))
+        dots.set_ylabel(rf"dots: Rényi cost of a label at $\lambda$ = {part['order'].iloc[0]:g}")
+        dots.grid(False)
+        dots.spines["right"].set_visible(True)
+        for name in aggregators:
+            part = cost[cost["mechanism"] == name]
+            style.line(right, part["answered"], part["epsilon"], name, markevery=_APART)
+            if part["epsilon_selection"].notna().any():
+                color = style.look(name)["color"]
+                style.band(right, part["answered"], part["epsilon_selection"], 0, color, 0.3)
+        right.set(xlabel="queries answered (expected)", ylabel=r"privacy cost $\varepsilon$")
+        right.set_ylim(bottom=0)
+        style.legend(drawn, left, "upper", len(aggregators))
+        words = "shaded: cost of the thresholds alone"
+        drawn.get_layout_engine().set(wspace=0.06)  # between two axes' words
+        right.text(0.02, 0.97, words, va="top", transform=right.transAxes)
+        style.warn(drawn, f"{source}; {_MARK}")
+        style.save(drawn, *paths)
+
+
+def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
+    """Draw Figure 1: students' accuracy, privacy cost and consensus, from one tidy frame.
+
+    Panels of `data`: `training` (aggregator, student_seed, epoch, accuracy), `cost` (aggregator,
+    answered, epsilon), `consensus` (aggregator, share_low, share_high, labels).
     """
-    plurality, teachers = counts.max(axis=1), int(counts[0].sum())
-    edges = np.linspace(0, teachers, 26)
-    place = np.clip(np.digitize(plurality, edges) - 1, 0, len(edges) - 2)
-    cost = gnmax_rdp(counts, sigma2, [order])[:, 0]
-    of_bin = [cost[place == i] for i in range(len(edges) - 1)]
-    means = [inside.mean() if inside.size else np.nan for inside in of_bin]
-    passing = {"lnmax": np.ones(len(counts))}
-    for name, check in checks.items():
-        passing[name] = np.exp(log_answer_probability(counts, **check)[0])
-    parts = []
-    for name, chance in passing.items():
-        bins = {"panel": "histogram", "mechanism": name, "bin_low": edges[:-1]}
-        bins["bin_high"] = edges[1:]
-        bins["answered"] = np.bincount(place, weights=chance, minlength=len(means))
-        bins["label_rdp"] = means
-        parts.append(pd.DataFrame(bins))
-    data = pd.concat(parts, ignore_index=True)
-    return data.assign(order=order, release=NOT_FOR_RELEASE)
-
-
-def answering_cost(
-    counts: np.ndarray,
-    checks: Mapping[str, Mapping[str, float]],
-    sigma2: float,
-    scale: float,
-    delta: float,
-    orders: np.ndarray,
-    points: int,
-) -> pd.DataFrame:
-    """Cost of answering a number of queries, all of them or only confident ones: Figure 5, right.
-
-    Queries are taken in their order; a threshold's answers are expected numbers. Columns:
-    mechanism (`lnmax` with Laplace noise of `scale`, and the checks), answered, epsilon (as
-    published: data-dependent, classic conversion), epsilon_selection (the thresholds alone, nan for
-    lnmax), release.
-    """
-    label, laplace = gnmax_rdp(counts, sigma2, orders), lnmax_rdp(counts, scale, orders)
-    paths = {"lnmax": (np.ones(len(counts)), np.zeros_like(orders), laplace)}
-    for name, check in checks.items():
-        chance = np.exp(log_answer_probability(counts, **check)[0])
-        paths[name] = chance, orders / (2 * check["sigma1"] ** 2), label
-    rows = []
-    for name, (chance, selection, cost) in paths.items():
-        answered = np.cumsum(chance)
-        spent = np.cumsum(chance[:, None] * cost, axis=0)
-        stops = np.unique(np.linspace(0, len(counts), points + 1).astype(int))[1:]
-        for asked in stops:
-            thresholds = asked * selection
-            row = {"panel": "cost", "mechanism": name, "asked": asked}
-            row["answered"] = answered[asked - 1]
-            total = thresholds + spent[asked - 1]
-            row["epsilon"] = rdp_to_dp(orders, total, delta, "classic")[0]
-            row["epsilon_selection"] = np.nan
-            if name in checks:
-                row["epsilon_selection"] = rdp_to_dp(orders, thresholds, delta, "classic")[0]
-            rows.append(row)
-    return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
-
-
-def equal_answers(
-    counts: np.ndarray,
-    settings: Mapping,
-    sigma2: float,
-    delta: float,
-    orders: np.ndarray,
-) -> pd.DataFrame:
-    """What Confident-GNMax and LNMax cost at the same numbers of answers: PATE's Figure 1.
-
-    counts: (Q, C), asked in their order. settings: threshold, sigma1, LNMax's scale, and answers,
-    of the figure's first and second pair of labelled costs. Columns: label, answers, aggregator,
-    asked, epsilon (as in the authors' code: data-dependent, thresholds included, with the classic
-    conversion; NaN if Q queries do not yield so many answers), release. Answers behind a threshold
-    are expected numbers.
-    """
-    label, laplace = gnmax_rdp(counts, sigma2, orders), lnmax_rdp(counts, settings["scale"], orders)
-    check = {name: settings[name] for name in ("threshold", "sigma1")}
-    chance = np.exp(log_answer_probability(counts, **check)[0])
-    confident = threshold_rdp(counts, **check, orders=orders) + chance[:, None] * label
-    paths = {
-        "lnmax": (np.arange(1.0, len(counts) + 1), np.cumsum(laplace, axis=0)),
-        "confident": (np.cumsum(chance), np.cumsum(confident, axis=0)),
-    }
-    rows = []
-    for name, answers in zip(("first label", "second label"), settings["answers"], strict=True):
-        for aggregator, (answered, spent) in paths.items():
-            last = int(np.searchsorted(answered, answers))
-            row = {"label": name, "answers": answers, "aggregator": aggregator}
-            row |= {"asked": last + 1, "epsilon": np.nan}
-            if last < len(counts):
-                row["epsilon"] = rdp_to_dp(orders, spent[last], delta, "classic")[0]
-            rows.append(row)
-    return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
+    training, cost, consensus = (
+        data[data["panel"] == name] for name in ("training", "cost", "consensus")
+    )
+    with style.figure(2, 2, size=(7.6, 6.4)) as (drawn, ((first, second), (third, words))):
+        for name, part in training.groupby("aggregator", sort=False):
+            curve = part.groupby("epoch")["accuracy"]
+            mean, low, high = 100 * curve.mean(), 100 * curve.min(), 100 * curve.max()
+            style.line(first, mean.index, mean, name, markevery=_APART)
+            style.band(first, mean.index, low, high, style.look(name)["color"], 0.2)
+        first.set(xlabel="epoch of the student", ylabel="accuracy (%)")
+        first.set_title("student (line: mean, band: seeds)")
+        for name, part in cost.groupby("aggregator", sort=False):
+            style.line(second, part["answered"], part["epsilon"], name, markevery=_APART)
+        second.set(xlabel="labels bought (expected)", ylabel=_COST)
+        second.set(title="data-dependent cost", ylim=(0, None))
+        for name, part in consensus.groupby("aggregator", sort=False):
+            third.stairs(
+                part["labels"] / part["labels"].sum(),
+                [*100 * part["share_low"], 100 * part["share_high"].iloc[-1]],
+                color=style.look(name)["color"],
+                linestyle=style.look(name)["linestyle"],
+                linewidth=1.8,
+                baseline=None,
+                zorder=2 + (name == "lnmax"),  # its dashes on top, where steps are equal
+            )
+        # Nearly all labels have nearly all votes: on a linear axis the other steps are flat.
+        third.set(xlabel="votes for the plurality (% of teachers)", ylabel="share of labels")
+        third.set(title="consensus behind the labels", yscale="log", ylim=(1e-4, 1.5))
+        words.axis("off")
+        words.legend(*first.get_legend_handles_labels(), loc="center", title=source)
+        style.warn(drawn, _MARK)
+        style.save(drawn, *paths)

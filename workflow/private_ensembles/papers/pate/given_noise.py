@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.mechanisms.accounts import given, thresholds
-from private_ensembles.mechanisms.accounts.account import Account
-from private_ensembles.mechanisms.checks.checked import CheckedNoise, student
-from private_ensembles.mechanisms.laws import laplace
-from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
-from private_ensembles.mechanisms.mechanism import Mechanism, load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+from private_ensembles.labels.accounts import given, thresholds
+from private_ensembles.labels.accounts.account import Account
+from private_ensembles.labels.laws import laplace
+from private_ensembles.labels.laws.checked import CheckedNoise, student
+from private_ensembles.labels.laws.laplace import LaplaceNoise
+from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
+from private_ensembles.labels.parameters import Parameters
 
 # The aggregators whose noise the configuration gives, in its order, and the account of that noise.
 ACCOUNTS: dict[str, Account] = {

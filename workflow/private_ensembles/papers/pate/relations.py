@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from private_ensembles.published.relations.judging import (
+from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
     Relation,

@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from private_ensembles.configuration import types
-from private_ensembles.configuration.models import ForestStudent, NetworkStudent, PlainTeachers
-from private_ensembles.configuration.types import LEFT_OUT, about
+from private_ensembles.base import settings as types
+from private_ensembles.base.settings import LEFT_OUT, about
+from private_ensembles.training.section import ForestStudent, NetworkStudent, PlainTeachers
 
 # What each kind of teachers, and each kind of student, learns from.
 _LEARNS = {"plain": "images", "forest": "a table"}

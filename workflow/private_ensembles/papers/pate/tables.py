@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
 
 # Quantities of an account that depend on no vote; a row of Table 1 or 2 has others as well.
 _PRIVACY = (

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.jobs import io
-from private_ensembles.votes.foreign_cells import Texts
-from private_ensembles.votes.foreign_columns import Stated
-from private_ensembles.votes.foreign_tables import Cells, Fits, Table
+from private_ensembles.base import files
+from private_ensembles.release.files.cells import Texts
+from private_ensembles.release.files.columns import Stated
+from private_ensembles.release.files.tables import Cells, Fits, Table
 
 # Cells that are looked at at a time.
 _PIECE = 1 << 22
@@ -39,7 +39,7 @@ def read_npz(path: Path, stated: Stated, fits: Fits) -> Table:
     cast = [name for name in promised if name not in _BESIDE]
     rows = [shape[0] for shape in (promised[name][1] for name in cast) if shape]
     fits(max(rows, default=1), sum(n_bytes for n_bytes, _ in promised.values()))
-    arrays = io.read_npz(path, names=list(promised))
+    arrays = files.read_npz(path, names=list(promised))
     if len(cast) != 1 or (cast[0] not in _CAST and len(promised) > 1):
         has = ", ".join(cast) or "none"
         raise ValueError(
@@ -63,7 +63,7 @@ def read_npy(path: Path, stated: Stated, fits: Fits) -> Table:
         # Mapped, not read: pieces of a large file are looked at one after the other.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, TypeError, SyntaxError) as error:
-        raise ValueError(f"not a readable npy file: {io.unreadable(error)}") from None
+        raise ValueError(f"not a readable npy file: {files.unreadable(error)}") from None
     if not isinstance(array, np.ndarray):
         array.close()
         raise ValueError("is an npz archive by its content: call it .npz")

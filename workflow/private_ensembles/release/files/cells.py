@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from private_ensembles.votes.ballots import ABSENT
-from private_ensembles.votes.foreign_columns import Stated, short
+from private_ensembles.labels.ballots import ABSENT
+from private_ensembles.release.files.columns import Stated, short
 
 # What R, pandas, Arrow and databases write where there is nothing.
 _NOTHING = {"", "na", "n/a", "nan", "<na>", "null", "none"}

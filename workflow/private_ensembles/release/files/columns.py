@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from private_ensembles import checks
-from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
-from private_ensembles.configuration.class_names import read_class_names
+from private_ensembles.base import checks
+from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
+from private_ensembles.release.class_names import read_class_names
 
 SAY = "say votes_kind=votes or votes_kind=counts"
 _NAME_THEM = "id_column=NAME, truth_column=NAME, ignore_columns=NAME,NAME"

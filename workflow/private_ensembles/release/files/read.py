@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from private_ensembles.votes import foreign_arrays, foreign_tables
-from private_ensembles.votes.ballots import ABSENT
-from private_ensembles.votes.cache import Votes
-from private_ensembles.votes.foreign_cells import (
+from private_ensembles.labels.ballots import ABSENT
+from private_ensembles.labels.votes import Votes
+from private_ensembles.release.files import arrays, tables
+from private_ensembles.release.files.cells import (
     WRONG,
     classes_of,
     is_value,
@@ -27,14 +27,19 @@ from private_ensembles.votes.foreign_cells import (
     numbers_of_votes,
     why_wrong,
 )
-from private_ensembles.votes.foreign_columns import SAY, Stated, ask_for_teachers, short
-from private_ensembles.votes.foreign_tables import Cells, Fits, Table
+from private_ensembles.release.files.columns import (
+    SAY,
+    Stated,
+    ask_for_teachers,
+    short,
+)
+from private_ensembles.release.files.tables import Cells, Fits, Table
 
 _READERS = {
-    ".npz": foreign_arrays.read_npz,
-    ".npy": foreign_arrays.read_npy,
-    ".csv": foreign_tables.read_csv,
-    ".parquet": foreign_tables.read_parquet,
+    ".npz": arrays.read_npz,
+    ".npy": arrays.read_npy,
+    ".csv": tables.read_csv,
+    ".parquet": tables.read_parquet,
 }
 # Memory that one count takes on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150

@@ -17,8 +17,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from private_ensembles.votes.foreign_cells import Texts, is_value
-from private_ensembles.votes.foreign_columns import SAY, Columns, Stated, aside, columns_of, short
+from private_ensembles.release.files.cells import Texts, is_value
+from private_ensembles.release.files.columns import (
+    SAY,
+    Columns,
+    Stated,
+    aside,
+    columns_of,
+    short,
+)
 
 # Cells that are parsed at a time, and rows at least, as every column of each piece takes its time.
 _CELLS, _ROWS = 1 << 18, 512

@@ -8,7 +8,7 @@ not depend on who is in the data.
 
 import numpy as np
 
-from private_ensembles.datasets.tabular import LabelledRecords
+from private_ensembles.training.data.tabular import LabelledRecords
 
 # The attributes in the order of the file. Numeric ones have a range that is known without the
 # records: the sample was drawn with age > 16, hours > 0 and weight > 1 (adult.names), and the

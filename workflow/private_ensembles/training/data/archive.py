@@ -9,8 +9,7 @@ import json
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.jobs import io
+from private_ensembles.base import checks, files
 
 
 def content_sha256(dataset):
@@ -45,7 +44,7 @@ def check_labels(dataset, part, count):
 
 def write_dataset(path, dataset):
     """Write the data set as npz (arrays only); equal contents give equal bytes."""
-    io.write_npz(
+    files.write_npz(
         path,
         name=np.array(dataset.name),
         **{key: getattr(dataset, key) for key in dataset.ARRAYS},
@@ -60,7 +59,7 @@ def read(path, kind):
     Raises ValueError naming the file and what is wrong, OSError if it cannot be opened.
     """
     single = (*kind.SCALARS, "name", "provenance")
-    arrays = io.read_npz(path, required=(*kind.ARRAYS, *single))
+    arrays = files.read_npz(path, required=(*kind.ARRAYS, *single))
     try:
         for key in single:
             if arrays[key].shape != ():

@@ -18,7 +18,7 @@ import requests
 import tenacity
 import urllib3
 
-from private_ensembles.jobs.provenance import sha256_of
+from private_ensembles.base.provenance import sha256_of
 
 CHUNK = 1 << 16
 MAX_BYTES = 1 << 30  # far above any data set here; stops an address that never ends

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.datasets import archive
+from private_ensembles.base import checks
+from private_ensembles.training.data import archive
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from private_ensembles.datasets import idx
-from private_ensembles.datasets.adult import load_adult
-from private_ensembles.datasets.archive import content_sha256
-from private_ensembles.datasets.images import LabelledImages
-from private_ensembles.datasets.mat import read_cropped_digits
-from private_ensembles.datasets.released import load_released_labels
-from private_ensembles.datasets.tabular import LabelledRecords
-from private_ensembles.jobs.provenance import sha256_of
-from private_ensembles.noise.streams import generator
+from private_ensembles.base.provenance import sha256_of
+from private_ensembles.base.streams import generator
+from private_ensembles.training.data import idx
+from private_ensembles.training.data.adult import load_adult
+from private_ensembles.training.data.archive import content_sha256
+from private_ensembles.training.data.images import LabelledImages
+from private_ensembles.training.data.mat import read_cropped_digits
+from private_ensembles.training.data.released import load_released_labels
+from private_ensembles.training.data.tabular import LabelledRecords
 
 # Upper ends, ours, of the ten measurements of a tumour, in scikit-learn's order: radius, texture,
 # perimeter, area, smoothness, compactness, concavity, concave points, symmetry, fractal dimension.

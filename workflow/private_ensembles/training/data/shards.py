@@ -10,8 +10,7 @@ import hashlib
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.noise import streams
+from private_ensembles.base import checks, streams
 
 
 def permutation_shards(n_records, n_shards, generator):

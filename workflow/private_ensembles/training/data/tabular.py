@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from private_ensembles.datasets import archive
+from private_ensembles.training.data import archive
 
 
 @dataclass(frozen=True)

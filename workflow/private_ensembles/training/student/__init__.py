@@ -1,4 +1,1 @@
-"""Students: models trained on public inputs and released labels alone.
-
-Knows neither data sets nor mechanisms. May import the floors up to `votes`.
-"""
+"""Students: models trained on public inputs and released labels alone."""

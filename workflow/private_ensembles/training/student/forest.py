@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.noise.streams import stream
+from private_ensembles.base import checks
+from private_ensembles.base.streams import stream
 
 ARRAYS = ("roots", "left", "right", "feature", "threshold", "share")
 # Rows of the table that are followed through all trees at a time.

@@ -12,12 +12,12 @@ from torch import nn
 from torch.nn.functional import affine_grid, cross_entropy, grid_sample, log_softmax
 from torch.optim.adam import adam
 
-from private_ensembles import checks
-from private_ensembles.jobs.checkpoint import Checkpoint, identity_of
-from private_ensembles.jobs.progress import Meter
-from private_ensembles.noise.streams import torch_seed
-from private_ensembles.student.training import Conditions, Training
-from private_ensembles.student.virtual_adversarial import entropy, virtual_adversarial_loss
+from private_ensembles.base import checks
+from private_ensembles.base.progress import Meter
+from private_ensembles.base.streams import torch_seed
+from private_ensembles.training.checkpoint import Checkpoint, identity_of
+from private_ensembles.training.student.training import Conditions, Training
+from private_ensembles.training.student.virtual_adversarial import entropy, virtual_adversarial_loss
 
 # Images per forward pass when nothing is learnt.
 _EVALUATION_BATCH = 1000

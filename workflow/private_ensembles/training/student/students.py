@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from private_ensembles import checks
-from private_ensembles.jobs.tensors import packed
-from private_ensembles.student.forest import ARRAYS, Forest, train_forest
-from private_ensembles.student.images import network_scores, train_network
-from private_ensembles.student.training import Conditions, Training
+from private_ensembles.base import checks
+from private_ensembles.training.student.forest import ARRAYS, Forest, train_forest
+from private_ensembles.training.student.images import network_scores, train_network
+from private_ensembles.training.student.training import Conditions, Training
+from private_ensembles.training.tensors import packed
 
 # vat, supervised: a network on images, with or without the pool's unlabelled ones. forest: a
 # random forest on a table.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,11 @@ import warnings
 from dataclasses import dataclass
 from math import ceil, exp, inf, log
 
-from private_ensembles import checks
-from private_ensembles.accounting.root import bisect
-from private_ensembles.accounting.rounding import below
-from private_ensembles.teachers.sampled_gaussian import epsilon_of_steps, losses_of_steps
-from private_ensembles.teachers.training import CLIPPED_NORM, poisson_schedule
+from private_ensembles.base import checks
+from private_ensembles.base.root import bisect
+from private_ensembles.base.rounding import below
+from private_ensembles.training.teachers.sampled_gaussian import epsilon_of_steps, losses_of_steps
+from private_ensembles.training.teachers.training import CLIPPED_NORM, poisson_schedule
 
 ADJACENCIES = ("add_remove", "replace_one")
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 # Room for one pass on a CPU: more than the caches hold makes passes slower, not faster.
 CACHE_BYTES = 16 << 20

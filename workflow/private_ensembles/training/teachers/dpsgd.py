@@ -17,13 +17,13 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 from torch.nn.functional import cross_entropy
 
-from private_ensembles.jobs.checkpoint import Checkpoint
-from private_ensembles.jobs.progress import Meter
-from private_ensembles.teachers.device import send
-from private_ensembles.teachers.layerwise import LayerwiseGradients
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import Source
-from private_ensembles.teachers.stacked import (
+from private_ensembles.base.progress import Meter
+from private_ensembles.training.checkpoint import Checkpoint
+from private_ensembles.training.teachers.device import send
+from private_ensembles.training.teachers.layerwise import LayerwiseGradients
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.sources import Source
+from private_ensembles.training.teachers.stacked import (
     SMALL,
     Gradients,
     finite_state,
@@ -31,7 +31,7 @@ from private_ensembles.teachers.stacked import (
     some,
     stack,
 )
-from private_ensembles.teachers.training import PrivateTraining
+from private_ensembles.training.teachers.training import PrivateTraining
 
 # That draw noise. Each waits for Python's lock between two draws: where one took 193 ms for 1,000
 # networks, 8 took 33 ms and 16 took 49 ms, of 16 cores.
@@ -61,7 +61,7 @@ def train_private_teacher(
 
     (epsilon, Delta): teachers.accounting, with the same schedule. Seeded noise is not protected
     against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode; secure noise
-    is summed from four samples as there (see `noise.secure.normal`).
+    is summed from four samples as there (see `base.secure.normal`).
     Raises ValueError for no record without a public shard_size, and for weights that are not finite
     at the end.
     """

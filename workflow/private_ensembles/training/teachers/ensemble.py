@@ -4,16 +4,16 @@ from functools import partial
 
 import torch
 
-from private_ensembles import checks
-from private_ensembles.jobs.checkpoint import Checkpoint
-from private_ensembles.jobs.progress import Meter
-from private_ensembles.teachers.device import first_line, is_out_of_memory, scaled
-from private_ensembles.teachers.dpsgd import train_private_ensemble, train_private_teacher
-from private_ensembles.teachers.models import build_model
-from private_ensembles.teachers.plain import train_plain_ensemble, train_plain_teacher
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import Randomness
-from private_ensembles.teachers.training import SOURCES, training_of
+from private_ensembles.base import checks
+from private_ensembles.base.progress import Meter
+from private_ensembles.training.checkpoint import Checkpoint
+from private_ensembles.training.teachers.device import first_line, is_out_of_memory, scaled
+from private_ensembles.training.teachers.dpsgd import train_private_ensemble, train_private_teacher
+from private_ensembles.training.teachers.models import build_model
+from private_ensembles.training.teachers.plain import train_plain_ensemble, train_plain_teacher
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.sources import Randomness
+from private_ensembles.training.teachers.training import SOURCES, training_of
 
 # One teacher after the other, and all together.
 TRAINERS = {"private": train_private_teacher, "plain": train_plain_teacher}

@@ -4,8 +4,8 @@ import json
 import os
 from pathlib import Path
 
-from private_ensembles.jobs.tensors import packed, read_tensors
-from private_ensembles.teachers.slices import slice_members
+from private_ensembles.training.teachers.slices import slice_members
+from private_ensembles.training.tensors import packed, read_tensors
 
 
 def save_ensemble(path, teachers, metadata):

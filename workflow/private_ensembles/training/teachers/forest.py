@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from private_ensembles.jobs.progress import Meter
-from private_ensembles.noise.streams import stream
+from private_ensembles.base.progress import Meter
+from private_ensembles.base.streams import stream
 
 
 def cast_forest_votes(

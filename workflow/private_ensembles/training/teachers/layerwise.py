@@ -14,8 +14,8 @@ import torch
 from torch import nn
 from torch.nn.functional import conv2d, linear, pad
 
-from private_ensembles.teachers.device import scaled
-from private_ensembles.teachers.stacked import SMALL, backward, named
+from private_ensembles.training.teachers.device import scaled
+from private_ensembles.training.teachers.stacked import SMALL, backward, named
 
 # Records at a time: what lies between the layers should stay in the caches.
 PIECE = 64

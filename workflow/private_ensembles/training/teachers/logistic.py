@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 _NEWTON_STEPS = 60
 _HALVINGS = 40

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import max_pool2d
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 SQUARE = ([2, 2], [2, 2], [0, 0], [1, 1], False)  # kernel, stride, padding, dilation, ceil_mode
 

@@ -9,19 +9,19 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.optim.sgd import sgd
 
-from private_ensembles.jobs.checkpoint import Checkpoint
-from private_ensembles.jobs.progress import Meter
-from private_ensembles.teachers.device import channels_last, send
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import SeededTensors
-from private_ensembles.teachers.stacked import (
+from private_ensembles.base.progress import Meter
+from private_ensembles.training.checkpoint import Checkpoint
+from private_ensembles.training.teachers.device import channels_last, send
+from private_ensembles.training.teachers.sharded_records import ShardedRecords
+from private_ensembles.training.teachers.sources import SeededTensors
+from private_ensembles.training.teachers.stacked import (
     Gradients,
     finite_state,
     finite_states,
     some,
     stack,
 )
-from private_ensembles.teachers.training import PlainTraining
+from private_ensembles.training.teachers.training import PlainTraining
 
 
 def train_plain_teacher(

@@ -1,7 +1,7 @@
 """The privacy loss of DP-SGD's steps: Poisson-sampled Gaussian sums, with every rounding counted.
 
 One step's curve delta(epsilon) is known in closed form for the pairs of distributions named in
-`teachers.accounting`; `accounting.loss_distribution` composes it.
+`training.teachers.accounting`; `accounting.loss_distribution` composes it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from private_ensembles.accounting.loss_distribution import LossDistribution, compose
-from private_ensembles.accounting.root import bisect
+from private_ensembles.base.root import bisect
 
 # Added to each delta of one step: what its two terms, both at most 1, lose by rounding. SciPy's
 # normal distribution function is good to 4e-14 relatively in its tails, better elsewhere.

@@ -6,7 +6,7 @@ order, make the same ensemble.
 
 import re
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 
 def slice_names(K, per_job):

@@ -1,6 +1,6 @@
 """Where the batches and the noise of a training come from: a seed, or the system's entropy.
 
-As `noise.sources` for labels: whoever draws asks a source and does not care which it is. All draws
+As `base.sources` for labels: whoever draws asks a source and does not care which it is. All draws
 are made on the CPU, so that a GPU sees the same numbers.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
-from private_ensembles.noise import secure
-from private_ensembles.noise.streams import torch_seed
+from private_ensembles.base import secure
+from private_ensembles.base.streams import torch_seed
 
 
 class SeededTensors:

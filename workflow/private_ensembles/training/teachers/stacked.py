@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, embedding_bag, fold, unfold
 
-from private_ensembles.teachers.device import (
+from private_ensembles.training.teachers.device import (
     first_line,
     is_out_of_memory,
     pass_bytes,

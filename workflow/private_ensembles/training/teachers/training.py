@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import ceil
 
-from private_ensembles import checks
+from private_ensembles.base import checks
 
 LEARNING_RATES = "constant", "linear"
 

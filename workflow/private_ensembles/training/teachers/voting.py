@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from private_ensembles.teachers.device import channels_last, scaled
-from private_ensembles.teachers.models import build_model
+from private_ensembles.training.teachers.device import channels_last, scaled
+from private_ensembles.training.teachers.models import build_model
 
 # Images at a time: what the caches of a CPU hold, and enough to keep a GPU busy.
 BATCH_SIZES = {"cpu": 64, "cuda": 4096}

@@ -1,6 +1,6 @@
 """DaRRM: optimal, certified noise for the majority vote of private teachers.
 
-The mathematics of that paper alone. May import the floors up to `votes`.
+The mathematics of that paper alone.
 """
 
 from importlib import import_module

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.linear_program import LinearProgram, dual_bound
-from private_ensembles.darrm.objective import LinearObjective
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.violations import Cuts, Violations
-from private_ensembles.darrm.worst_case import WorstCase
+from private_ensembles.papers.darrm.mathematics.linear_program import LinearProgram, dual_bound
+from private_ensembles.papers.darrm.mathematics.objective import LinearObjective
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.violations import Cuts, Violations
+from private_ensembles.papers.darrm.mathematics.worst_case import WorstCase
 
 GAP = 5e-7  # between the best gamma and the upper bound, relative: enough to stop
 LEAST_GAP = 5e-9

@@ -14,9 +14,13 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.darrm.gamma import check_gamma
-from private_ensembles.darrm.privacy_cost import PrivacyProblem, describe, resolve_delta
-from private_ensembles.darrm.worst_case import (
+from private_ensembles.papers.darrm.mathematics.gamma import check_gamma
+from private_ensembles.papers.darrm.mathematics.privacy_cost import (
+    PrivacyProblem,
+    describe,
+    resolve_delta,
+)
+from private_ensembles.papers.darrm.mathematics.worst_case import (
     EFFORT,
     WorstCase,
     eight_corner_worst_case,

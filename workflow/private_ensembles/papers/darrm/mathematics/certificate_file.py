@@ -12,11 +12,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.linear_program import Highs, LinearProgram, dual_bound
-from private_ensembles.darrm.objective import objective
-from private_ensembles.darrm.optimize import GammaSolution
-from private_ensembles.darrm.prior import parse_prior
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.linear_program import (
+    Highs,
+    LinearProgram,
+    dual_bound,
+)
+from private_ensembles.papers.darrm.mathematics.objective import objective
+from private_ensembles.papers.darrm.mathematics.optimize import GammaSolution
+from private_ensembles.papers.darrm.mathematics.prior import parse_prior
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 # Rows with a multiplier are binding at every optimum; gamma is one up to the search's tolerance.
 NEARLY_BINDING = 1e-2
@@ -29,7 +33,7 @@ def certificates_of_gamma(solution: GammaSolution) -> list[dict]:
     An empirical prior's votes and a sampled objective are not in the file, so nobody could
     recompute the utility; then there is no certificate of optimality.
 
-    >>> from private_ensembles.darrm.optimize import optimize_gamma
+    >>> from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
     >>> solution = optimize_gamma(K=3, m=1, epsilon=0.1)
     >>> [certificate["kind"] for certificate in certificates_of_gamma(solution)]
     ['gamma_privacy', 'gamma_utility']
@@ -47,7 +51,7 @@ def record(solution: GammaSolution) -> dict:
     and at least the solution's own; so the verifier finds every number beside the certificates in
     them, or works it out of gamma.
 
-    >>> from private_ensembles.darrm.optimize import optimize_gamma
+    >>> from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
     >>> written = record(optimize_gamma(K=3, m=1, epsilon=0.1))
     >>> exactly(written["utility_upper_bound"]) == written["certificates"][1]["utility"]
     True

@@ -7,7 +7,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.poisson_binomial import binomial_table
-from private_ensembles.darrm.gamma import subsampling_probability
+from private_ensembles.papers.darrm.mathematics.gamma import subsampling_probability
 
 _ROWS = 256  # histograms that are worked on at once
 _NEGLIGIBLE = 1e-18  # what this many members together lose is far below rounding

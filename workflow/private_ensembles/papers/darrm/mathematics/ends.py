@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.planes import STRIP, TAIL, moved_weights
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.planes import STRIP, TAIL, moved_weights
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 # More than second differences of numbers in [-1, 1] are off by, and than tails add to their means.
 NEARLY_ZERO = 1e-12 + 16 * TAIL

@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.poisson_binomial import pmf
-from private_ensembles.darrm.gamma import check_gamma
-from private_ensembles.darrm.prior import Prior, objective, parse_prior, uniform_points
+from private_ensembles.papers.darrm.mathematics.gamma import check_gamma
+from private_ensembles.papers.darrm.mathematics.prior import (
+    Prior,
+    objective,
+    parse_prior,
+    uniform_points,
+)
 
 # Independent scramblings behind a confidence interval.
 REPLICATES = 16

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.composition import general
-from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
+from private_ensembles.base import checks
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem, resolve_delta
 
 
 def check_gamma(gamma: ArrayLike) -> NDArray[np.float64]:

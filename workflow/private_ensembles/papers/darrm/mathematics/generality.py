@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.darrm.gamma import mirrored
+from private_ensembles.base import checks
+from private_ensembles.papers.darrm.mathematics.gamma import mirrored
 
 # Asymmetry and loss to a coin that are put down to rounding of the given probabilities.
 ROUNDING = 1e-12

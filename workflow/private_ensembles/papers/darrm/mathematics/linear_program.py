@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import checks
-from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF
+from private_ensembles.base import checks
+from private_ensembles.papers.darrm.mathematics.privacy_cost import UNIT_ROUNDOFF
 
 MOST_STEPS, MOST_PIVOTS = 200, 100_000  # what takes more goes round in circles
 VIOLATION = 1e-8  # of a row, and NEAR tolerances between x and the bound: what is taken as optimal

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm import prior as priors
-from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF
+from private_ensembles.papers.darrm.mathematics import prior as priors
+from private_ensembles.papers.darrm.mathematics.privacy_cost import UNIT_ROUNDOFF
 
 
 class LinearObjective:

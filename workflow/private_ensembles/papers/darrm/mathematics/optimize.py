@@ -13,15 +13,15 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm import prior as priors
-from private_ensembles.darrm.central import CentralSearch
-from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
-from private_ensembles.darrm.gamma import mirrored
-from private_ensembles.darrm.linear_program import solver_named
-from private_ensembles.darrm.objective import LinearObjective, objective
-from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
-from private_ensembles.darrm.search import MANY_TEACHERS, Search
-from private_ensembles.darrm.violations import Cuts
+from private_ensembles.papers.darrm.mathematics import prior as priors
+from private_ensembles.papers.darrm.mathematics.central import CentralSearch
+from private_ensembles.papers.darrm.mathematics.certificate import Certificate, scale_to_allowance
+from private_ensembles.papers.darrm.mathematics.gamma import mirrored
+from private_ensembles.papers.darrm.mathematics.linear_program import solver_named
+from private_ensembles.papers.darrm.mathematics.objective import LinearObjective, objective
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem, resolve_delta
+from private_ensembles.papers.darrm.mathematics.search import MANY_TEACHERS, Search
+from private_ensembles.papers.darrm.mathematics.violations import Cuts
 
 
 @dataclass(frozen=True)

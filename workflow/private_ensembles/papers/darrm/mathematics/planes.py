@@ -15,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.poisson_binomial import binomial_table
-from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
+from private_ensembles.papers.darrm.mathematics.privacy_cost import (
+    PrivacyProblem,
+    assignment_counts,
+)
 
 TAIL = 1e-19
 STRIP = 64  # rows, so that what they hold at K = 1001 fits a processor's cache

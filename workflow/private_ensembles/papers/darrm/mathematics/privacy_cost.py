@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import checks
 from private_ensembles.accounting.poisson_binomial import grouped_pmf
+from private_ensembles.base import checks
 
 UNIT_ROUNDOFF = 2.0**-53
 LARGEST_EXPONENT = 690.0

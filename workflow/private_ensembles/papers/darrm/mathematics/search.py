@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.linear_program import (
+from private_ensembles.papers.darrm.mathematics.linear_program import (
     Gurobi,
     Highs,
     Infeasible,
     LinearProgram,
     dual_bound,
 )
-from private_ensembles.darrm.objective import AbsoluteObjective, LinearObjective
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.violations import VIOLATION, Cuts, Violations
-from private_ensembles.darrm.worst_case import WorstCase
+from private_ensembles.papers.darrm.mathematics.objective import AbsoluteObjective, LinearObjective
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.violations import VIOLATION, Cuts, Violations
+from private_ensembles.papers.darrm.mathematics.worst_case import WorstCase
 
 # Between the best gamma and the upper bound, relative: enough to stop. With many teachers, whose
 # rounds take seconds, GAP, or less where nearly every label is right, down to LEAST_GAP.

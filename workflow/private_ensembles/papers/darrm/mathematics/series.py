@@ -13,8 +13,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.planes import peaks
-from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem, assignment_counts
+from private_ensembles.papers.darrm.mathematics.planes import peaks
+from private_ensembles.papers.darrm.mathematics.privacy_cost import (
+    UNIT_ROUNDOFF,
+    PrivacyProblem,
+    assignment_counts,
+)
 
 LARGEST_ORDER = 4
 # Slices between two looks at the sizes of a slice's differences, which only shrink.

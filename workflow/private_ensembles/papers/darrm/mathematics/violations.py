@@ -5,11 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.gamma import mirrored
-from private_ensembles.darrm.planes import peaks, pure_move_assignments, three_corner_costs
-from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
-from private_ensembles.darrm.series import first_order_assignments
-from private_ensembles.darrm.worst_case import EFFORT, Look, WorstCase, look
+from private_ensembles.papers.darrm.mathematics.gamma import mirrored
+from private_ensembles.papers.darrm.mathematics.planes import (
+    peaks,
+    pure_move_assignments,
+    three_corner_costs,
+)
+from private_ensembles.papers.darrm.mathematics.privacy_cost import (
+    PrivacyProblem,
+    assignment_counts,
+)
+from private_ensembles.papers.darrm.mathematics.series import first_order_assignments
+from private_ensembles.papers.darrm.mathematics.worst_case import (
+    EFFORT,
+    Look,
+    WorstCase,
+    look,
+)
 
 VIOLATION = 1e-9  # of a row, relative to the allowance; the certificate's scaling pays for it
 FIRST = 4  # one in this many of the edges is in use at the start

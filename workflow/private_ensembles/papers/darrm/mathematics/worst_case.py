@@ -7,14 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.ends import best_moves, box_bounds
-from private_ensembles.darrm.planes import (
+from private_ensembles.papers.darrm.mathematics.ends import best_moves, box_bounds
+from private_ensembles.papers.darrm.mathematics.planes import (
     TAIL,
     pure_move_assignments,
     three_corner_costs,
 )
-from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem, assignment_counts
-from private_ensembles.darrm.series import (
+from private_ensembles.papers.darrm.mathematics.privacy_cost import (
+    UNIT_ROUNDOFF,
+    PrivacyProblem,
+    assignment_counts,
+)
+from private_ensembles.papers.darrm.mathematics.series import (
     bounds_above,
     boxes,
     corner_choice,

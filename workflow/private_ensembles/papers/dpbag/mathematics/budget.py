@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from private_ensembles import checks
-from private_ensembles.accounting.rounding import above, below
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import above, below
 
 
 @dataclass(frozen=True)

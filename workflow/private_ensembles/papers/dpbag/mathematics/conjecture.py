@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from private_ensembles.dpbag.plain import ones_probability
+from private_ensembles.papers.dpbag.mathematics.plain import ones_probability
 
 
 def wrong_probability(gaps, noise):

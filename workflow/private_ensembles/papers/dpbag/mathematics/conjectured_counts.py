@@ -8,9 +8,9 @@ may be released, and none is.
 import numpy as np
 from scipy.sparse import csr_array
 
-from private_ensembles.dpbag.budget import check_budget
-from private_ensembles.dpbag.conjecture import charged_moment, wrong_probability
-from private_ensembles.dpbag.personalised import agreeing
+from private_ensembles.papers.dpbag.mathematics.budget import check_budget
+from private_ensembles.papers.dpbag.mathematics.conjecture import charged_moment, wrong_probability
+from private_ensembles.papers.dpbag.mathematics.personalised import agreeing
 
 # Labels at a time of one record.
 _LABELS = 512

@@ -17,11 +17,11 @@ from functools import cache
 
 import numpy as np
 
-from private_ensembles import checks
 from private_ensembles.accounting.loss_distribution import compose
-from private_ensembles.accounting.root import bisect_integers, doubling, first_failing
-from private_ensembles.accounting.rounding import ELEMENTARY
-from private_ensembles.noise.laplace import difference_tail
+from private_ensembles.base import checks
+from private_ensembles.base.laplace_tail import difference_tail
+from private_ensembles.base.root import bisect_integers, doubling, first_failing
+from private_ensembles.base.rounding import ELEMENTARY
 
 # Grid points on either side of 0 of one label's privacy loss.
 _GRID = 200

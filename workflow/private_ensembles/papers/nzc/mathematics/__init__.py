@@ -1,5 +1,4 @@
 """NZC (Near-Zero-Cost, under review at ICLR 2020): immutable noisy ArgMax, its claim, the truth.
 
-Its privacy claim is false (docs/nzc.md): nothing released by it is private. The mathematics of that
-paper alone. May import the floors up to `votes`.
+Its privacy claim is false (docs/nzc.md): nothing released by it is private.
 """

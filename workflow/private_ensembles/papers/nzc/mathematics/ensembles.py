@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.nzc.mechanism import check_counts
+from private_ensembles.papers.nzc.mathematics.mechanism import check_counts
 
 
 def leads(counts: ArrayLike) -> NDArray[np.int64]:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from private_ensembles import checks
-from private_ensembles.noise.laplace import difference_tail
+from private_ensembles.base import checks
+from private_ensembles.base.laplace_tail import difference_tail
 
 NOISES = ("laplace", "gaussian")
 # Which of several largest counts gets c; the paper does not say, NumPy's argmax takes the first.

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from private_ensembles import checks
-from private_ensembles.accounting.rounding import above
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
-from private_ensembles.noise.laplace import log_difference_tail
-from private_ensembles.nzc.ensembles import leads
-from private_ensembles.nzc.mechanism import RELATIVE_ERROR, label_distribution
+from private_ensembles.base import checks
+from private_ensembles.base.laplace_tail import log_difference_tail
+from private_ensembles.base.rounding import above
+from private_ensembles.papers.nzc.mathematics.ensembles import leads
+from private_ensembles.papers.nzc.mathematics.mechanism import RELATIVE_ERROR, label_distribution
 
 
 def claimed_epsilon(gamma: float, queries: int, delta: float) -> float:

@@ -19,13 +19,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from private_ensembles import checks
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
-from private_ensembles.pate.data_independent import data_independent_epsilon
-from private_ensembles.pate.rdp import check_orders
-from private_ensembles.pate.records import Guarded
-from private_ensembles.pate.rounds import Round, certain_epsilon, confident_round, gnmax_round
-from private_ensembles.pate.sanitize import (
+from private_ensembles.base import checks
+from private_ensembles.labels.noisy_counts import data_independent_epsilon
+from private_ensembles.papers.pate.mathematics.rdp import check_orders
+from private_ensembles.papers.pate.mathematics.records import Guarded
+from private_ensembles.papers.pate.mathematics.rounds import (
+    Round,
+    certain_epsilon,
+    confident_round,
+    gnmax_round,
+)
+from private_ensembles.papers.pate.mathematics.sanitize import (
     FORMULAS,
     appendix_b6,
     gnss_rdp,

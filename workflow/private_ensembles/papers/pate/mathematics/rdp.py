@@ -17,10 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from private_ensembles import checks
-from private_ensembles.accounting.rounding import TINY, UNIT_ROUNDOFF, above, below
-from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.tails import tails_of
+from private_ensembles.base import checks
+from private_ensembles.base.rounding import (
+    TINY,
+    UNIT_ROUNDOFF,
+    above,
+    below,
+)
+from private_ensembles.labels.gnmax import check_sigma
+from private_ensembles.papers.pate.mathematics.tails import tails_of
 
 
 def check_counts(counts: ArrayLike) -> NDArray[np.int64]:

@@ -19,12 +19,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.pate.consensus import check_scores, check_threshold, student_excess
-from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.data_independent import Releases, exact_data_independent_epsilon
-from private_ensembles.pate.rdp import check_counts, check_orders, gnmax_log_q, gnmax_rdp_of_log_q
-from private_ensembles.pate.smooth_sensitivity import SensitivityProfile
-from private_ensembles.pate.tails import tails_of
+from private_ensembles.labels.noisy_counts import Releases, exact_data_independent_epsilon
+from private_ensembles.labels.thresholds import check_scores, check_threshold, student_excess
+from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
+from private_ensembles.papers.pate.mathematics.rdp import (
+    check_counts,
+    check_orders,
+    gnmax_log_q,
+    gnmax_rdp_of_log_q,
+)
+from private_ensembles.papers.pate.mathematics.smooth_sensitivity import SensitivityProfile
+from private_ensembles.papers.pate.mathematics.tails import tails_of
 
 # Queries worked on at a time: bounds memory, not results.
 _CHUNK = 1000

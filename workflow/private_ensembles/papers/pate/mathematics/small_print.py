@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from private_ensembles import checks
 from private_ensembles.accounting.composition import conversion_cost, general
-from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.data_independent import (
+from private_ensembles.base import checks
+from private_ensembles.labels.gnmax import check_sigma
+from private_ensembles.labels.noisy_counts import (
     Releases,
     data_independent_epsilon,
     exact_data_independent_epsilon,
 )
-from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.rdp import check_orders, gnmax_rdp_of_log_q
-from private_ensembles.pate.tails import GaussianTails
+from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
+from private_ensembles.papers.pate.mathematics.rdp import check_orders, gnmax_rdp_of_log_q
+from private_ensembles.papers.pate.mathematics.tails import GaussianTails
 
 DELTA_GLYPH = 1e-8
 

@@ -24,10 +24,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks
-from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.rdp import check_counts
-from private_ensembles.pate.tails import Tails
+from private_ensembles.base import checks
+from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
+from private_ensembles.papers.pate.mathematics.rdp import check_counts
+from private_ensembles.papers.pate.mathematics.tails import Tails
 
 # Part of a sum that a float of it cannot show.
 _NOTHING = 2.0**-60
@@ -306,7 +306,7 @@ def smooth_sensitivity(
 
     Raises ValueError for beta <= 0 and as :class:`SensitivityProfile`.
 
-    >>> from private_ensembles.pate.cost_curve import CostCurve
+    >>> from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
     >>> counts = [[240, 10], [130, 120]]
     >>> f"{smooth_sensitivity(counts, CostCurve(40, 8.0, 2), beta=0.1):.1e}"
     '3.1e-06'

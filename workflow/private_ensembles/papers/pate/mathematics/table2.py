@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from private_ensembles.pate.sanitize import SEARCHED, gnss_rdp, tuned_sigma
+from private_ensembles.papers.pate.mathematics.sanitize import SEARCHED, gnss_rdp, tuned_sigma
 
 
 @dataclass(frozen=True)

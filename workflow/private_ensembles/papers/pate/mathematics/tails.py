@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from private_ensembles.accounting.discrete_gaussian import log_overtakes, log_tail
-from private_ensembles.noise.secure import check_mode
-from private_ensembles.pate.gnmax import check_sigma
+from private_ensembles.base.secure import check_mode
+from private_ensembles.labels.gnmax import check_sigma
 
 
 @dataclass(frozen=True)

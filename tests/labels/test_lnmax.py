@@ -1,0 +1,102 @@
+"""LNMax's costs and closed forms against integrals and the definition.
+
+That costs are rounded up: tests/accounting/promises.py, at sixty digits.
+"""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.base.rounding import above
+from private_ensembles.labels.lnmax import (
+    PAPER_ORDERS,
+    lnmax_log_q,
+    lnmax_matrix,
+    lnmax_rdp,
+)
+from private_ensembles.papers.pate import mathematics as pate
+
+
+def test_difference_of_laplace_variables_has_the_stated_tail():
+    matrix = lnmax_matrix(4, 2.5)
+    for n in range(5):
+        lead = 2 * n - 4
+
+        def integrand(z, lead=lead):  # Pr[noise of ones > z - lead], density of zeros' noise at z
+            y = mpmath.mpf(z - lead) / 2.5
+            tail = mpmath.exp(-y) / 2 if y > 0 else 1 - mpmath.exp(y) / 2
+            return tail * mpmath.exp(-abs(z) / 2.5) / 5
+
+        points = sorted({-200, min(0, lead), max(0, lead), 200})
+        ones = mpmath.quad(integrand, points)
+        assert matrix[n, 1] == pytest.approx(float(ones), abs=1e-12)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-15)
+    np.testing.assert_array_equal(matrix[:, 0], matrix[::-1, 1])
+
+
+def test_log_q_is_the_union_bound_and_each_term_is_exact():
+    scale, row = 3.0, [9, 4, 2]
+    total = 0
+    for gap in (5, 7):
+        exact = quad(  # Pr[Lap - Lap > gap] by the density e^(-|x| / scale) (1 + |x| / scale) / 4 s
+            lambda x: np.exp(-x / scale) * (1 + x / scale) / (4 * scale), gap, np.inf
+        )[0]
+        total += exact
+    assert np.exp(lnmax_log_q([row], scale)[0]) == pytest.approx(total, rel=1e-9)
+
+
+def test_no_gap_of_votes_overflows():
+    counts = np.array([[5000, 0], [2500, 2500], [2501, 2499]])
+    for scale in (0.5, 20.0, 1000.0):
+        cost = lnmax_rdp(counts, scale, [1.01, 2, 9, 500])
+        assert np.isfinite(cost).all()
+        assert (cost >= 0).all()
+        assert (cost <= above(2 / scale)).all()
+
+
+def test_a_hundred_labels_the_papers_way():
+    """(sum of moments + log(1/delta)) / l, least over l = 1..8, line by line."""
+    rng = np.random.default_rng(1)
+    counts = rng.multinomial(250, [0.9] + [0.1 / 9] * 9, 100)
+    found = pate.lnmax_privacy(
+        counts, 20.0, 1e-5, conversion="classic", bounds="paper", orders=PAPER_ORDERS
+    )
+    best = math.inf
+    for l in range(1, 9):
+        moment = 0.0
+        for row in counts.tolist():
+            top = max(row)
+            rest = list(row)
+            rest.remove(top)
+            q = min(1, sum((2 + (top - n) / 20) / (4 * math.exp((top - n) / 20)) for n in rest))
+            terms = [0.5 * 0.1**2 * l * (l + 1), 0.1 * l]
+            if q < 1 / (1 + math.exp(0.1)):
+                terms.append(
+                    math.log(
+                        (1 - q) * ((1 - q) / (1 - math.exp(0.1) * q)) ** l + q * math.exp(0.1 * l)
+                    )
+                )
+            moment += min(terms)
+        best = min(best, (moment + math.log(1e5)) / l)
+    assert found.epsilon == pytest.approx(best, rel=1e-9)
+    assert found.order == 9.0  # the largest moment: more would be better
+
+
+def test_record_sets_the_independent_costs_beside():
+    counts = np.full((100, 2), 125)
+    found = pate.lnmax_privacy(counts, 20.0, 1e-5)
+    assert found.pure_epsilon == pytest.approx(10.0)
+    assert found.label_epsilon == pytest.approx(0.1)
+    assert found.optimal_data_independent_epsilon == pytest.approx(
+        optimal_homogeneous(0.05, 0.0, 200, 1e-5).epsilon, rel=1e-9
+    )
+    assert found.epsilon == pytest.approx(found.data_independent_epsilon, rel=1e-9)
+    assert found.optimal_data_independent_epsilon < found.data_independent_epsilon < 10
+    clear = pate.lnmax_privacy(np.tile([250, 0], (100, 1)), 20.0, 1e-5)
+    assert clear.epsilon < found.epsilon / 4
+    paper = pate.lnmax_privacy(counts, 20.0, 1e-5, conversion="classic", bounds="paper")
+    assert paper.data_independent_epsilon > found.data_independent_epsilon

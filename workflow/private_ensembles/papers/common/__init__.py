@@ -1,0 +1,1 @@
+"""What several papers share: reading of inputs, standard errors, students, the look of figures."""

@@ -1,0 +1,1 @@
+"""DPBag: votes of teachers bagged over several partitions, at a cost personal to each record."""
