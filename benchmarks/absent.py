@@ -19,12 +19,7 @@ from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.planner.defaults import PROFILE
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_queries
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 CLASSES, EPSILON, DELTA, MISSING = 10, 4.0, 1e-5, 1 / 3
 TEACHERS, LABELS, MECHANISMS = (11, 50, 250), (1, 20), ("gnmax_exact", "permute_and_flip")

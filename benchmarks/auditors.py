@@ -26,12 +26,7 @@ from private_ensembles.base.root import bisect
 from private_ensembles.base.streams import generator
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import every
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
 from private_ensembles.papers.darrm.one_label import terms
 from private_ensembles.papers.dpbag.law import BaggingNoise

@@ -15,12 +15,7 @@ from benchmarks.label_renyi import renyi_sigma
 from benchmarks.measuring import describe, in_a_process, least, peak, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles import label_epsilon, noise_scale
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 EPSILON, DELTA = 2.0, 1e-5
 # Epsilon, classes, teachers and labels. 2 classes are an own, exact family. The first three stand

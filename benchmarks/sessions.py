@@ -13,12 +13,7 @@ from benchmarks.measuring import describe, in_a_process, peak, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles.labels.planner import planning
 from private_ensembles.labels.planner.defaults import settings
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task
 from private_ensembles.release import record, release_plan
 from private_ensembles.release.ledger_file import Batch
 from private_ensembles.release.pool import Names

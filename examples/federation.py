@@ -9,13 +9,7 @@ import tempfile
 
 import numpy as np
 
-from private_ensembles import (
-    Budget,
-    Ensemble,
-    Protection,
-    Rehearsal,
-    Session,
-)
+from private_ensembles import Budget, Ensemble, Protection, Rehearsal, Session
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
 
 # 1. The teachers, who never change. Their votes are made up here: each row of counts says how the

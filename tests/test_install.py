@@ -26,13 +26,13 @@ WORK = """
 import json, sys
 import private_ensembles
 facts = {"imported": sorted(sys.modules)}
-from private_ensembles import audit, darrm
-solution = darrm.optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5, solver="highs")
+from private_ensembles import audit, optimize_gamma
+solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5, solver="highs")
 facts["utility"], facts["holds"] = solution.utility, solution.certificate.holds
 from private_ensembles.base.files import describe
 table = lambda counts: (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)
 facts["audited"] = audit.audit_function(table, 5, 2).epsilon(0.0)
-for name in ("teachers.dpsgd", "figures.style", "configuration.check"):
+for name in ("training.teachers.dpsgd", "papers.common.style", "run.check"):
     try:
         __import__(f"private_ensembles.{name}")
     except ModuleNotFoundError as error:
@@ -132,9 +132,9 @@ def _works(python, cwd):
     assert not HEAVY & set(facts["loaded"])
     assert not {"numpy", "scipy", "argparse"} & set(facts["imported"])
     said = "{} is not installed; in the folder of pyproject.toml run: pip install '.[{}]'"
-    assert facts["teachers.dpsgd"] == said.format("torch", "teachers")
-    assert facts["figures.style"] == said.format("matplotlib", "workflow")
-    assert facts["configuration.check"] == said.format("yaml", "workflow")
+    assert facts["training.teachers.dpsgd"] == said.format("torch", "teachers")
+    assert facts["papers.common.style"] == said.format("matplotlib", "workflow")
+    assert facts["run.check"] == said.format("yaml", "workflow")
 
     (cwd / "votes.csv").write_text("0,0,1,0,0,2,0\n" * 19 + "0,0,0,0,0,0,0\n")
     names = ["--mechanism", "gnmax_analytic", "--mechanism", "permute_and_flip"]

@@ -1,4 +1,4 @@
-"""Tests mirror the tree: tests/<package>/test_<module>.py for every module of the package."""
+"""Tests lie where what they test lies: tests/<room>/ for a room, test_<module>.py where one is."""
 
 from pathlib import Path
 
@@ -6,59 +6,29 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 HOUSE = TESTS.parent / "workflow" / "private_ensembles"
-# Packages whose modules all have a test file of their own; the list only grows.
-MIRRORED = (
-    "api",
-    "accounting",
-    "audit",
-    "command",
-    "configuration",
-    "darrm",
-    "datasets",
-    "dpbag",
-    "figures",
-    "jobs",
-    "ledger",
-    "mechanisms",
-    "noise",
-    "nzc",
-    "page",
-    "papers",
-    "pate",
-    "planner",
-    "published",
-    "release",
-    "student",
-    "teachers",
-    "votes",
-)
 
 
-def modules(package: str) -> list[str]:
-    """Return the modules of a package and of those inside it: audit/bounds."""
-    found = (HOUSE / package).rglob("*.py")
-    return sorted(
-        path.relative_to(HOUSE).with_suffix("").as_posix()
-        for path in found
-        if path.name != "__init__.py"
-    )
+def folders(root: Path) -> set[str]:
+    """Return the folders with Python files below a root, by their paths from it."""
+    files = (path.relative_to(root) for path in root.rglob("*.py"))
+    return {path.parent.as_posix() for path in files if path.name != "__init__.py"} - {"."}
 
 
-@pytest.mark.parametrize("package", MIRRORED)
-def test_every_module_has_its_test_file(package):
-    missing = []
-    for module in modules(package):
-        folder, _, name = module.rpartition("/")
-        if not (TESTS / folder / f"test_{name}.py").is_file():
-            missing.append(module)
-    assert missing == []
+ROOMS = folders(HOUSE)
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_every_room_has_its_tests(room):
+    assert list((TESTS / room).glob("test_*.py"))
+
+
+def test_every_folder_of_tests_below_a_room_is_a_room():
+    rooms = {name.partition("/")[0] for name in ROOMS}
+    below = {name for name in folders(TESTS) if name.partition("/")[0] in rooms}
+    assert below <= ROOMS | rooms
 
 
 def test_every_benchmark_has_its_test_file():
     benchmarks = (TESTS.parent / "benchmarks").glob("*.py")
     names = sorted(path.name for path in benchmarks if path.name != "__init__.py")
     assert [name for name in names if not (TESTS / "benchmarks" / f"test_{name}").is_file()] == []
-
-
-def test_packages_that_are_named_exist():
-    assert [name for name in MIRRORED if not (HOUSE / name).is_dir()] == []

@@ -194,7 +194,7 @@ def test_the_scan_sees_what_it_says(code):
         "from private_ensembles.papers.darrm.mathematics import ends\n_STRIP = 1\nends._STRIP",
         "from private_ensembles.release import record\nimport os\n"
         "def test(patch):\n    patch.setattr(record, 'os', None)",
-        "def test(monkeypatch):\n    monkeypatch.setattr('private_ensembles.base.files.write', None)",
+        "def test(monkeypatch):\n    monkeypatch.setattr('private_ensembles.base.files.a', None)",
         "import os\nos.environ['A'] = '1'\nos._exit(0)",
     ],
 )

@@ -91,10 +91,9 @@ def test_no_training_makes_an_optimiser_of_pytorch(root):
 
 
 def laws_and_accounts(modules):
-    """All of `mechanisms` but the package and its list."""
-    start = "private_ensembles.mechanisms"
-    facts = {start, f"{start}.registry"}
-    return {name for name in modules if name.startswith(start)} - facts
+    """The laws and accounts of `labels`, and what puts them together."""
+    hangs = re.compile(r"private_ensembles\.labels\.(mechanism|laws\..*|accounts\..*)")
+    return {name for name in modules if hangs.fullmatch(name)}
 
 
 def test_only_what_computes_labels_hangs_on_laws_and_accounts():
@@ -121,5 +120,5 @@ def test_the_list_of_mechanisms_loads_nothing_else(root):
         text=True,
         check=True,
     )
-    start = "private_ensembles.mechanisms"
-    assert done.stdout.split() == ["private_ensembles", start, f"{start}.registry"]
+    room = "private_ensembles.labels"
+    assert done.stdout.split() == ["private_ensembles", room, f"{room}.registry"]

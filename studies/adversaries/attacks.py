@@ -22,12 +22,7 @@ from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.training.data.images import LabelledImages

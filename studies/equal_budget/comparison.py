@@ -14,12 +14,7 @@ from private_ensembles.base.secure import check_mode
 from private_ensembles.labels.marks import NOT_FOR_RELEASE
 from private_ensembles.labels.mechanism import every
 from private_ensembles.labels.planner.planning import words
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.pate.experiment import draw_queries
 
 

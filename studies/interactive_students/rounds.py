@@ -18,6 +18,7 @@ from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.base.secure import check_mode
 from private_ensembles.base.sources import Secure, Seeded, Source
 from private_ensembles.base.streams import generator
+from private_ensembles.labels.histograms import check_counts
 from private_ensembles.labels.laws.checked import CheckedNoise, check_and_label, stopped
 from private_ensembles.labels.laws.gaussian import WHOLE
 from private_ensembles.labels.marks import NOT_FOR_RELEASE
@@ -29,7 +30,6 @@ from private_ensembles.labels.thresholds import (
 )
 from private_ensembles.papers.common.students import run_student
 from private_ensembles.papers.pate.experiment import noise_of
-from private_ensembles.papers.pate.mathematics.rdp import check_counts
 from private_ensembles.papers.pate.mathematics.rounds import (
     Round,
     certain_epsilon,

@@ -9,12 +9,7 @@ import pandas as pd
 from private_ensembles.base.secure import check_mode
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.planner.planning import words
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 # A label tells at least this share of what two noisy counts tell, in standard deviations of noise,
 # once each label tells little: the slope of a threshold at 0 (docs/many-labels.md).

@@ -11,12 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from private_ensembles.accounting import composition
-from private_ensembles.accounting.composition import (
-    general,
-    optimal_homogeneous,
-    rdp_to_dp,
-    simple,
-)
+from private_ensembles.accounting.composition import general, optimal_homogeneous, rdp_to_dp, simple
 from tests.accounting.promises import leaking_response_delta
 
 # Printed in DaRRM's Tables 2, 5, 7 and 9: (epsilon, m, Q, epsilon_total, delta_total).

@@ -35,18 +35,16 @@ DRAWS = {name for name in dir(np.random.Generator) if not name.startswith("_")} 
 # Names of PATE's and DaRRM's as well, which count on generators only.
 AMBIGUOUS = ("beta", "gamma")
 AUDITED = (
-    "tests.mechanisms.test_claims:test_sampler_agrees_with_its_audit_and_its_doctored_twin_does_not"
+    "tests.labels.test_claims:test_sampler_agrees_with_its_audit_and_its_doctored_twin_does_not"
 )
 HERE = f"{__name__}:"
-SECURE = (
-    "tests.mechanisms.test_claims:test_secure_labels_are_as_private_as_audited_and_a_twin_is_not"
-)
+SECURE = "tests.labels.test_claims:test_secure_labels_are_as_private_as_audited_and_a_twin_is_not"
 SECURE_THRESHOLDS = f"{HERE}test_thresholds_with_secure_noise"
 SELECTIONS = (
-    "tests.mechanisms.laws.test_secure_selection:"
+    "tests.labels.laws.test_secure_selection:"
     "test_secure_labels_keep_to_the_audit_and_a_twin_does_not"
 )
-SCORES = "tests.noise.test_softmax:test_secure_draws_keep_to_the_range_and_a_twin_does_not"
+SCORES = "tests.base.test_softmax:test_secure_draws_keep_to_the_range_and_a_twin_does_not"
 DPSGD = f"{HERE}test_a_step_of_dp_sgd"
 BATCHES = f"{HERE}test_batches_hold_a_record_at_its_rate"
 PRIVATE = {
@@ -55,7 +53,7 @@ PRIVATE = {
     "papers/darrm/law.py release": AUDITED,
     "labels/laws/laplace.py lnmax": AUDITED,
     "papers/nzc/mathematics/mechanism.py immutable_noisy_argmax": (
-        "tests.mechanisms.test_claims:"
+        "tests.labels.test_claims:"
         "test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_twin_does_not"
     ),
     "base/sources.py Seeded.add_gaussian": AUDITED,
@@ -144,8 +142,8 @@ def drawing(folder):
 
 def of_a_mechanism(drawn):
     """Whether the law of a mechanism draws: the tests of all mechanisms (AUDITED) cover these."""
-    files = {entry.law.partition(".")[0] for entry in registry.ENTRIES}
-    return drawn.split()[0] in {f"mechanisms/laws/{name}.py" for name in files}
+    modules = {entry.law.rpartition(".")[0] for entry in registry.ENTRIES}
+    return drawn.split()[0] in {f"{module.replace('.', '/')}.py" for module in modules}
 
 
 def test_every_draw_is_audited_or_needs_none(root):

@@ -12,12 +12,7 @@ from private_ensembles.audit import FiniteMechanism, audit_function, audit_share
 from private_ensembles.audit.labels import OnCounts, OnTeachers
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.nzc.law import ImmutableNoise
 from tests.audit import oracle
 from tests.labels.listed import AUDIT_DELTA, one_label_each

@@ -1,4 +1,4 @@
-"""One label as the exact audit sees it; every mechanism's own is in tests/mechanisms."""
+"""One label as the exact audit sees it; every mechanism's own is in tests/labels."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,7 @@ from private_ensembles.audit.labels import OnCounts
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 NOISE = GaussianNoise(3.0)
 

@@ -10,12 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles import (
-    Session,
-    draw_scores,
-    release_darrm,
-    release_labels,
-)
+from private_ensembles import Session, draw_scores, release_darrm, release_labels
 from private_ensembles.base import checks
 from private_ensembles.labels.task import Budget, Ensemble, Rehearsal
 from private_ensembles.labels.votes import Votes

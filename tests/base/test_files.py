@@ -167,11 +167,11 @@ import signal, sys, time
 # A test run started in the background hands on that SIGINT is ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from types import SimpleNamespace
-from private_ensembles.jobs import io
+from private_ensembles.base import files
 folder = sys.argv[1]
 snakemake = SimpleNamespace(input=[], output=[folder + "/out.txt"], params=[], wildcards=[],
                             threads=1, log=[folder + "/job.log"], rule="sleeper", config={})
-with io.job(snakemake) as job:
+with files.job(snakemake) as job:
     job.output[0].write_text("half")
     print("ready", flush=True)
     try:
@@ -217,7 +217,7 @@ def test_killed_job_leaves_no_complete_looking_file(tmp_path, root):
 
 def test_io_imports_only_the_standard_library_and_none_of_what_provenance_names(root):
     code = (
-        "import sys; from private_ensembles.jobs import io; io.provenance('torch', 'numpy');"
+        "import sys; from private_ensembles.base import files; files.provenance('torch', 'numpy');"
         "print([m for m in ('numpy', 'pandas', 'torch', 'yaml', 'snakemake') if m in sys.modules])"
     )
     assert python(code, root).communicate() == ("[]\n", "")

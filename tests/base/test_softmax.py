@@ -11,13 +11,7 @@ from scipy.stats import chisquare
 
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.base import softmax
-from private_ensembles.base.softmax import (
-    BITS,
-    accepted,
-    bounds,
-    draw,
-    parts,
-)
+from private_ensembles.base.softmax import BITS, accepted, bounds, draw, parts
 from private_ensembles.base.sources import Secure, Seeded
 from private_ensembles.base.streams import generator
 

@@ -6,12 +6,7 @@ import pandas as pd
 from benchmarks import absent
 from private_ensembles.base.sources import Seeded
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 
 def test_a_small_case_is_what_drawn_labels_say():

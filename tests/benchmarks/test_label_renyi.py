@@ -18,12 +18,7 @@ from private_ensembles.accounting.labels_together.families import (
 from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from tests.labels.accounts.test_groups import exact_delta
 
 from ..accounting.adversaries import both_orders, exact_value, power, random_rows

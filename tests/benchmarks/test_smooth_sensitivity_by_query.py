@@ -1,4 +1,4 @@
-"""Algorithms 3 to 5 one query at a time (their values: tests/papers/pate/mathematics/test_smooth_sensitivity.py)."""
+"""Algorithms 3 to 5 one query at a time; PATE's tests have their values."""
 
 import math
 

@@ -16,16 +16,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit import audit_function
-from private_ensembles.command import (
-    audit,
-    compare,
-    gamma,
-    main,
-    plan,
-    release,
-    session,
-    verify,
-)
+from private_ensembles.command import audit, compare, gamma, main, plan, release, session, verify
 from private_ensembles.run.check import read_yaml
 
 SUBCOMMANDS = {

@@ -9,14 +9,7 @@ import pytest
 
 from private_ensembles.command import output
 from private_ensembles.command.main import main
-from private_ensembles.command.output import (
-    emit,
-    high,
-    low,
-    plain,
-    telling,
-    warn_of,
-)
+from private_ensembles.command.output import emit, high, low, plain, telling, warn_of
 
 
 @pytest.mark.parametrize("value", [1.23456789, 0.1, 1e-9 / 3, 2.0, 123456.7, 0.0])

@@ -9,12 +9,7 @@ from private_ensembles.base import streams
 from private_ensembles.command.main import main
 from private_ensembles.labels.planner import ranking
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 SIZE = {"--teachers": 40, "--classes": 3, "--queries": 30, "--labels": 10}
 GIVEN = {"--epsilon": 3, "--seed": 5} | SIZE

@@ -16,12 +16,7 @@ import pytest
 from private_ensembles.base import files
 from private_ensembles.command import release
 from private_ensembles.command.main import main
-from private_ensembles.release import (
-    ledger_file,
-    own_votes,
-    releasing,
-    showing,
-)
+from private_ensembles.release import ledger_file, own_votes, releasing, showing
 from private_ensembles.release.record import Record, Total
 from tests import ending
 from tests.ledgers import releases, seen_is_charged

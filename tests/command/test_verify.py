@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from private_ensembles.accounting.stated import stated
 from private_ensembles.command import verify
 from private_ensembles.command.main import main
-from private_ensembles.papers.darrm.mathematics.certificate_file import stated
 
 
 @pytest.fixture

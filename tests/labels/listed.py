@@ -4,12 +4,7 @@ from benchmarks.auditors import BUDGET, NOISE, OWN
 from benchmarks.auditors import DELTA as AUDIT_DELTA
 from private_ensembles.labels.mechanism import Mechanism, every
 from private_ensembles.labels.parameters import Cost, Parameters
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
 from private_ensembles.papers.darrm.one_label import terms
 from private_ensembles.papers.ledger.ledger import setting

@@ -14,12 +14,7 @@ from scipy.stats import binom
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.base.root import bisect
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from tests.accounting.adversaries import power
 
 OF_TWO = ["gnmax_exact", "exponential", "permute_and_flip", "ladder"]

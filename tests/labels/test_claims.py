@@ -15,12 +15,7 @@ from private_ensembles.base.sources import Secure, Seeded
 from private_ensembles.base.streams import generator
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import every, load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.darrm.mathematics import gamma_constant
 from private_ensembles.papers.darrm.one_label import terms
 from private_ensembles.papers.dpbag.law import BaggingNoise

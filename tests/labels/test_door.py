@@ -10,14 +10,7 @@ from private_ensembles.labels import registry
 from private_ensembles.labels.door import release, release_votes
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-    shards_of,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
 from private_ensembles.labels.votes import Votes
 
 NAMES = registry.offered()

@@ -14,14 +14,7 @@ from private_ensembles.base.sources import Secure
 from private_ensembles.labels import registry
 from private_ensembles.labels.door import release, release_votes
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-    shards_of,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
 from private_ensembles.labels.votes import Votes
 
 ENDS = [

@@ -10,12 +10,7 @@ from private_ensembles.labels import registry
 from private_ensembles.labels.door import release_votes
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.planner import planning
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.labels.votes import Votes
 
 BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.labels import ballots
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.labels.votes import Votes, read_votes, write_votes
 
 

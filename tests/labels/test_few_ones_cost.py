@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from tests.accounting.adversaries import power
 from tests.labels.accounts.test_groups import OF_TEACHERS, OF_TWO, ON_COUNTS
 

@@ -22,12 +22,7 @@ from private_ensembles.labels import registry
 from private_ensembles.labels.accounts.label import LabelAccount
 from private_ensembles.labels.door import release
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.darrm.one_label import LabelBudget, for_budget, terms
 from private_ensembles.papers.dpbag.law import BaggingNoise
 from private_ensembles.papers.pate.given_noise import at_noise

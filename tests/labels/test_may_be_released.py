@@ -20,12 +20,7 @@ from private_ensembles.labels.door import refusal, release
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.laws.laplace import LaplaceNoise
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.dpbag.law import BaggingNoise
 from private_ensembles.papers.nzc.law import ImmutableNoise
 from tests.labels.drawn import Followed, adaptive_delta

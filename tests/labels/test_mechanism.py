@@ -9,12 +9,7 @@ import pytest
 from private_ensembles.labels import registry
 from private_ensembles.labels.accounts.label import LabelAccount
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 NAMES = registry.offered()
 

@@ -10,12 +10,7 @@ from private_ensembles.audit.histograms import two_class_matrix, two_class_pairs
 from private_ensembles.labels.gnmax import label_probability
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.noise_scale import label_epsilon, noise_scale
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-4, "labels": 5, "teachers": 9}
 LAWS = ("gnmax", "exponential", "permute_and_flip")

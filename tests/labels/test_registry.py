@@ -49,7 +49,7 @@ def test_the_list_loads_no_law_and_no_account(root):
     """Facts only: a table that sorts its rows by them reruns for no change of a mechanism."""
     code = (
         "import sys; from private_ensembles.labels import registry; registry.offered(); "
-        "print([name for name in sys.modules if name == 'numpy' or 'mechanisms.' in name])"
+        "print([name for name in sys.modules if name == 'numpy' or 'labels.' in name])"
     )
     environment = {"PYTHONPATH": str(root / "workflow")}
     loaded = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)

@@ -11,12 +11,7 @@ from private_ensembles.labels.accounts import gaussian_counts, label, thresholds
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.darrm.law import NoisyMajority
 
 LITTLE = Fraction(1, 10**11)

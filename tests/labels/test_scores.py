@@ -6,12 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from private_ensembles import (
-    draw_scores,
-    label_epsilon,
-    score_epsilon,
-    score_scale,
-)
+from private_ensembles import draw_scores, label_epsilon, score_epsilon, score_scale
 from private_ensembles.accounting.labels_together import bounded_range
 from private_ensembles.labels.noisy_counts import rho_cost
 

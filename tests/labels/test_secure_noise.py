@@ -15,12 +15,7 @@ from private_ensembles.base.sources import Secure, Seeded
 from private_ensembles.labels import registry
 from private_ensembles.labels.door import refusal, release
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.dpbag.law import BaggingNoise
 from private_ensembles.papers.pate.given_noise import at_noise
 from tests.labels.drawn import Followed, noise_law

@@ -7,12 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from private_ensembles.labels.votes import (
-    Votes,
-    counts,
-    read_votes,
-    write_votes,
-)
+from private_ensembles.labels.votes import Votes, counts, read_votes, write_votes
 
 GOOD = {
     "votes": np.array([[0, 1, 1], [1, 1, 1], [0, 0, 1]], np.uint8),

@@ -14,12 +14,7 @@ from scipy.integrate import quad
 from scipy.special import expit, gammaln, ndtr, softmax
 
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from tests.labels.drawn import continuous_label, noise_law, whole_label
 
 K, QUERIES, DELTA = 9, 12, 1e-5

@@ -7,13 +7,7 @@ from private_ensembles.base.sources import Secure
 from private_ensembles.labels.ballots import dealt
 from private_ensembles.labels.planner.api import plan
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Rehearsal,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Wanted
 from private_ensembles.release.api import release_darrm, release_labels, release_statement
 
 BUDGET = Budget(2.0, 1e-5)

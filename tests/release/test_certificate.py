@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from private_ensembles.accounting.stated import exactly
 from private_ensembles.labels import registry
 from private_ensembles.labels.task import Task
-from private_ensembles.papers.darrm.mathematics.certificate_file import exactly
 from private_ensembles.release import certificate, release_plan
 from tests.release import releases
 from tests.release.releases import DELTA, PRIVATE, SHARED, cost_of, planned

@@ -13,14 +13,7 @@ from private_ensembles.base.limits import MOST_TEACHERS
 from private_ensembles.labels.planner import planning
 from private_ensembles.labels.planner.defaults import PROFILE
 from private_ensembles.labels.profile import ConsensusProfile
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Rehearsal,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
 from private_ensembles.release import expectation, own_votes
 from private_ensembles.release.api import release_labels
 from private_ensembles.release.expectation import LEAST, right_at_most

@@ -12,12 +12,7 @@ import pytest
 from private_ensembles import release_labels, release_statement
 from private_ensembles.command.main import main
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Ensemble,
-    Rehearsal,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Ensemble, Rehearsal, Task, Wanted
 from private_ensembles.labels.votes import Votes
 from private_ensembles.release import certificate
 from private_ensembles.release.release_plan import ReleasePlan

@@ -12,11 +12,11 @@ from itertools import combinations
 
 import pytest
 
+from private_ensembles.accounting.stated import exactly
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.profile import ConsensusProfile
 from private_ensembles.labels.task import Task
-from private_ensembles.papers.darrm.mathematics.certificate_file import exactly
 from private_ensembles.release.release_plan import ReleasePlan
 from tests.release import releases
 from tests.release.releases import SMALL

@@ -18,12 +18,7 @@ import pytest
 
 from private_ensembles import Session
 from private_ensembles.base import files
-from private_ensembles.release import (
-    certificate,
-    releasing,
-    session_export,
-    showing,
-)
+from private_ensembles.release import certificate, releasing, session_export, showing
 from private_ensembles.release.record import Record
 from private_ensembles.release.releasing import Place
 from tests.ledgers import NOTHING_PROVEN, releases, seen_is_charged

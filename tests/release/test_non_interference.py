@@ -109,7 +109,7 @@ def settings_for(name, size, *, absent=False):
 
 
 def _task(config, size):
-    return own_votes.study.task(
+    return own_votes.planning.task(
         config["planner"],
         config["epsilon"],
         config["delta"],

@@ -1,7 +1,8 @@
 """API, command and workflow do the same between the plan and the labels: their calls are traced.
 
-What is noted are the calls of functions of `release/` and `mechanisms/` while a release is planned
-(`own_votes.planned`) and served (`own_votes.serve`). The workflow's script is run as it is.
+What is noted are the calls of functions of `release/`, and of what draws in `labels/`, while a
+release is planned (`own_votes.planned`) and served (`own_votes.serve`). The workflow's script is
+run as it is.
 """
 
 import runpy
@@ -15,14 +16,7 @@ import yaml
 from private_ensembles.command.main import main
 from private_ensembles.labels import door as door
 from private_ensembles.labels.task import Budget, Protection, Rehearsal
-from private_ensembles.release import (
-    ledger_file,
-    own_votes,
-    pool,
-    record,
-    releasing,
-    session_terms,
-)
+from private_ensembles.release import ledger_file, own_votes, pool, record, releasing, session_terms
 from private_ensembles.release.api import release_labels
 from private_ensembles.report import own_figure as own_figure
 from private_ensembles.run import names_of_files
@@ -30,7 +24,9 @@ from private_ensembles.run.check import check
 from tests.release import flat
 
 HOUSE = Path(own_votes.__file__).parents[1]
-ROOMS = tuple(str(HOUSE / room) for room in ("release", "mechanisms"))
+DRAWS = ("door", "mechanism", "task", "parameters", "registry", "laws", "accounts")
+ROOMS = tuple(f"{HOUSE}/labels/{part}" for part in DRAWS)
+ROOMS += tuple(str(path) for path in (HOUSE / "release").glob("*.py"))
 # What keeps the ledger and writes labels, which the API does not: all there, but for these.
 MODULES = (record, releasing, ledger_file, session_terms, pool)
 LEDGER = {module.__file__ for module in MODULES}

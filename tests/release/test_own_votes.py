@@ -7,12 +7,7 @@ import pytest
 
 from private_ensembles.labels.task import Protection
 from private_ensembles.labels.votes import Votes
-from private_ensembles.release import (
-    own_votes,
-    pool,
-    release_plan,
-    releasing,
-)
+from private_ensembles.release import own_votes, pool, release_plan, releasing
 
 SETTINGS = {
     "mechanisms": ["gnmax", "confident_gnmax", "permute_and_flip", "majority_private"],

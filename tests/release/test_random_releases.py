@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from private_ensembles.accounting.stated import exactly
 from private_ensembles.base.numbers import at_most
 from private_ensembles.command.main import main
 from private_ensembles.labels import registry
-from private_ensembles.papers.darrm.mathematics.certificate_file import exactly
 from tests.ledgers import releases
 from verify import verify
 

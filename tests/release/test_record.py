@@ -6,13 +6,7 @@ import pytest
 
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.planner.ranking import Plan
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.release import release_plan
 from private_ensembles.release.record import Record, Total, together

@@ -12,12 +12,7 @@ import pytest
 
 from private_ensembles.base import files
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.labels.votes import Votes
 from private_ensembles.release import (
     certificate,

@@ -6,12 +6,7 @@ from operator import attrgetter
 import pytest
 
 from private_ensembles.release.own_keys import PLACES, request_of
-from private_ensembles.run.check import (
-    ConfigError,
-    check,
-    check_or_exit,
-    filled,
-)
+from private_ensembles.run.check import ConfigError, check, check_or_exit, filled
 from tests.run.shipped import DEFAULT
 
 TYPED = {

@@ -7,12 +7,7 @@ import time
 import pytest
 
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.release import statement
 from private_ensembles.release.record import Total
 from private_ensembles.release.release_plan import ReleasePlan

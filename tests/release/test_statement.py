@@ -12,12 +12,7 @@ import pytest
 from private_ensembles import release_labels, release_statement
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Protection,
-    Rehearsal,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Protection, Rehearsal, Task, Wanted
 from private_ensembles.release import certificate, release_plan, statement
 from private_ensembles.release.certificate import Proof
 from private_ensembles.release.record import Total

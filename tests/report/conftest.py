@@ -5,13 +5,14 @@ import shutil
 import pytest
 
 from private_ensembles.papers.common import style
+from tests.papers.conftest import drawn  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
 def whole_letters(monkeypatch):
     """Letters are drawn into PDFs one by one: cutting fonts takes most of a small figure's time.
 
-    Byte for byte they are compared in figures/test_legible.py.
+    Byte for byte they are compared in tests/papers/common/test_legible.py.
     """
     monkeypatch.setitem(style.RC, "pdf.fonttype", 3)
 

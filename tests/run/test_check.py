@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 from snakemake.cli import parse_config
 
 from private_ensembles.run import check as module
-from private_ensembles.run.check import (
-    ConfigError,
-    check,
-    check_or_exit,
-    put_back_texts,
-)
+from private_ensembles.run.check import ConfigError, check, check_or_exit, put_back_texts
 from private_ensembles.run.configuration import TEXTS
 from tests.run.shipped import DEFAULT, GONE, ROOT, assert_refused, changed
 

@@ -14,7 +14,8 @@ from private_ensembles.run import fingerprint as module
 from private_ensembles.run.fingerprint import PACKAGE, closure, fingerprint
 
 # Packages that offer names of their modules, which they load when they are asked for.
-LENDERS = ("audit", "darrm", "pate")
+PAPERS = tuple(f"papers.{name}" for name in ("darrm", "dpbag", "nzc", "pate"))
+LENDERS = ("audit", "papers.darrm.mathematics", "papers.pate.mathematics")
 
 
 def forget():
@@ -147,16 +148,22 @@ def test_no_module_takes_from_a_package_what_only_its_getattr_would_load():
 def test_every_mechanism_counts_for_what_offers_it(script):
     found = set(closure(script))
     for entry in registry.ENTRIES:
-        for folder, part in (("laws", entry.law), ("accounts", entry.account)):
-            assert f"private_ensembles.mechanisms.{folder}.{part.partition('.')[0]}" in found
+        for named in (entry.law, entry.account):
+            assert f"{PACKAGE}.{named.rpartition('.')[0]}" in found
     assert "private_ensembles.labels.ladder" in found
 
 
-def test_a_module_that_loads_from_its_package_by_name_counts_with_all_that_lies_in_it(toy):
-    before = toy()
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_module_that_loads_by_name_counts_with_what_it_or_its_imports_name(toy, beside):
+    before = toy(**{f"{PACKAGE}__room__listed": 'NAMED = "room.unused.g"\n'})
     assert f"{PACKAGE}.room.unused" not in closure("script.py")
-    lines = "from importlib import import_module\n\n\ndef f(name):\n    "
-    toy(**{USED: lines + 'return import_module(f"{__package__}.{name}")\n'})
+    named = f"from {PACKAGE}.room.listed import NAMED" if beside else 'NAMED = "room.unused.g"'
+    toy(**{USED: f"{named}\n\n\ndef f(name):\n    return NAMED\n"})
+    assert f"{PACKAGE}.room.unused" not in closure("script.py")
+    loads = (
+        "from importlib import import_module\n\n\ndef f(name):\n    return import_module(NAMED)\n"
+    )
+    toy(**{USED: f"{named}\n{loads}"})
     assert f"{PACKAGE}.room.unused" in closure("script.py")
     once = toy()
     assert toy(**{f"{PACKAGE}__room__unused": "def g(x):\n    return 3 * x\n"}) not in {
@@ -225,16 +232,13 @@ def test_fingerprint_is_the_same_on_every_python(toy):
 @pytest.mark.parametrize(
     ("script", "foreign"),
     [
-        ("optimize_gamma.py", ("teachers", "datasets", "votes", "papers", "figures", "page")),
-        (
-            "train_teachers.py",
-            ("darrm", "pate", "papers", "release", "published", "figures", "page"),
-        ),
-        ("cast_votes.py", ("darrm", "pate", "papers", "release", "published", "figures", "page")),
-        ("download_data.py", ("darrm", "teachers", "papers", "figures", "page")),
-        ("release_labels.py", ("teachers", "figures", "page")),
+        ("optimize_gamma.py", ("training", "labels", "papers.pate", "papers.compare", "report")),
+        ("train_teachers.py", ("labels", "papers", "release", "report")),
+        ("cast_votes.py", ("papers", "release", "report")),
+        ("download_data.py", ("training.teachers", "labels", "papers", "report")),
+        ("release_labels.py", ("training", *PAPERS, "papers.compare", "report")),
     ],
 )
 def test_closure_stays_within_the_rooms_that_the_script_needs(script, foreign):
-    rooms = {name.split(".")[1] for name in closure(script) if "." in name}
-    assert not rooms & set(foreign)
+    rooms = tuple(f"{PACKAGE}.{room}" for room in foreign)
+    assert [name for name in closure(script) if name.startswith(rooms)] == []

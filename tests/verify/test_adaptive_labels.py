@@ -15,8 +15,8 @@ from private_ensembles.accounting.labels_together.account import adaptive_epsilo
 from private_ensembles.accounting.labels_together.families import largest_spread, two_classes
 from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.labels_together.hockey_sticks import excesses
+from private_ensembles.accounting.stated import exactly
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
-from private_ensembles.papers.darrm.mathematics.certificate_file import exactly
 from private_ensembles.release import label_certificate
 from private_ensembles.release.label_certificate import Noise, OnCells
 from verify import verify

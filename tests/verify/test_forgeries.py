@@ -15,9 +15,10 @@ from decimal import Decimal
 
 import pytest
 
+from private_ensembles.accounting.stated import exactly
 from private_ensembles.base import files
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
-from private_ensembles.papers.darrm.mathematics.certificate_file import exactly, record
+from private_ensembles.papers.darrm.mathematics.certificate_file import record
 from verify import verify
 
 from .mutations import stated

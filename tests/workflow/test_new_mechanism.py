@@ -65,7 +65,7 @@ def change(path, diff):
 
 def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, root):
     """Its claim, its sampler, its twin, secure noise and the page of its proof."""
-    shutil.copytree(root / "tests" / "mechanisms", extended / "tests" / "mechanisms")
+    shutil.copytree(root / "tests" / "labels", extended / "tests" / "labels")
     shutil.copytree(root / "docs", extended / "docs")
     shutil.copytree(root / "benchmarks", extended / "benchmarks")
     for name in ("conftest.py", "forks.py"):
@@ -78,7 +78,7 @@ def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, r
     )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n0", "-k", NAME, *files],
-        cwd=extended / "tests" / "mechanisms",
+        cwd=extended / "tests" / "labels",
         capture_output=True,
         text=True,
         check=False,

@@ -81,19 +81,19 @@ CONFIGURATION = {
 }
 FILES = {
     # The planner loads every mechanism.
-    f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE | {"plan_mechanisms"},
+    f"{MODULE}/papers/nzc/mathematics/mechanism.py": MECHANISM | FIGURE | {"plan_mechanisms"},
     f"{MODULE}/papers/nzc/experiment.py": LABELS,
-    f"{MODULE}/papers/nzc/figures.py": FIGURE,
+    f"{MODULE}/papers/nzc/figure_data.py": FIGURE,
     f"{MODULE}/papers/nzc/leads.py": LEADS,
     f"{MODULE}/audit/verdicts.py": {"tabulate_nzc"} | END | LEDGER,
     f"{MODULE}/papers/darrm/one_label.py": LEDGER,
     f"{MODULE}/papers/pate/given_noise.py": LEDGER,
-    f"{MODULE}/configuration/nzc.py": NOTHING,  # its values are what counts
-    f"{MODULE}/ledger/ledger.py": LEDGER,
-    f"{MODULE}/published/relations/nzc.py": END,
+    f"{MODULE}/papers/nzc/section.py": NOTHING,  # its values are what counts
+    f"{MODULE}/papers/ledger/ledger.py": LEDGER,
+    f"{MODULE}/papers/nzc/relations.py": END,
     f"{MODULE}/papers/nzc/tables.py": {"tabulate_nzc", *END},
-    f"{MODULE}/figures/nzc.py": FIGURE,
-    f"{MODULE}/figures/ledger.py": LEDGER,
+    f"{MODULE}/papers/nzc/figures.py": FIGURE,
+    f"{MODULE}/papers/ledger/figure.py": LEDGER,
     "published/nzc_table1.csv": END,
     "published/pate.yaml": LEDGER | END,
     "published/dpbag_table6.csv": LEDGER | END,

@@ -146,24 +146,25 @@ CONFIGURATION = {
 FILES = {
     f"{MODULE}/papers/pate/experiment.py": STUDY,
     f"{MODULE}/papers/pate/given_noise.py": NOTHING,
-    f"{MODULE}/papers/pate/figures.py": {"draw_students", "draw_threshold_effects", *END},
+    f"{MODULE}/papers/pate/figure_data.py": {"draw_students", "draw_threshold_effects", *END},
     f"{MODULE}/papers/pate/orders.py": STUDY | FIGURES,
-    f"{MODULE}/pate/confident.py": STUDY,
-    f"{MODULE}/pate/consensus.py": STUDY | PLAN,
-    f"{MODULE}/mechanisms/laws/laplace.py": STUDY | PLAN,
-    f"{MODULE}/mechanisms/accounts/label.py": STUDY | PLAN,
-    f"{MODULE}/pate/rdp.py": STUDY | FIGURES | PLAN | {"check_printed_arithmetic"},
-    f"{MODULE}/pate/sanitize.py": STUDY | {"check_printed_arithmetic"},
-    f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
-    f"{MODULE}/configuration/pate.py": NOTHING,  # its values are what counts
-    f"{MODULE}/published/relations/pate.py": END,
-    f"{MODULE}/papers/students.py": STUDENTS | BASELINES,
-    f"{MODULE}/student/images.py": STUDENTS | BASELINES,
-    f"{MODULE}/votes/synthetic.py": SYNTHETIC | STUDY | PLAN,
-    f"{MODULE}/teachers/models.py": TEACHERS,
-    f"{MODULE}/teachers/slices.py": TEACHERS,
+    f"{MODULE}/papers/pate/mathematics/confident.py": STUDY,
+    f"{MODULE}/labels/thresholds.py": STUDY | PLAN,
+    f"{MODULE}/labels/laws/laplace.py": STUDY | PLAN,
+    f"{MODULE}/labels/accounts/label.py": STUDY | PLAN,
+    f"{MODULE}/papers/pate/mathematics/rdp.py": STUDY | FIGURES | {"check_printed_arithmetic"},
+    f"{MODULE}/papers/pate/mathematics/sanitize.py": STUDY | {"check_printed_arithmetic"},
+    f"{MODULE}/papers/pate/mathematics/table2.py": {"check_printed_arithmetic", *END},
+    f"{MODULE}/papers/pate/arithmetic.py": {"check_printed_arithmetic", *END},
+    f"{MODULE}/papers/pate/section.py": NOTHING,  # its values are what counts
+    f"{MODULE}/papers/pate/relations.py": END,
+    f"{MODULE}/papers/common/students.py": STUDENTS | BASELINES,
+    f"{MODULE}/training/student/images.py": STUDENTS | BASELINES,
+    f"{MODULE}/labels/profile.py": SYNTHETIC | STUDY | PLAN,
+    f"{MODULE}/training/teachers/models.py": TEACHERS,
+    f"{MODULE}/training/teachers/slices.py": TEACHERS,
     f"{MODULE}/papers/pate/tables.py": {*TABLES, *END},
-    f"{MODULE}/figures/pate.py": FIGURES,
+    f"{MODULE}/papers/pate/figures.py": FIGURES,
     "scripts/account_votes.py": ACCOUNT,
     "published/pate_table2.csv": {"check_printed_arithmetic", *END},
     "published/pate.yaml": {"check_printed_arithmetic", *END},
@@ -234,13 +235,14 @@ def test_every_key_of_pate_and_its_tasks_has_a_row(root):
     assert without == {f"{DIGITS}data", f"{DIGITS}dataset", f"{DIGITS}kind"}
 
 
-def test_every_room_that_only_pate_has_has_a_row(root):
+def test_every_module_that_only_pate_has_has_a_row(root):
     package = root / "workflow" / MODULE
-    paths = [*package.rglob("*pate*.py"), *package.glob("papers/pate/[a-z]*.py")]
-    rooms = {path.relative_to(package).as_posix() for path in paths}
+    paths = package.glob("papers/pate/[a-z]*.py")
+    modules = {path.relative_to(package).as_posix() for path in paths}
     rows = {name.removeprefix(f"{MODULE}/") for name in FILES if name.startswith(MODULE)}
-    assert rooms | {"papers/common/students.py"} <= rows
-    assert {"pate", "student"} <= {row.split("/")[0] for row in rows}
+    assert modules | {"papers/common/students.py"} <= rows
+    folders = {row.rpartition("/")[0] for row in rows}
+    assert {"papers/pate/mathematics", "training/student"} <= folders
 
 
 def test_whatever_rests_on_votes_says_that_it_is_not_for_release(finished_tiny_pate_run):

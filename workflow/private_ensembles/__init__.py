@@ -98,6 +98,18 @@ _PUBLIC = {
     "dpsgd_epsilon": ("training.api", "dpsgd_epsilon"),
     "optimize_gamma": ("papers.darrm.mathematics.optimize", "optimize_gamma"),
     "certify": ("papers.darrm.mathematics.certificate", "certify"),
+    "gamma_constant": ("papers.darrm.mathematics.gamma", "gamma_constant"),
+    "gamma_subsampling": ("papers.darrm.mathematics.gamma", "gamma_subsampling"),
+    "gamma_double_subsampling": ("papers.darrm.mathematics.gamma", "gamma_double_subsampling"),
+    "expected_error": ("papers.darrm.mathematics.error", "expected_error"),
+    "gnmax_sigma": ("labels.gnmax", "gnmax_sigma"),
+    "gnmax_rdp": ("papers.pate.mathematics.rdp", "gnmax_rdp"),
+    "confident_gnmax_privacy": (
+        "papers.pate.mathematics.confident",
+        "confident_gnmax_privacy",
+    ),
+    "exact_epsilon": ("audit.divergence", "exact_epsilon"),
+    "exact_delta": ("audit.divergence", "exact_delta"),
     "release_darrm": ("release.api", "release_darrm"),
     "Session": ("release.session", "Session"),
 }

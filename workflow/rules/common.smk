@@ -44,7 +44,12 @@ from private_ensembles.run.check import (
 from private_ensembles.base.numbers import NUMBER
 from private_ensembles.release import own_keys, releasing
 from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
-from private_ensembles.run import announce, fingerprint as fingerprints, names_of_files as files, targets
+from private_ensembles.run import (
+    announce,
+    fingerprint as fingerprints,
+    names_of_files as files,
+    targets,
+)
 from private_ensembles.labels import registry
 from private_ensembles.training.teachers.slices import slice_names
 
@@ -127,7 +132,7 @@ def fingerprint(*script_and_modules, also=()):
 
 def templates(*names):
     """The templates of a page, as its script's fingerprint counts them."""
-    return [f"../private_ensembles/page/templates/{name}.html" for name in names]
+    return [f"../private_ensembles/report/templates/{name}.html" for name in names]
 
 
 def shown(path, caption, category, subcategory=None, **items):

@@ -5,13 +5,7 @@ from pathlib import Path
 
 from private_ensembles.base import files as io
 from private_ensembles.labels.task import state_protection
-from private_ensembles.release import (
-    expectation,
-    own_keys,
-    pool,
-    releasing,
-    showing,
-)
+from private_ensembles.release import expectation, own_keys, pool, releasing, showing
 from private_ensembles.release import own_votes as accounts
 from private_ensembles.release.files.read import read_own_votes
 from private_ensembles.report import own_page

@@ -12,13 +12,7 @@ import pytest
 
 from private_ensembles.labels.ballots import counted, dealt
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from tests.accounting.adversaries import exact_value, power
 from tests.audit.oracle import all_histograms
 from tests.labels.accounts.test_groups import (

@@ -4,12 +4,7 @@ import pytest
 
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 TASK = Task(Ensemble(9, 3, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 

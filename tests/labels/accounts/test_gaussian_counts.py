@@ -14,12 +14,7 @@ from private_ensembles.labels.gnmax import gnmax_sigma
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.noisy_counts import rho_cost
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 
 def test_one_label_has_the_sigma_of_the_paper():

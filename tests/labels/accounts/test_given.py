@@ -12,14 +12,11 @@ from private_ensembles.labels.laws import laplace
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.laws.laplace import LaplaceNoise
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.papers.dpbag import account as dpbag_account
 from private_ensembles.papers.dpbag import law as bagging
 from private_ensembles.papers.dpbag.law import BaggingNoise
+from private_ensembles.papers.nzc import account as nzc_account
 from private_ensembles.papers.nzc import law as immutable
 from private_ensembles.papers.nzc.law import ImmutableNoise
 from private_ensembles.papers.pate.given_noise import ACCOUNTS
@@ -49,15 +46,15 @@ def test_a_label_of_laplace_noise_costs_twice_its_inverse_scale(scale):
 
 
 def test_bagged_votes_are_proven_below_the_claim_for_a_record_of_any_share():
-    served = given.bagging.cost(bagging.LAW, TASK, BaggingNoise(7, 4, 0.4))
+    served = dpbag_account.bagging.cost(bagging.LAW, TASK, BaggingNoise(7, 4, 0.4))
     assert served.proven < served.claimed == 0.8
-    stricter = given.bagging.cost(bagging.LAW, TASK, BaggingNoise(7, 4, 0.4, share=0.5))
+    stricter = dpbag_account.bagging.cost(bagging.LAW, TASK, BaggingNoise(7, 4, 0.4, share=0.5))
     assert stricter.proven == stricter.claimed == 0.4
     # Exponentials overflow there, and the claim alone is left.
-    loud = given.bagging.cost(bagging.LAW, TASK, BaggingNoise(7, 4, 400.0))
+    loud = dpbag_account.bagging.cost(bagging.LAW, TASK, BaggingNoise(7, 4, 400.0))
     assert loud.proven == loud.claimed == 800.0
 
 
 def test_what_nzc_claims_is_less_than_what_is_true():
-    cost = given.immutable.cost(immutable.LAW, TASK, ImmutableNoise())
+    cost = nzc_account.immutable.cost(immutable.LAW, TASK, ImmutableNoise())
     assert cost.claimed < cost.proven

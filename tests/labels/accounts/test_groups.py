@@ -12,13 +12,7 @@ from private_ensembles.labels import registry
 from private_ensembles.labels.accounts import groups
 from private_ensembles.labels.accounts.account import Account
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from tests.accounting.adversaries import exact_value, power
 from tests.audit.oracle import all_histograms
 

@@ -14,12 +14,7 @@ from private_ensembles.labels.accounts import label as label_account
 from private_ensembles.labels.door import refusal
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.noisy_counts import rho_cost
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 BASE = Task(Ensemble(9, 2), Budget(1.0, 1e-5), Wanted(40, 60))
 

@@ -6,12 +6,7 @@ import pytest
 
 from private_ensembles.accounting.labels import composed, label_epsilon
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 PURE = load("lnmax_pure")
 

@@ -13,12 +13,7 @@ from private_ensembles.labels.accounts import thresholds
 from private_ensembles.labels.door import release
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from tests.labels.strategies import dearest
 
 MECHANISM = load("confident_gnmax_exact")

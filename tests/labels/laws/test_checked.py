@@ -15,12 +15,7 @@ from private_ensembles.labels.gnmax_lattice import lattice_distribution
 from private_ensembles.labels.laws.checked import CheckedNoise, plurality, student
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.pate.given_noise import ACCOUNTS
 from tests.labels.strategies import dearest
 

@@ -13,19 +13,8 @@ from private_ensembles.audit.histograms import both_counts
 from private_ensembles.base.sources import Seeded
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
 from private_ensembles.labels.laws import gaussian
-from private_ensembles.labels.laws.gaussian import (
-    COINS,
-    FINE,
-    WHOLE,
-    GaussianNoise,
-    gnmax,
-)
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.laws.gaussian import COINS, FINE, WHOLE, GaussianNoise, gnmax
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from tests.labels.frequencies import follows
 
 

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.labels.laws.laplace import (
-    LAW,
-    LaplaceNoise,
-    PureScale,
-    lnmax,
-)
+from private_ensembles.labels.laws.laplace import LAW, LaplaceNoise, PureScale, lnmax
 from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
 from tests.labels.frequencies import follows
 

@@ -7,12 +7,7 @@ import pytest
 
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.nzc.law import ImmutableNoise
 
 

@@ -21,13 +21,7 @@ from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.planner import planning, ranking
 from private_ensembles.labels.planner.defaults import PROFILE
 from private_ensembles.labels.profile import ConsensusProfile
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from tests.labels.drawn import Followed, adaptive_delta
 
 NAMES = ["exponential", "permute_and_flip"]
@@ -139,7 +133,7 @@ def test_exponents_are_exact_for_all_counts(name, rate):
 def test_real_draws_fit_the_law_and_not_that_of_a_doctored_twin(name):
     law, noise = load(name).law, SelectionRate(0.9, 1)
     counts = np.array([[6, 4, 4, 1, 0]])
-    runs = 40_000
+    runs = 100_000
     drawn = law.draw(np.repeat(counts, runs, axis=0), noise, Secure())
     seen = np.bincount(drawn, minlength=5)
     assert chisquare(seen, runs * law.distribution(counts, noise)[0]).pvalue > 1e-6

@@ -11,12 +11,7 @@ from private_ensembles.base import secure
 from private_ensembles.base.sources import Secure
 from private_ensembles.labels.laws.table import draw_coins, two_class_pairs
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 TASK = Task(Ensemble(5, 2), Budget(0.5, 1e-3), Wanted(1))
 

@@ -8,14 +8,7 @@ from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.planner import ranking
 from private_ensembles.labels.planner.api import plan
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Rehearsal,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
 
 ASKED = {"ensemble": Ensemble(40, 3), "budget": Budget(3, 1e-5), "labels": 30}
 NAMES = ["gnmax_analytic", "permute_and_flip", "ladder"]

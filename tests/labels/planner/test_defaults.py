@@ -5,12 +5,7 @@ import yaml
 
 from private_ensembles.labels.planner import defaults
 from private_ensembles.labels.profile import ConsensusProfile
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 
 def test_they_are_config_yaml_s(root):

@@ -8,12 +8,7 @@ from private_ensembles.labels import registry
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.laws.selection import SelectionRate
 from private_ensembles.labels.planner import planning
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 SETTINGS = {

@@ -16,12 +16,7 @@ from private_ensembles.labels.mechanism import Mechanism, load
 from private_ensembles.labels.planner import planning, ranking
 from private_ensembles.labels.planner.defaults import PROFILE
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 PROFILES = {
     "mostly easy": ConsensusProfile(2, 0.9, (20, 2), (2, 2), 1.0),

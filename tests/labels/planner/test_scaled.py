@@ -8,12 +8,7 @@ from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.planner import planning, ranking, scaled
 from private_ensembles.labels.planner.scaled import Scaled, scale
 from private_ensembles.labels.profile import ConsensusProfile
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 
 PROFILE = ConsensusProfile(3, 0.7, (20, 2), (2, 2), 1.0)
 TASK = Task(Ensemble(60, 3), Budget(1.0, 1e-5), Wanted(40, 60), profile=PROFILE)

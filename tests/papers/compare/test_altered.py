@@ -6,12 +6,7 @@ import pytest
 import yaml
 
 from private_ensembles.papers.compare.declarations import paper
-from private_ensembles.papers.compare.printed import (
-    FOLDER,
-    Key,
-    key_of,
-    read_published,
-)
+from private_ensembles.papers.compare.printed import FOLDER, Key, key_of, read_published
 from private_ensembles.papers.compare.reproduced import altered, claims_of, flat
 from private_ensembles.run.check import check
 

@@ -14,12 +14,7 @@ from private_ensembles.papers.compare.comparison import (
     compare_relations,
     judge,
 )
-from private_ensembles.papers.compare.declarations import (
-    Cause,
-    Paper,
-    Reproduced,
-    paper,
-)
+from private_ensembles.papers.compare.declarations import Cause, Paper, Reproduced, paper
 from private_ensembles.papers.compare.judging import Estimate, Relation
 from private_ensembles.papers.compare.printed import (
     FOLDER,

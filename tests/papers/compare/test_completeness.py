@@ -100,7 +100,7 @@ def test_every_claim_of_dpbag_in_words_names_rows_that_are_there(root):
     assert named <= set(relations["row"])
     assert set(re.findall(r"`(section\w+)`", text)) <= set(published["item"])
     (test,) = re.findall(r"`(test_\w+)`", text)
-    assert f"def {test}(" in (root / "tests" / "published" / "test_dpbag.py").read_text("utf-8")
+    assert f"def {test}(" in (root / "tests/papers/dpbag/test_printed.py").read_text("utf-8")
 
 
 def test_every_theorem_names_a_test_that_exists(root):

@@ -10,12 +10,7 @@ from private_ensembles.papers.compare.declarations import (
     paper,
     read_paper,
 )
-from private_ensembles.papers.compare.printed import (
-    FOLDER,
-    Key,
-    key_of,
-    read_published,
-)
+from private_ensembles.papers.compare.printed import FOLDER, Key, key_of, read_published
 from private_ensembles.papers.compare.reproduced import flat
 
 PRINTED = read_published(FOLDER.glob("*.csv"))

@@ -12,14 +12,7 @@ from private_ensembles.audit.shared_data import worst_teachers
 from private_ensembles.base.sources import Seeded
 from private_ensembles.labels.door import release
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-    shards_of,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.papers.darrm.mathematics.gamma import label_probability
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma

@@ -14,13 +14,7 @@ from private_ensembles.base.sources import Secure, Seeded
 from private_ensembles.labels.door import answer, release, release_votes
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.planner import ranking
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.darrm.committee_law import Members
 from private_ensembles.papers.darrm.mathematics.committee import plurality_chances

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.base.sources import Secure, Seeded
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.darrm.majority import LAW, Answers
 
 COUNTS = np.array([[3, 1, 1], [2, 2, 1], [1, 2, 2], [0, 5, 0]])

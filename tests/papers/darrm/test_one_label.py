@@ -3,12 +3,7 @@
 import pytest
 
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.darrm.one_label import LabelBudget, for_budget, terms
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from private_ensembles.papers.dpbag.experiment import account, cast_votes, split_thirds
 from private_ensembles.training.data.prepare import load_breast_cancer
+from tests.bagged import bagged  # noqa: F401
 
 BUDGET = {"epsilon": [1, 5], "delta": 1e-5, "delta_of_counts": 1e-3, "noise": 2, "order_max": 80}
 LOGISTIC = {"C": 1.0, "tolerance": 1e-6}

@@ -17,12 +17,7 @@ from private_ensembles.papers.compare.printed import FOLDER, read_published
 from private_ensembles.papers.compare.reproduced import claims_of
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
 from private_ensembles.papers.ledger.figure import draw_ledger
-from private_ensembles.papers.ledger.ledger import (
-    at_noise,
-    ledger,
-    of_bagging,
-    setting,
-)
+from private_ensembles.papers.ledger.ledger import at_noise, ledger, of_bagging, setting
 from private_ensembles.papers.ledger.row import ledger_row
 from private_ensembles.papers.ledger.totals import totals
 from private_ensembles.run.check import check

@@ -7,13 +7,7 @@ from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.labels import registry
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
 from private_ensembles.papers.ledger.ledger import setting
-from private_ensembles.papers.ledger.totals import (
-    FRESH,
-    ONCE,
-    RETRAINED,
-    largest_loss,
-    totals,
-)
+from private_ensembles.papers.ledger.totals import FRESH, ONCE, RETRAINED, largest_loss, totals
 
 BUDGET = {"K": 5, "m": 3, "epsilon": 0.1, "Delta": 1e-4}
 

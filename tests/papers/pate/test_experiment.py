@@ -10,10 +10,10 @@ from scipy import integrate, stats
 
 from private_ensembles.base.secure import MODES
 from private_ensembles.labels.gnmax import analytic_epsilon
-from private_ensembles.labels.lnmax import lnmax_rdp
 from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
 from private_ensembles.papers.pate.experiment import draw_queries, noise_comparison, stated_scores
 from private_ensembles.papers.pate.mathematics.confident import confident_gnmax_privacy
+from private_ensembles.papers.pate.mathematics.lnmax import lnmax_rdp
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
 from private_ensembles.papers.pate.mathematics.rounds import certain_epsilon, confident_round
 from tests.papers.pate.small_votes import (

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from private_ensembles.labels.lnmax import lnmax_rdp
 from private_ensembles.labels.marks import NOT_FOR_RELEASE
 from private_ensembles.papers.pate.figure_data import (
     answering_cost,
@@ -15,6 +14,7 @@ from private_ensembles.papers.pate.figure_data import (
     students_figure,
     threshold_histogram,
 )
+from private_ensembles.papers.pate.mathematics.lnmax import lnmax_rdp
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp, threshold_rdp
 from tests.papers.pate.small_votes import (
     CHECKS,

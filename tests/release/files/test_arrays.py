@@ -100,9 +100,9 @@ def test_a_file_that_unpacks_to_more_than_its_header_says_takes_next_to_no_memor
     path = _archive(tmp_path / "v.npz", {"votes.npy": (_header((2, 2)), 600 << 20)})
     assert path.stat().st_size < 5 << 20
     code = (
-        "import sys; from private_ensembles.votes import foreign\n"
-        "foreign.os.sysconf = lambda name: 1 << 15\n"
-        "try: foreign.read_own_votes(sys.argv[1], n_classes=10)\n"
+        "import sys; from private_ensembles.release.files import read\n"
+        "read.os.sysconf = lambda name: 1 << 15\n"
+        "try: read.read_own_votes(sys.argv[1], n_classes=10)\n"
         "except ValueError as error: print(error)"
     )
 
@@ -110,7 +110,7 @@ def test_a_file_that_unpacks_to_more_than_its_header_says_takes_next_to_no_memor
         resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
 
     given = [sys.executable, "-c", code, str(path)]
-    package = str(Path(own_votes.__file__).parents[2])
+    package = str(Path(own_votes.__file__).parents[3])
     found = subprocess.run(
         given,
         capture_output=True,

@@ -4,12 +4,7 @@ import shlex
 
 import pytest
 
-from private_ensembles.release.files.columns import (
-    Columns,
-    Stated,
-    columns_of,
-    listed,
-)
+from private_ensembles.release.files.columns import Columns, Stated, columns_of, listed
 
 
 def stated(teachers=2, n_classes=2, **more):

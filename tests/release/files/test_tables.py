@@ -1,4 +1,4 @@
-"""The shape of CSV and Parquet files; what their cells mean is in test_foreign_cells."""
+"""The shape of CSV and Parquet files; what their cells mean is in test_cells."""
 
 import sys
 

@@ -9,12 +9,7 @@ from private_ensembles.accounting.labels import label_epsilon
 from private_ensembles.accounting.labels_together.account import adaptive_epsilon, curve
 from private_ensembles.audit.labels import OnCounts
 from private_ensembles.labels import registry
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from studies.best_label.best_label import best_label
 from studies.best_label.comparison import compare, pairs, within
 

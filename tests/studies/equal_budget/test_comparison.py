@@ -10,12 +10,7 @@ from private_ensembles.labels.gnmax_lattice import lattice_distribution
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
 from private_ensembles.labels.marks import NOT_FOR_RELEASE
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from private_ensembles.papers.pate.experiment import draw_queries
 from studies.equal_budget.comparison import compare
 

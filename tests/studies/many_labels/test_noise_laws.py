@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
 from studies.many_labels.noise_laws import LIMIT, many_labels
 
 MANY = {

@@ -5,12 +5,7 @@ import pytest
 import yaml
 
 from private_ensembles.run.check import check
-from private_ensembles.training.data.adult import (
-    CATEGORICAL,
-    NUMERIC,
-    feature_names,
-    load_adult,
-)
+from private_ensembles.training.data.adult import CATEGORICAL, NUMERIC, feature_names, load_adult
 from private_ensembles.training.data.adult import read_part as read
 from private_ensembles.training.data.prepare import prepare
 

@@ -6,12 +6,7 @@ import stat
 import pytest
 
 from private_ensembles.training.data import download
-from private_ensembles.training.data.download import (
-    DownloadError,
-    KnownFile,
-    Patience,
-    fetch,
-)
+from private_ensembles.training.data.download import DownloadError, KnownFile, Patience, fetch
 from tests.loopback import CONTENT, SHA256, Server
 
 

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.training.teachers.boosted_trees import (
-    fit,
-    in_order,
-    scores,
-    shard_votes,
-)
+from private_ensembles.training.teachers.boosted_trees import fit, in_order, scores, shard_votes
 
 SETTINGS = {"rounds": 20, "learning_rate": 0.1, "leaves": 7, "records_per_leaf": 5}
 

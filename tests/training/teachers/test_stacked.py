@@ -13,12 +13,7 @@ from private_ensembles.training.teachers import stacked
 from private_ensembles.training.teachers.device import scaled
 from private_ensembles.training.teachers.layerwise import LayerwiseGradients
 from private_ensembles.training.teachers.models import MODELS, build_model
-from private_ensembles.training.teachers.stacked import (
-    Gradients,
-    cut,
-    finite_states,
-    stack,
-)
+from private_ensembles.training.teachers.stacked import Gradients, cut, finite_states, stack
 from private_ensembles.training.teachers.training import CLIPPED_NORM
 
 SHAPES = {"svhn_cnn": (32, 32, 3), "mnist_cnn": (28, 28), "darrm_cnn": (8, 9)}

@@ -36,6 +36,15 @@ class Composition:
     delta: float
 
 
+def check_orders(orders: ArrayLike) -> NDArray[np.float64]:
+    """orders as float64 (orders,), each finite and > 1; raises ValueError otherwise."""
+    orders = np.atleast_1d(np.asarray(orders, dtype=np.float64))
+    checks.finite_values(orders=orders, above=1)
+    if orders.ndim != 1:
+        raise ValueError("orders: must be a list")
+    return orders
+
+
 def _check(epsilon: float, delta: float, k: int, **probabilities: float) -> None:
     """Raise ValueError naming the first argument out of range."""
     checks.finite(epsilon=epsilon, at_least=0)

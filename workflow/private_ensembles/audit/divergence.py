@@ -50,6 +50,9 @@ def exact_delta(
 ) -> float:
     """Least delta with which the mechanism is (epsilon, delta)-DP.
 
+    >>> round(exact_delta([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], epsilon=0.0), 10)
+    0.5
+
     prob_matrix: (H, L), Pr[label | input], rows adding up to 1 within the stated errors.
     neighbours: (P, 2) pairs of rows, or a sparse (H, H) relation, or a function from a row to its
     neighbours; each pair is compared in both directions. epsilon: nats, >= 0. errors:
@@ -57,9 +60,6 @@ def exact_delta(
 
     Raises ValueError for entries outside [0, 1] beyond the errors, rows that do not add up to 1,
     pairs that are not rows, no pair at all, epsilon < 0 or NaN, negative errors, an unknown side.
-
-    >>> round(exact_delta([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], epsilon=0.0), 10)
-    0.5
     """
     return worst_pair(prob_matrix, neighbours, epsilon=epsilon, **errors).value
 
@@ -72,12 +72,13 @@ def exact_epsilon(
 ) -> float:
     """Least epsilon >= 0 with which the mechanism is (epsilon, delta)-DP; infinite if none is.
 
+    >>> round(exact_epsilon([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], delta=0.0), 4)  # ln 3
+    1.0986
+
     For one pair the worst event S holds the labels with the largest ratios P[a] / P[b], so that
     epsilon = max over such S of log((P[a](S) - delta) / P[b](S)): no search is needed. Arguments
     and errors as :func:`exact_delta`; delta in [0, 1].
-
-    >>> round(exact_epsilon([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], delta=0.0), 4)  # ln 3
-    1.0986
+    Raises ValueError as it does, and for another delta.
     """
     return worst_pair(prob_matrix, neighbours, delta=delta, **errors).value
 

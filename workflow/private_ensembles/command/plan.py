@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def ranking_text(rows: list[dict], protection: Protection, profile: str) -> list[str]:
-    """Return rows of `study.plan_rows` as lines of text, the best first.
+    """Return rows of `planning.plan_rows` as lines of text, the best first.
 
     profile: what it is called. Mechanisms that do not apply for the same reason share a line.
     """

@@ -10,12 +10,7 @@ from private_ensembles import docs_address
 from private_ensembles.base.numbers import at_least
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import pair, real, whole
-from private_ensembles.command.output import (
-    emit,
-    high,
-    say,
-    warn_of,
-)
+from private_ensembles.command.output import emit, high, say, warn_of
 from private_ensembles.labels.assumed_profile import name_profile
 from private_ensembles.labels.task import Protection
 
@@ -75,12 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Release the labels, keep the ledger, and print what may be published."""
     from private_ensembles.base.files import alone, describe, write_csv
-    from private_ensembles.release import (
-        expectation,
-        own_votes,
-        releasing,
-        showing,
-    )
+    from private_ensembles.release import expectation, own_votes, releasing, showing
     from private_ensembles.release.pool import words
 
     options.classes = votes_options.classes(options)

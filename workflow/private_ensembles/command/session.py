@@ -9,13 +9,7 @@ from pathlib import Path
 from private_ensembles.base import checks
 from private_ensembles.command import settings, votes_options
 from private_ensembles.command.numbers import real, whole
-from private_ensembles.command.output import (
-    emit,
-    high,
-    print_help,
-    say,
-    warn_of,
-)
+from private_ensembles.command.output import emit, high, print_help, say, warn_of
 from private_ensembles.labels.task import (
     Budget,
     Ensemble,
@@ -154,12 +148,7 @@ def _head(parser: argparse.ArgumentParser) -> None:
 def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
     from private_ensembles.labels.planner import planning, ranking
-    from private_ensembles.release import (
-        expectation,
-        pool,
-        session_export,
-        session_plan,
-    )
+    from private_ensembles.release import expectation, pool, session_export, session_plan
     from private_ensembles.release.ledger_file import check_new, files_of
     from private_ensembles.release.session import Session
 

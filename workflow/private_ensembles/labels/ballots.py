@@ -24,7 +24,7 @@ def counted(votes: NDArray, n_classes: int) -> NDArray[np.int64]:
     [[1, 0, 2], [0, 2, 0]]
 
     votes: integers (queries, teachers), -1 to n_classes - 1, which are not checked here
-    (`cache.Votes` does).
+    (`votes.Votes` does).
     """
     histograms = np.empty((len(votes), n_classes), np.int64)
     step = max(1, _PIECE // max(1, votes.shape[1], n_classes))

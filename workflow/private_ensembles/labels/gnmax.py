@@ -20,13 +20,7 @@ from scipy.special import ndtr
 from private_ensembles.accounting.composition import conversion_cost, exact_conversion_cost
 from private_ensembles.accounting.gaussian import excess, gaussian_delta
 from private_ensembles.base import checks
-from private_ensembles.base.root import (
-    bisect,
-    doubling,
-    first_failing,
-    first_holding,
-    halving,
-)
+from private_ensembles.base.root import bisect, doubling, first_failing, first_holding, halving
 from private_ensembles.base.rounding import round_up, sixty_digits
 
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
@@ -55,6 +49,13 @@ def gnmax_sigma(
 ) -> float:
     """Return the least standard deviation with which one GNMax label is (epsilon, delta)-DP.
 
+    >>> for method in ("rdp", "improved_rdp", "analytic", "exact"):
+    ...     print(round(gnmax_sigma(0.2676, 3e-4, method=method, n_teachers=11), 2))
+    21.46
+    14.63
+    12.9
+    7.68
+
     Every value returned proves its claim: it is rounded up.
 
     ``rdp``: GNMax is (lambda, lambda / sigma^2)-RDP for every lambda > 1 (PATE, section 4.1), with
@@ -74,13 +75,6 @@ def gnmax_sigma(
     Raises ValueError for epsilon <= 0 or not finite, delta outside (0, 1), an unknown method,
     n_classes < 2, ``exact`` without an odd n_teachers >= 1 or with n_classes other than 2, and a
     grid of orders on which no sigma is enough.
-
-    >>> for method in ("rdp", "improved_rdp", "analytic", "exact"):
-    ...     print(round(gnmax_sigma(0.2676, 3e-4, method=method, n_teachers=11), 2))
-    21.46
-    14.63
-    12.9
-    7.68
     """
     options = {"n_teachers": n_teachers, "n_classes": n_classes, **grid}
     return search_sigma(epsilon, delta, method=method, **options).sigma

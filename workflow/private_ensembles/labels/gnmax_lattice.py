@@ -28,16 +28,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.discrete_gaussian import (
-    BEYOND,
-    law,
-    log_mass,
-    log_tail,
-)
+from private_ensembles.accounting.discrete_gaussian import BEYOND, law, log_mass, log_tail
 from private_ensembles.labels.gnmax import check_sigma
-from private_ensembles.labels.histograms import Merged, blocks, chunks
+from private_ensembles.labels.histograms import Merged, blocks, check_counts, chunks
 from private_ensembles.labels.products import nodes_and_weights
-from private_ensembles.papers.pate.mathematics.rdp import check_counts
 
 # Standard deviations about the counts that are summed; beyond, terms are below e^-60 of the whole.
 _REACH = 11

@@ -19,12 +19,7 @@ from scipy.special import lambertw, log_ndtr
 
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from private_ensembles.labels.gnmax import check_sigma
-from private_ensembles.labels.histograms import (
-    Merged,
-    blocks,
-    chunks,
-    merge,
-)
+from private_ensembles.labels.histograms import Merged, blocks, chunks, merge
 from private_ensembles.labels.products import MANY_CLASSES
 
 # A class that trails by g standard deviations wins with probability at most Phi(-g / sqrt(2)),

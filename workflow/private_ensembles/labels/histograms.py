@@ -13,11 +13,33 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.papers.pate.mathematics.rdp import check_counts
-
 # Numbers worked on at a time, and how many of them in one pass.
 _CHUNK = 2_000_000
 _BLOCK = 50_000
+
+
+def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
+    """counts as int64 (queries, classes), which are not copied if they are that already.
+
+    Raises ValueError for another rank, non-integers, negative counts, or rows that do not add up
+    to the same positive number of teachers.
+    """
+    counts = np.asarray(counts)
+    if counts.ndim != 2 or 0 in counts.shape:
+        raise ValueError(f"counts: shape {counts.shape} must be (queries, classes)")
+    if counts.dtype.kind not in "iu":
+        raise ValueError(f"counts: type {counts.dtype} must be whole numbers")
+    counts = counts.astype(np.int64, copy=False)
+    if counts.min() < 0:
+        raise ValueError(f"counts: {counts.min()} must be at least 0")
+    teachers = counts.sum(axis=1)
+    if teachers[0] < 1 or (teachers != teachers[0]).any():
+        row = int(np.argmax(teachers != teachers[0]))
+        raise ValueError(
+            f"counts of query {row} add up to {teachers[row]}, those of query 0 to {teachers[0]}: "
+            "must be the same positive number of teachers"
+        )
+    return counts
 
 
 @dataclass(frozen=True)

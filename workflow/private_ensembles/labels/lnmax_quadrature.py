@@ -17,12 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks
-from private_ensembles.labels.histograms import (
-    Merged,
-    blocks,
-    chunks,
-    merge,
-)
+from private_ensembles.labels.histograms import Merged, blocks, chunks, merge
 from private_ensembles.labels.products import MANY_CLASSES, integrals_of_others, nodes_and_weights
 
 # Pieces below the point where all noisy counts lie with probability e^-40 are left out, and each

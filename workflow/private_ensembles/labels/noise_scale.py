@@ -16,13 +16,7 @@ from private_ensembles.base import checks
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import Mechanism, load
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 
 
 def noise_scale(

@@ -170,7 +170,7 @@ ENTRIES = (
     ),
     Entry(
         "nzc", "NZC", ("vermilion", "+", ":"),
-        "papers.nzc.law.LAW", "labels.accounts.given.immutable",
+        "papers.nzc.law.LAW", "papers.nzc.account.immutable",
         Origin("NZC", "NZC section 3.2 and Theorem 4", "nzc.md#the-claim-fails"),
         Guarantee(secure=NONE, holds=False),
     ),
@@ -214,7 +214,7 @@ ENTRIES = (
     ),
     Entry(
         "dpbag", "DPBag and SAA", ("orange", "3", "-"),
-        "papers.dpbag.law.LAW", "labels.accounts.given.bagging",
+        "papers.dpbag.law.LAW", "papers.dpbag.account.bagging",
         Origin("DPBag", "DPBag section 3; SAA has one partition",
                "dpbag.md#what-the-numbers-promise"),
         Guarantee(secure=ONE_COIN, data_dependent=True),

@@ -24,13 +24,7 @@ from private_ensembles.labels.task import (
     require_protection,
 )
 from private_ensembles.papers.darrm import law as gamma_law
-from private_ensembles.release import (
-    certificate,
-    expectation,
-    own_votes,
-    release_plan,
-    statement,
-)
+from private_ensembles.release import certificate, expectation, own_votes, release_plan, statement
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.pool import Pool
 

@@ -26,6 +26,7 @@ from private_ensembles.accounting.labels_together.families import (
 )
 from private_ensembles.accounting.labels_together.hockey_sticks import excesses
 from private_ensembles.accounting.labels_together.scales import grid_fineness
+from private_ensembles.accounting.stated import exactly, stated
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.base.numbers import at_most
 from private_ensembles.base.rounding import above
@@ -38,7 +39,7 @@ from private_ensembles.labels.task import Budget, Task
 from private_ensembles.papers.darrm.committee_law import Members
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.papers.darrm.majority import Answers
-from private_ensembles.papers.darrm.mathematics.certificate_file import exactly, privacy, stated
+from private_ensembles.papers.darrm.mathematics.certificate_file import privacy
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from private_ensembles.release import label_certificate, verifier
 from private_ensembles.release.label_certificate import Noise, OnCells, panel_error

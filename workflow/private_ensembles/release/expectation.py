@@ -195,7 +195,7 @@ def of(task: Task, plan: Plan, seed: int) -> Expectation:
     >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
     >>> profile = ConsensusProfile(7, **PROFILE)
     >>> task = Task(Ensemble(40, 7), Budget(2, 1e-5), Wanted(300), profile=profile)
-    >>> (plan,) = study.ranked(task, ["gnmax_analytic"], 0)
+    >>> (plan,) = planning.ranked(task, ["gnmax_analytic"], 0)
     >>> expected = of(task, plan, 0)
     >>> round(expected.right), expected.good, round(expected.usefulness, 2), expected.useful
     (89, 15, 0.2, False)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from private_ensembles.accounting.labels_together.account import deciding_orders
 from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.labels_together.hockey_sticks import joined
-from private_ensembles.papers.darrm.mathematics.certificate_file import exactly, stated
+from private_ensembles.accounting.stated import exactly, stated
 
 # What is tried, one after the other, until the claim is proven: points of the grid for each of the
 # account's own, and how pairs may be grouped. Together they cost at most a share of the dearest, or

@@ -125,7 +125,7 @@ def planned(
 
 
 def public_rows(application: Application) -> list[dict]:
-    """Every mechanism at the budget, best first: as `study.plan_rows`, and `chosen`."""
+    """Every mechanism at the budget, best first: as `planning.plan_rows`, and `chosen`."""
     rows = planning.plan_rows(application.task, application.plans)
     return [row | {"chosen": row["mechanism"] == application.chosen.mechanism} for row in rows]
 
@@ -150,7 +150,7 @@ def public_table(application: Application) -> pd.DataFrame:
 def curves_table(application: Application, seed: int) -> pd.DataFrame:
     """Say what the chosen mechanism and the next best give for fewer labels and other budgets.
 
-    Rows and columns as `scaled_plans.around`, and `chosen`. Like the plan it rests on the profile
+    Rows and columns as `scaled.around`, and `chosen`. Like the plan it rests on the profile
     alone. seed: that of the plan.
     """
     import pandas as pd

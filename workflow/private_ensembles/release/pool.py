@@ -42,7 +42,7 @@ states for all of its batches, or left out
 
     class_names: of classes 0, 1, ...; None: they have none. first_class: 1 if files of votes count
     classes from 1. id_column: the column of a file that says what queries are called; None: one
-    that is called so, if there is one (`foreign_columns.columns_of`).
+    that is called so, if there is one (`columns.columns_of`).
     """
 
     class_names: tuple[str, ...] | None = None

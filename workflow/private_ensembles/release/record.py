@@ -16,12 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from private_ensembles.base.numbers import at_most
-from private_ensembles.release.ledger_file import (
-    RELEASES,
-    Batch,
-    LedgerFile,
-    State,
-)
+from private_ensembles.release.ledger_file import RELEASES, Batch, LedgerFile, State
 
 if TYPE_CHECKING:  # NumPy
     from private_ensembles.release.release_plan import ReleasePlan

@@ -33,13 +33,7 @@ from typing import TYPE_CHECKING
 from private_ensembles.base import checks, files, provenance
 from private_ensembles.base.numbers import at_least, at_most
 from private_ensembles.release import pool, record
-from private_ensembles.release.ledger_file import (
-    RELEASES,
-    Batch,
-    LedgerFile,
-    files_of,
-    lock_of,
-)
+from private_ensembles.release.ledger_file import RELEASES, Batch, LedgerFile, files_of, lock_of
 from private_ensembles.release.record import Record, Release, Total
 
 if TYPE_CHECKING:  # jobs and Snakemake's start need none

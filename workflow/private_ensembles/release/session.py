@@ -28,20 +28,8 @@ from private_ensembles.labels.task import (
     Wanted,
     require_protection,
 )
-from private_ensembles.release import (
-    expectation,
-    pool,
-    session_plan,
-    session_terms,
-    statement,
-)
-from private_ensembles.release.ledger_file import (
-    Batch,
-    LedgerFile,
-    State,
-    check_new,
-    lock_of,
-)
+from private_ensembles.release import expectation, pool, session_plan, session_terms, statement
+from private_ensembles.release.ledger_file import Batch, LedgerFile, State, check_new, lock_of
 from private_ensembles.release.pool import Names
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_terms import Terms

@@ -10,14 +10,7 @@ from private_ensembles.base import checks
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.planner import planning, ranking
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Rehearsal,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
 from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.release_plan import ReleasePlan

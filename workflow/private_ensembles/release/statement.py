@@ -21,22 +21,36 @@ if TYPE_CHECKING:
     from private_ensembles.release.record import Total
 
 CERTIFICATE, STATEMENT = "certificate.json", "statement.html"
-# How each law chooses a label, by the file in mechanisms/laws that has it.
+# How each law chooses a label, by the module that has it.
 _LAWS = {
-    "gaussian": "the class with the most votes wins after Gaussian noise is added to each count",
-    "laplace": "the class with the most votes wins after Laplace noise is added to each count",
-    "gumbel": "each class wins with a probability that grows exponentially with its votes",
-    "exponential": "the class with the most votes wins after exponential noise is added to each "
-    "count",
-    "ladder": "the class with the most votes wins, unless a coin decides; the closer the vote, the "
-    "more often it does",
-    "optimal": "labels are drawn with the probabilities that are right most often at this privacy",
-    "gamma": "the majority's label is given with a probability that depends on how large the "
-    "majority is; otherwise a fair coin decides",
-    "majority": "the class with the most votes wins, without noise, because each teacher's "
-    "training is itself private",
-    "committee": "some teachers, drawn at random once, answer by their plain majority, without "
-    "noise, because each teacher's training is itself private",
+    "labels.laws.gaussian": (
+        "the class with the most votes wins after Gaussian noise is added to each count"
+    ),
+    "labels.laws.laplace": (
+        "the class with the most votes wins after Laplace noise is added to each count"
+    ),
+    "labels.laws.gumbel": (
+        "each class wins with a probability that grows exponentially with its votes"
+    ),
+    "labels.laws.exponential": (
+        "the class with the most votes wins after exponential noise is added to each count"
+    ),
+    "labels.laws.ladder": (
+        "the class with the most votes wins, unless a coin decides; the closer the vote, the more"
+        " often it does"
+    ),
+    "papers.darrm.law": (
+        "the majority's label is given with a probability that depends on how large the majority "
+        "is; otherwise a fair coin decides"
+    ),
+    "papers.darrm.majority": (
+        "the class with the most votes wins, without noise, because each teacher's training is "
+        "itself private"
+    ),
+    "papers.darrm.committee_law": (
+        "some teachers, drawn at random once, answer by their plain majority, without noise, "
+        "because each teacher's training is itself private"
+    ),
 }
 _ADJACENCIES = {
     "replace_one": "the data if one {unit} were replaced by another",
@@ -112,7 +126,7 @@ def statement(plan: ReleasePlan, proof: Proof, charged: Charged) -> str:
 
 def _released(plan: ReleasePlan, charged: Charged) -> str:
     task, entry = plan.task, plan.mechanism.entry
-    law = _LAWS[entry.law.partition(".")[0]]
+    law = _LAWS[entry.law.rpartition(".")[0]]
     how = f"{escape(entry.label)}: {law}"
     if plan.silent:
         how += ". A noisy threshold decides first whether a query is answered at all"

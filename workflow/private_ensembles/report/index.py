@@ -12,12 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.papers.compare.comparison import NUMBER, RELATION, of_kind
-from private_ensembles.report import (
-    chapters,
-    printed,
-    run_facts,
-    verdict,
-)
+from private_ensembles.report import chapters, printed, run_facts, verdict
 from private_ensembles.report.charts import spent_chart
 from private_ensembles.report.findings import of_paper, read_findings
 from private_ensembles.report.html import VERDICTS, read_caption

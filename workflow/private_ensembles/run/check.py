@@ -170,7 +170,7 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
     workflow's own at the end. command_line: what --config gave. A file in which a key stands twice
     ends the process as in :func:`check_or_exit`: Snakemake has taken the last one.
     """
-    *others, own = [str(file) for file in names_of_files] or [""]
+    *others, own = [str(file) for file in files] or [""]
     named = [(os.path.basename(own), own), *((file, file) for file in others)]
     read = []
     for name, path in named:

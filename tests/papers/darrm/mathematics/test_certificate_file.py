@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from private_ensembles.accounting.stated import exactly
 from private_ensembles.papers.darrm.mathematics.certificate_file import (
     certificates_of_gamma,
-    exactly,
     privacy,
 )
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma

@@ -5,15 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.labels import (
-    gnmax,
-    lnmax,
-    noisy_counts,
-    thresholds,
-)
+from private_ensembles.labels import gnmax, lnmax, noisy_counts, thresholds
+from private_ensembles.labels.histograms import check_counts
 from private_ensembles.labels.lnmax_quadrature import check_scale
 from private_ensembles.labels.noisy_counts import Releases
 from private_ensembles.papers.pate import mathematics as pate
+from private_ensembles.papers.pate.mathematics import lnmax as lnmax_costs
 from private_ensembles.papers.pate.mathematics import rdp, sanitize
 from private_ensembles.papers.pate.mathematics.confident import (
     compose_rounds,
@@ -46,19 +43,19 @@ RANGES = {
     "sigma": (gnmax.check_sigma, NOT_POSITIVE, (1e-9,)),
     "scale": (check_scale, NOT_POSITIVE, (1e-9,)),
     "orders": (rdp.check_orders, *ORDERS),
-    "votes": (lambda x: rdp.check_counts([[x, 2]]), (-1, 0.5, -2), (0, 1)),
-    "teachers": (lambda x: rdp.check_counts([[x, 0]]), (0,), (1,)),
+    "votes": (lambda x: check_counts([[x, 2]]), (-1, 0.5, -2), (0, 1)),
+    "teachers": (lambda x: check_counts([[x, 0]]), (0,), (1,)),
     "gnmax_rdp_of_log_q": (
         lambda x: rdp.gnmax_rdp_of_log_q([x], 5.0, [2.0]),
         (1e-9, math.nan),
         (0.0, -1.0),
     ),
     "lnmax_rdp_of_log_q": (
-        lambda x: lnmax.lnmax_rdp_of_log_q([x], 5.0, [2.0]),
+        lambda x: lnmax_costs.lnmax_rdp_of_log_q([x], 5.0, [2.0]),
         (1e-9, math.nan),
         (0.0, -1.0),
     ),
-    "lnmax_log_q": (lambda x: lnmax.lnmax_log_q(COUNTS, x), NOT_POSITIVE, (1.0,)),
+    "lnmax_log_q": (lambda x: lnmax_costs.lnmax_log_q(COUNTS, x), NOT_POSITIVE, (1.0,)),
     "lnmax_independent_rdp": (
         lambda x: lnmax.lnmax_independent_rdp(x, [2.0]),
         NOT_POSITIVE,

@@ -18,7 +18,7 @@ PRINTED = {  # sanitized fixed part and standard deviation, sigma_SS of the last
 def test_rows_print_what_follows_from_their_own_parameters(name):
     """Theorem 23, noise of SS sigma_SS, and the sigma_SS of least cost plus twice that noise."""
     found, (fixed_part, sd, sigma_ss) = printed_arithmetic(ROWS[name]), PRINTED[name]
-    # No parameters that print as SVHN's give its printed cost (tests/papers/compare/test_pate.py).
+    # No parameters that print as SVHN's give its printed cost (tests/papers/pate/test_printed.py).
     expected = 5.4955 if name == "SVHN" else fixed_part
     assert found["sanitized_fixed_part"] == pytest.approx(expected, abs=5.5e-3)
     assert found["sanitized_sd"] == pytest.approx(sd, abs=1e-3)

@@ -1,10 +1,10 @@
 """What labels cost together with noisy counts that are looked at between them, adaptively.
 
 A noisy count that a neighbour moves is charged as it stands, by the one pair of laws that
-dominates whatever is done with it; labels are charged by `accounting.adaptive`, for what they
-release. However the two alternate, they cost no more than if all counts were seen first and all
-labels asked for afterwards. So one backward pass over the labels serves, and one more step for all
-counts together. Theorem and proof: docs/confident-labels.md.
+dominates whatever is done with it; labels are charged by `account`, for what they release. However
+the two alternate, they cost no more than if all counts were seen first and all labels asked for
+afterwards. So one backward pass over the labels serves, and one more step for all counts together.
+Theorem and proof: docs/confident-labels.md.
 """
 
 from __future__ import annotations
@@ -31,13 +31,7 @@ from private_ensembles.accounting.labels_together.account import (
 from private_ensembles.accounting.labels_together.backward_induction import Grid
 from private_ensembles.accounting.labels_together.families import Family
 from private_ensembles.base import checks
-from private_ensembles.base.root import (
-    ascending,
-    doubling,
-    first_failing,
-    first_holding,
-    halving,
-)
+from private_ensembles.base.root import ascending, doubling, first_failing, first_holding, halving
 from private_ensembles.base.rounding import UNIT_ROUNDOFF, above
 
 # Losses of the counts beyond the kernel's reach may hold this share of delta.

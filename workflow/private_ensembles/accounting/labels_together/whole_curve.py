@@ -12,12 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.labels_together.account import (
-    FINE,
-    Curve,
-    check_labels,
-    curve,
-)
+from private_ensembles.accounting.labels_together.account import FINE, Curve, check_labels, curve
 from private_ensembles.accounting.labels_together.families import Family, largest_spread
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 

@@ -5,11 +5,6 @@ from private_ensembles.labels.accounts.account import Account
 from private_ensembles.labels.gnmax import analytic_epsilon
 from private_ensembles.labels.noisy_counts import discrete_cost, paper_epsilon
 from private_ensembles.labels.parameters import Cost
-from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon
-from private_ensembles.papers.nzc.mathematics.truth import claimed_readings, proven_epsilon
-
-# Larger exponentials overflow; nothing but the claim itself is proven there.
-_LARGEST_EPSILON = 700.0
 
 
 class Given(Account):
@@ -39,27 +34,5 @@ class GivenLaplace(Given):
         return Cost(claimed, above(claimed))
 
 
-class GivenImmutable(Given):
-    """NZC: Theorem 4 for one query, gamma read as a scale. It is false (docs/nzc.md)."""
-
-    def cost(self, law, task, parameters):
-        """Return the claim, and what is true of it."""
-        claimed = claimed_readings(parameters.gamma, 1, task.budget.delta)["scale"]
-        return Cost(claimed, proven_epsilon(parameters.constant, parameters.gamma))
-
-
-class GivenBagging(Given):
-    """DPBag: what the moments accountant starts from, 2 lambda m(x; u) and no delta."""
-
-    def cost(self, law, task, parameters):
-        """Return the cost; proven for a share of 1, from the noisy difference of counts."""
-        claimed = 2 * parameters.rate * parameters.share
-        if parameters.share < 1 or claimed >= _LARGEST_EPSILON:
-            return Cost(claimed, claimed)
-        return Cost(claimed, min(claimed, plain_epsilon(1, parameters.rate, task.budget.delta)))
-
-
 gaussian = GivenGaussian()
 laplace = GivenLaplace()
-immutable = GivenImmutable()
-bagging = GivenBagging()

@@ -1,4 +1,4 @@
-"""Labels that are charged together for what they release: `accounting.adaptive` finds the noise.
+"""Labels charged together for what they release: `accounting.labels_together` finds the noise.
 
 What is proven of parts of a label (its noisy counts, its own epsilon, composed) is where the search
 starts, and what is kept if that is less: a `Start` for each law.

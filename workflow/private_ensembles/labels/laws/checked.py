@@ -18,7 +18,7 @@ from private_ensembles.base.rounding import normal_error
 from private_ensembles.base.sources import Source
 from private_ensembles.labels.gnmax import check_sigma, noisy_plurality
 from private_ensembles.labels.gnmax_quadrature import gnmax_nearly_right
-from private_ensembles.labels.histograms import merge
+from private_ensembles.labels.histograms import check_counts, merge
 from private_ensembles.labels.laws.gaussian import Gaussian, GaussianNoise
 from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.parameters import Parameters
@@ -30,7 +30,6 @@ from private_ensembles.labels.thresholds import (
     served_probability,
     student_excess,
 )
-from private_ensembles.papers.pate.mathematics.rdp import check_counts
 
 # By how much the logarithms differ of noise scales at which GNMax's accuracy is tabulated, for
 # cubics between them.

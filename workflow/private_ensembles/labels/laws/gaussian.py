@@ -26,11 +26,10 @@ from private_ensembles.labels.gnmax_quadrature import (
     gnmax_nearly_right,
     gnmax_right,
 )
-from private_ensembles.labels.histograms import merge
+from private_ensembles.labels.histograms import check_counts, merge
 from private_ensembles.labels.laws.law import Law, entries
 from private_ensembles.labels.laws.table import draw_coins, two_class_pairs
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.papers.pate.mathematics.rdp import check_counts
 
 
 @dataclass(frozen=True)

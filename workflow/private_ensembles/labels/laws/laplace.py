@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting.labels_together.families import pure_pair
 from private_ensembles.base.rounding import above
 from private_ensembles.labels.gnmax import noisy_plurality
-from private_ensembles.labels.histograms import merge
+from private_ensembles.labels.histograms import check_counts, merge
 from private_ensembles.labels.laws.law import entries
 from private_ensembles.labels.laws.table import TableLaw
 from private_ensembles.labels.lnmax import ABSOLUTE_ERROR, RELATIVE_ERROR, lnmax_matrix
 from private_ensembles.labels.lnmax_quadrature import check_scale, lnmax_distribution, lnmax_right
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.papers.pate.mathematics.rdp import check_counts
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,7 @@ from private_ensembles.base import checks
 from private_ensembles.labels import registry
 from private_ensembles.labels.planner import planning
 from private_ensembles.labels.planner.ranking import Plan
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Rehearsal,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
 
 
 def plan(

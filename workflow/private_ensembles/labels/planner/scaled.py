@@ -138,9 +138,9 @@ def fewer_labels(
 ) -> pd.DataFrame:
     """Return the plans of several budgets and what becomes of each with fewer labels.
 
-    plans: as `study.plans`, of the same task except for epsilon; those that do not apply
+    plans: as `planning.plans`, of the same task except for epsilon; those that do not apply
     are left out. A plan for less is a plan for more: if a smaller budget gives more right labels,
-    its plan is kept. Columns as `study.plan_rows`, without published and not_applicable,
+    its plan is kept. Columns as `planning.plan_rows`, without published and not_applicable,
     and `wanted` is the number of labels.
     """
     import pandas as pd

@@ -10,7 +10,7 @@ quantile if they were estimated from few runs (`papers.common.standard_errors`, 
 A deviation that is known is taken for the error of a single draw. A verdict says little if another
 result would pass as well: then it is `weak`.
 
-What papers say of several numbers at once are rows as well, of another kind: `published.relations`.
+What papers say of several numbers at once are rows as well, of another kind: each `relations`.
 """
 
 import math
@@ -28,13 +28,7 @@ from private_ensembles.papers.compare import declarations
 from private_ensembles.papers.compare.declarations import Paper, Reproduced, first_that_fits
 from private_ensembles.papers.compare.judging import Evidence, Relation
 from private_ensembles.papers.compare.judging import judge as judge_relation
-from private_ensembles.papers.compare.printed import (
-    KEY,
-    Key,
-    equals_printed,
-    half_unit,
-    key_of,
-)
+from private_ensembles.papers.compare.printed import KEY, Key, equals_printed, half_unit, key_of
 from private_ensembles.papers.compare.reproduced import (
     Reading,
     altered,
@@ -48,7 +42,7 @@ from private_ensembles.papers.pate import relations as pate
 
 COLUMNS = [*KEY, "published", "published_sd"]
 COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note", "kind"]
-# What a row is about: a printed number, or several of them (`published.relations`).
+# What a row is about: a printed number, or several of them (each `relations`).
 NUMBER, RELATION = "number", "relation"
 # Other results that a note names.
 _NAMED = 5

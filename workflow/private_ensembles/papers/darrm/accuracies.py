@@ -88,7 +88,7 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
 def accuracy_by_training(labels: pd.DataFrame) -> pd.DataFrame:
     """Return what labels of each training are expected to achieve, over all test images.
 
-    For differences of mechanisms whose teachers are the same (`published.relations`). labels: as
+    For differences of mechanisms whose teachers are the same (each `relations`). labels: as
     `label_accuracy` takes them; the number of queries and the draw do not matter. Columns:
     _TRAINING_KEY and expected_accuracy. Raises ValueError for missing columns.
     """

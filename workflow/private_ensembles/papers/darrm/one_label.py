@@ -9,13 +9,7 @@ from private_ensembles.accounting.composition import replace_one, simple
 from private_ensembles.labels.mechanism import Mechanism
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.registry import Entry
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Protection,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.papers.darrm.committee_law import Members
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem

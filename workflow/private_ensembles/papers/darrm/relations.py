@@ -10,12 +10,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from private_ensembles.papers.common.standard_errors import Part, standard_error
-from private_ensembles.papers.compare.judging import (
-    Estimate,
-    Evidence,
-    Relation,
-    mean_over_runs,
-)
+from private_ensembles.papers.compare.judging import Estimate, Evidence, Relation, mean_over_runs
 
 # Tables of accuracies, with their allowance m.
 _TABLES = {"table6": 1, "table1": 3, "table8": 5, "table10": 7}

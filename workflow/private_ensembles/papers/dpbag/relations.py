@@ -15,12 +15,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from private_ensembles.papers.compare.declarations import Cause
-from private_ensembles.papers.compare.judging import (
-    Estimate,
-    Evidence,
-    Relation,
-    mean_over_runs,
-)
+from private_ensembles.papers.compare.judging import Estimate, Evidence, Relation, mean_over_runs
 from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
 
 # Our names of methods, by the supplement's.
@@ -50,7 +45,7 @@ _EQUATION_3 = Cause(
         "tolerance; those labels have no proof (docs/dpbag.md, finding 2)."
     ),
     test=(
-        "tests/papers/compare/test_dpbag.py::test_six_counts_of_table_6_come_out_with_equation_3_alone"
+        "tests/papers/dpbag/test_printed.py::test_six_counts_of_table_6_come_out_with_equation_3_alone"
     ),
 )
 # What is known of students that are below print.

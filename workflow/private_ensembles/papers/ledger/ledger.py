@@ -20,18 +20,8 @@ from private_ensembles.base.numbers import delta_of, multiply
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import Mechanism, load
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
-from private_ensembles.papers.darrm.one_label import (
-    LabelBudget,
-    audited_bound,
-    for_budget,
-    terms,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.papers.darrm.one_label import LabelBudget, audited_bound, for_budget, terms
 from private_ensembles.papers.dpbag.law import BaggingNoise
 from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon
 from private_ensembles.papers.ledger.row import ledger_row

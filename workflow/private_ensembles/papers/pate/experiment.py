@@ -16,16 +16,12 @@ from private_ensembles.base.streams import generator, system_generator
 from private_ensembles.labels import registry
 from private_ensembles.labels.laws import gaussian, laplace
 from private_ensembles.labels.laws.checked import CheckedNoise
-from private_ensembles.labels.lnmax import (
-    PAPER_ORDERS,
-    lnmax_independent_rdp,
-    lnmax_privacy,
-    lnmax_rdp,
-)
+from private_ensembles.labels.lnmax import lnmax_independent_rdp
 from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
 from private_ensembles.labels.mechanism import load
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.pate.mathematics.confident import compose_rounds
+from private_ensembles.papers.pate.mathematics.lnmax import PAPER_ORDERS, lnmax_privacy, lnmax_rdp
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
 from private_ensembles.papers.pate.mathematics.rounds import (
     certain_epsilon,

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.labels.lnmax import lnmax_rdp
 from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.papers.pate.mathematics.lnmax import lnmax_rdp
 from private_ensembles.papers.pate.mathematics.rdp import (
     gnmax_rdp,
     log_answer_probability,

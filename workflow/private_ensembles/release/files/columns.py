@@ -49,7 +49,7 @@ class Stated:
     it, so that only votes that are `public` may leave it to the file. id_column, truth_column,
     ignore_columns: what is no teacher's. long_columns: of query, teacher and vote, if each line
     holds one vote. absent: ballots may be missing, as where nothing, NaN or -1 stands; absent_as:
-    what stands there instead of -1. most_ones: as in `cache.Votes`.
+    what stands there instead of -1. most_ones: as in `votes.Votes`.
     """
 
     n_classes: int | None = None

@@ -27,12 +27,7 @@ from private_ensembles.release.files.cells import (
     numbers_of_votes,
     why_wrong,
 )
-from private_ensembles.release.files.columns import (
-    SAY,
-    Stated,
-    ask_for_teachers,
-    short,
-)
+from private_ensembles.release.files.columns import SAY, Stated, ask_for_teachers, short
 from private_ensembles.release.files.tables import Cells, Fits, Table
 
 _READERS = {
@@ -48,7 +43,7 @@ _BYTES_OF_A_COUNT = 150
 def read_own_votes(path: str | Path, **stated: object) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
-    stated: what the owner says of the file, the fields of `foreign_columns.Stated`; all of it is
+    stated: what the owner says of the file, the fields of `columns.Stated`; all of it is
     public. Raises ValueError, one line that names the file, for anything that is not as stated;
     OSError if it cannot be opened.
 

@@ -1,6 +1,6 @@
 """Votes in CSV and Parquet files as spreadsheets, R, pandas, Arrow and databases write them.
 
-pandas reads every cell as a text; `foreign_cells` says what it means. What could be read in two
+pandas reads every cell as a text; `cells` says what it means. What could be read in two
 ways is refused, with what to write instead.
 """
 
@@ -18,14 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles.release.files.cells import Texts, is_value
-from private_ensembles.release.files.columns import (
-    SAY,
-    Columns,
-    Stated,
-    aside,
-    columns_of,
-    short,
-)
+from private_ensembles.release.files.columns import SAY, Columns, Stated, aside, columns_of, short
 
 # Cells that are parsed at a time, and rows at least, as every column of each piece takes its time.
 _CELLS, _ROWS = 1 << 18, 512

@@ -226,7 +226,7 @@ def _split(name, settings, seed):
     return counts | {"generator": generator(seed, name, "split")}
 
 
-# By the name in the configuration; configuration.datasets.ROLES says which files each needs.
+# By the name in the configuration; training.data_section.ROLES says which files each needs.
 FORMATS = {
     "idx": _idx,
     "idx_pool": _idx_pool,

@@ -61,6 +61,8 @@ def expected_error(gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1") -> fl
 
     >>> expected_error([1, 1, 1, 1]), round(expected_error([0, 0, 0, 0]), 4)
     (0.0, 0.3438)
+
+    gamma: (K + 1,), symmetric, in [0, 1]. prior: of the teachers' p_i. Raises ValueError otherwise.
     """
     return expected_error_estimate(gamma, prior).error
 

@@ -48,10 +48,14 @@ def gamma_constant(
 ) -> NDArray[np.float64]:
     """gamma of randomised response, constant in l (DaRRM, Lemma A.1 and Eq. 4), shape (K + 1,).
 
+    >>> gamma_constant(11, 3, 0.1).round(4)[:2].tolist()
+    [0.2975, 0.2975]
+
     The majority of all K teachers is (tau epsilon, lambda)-DP by composition: with
     delta_prime=None by simple composition, tau = K and lambda = 1 - (1 - Delta)^K; otherwise by
     general composition with that slack (Theorem 2.3, appendix D.1.1). A value above 1 means that
-    no noise is needed and is returned as 1.
+    no noise is needed and is returned as 1. Raises
+    ValueError for parameters out of range.
     """
     problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))
     tau, lam = float(K), -math.expm1(K * math.log1p(-Delta))
@@ -88,10 +92,10 @@ def subsampling_probability(K: int, size: int) -> NDArray[np.float64]:
 def gamma_subsampling(K: int, m: int) -> NDArray[np.float64]:
     """gamma of the majority of m teachers drawn without replacement (DaRRM, Lemma 3.1), (K + 1,).
 
-    Raises ValueError unless K is odd and m an integer in 1..K.
-
     >>> gamma_subsampling(3, 1).round(4).tolist()
     [1.0, 0.3333, 0.3333, 1.0]
+
+    Raises ValueError unless K is odd and m an integer in 1..K.
     """
     checks.integer(K=K, at_least=1, odd=True)
     half = subsampling_probability(K, m)[(K + 1) // 2 :]
@@ -101,8 +105,11 @@ def gamma_subsampling(K: int, m: int) -> NDArray[np.float64]:
 def gamma_double_subsampling(K: int, m: int) -> NDArray[np.float64]:
     """gamma of the majority of 2m - 1 drawn teachers; 1 for m >= (K+1)/2 (DaRRM, Theorem 4.1).
 
+    >>> gamma_double_subsampling(3, 1).round(4).tolist()
+    [1.0, 0.3333, 0.3333, 1.0]
+
     The theorem proves m epsilon-DP for i.i.d. teachers with Delta = delta = 0 only; certify every
-    other use.
+    other use. Raises ValueError as `gamma_subsampling` does.
     """
     if int(m) != m:
         raise ValueError(f"m = {m}: double subsampling needs an integer m")

@@ -16,12 +16,7 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     assignment_counts,
 )
 from private_ensembles.papers.darrm.mathematics.series import first_order_assignments
-from private_ensembles.papers.darrm.mathematics.worst_case import (
-    EFFORT,
-    Look,
-    WorstCase,
-    look,
-)
+from private_ensembles.papers.darrm.mathematics.worst_case import EFFORT, Look, WorstCase, look
 
 VIOLATION = 1e-9  # of a row, relative to the allowance; the certificate's scaling pays for it
 FIRST = 4  # one in this many of the edges is in use at the start

@@ -17,8 +17,8 @@ _PUBLIC = {
     "gnss_rdp": "papers.pate.mathematics.sanitize",
     "label_probability": "labels.gnmax",
     "lnmax_distribution": "labels.lnmax_quadrature",
-    "lnmax_privacy": "labels.lnmax",
-    "lnmax_rdp": "labels.lnmax",
+    "lnmax_privacy": "papers.pate.mathematics.lnmax",
+    "lnmax_rdp": "papers.pate.mathematics.lnmax",
     "search_sigma": "labels.gnmax",
     "sigma_curve": "labels.gnmax",
 }

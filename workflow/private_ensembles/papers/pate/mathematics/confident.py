@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
+from private_ensembles.accounting.composition import check_orders, conversion_cost, rdp_to_dp
 from private_ensembles.base import checks
 from private_ensembles.labels.noisy_counts import data_independent_epsilon
-from private_ensembles.papers.pate.mathematics.rdp import check_orders
 from private_ensembles.papers.pate.mathematics.records import Guarded
 from private_ensembles.papers.pate.mathematics.rounds import (
     Round,
@@ -136,6 +135,12 @@ def confident_gnmax_privacy(
 ) -> ConfidentPrivacy:
     """What Confident-GNMax (Algorithm 1) costs on all queries, for certain and as in the paper.
 
+    >>> import numpy as np
+    >>> counts = np.array([[240, 10], [130, 120]] * 50)
+    >>> privacy = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
+    >>> round(privacy.expected_answers, 1), round(privacy.exact_data_independent_epsilon, 2)
+    (46.3, 1.38)
+
     The record shows what is certain first. The paper's expected cost and its sanitised report are
     private, and no guarantee.
 
@@ -145,12 +150,6 @@ def confident_gnmax_privacy(
     computes. `noise` as in :mod:`.tails`, `options` as in :func:`compose_rounds`.
 
     Raises ValueError like `confident_round` and `compose_rounds`.
-
-    >>> import numpy as np
-    >>> counts = np.array([[240, 10], [130, 120]] * 50)
-    >>> privacy = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
-    >>> round(privacy.expected_answers, 1), round(privacy.exact_data_independent_epsilon, 2)
-    (46.3, 1.38)
     """
     single_round = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
     return compose_rounds([single_round], delta, conversion=conversion, formula=formula, **options)

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles.accounting.composition import check_orders
 from private_ensembles.base import checks
-from private_ensembles.papers.pate.mathematics.rdp import (
-    check_orders,
-    gnmax_independent_rdp,
-    gnmax_rdp_of_log_q,
-)
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_independent_rdp, gnmax_rdp_of_log_q
 from private_ensembles.papers.pate.mathematics.tails import Tails, tails_of
 
 # Differences of costs below this part of the ceiling are rounding (a cost is good to 1e-13 of it).

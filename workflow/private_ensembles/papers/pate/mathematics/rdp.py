@@ -17,48 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from private_ensembles.base import checks
-from private_ensembles.base.rounding import (
-    TINY,
-    UNIT_ROUNDOFF,
-    above,
-    below,
-)
+from private_ensembles.accounting.composition import check_orders
+from private_ensembles.base.rounding import TINY, UNIT_ROUNDOFF, above, below
 from private_ensembles.labels.gnmax import check_sigma
+from private_ensembles.labels.histograms import check_counts
 from private_ensembles.papers.pate.mathematics.tails import tails_of
-
-
-def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
-    """counts as int64 (queries, classes), which are not copied if they are that already.
-
-    Raises ValueError for another rank, non-integers, negative counts, or rows that do not add up
-    to the same positive number of teachers.
-    """
-    counts = np.asarray(counts)
-    if counts.ndim != 2 or 0 in counts.shape:
-        raise ValueError(f"counts: shape {counts.shape} must be (queries, classes)")
-    if counts.dtype.kind not in "iu":
-        raise ValueError(f"counts: type {counts.dtype} must be whole numbers")
-    counts = counts.astype(np.int64, copy=False)
-    if counts.min() < 0:
-        raise ValueError(f"counts: {counts.min()} must be at least 0")
-    teachers = counts.sum(axis=1)
-    if teachers[0] < 1 or (teachers != teachers[0]).any():
-        row = int(np.argmax(teachers != teachers[0]))
-        raise ValueError(
-            f"counts of query {row} add up to {teachers[row]}, those of query 0 to {teachers[0]}: "
-            "must be the same positive number of teachers"
-        )
-    return counts
-
-
-def check_orders(orders: ArrayLike) -> NDArray[np.float64]:
-    """orders as float64 (orders,), each finite and > 1; raises ValueError otherwise."""
-    orders = np.atleast_1d(np.asarray(orders, dtype=np.float64))
-    checks.finite_values(orders=orders, above=1)
-    if orders.ndim != 1:
-        raise ValueError("orders: must be a list")
-    return orders
 
 
 def log_of_union_bound(
@@ -163,12 +126,12 @@ def gnmax_rdp(
 ) -> NDArray[np.float64]:
     """Forward Rényi cost of every query's GNMax label at its votes, (queries, orders).
 
+    >>> gnmax_rdp([[240, 10], [130, 120]], sigma=40, orders=[8.0]).round(6).tolist()
+    [[1.2e-05], [0.005]]
+
     Not for release, and no guarantee. counts: votes per class, (queries, classes); sigma: noise in
     votes; orders: lambda > 1; noise as in :mod:`.tails`. Raises ValueError like `gnmax_log_q`,
     `check_orders`.
-
-    >>> gnmax_rdp([[240, 10], [130, 120]], sigma=40, orders=[8.0]).round(6).tolist()
-    [[1.2e-05], [0.005]]
     """
     return gnmax_rdp_of_log_q(gnmax_log_q(counts, sigma, noise=noise), sigma, orders)
 

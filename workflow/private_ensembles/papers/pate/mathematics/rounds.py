@@ -19,15 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.composition import check_orders
+from private_ensembles.labels.histograms import check_counts
 from private_ensembles.labels.noisy_counts import Releases, exact_data_independent_epsilon
 from private_ensembles.labels.thresholds import check_scores, check_threshold, student_excess
 from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
-from private_ensembles.papers.pate.mathematics.rdp import (
-    check_counts,
-    check_orders,
-    gnmax_log_q,
-    gnmax_rdp_of_log_q,
-)
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_log_q, gnmax_rdp_of_log_q
 from private_ensembles.papers.pate.mathematics.smooth_sensitivity import SensitivityProfile
 from private_ensembles.papers.pate.mathematics.tails import tails_of
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from private_ensembles.accounting.composition import check_orders
 from private_ensembles.base import checks
 from private_ensembles.labels.gnmax import check_sigma
-from private_ensembles.papers.pate.mathematics.rdp import check_orders
 
 FORMULAS = ("exact", "paper")
 # Beta times the order, as the authors' public code searches it (smooth_sensitivity_table.py).

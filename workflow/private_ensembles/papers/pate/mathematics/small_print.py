@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from private_ensembles.accounting.composition import conversion_cost, general
+from private_ensembles.accounting.composition import check_orders, conversion_cost, general
 from private_ensembles.base import checks
 from private_ensembles.labels.gnmax import check_sigma
 from private_ensembles.labels.noisy_counts import (
@@ -20,7 +20,7 @@ from private_ensembles.labels.noisy_counts import (
     exact_data_independent_epsilon,
 )
 from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
-from private_ensembles.papers.pate.mathematics.rdp import check_orders, gnmax_rdp_of_log_q
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp_of_log_q
 from private_ensembles.papers.pate.mathematics.tails import GaussianTails
 
 DELTA_GLYPH = 1e-8

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks
+from private_ensembles.labels.histograms import check_counts
 from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
-from private_ensembles.papers.pate.mathematics.rdp import check_counts
 from private_ensembles.papers.pate.mathematics.tails import Tails
 
 # Part of a sum that a float of it cannot show.

@@ -12,13 +12,9 @@ from scipy.integrate import quad
 
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.base.rounding import above
-from private_ensembles.labels.lnmax import (
-    PAPER_ORDERS,
-    lnmax_log_q,
-    lnmax_matrix,
-    lnmax_rdp,
-)
+from private_ensembles.labels.lnmax import lnmax_matrix
 from private_ensembles.papers.pate import mathematics as pate
+from private_ensembles.papers.pate.mathematics.lnmax import PAPER_ORDERS, lnmax_log_q, lnmax_rdp
 
 
 def test_difference_of_laplace_variables_has_the_stated_tail():

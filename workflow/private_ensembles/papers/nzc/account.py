@@ -1,0 +1,17 @@
+"""What one label of NZC costs by the paper's claim, and what is true."""
+
+from private_ensembles.labels.accounts.given import Given
+from private_ensembles.labels.parameters import Cost
+from private_ensembles.papers.nzc.mathematics.truth import claimed_readings, proven_epsilon
+
+
+class GivenImmutable(Given):
+    """NZC: Theorem 4 for one query, gamma read as a scale. It is false (docs/nzc.md)."""
+
+    def cost(self, law, task, parameters):
+        """Return the claim, and what is true of it."""
+        claimed = claimed_readings(parameters.gamma, 1, task.budget.delta)["scale"]
+        return Cost(claimed, proven_epsilon(parameters.constant, parameters.gamma))
+
+
+immutable = GivenImmutable()

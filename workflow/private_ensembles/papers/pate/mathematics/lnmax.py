@@ -1,0 +1,155 @@
+"""What LNMax's labels cost by the votes: PATE's forward data-dependent analysis, not for release.
+
+Costs per label are Rényi bounds at order lambda = l + 1, l times which is the paper's moment
+alpha(l). The paper's bounds are forward ones (:mod:`.rdp`). LNMax itself is in `labels.lnmax`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.composition import check_orders, optimal_homogeneous, rdp_to_dp
+from private_ensembles.base.laplace_tail import log_difference_tail
+from private_ensembles.base.rounding import above, sum_above
+from private_ensembles.labels.lnmax import lnmax_independent_rdp
+from private_ensembles.labels.lnmax_quadrature import check_scale
+from private_ensembles.papers.pate.mathematics.rdp import log_of_union_bound, theorem_6
+from private_ensembles.papers.pate.mathematics.records import Guarded
+
+# The moments l = 1..8 of the published analysis; PATE 2017 reports at l = 8 for MNIST and SVHN.
+PAPER_ORDERS = np.arange(2.0, 10.0)
+ORDERS = np.concatenate([np.arange(1.25, 20, 0.25), np.geomspace(20, 2000, 60)])
+
+
+def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
+    """log of the union bound on Pr[LNMax does not release the plurality], (queries,).
+
+    q = min(1, sum over the other classes of (2 + x) / (4 e^x)), x = gap / scale: each term is the
+    exact chance that the difference of two Laplace draws exceeds the gap (PATE 2017, Lemma 4).
+    Rounded up; -inf for a single class. counts: (queries, classes); scale in votes.
+    Raises ValueError like `check_counts`, `check_scale`.
+    """
+    scale = check_scale(scale)
+
+    def log_tail(gap: NDArray) -> NDArray[np.float64]:
+        return log_difference_tail(gap / scale)
+
+    return log_of_union_bound(counts, log_tail)
+
+
+def lnmax_rdp_of_log_q(
+    log_q: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
+) -> NDArray[np.float64]:
+    """Rényi cost of one label if Pr[it is not the plurality] <= q, (queries, orders).
+
+    The smaller of :func:`lnmax_independent_rdp` and PATE 2017, Theorem 3 (PATE 2018, Theorem 6 with
+    mu_1 = mu_2 = infinity): with c = e^(2 / scale) and l = lambda - 1, (1 - q) ((1 - q) / (1 - c
+    q))^l + q c^l, which bounds e^(l times the cost) and grows with q up to 1 / (1 + c) (for any
+    real l > 0: with r = (1 - q) / (1 - c q) in [1, c] its derivative is l c r^(l+1) - (l+1) r^l +
+    c^l, least at r = 1 and there l (c - 1) - 1 + c^l >= 0). The latter only for q < 1 / (1 + c).
+    Rounded up. Raises ValueError like :func:`lnmax_independent_rdp`, and for log q > 0.
+    """
+    independent = lnmax_independent_rdp(scale, orders, bounds=bounds)
+    scale, orders = check_scale(scale), check_orders(orders)
+    log_q = np.asarray(log_q, dtype=np.float64)[:, None]
+    if not (log_q <= 0).all():
+        raise ValueError("log_q: must be at most 0")
+    L, eps = -log_q, np.array(2 / scale)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        applies = above(np.logaddexp(0, eps), 20) < L
+        bound = theorem_6(L, L - eps, eps, eps, L / (L - eps), orders)
+    bound = np.where(np.isposinf(L), np.nextafter(0, 1), bound)
+    return np.where(applies & np.isfinite(bound), np.minimum(bound, independent), independent)
+
+
+def lnmax_rdp(
+    counts: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
+) -> NDArray[np.float64]:
+    """Forward Rényi cost of every query's LNMax label at its votes, (queries, orders).
+
+    Not for release, and no guarantee. Raises ValueError like `lnmax_log_q` and
+    `lnmax_rdp_of_log_q`.
+    """
+    return lnmax_rdp_of_log_q(lnmax_log_q(counts, scale), scale, orders, bounds=bounds)
+
+
+@dataclass(frozen=True, repr=False)
+class LnmaxPrivacy(Guarded):
+    """What LNMax costs on some queries.
+
+    Public: label_epsilon = 2 / scale of one label; pure_epsilon of all of them, simply added;
+    data_independent_epsilon by Rényi orders; optimal_data_independent_epsilon, the optimal
+    composition of two (1 / scale)-DP mechanisms a query: the two counts that one teacher moves by
+    1 each are released with noise of their own. Not for release, and no guarantee: epsilon, the
+    forward data-dependent one that the paper states, and its order.
+    """
+
+    public: ClassVar[tuple[str, ...]] = (
+        "optimal_data_independent_epsilon",
+        "data_independent_epsilon",
+        "pure_epsilon",
+        "label_epsilon",
+        "delta",
+        "conversion",
+        "queries",
+    )
+    called: ClassVar[dict[str, str]] = {
+        "epsilon": "forward_epsilon",
+        "order": "forward_epsilon_order",
+    }
+
+    queries: int
+    delta: float
+    conversion: str
+    epsilon: float
+    order: float
+    label_epsilon: float
+    pure_epsilon: float
+    data_independent_epsilon: float
+    optimal_data_independent_epsilon: float
+
+
+def lnmax_privacy(
+    counts: ArrayLike,
+    scale: float,
+    delta: float,
+    *,
+    conversion: str = "improved",
+    bounds: str = "tight",
+    orders: ArrayLike | None = None,
+) -> LnmaxPrivacy:
+    """Cost of LNMax on all queries; ``classic``, ``paper`` and PAPER_ORDERS are PATE 2017's way.
+
+    There epsilon = min over l of (sum of alpha(l) + log(1/delta)) / l, l = 1..8. counts: (queries,
+    classes); scale in votes. Raises ValueError like :func:`lnmax_rdp`, for delta outside (0, 1) and
+    an unknown conversion.
+    """
+    grid = check_orders(ORDERS if orders is None else orders)
+    costs = lnmax_rdp(counts, scale, grid, bounds=bounds)
+    queries = len(costs)
+    sums = sum_above(costs, axis=0)
+    epsilon, order = rdp_to_dp(grid, sums, delta, conversion)
+    independent, _ = rdp_to_dp(
+        grid,
+        above(queries * lnmax_independent_rdp(scale, grid, bounds=bounds)),
+        delta,
+        conversion,
+    )
+    label = above(2 / scale)
+    return LnmaxPrivacy(
+        queries=queries,
+        delta=delta,
+        conversion=conversion,
+        epsilon=epsilon,
+        order=order,
+        label_epsilon=label,
+        pure_epsilon=above(queries * label),
+        data_independent_epsilon=independent,
+        optimal_data_independent_epsilon=optimal_homogeneous(
+            above(1 / scale), 0.0, 2 * queries, delta
+        ).epsilon,
+    )
