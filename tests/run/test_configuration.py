@@ -122,7 +122,7 @@ def test_facts_of_a_release_are_checked_before_anything_runs(tmp_path, given, sa
 
 def test_a_rehearsal_and_a_session_need_not_state_them(tmp_path):
     (tmp_path / "votes.csv").touch()
-    session = {"session": "votes.csv", "batch": "a", "n_teachers": None}
+    session = {"session": "votes.csv", "batch": "a", "n_teachers": None, "n_classes": None}
     for given in ({"noise": "reproducible"}, session):
         settings = check(DEFAULT | OWN | {"shards": None} | given, str(tmp_path))
         assert settings.own.protection.shards is None
@@ -133,6 +133,10 @@ def test_a_rehearsal_and_a_session_need_not_state_them(tmp_path):
     [
         ({"absent": True}, "^absent = True: must be no, as the session states its own"),
         ({"n_teachers": 7}, "^n_teachers = 7: must be null, as the session states its own"),
+        ({"epsilon": 2}, "^epsilon = 2: must be 1, as the session states its own"),
+        ({"delta": 1e-6}, "^delta = 1e-06: must be 1e-05, as the session states its own"),
+        ({"labels_wanted": 9}, "^labels_wanted = 9: must be null, as the session states its own"),
+        ({"n_classes": 3}, "^n_classes = 3: must be null, as the session states its own"),
         ({"teacher_epsilon": 1}, "^teacher_epsilon = 1: must be null, as the session states its"),
         ({"adjacency": "add_remove"}, "^adjacency = 'add_remove': must be replace_one, as the ses"),
         ({"most_ones": 7}, "^most_ones = 7: must be null, as a session would have to remember"),
@@ -145,7 +149,13 @@ def test_a_session_states_by_itself_what_ballots_are(tmp_path, given, says):
         check(config | given, str(tmp_path))
 
 
-BATCH = {"session": "votes.csv", "batch": "a", "shards": None, "n_teachers": None}
+BATCH = {
+    "session": "votes.csv",
+    "batch": "a",
+    "shards": None,
+    "n_teachers": None,
+    "n_classes": None,
+}
 
 
 @pytest.mark.parametrize(

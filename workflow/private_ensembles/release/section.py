@@ -183,7 +183,11 @@ class Own(settings.MainSection):
             "protection.adjacency": "replace_one",
             "ensemble.absent": False,
             "ensemble.teachers": None,
+            "ensemble.classes": None,
             "ensemble.teacher_epsilon": None,
+            "budget.epsilon": 1,
+            "budget.delta": 1e-5,
+            "wanted.labels": None,
         }
         for place, default in usual.items():
             if (value := attrgetter(place)(self)) != default:
