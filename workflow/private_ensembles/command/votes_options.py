@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from private_ensembles.command.numbers import whole
 from private_ensembles.labels.planner import defaults
+from private_ensembles.release.files import formats
 
 
 class TakesOptions(Protocol):
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # --help reads no votes
     from private_ensembles.release.pool import Pool
 
 # What the help says a file of votes may be.
-FILE = "a file .npz, .npy, .csv or .parquet; stays private"
+FILE = f"a file {formats.list_endings()}; stays private"
 
 
 # What is said of a file, by the names of the workflow's keys and of the reader's arguments.

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from private_ensembles.base import settings
 from private_ensembles.base.settings import about
 from private_ensembles.release.class_names import read_class_names
+from private_ensembles.release.files import formats
 
 
 class Ensemble(settings.Section):
@@ -127,9 +128,9 @@ class Session(settings.Section):
 class Own(settings.MainSection):
     """Your own votes, on which everything runs in place of the papers."""
 
-    votes: settings.Maybe[
-        Annotated[str, Field(pattern=r"\.(npz|npy|csv|parquet)$"), settings.File]
-    ] = about("Their file; null runs the papers.")
+    votes: settings.Maybe[Annotated[str, Field(pattern=formats.pattern()), settings.File]] = about(
+        "Their file; null runs the papers."
+    )
     ensemble: Ensemble
     budget: Budget
     protection: Protection

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 
 from private_ensembles.labels.ballots import ABSENT
 from private_ensembles.labels.votes import Votes
-from private_ensembles.release.files import arrays, tables
 from private_ensembles.release.files.cells import (
     WRONG,
     classes_of,
@@ -28,14 +28,9 @@ from private_ensembles.release.files.cells import (
     why_wrong,
 )
 from private_ensembles.release.files.columns import SAY, Stated, ask_for_teachers, short
+from private_ensembles.release.files.formats import READERS
 from private_ensembles.release.files.tables import Cells, Fits, Table
 
-_READERS = {
-    ".npz": arrays.read_npz,
-    ".npy": arrays.read_npy,
-    ".csv": tables.read_csv,
-    ".parquet": tables.read_parquet,
-}
 # Memory that one count takes on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
 
@@ -58,14 +53,16 @@ def read_own_votes(path: str | Path, **stated: object) -> Votes:
     ([[1, 2, 0], [2, 1, 0]], [1, -1], ('x.png', 'y.png'))
     """
     path, said = Path(path), Stated(**stated)
-    suffix = path.suffix.lower()
-    if suffix not in _READERS:
-        raise ValueError(f"{path}: must end in {', '.join(_READERS)}")
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ValueError(f"{path}: must end in {', '.join(READERS)}")
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would wait for ever
         raise ValueError(f"{path}: must be a file")
     fits = partial(_fits, said.n_classes)
+    module, _, function = reader.rpartition(".")
+    read = getattr(import_module(f"private_ensembles.{module}"), function)
     try:
-        return _votes(_READERS[suffix](path, said, fits), said, fits)
+        return _votes(read(path, said, fits), said, fits)
     except ValueError as error:
         text = " ".join(str(error).split())
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
