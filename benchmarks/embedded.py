@@ -36,7 +36,7 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
     facts = describe("snakemake", "numpy", "scipy")
     rows = []
     for number in range(1 if quick else ROUNDS):
-        some = ["--configfile", str(ROOT / "tests/config/tiny.yaml")] if quick else []
+        some = ["--configfile", str(ROOT / "config/scenarios/tiny.yaml")] if quick else []
         wall, seconds = measure_run(some)
         rows += [
             {"round": number, "rule": rule, "jobs": len(each), "seconds": sum(each)}

@@ -228,15 +228,17 @@ def planned(run_snakemake):
 
 @pytest.fixture(scope="session")
 def finish_run(made_once, copy_workflow, start_snakemake):
-    """The folder in which a configuration of tests/config has run to its end, by its name."""
+    """The folder in which a scenario, or tiny_studies, has run to its end, by its name."""
 
     @functools.cache
     def finish(name: str) -> Path:
         def run(folder: Path) -> str:
             copy_workflow(folder)
-            own = ("--snakefile", "studies/Snakefile") if name == "tiny_studies" else ()
-            tiny = ("--configfile", f"tests/config/{name}.yaml", "--cores", "2")
-            done = start_snakemake(folder, *own, *tiny)
+            studies = name == "tiny_studies"
+            own = ("--snakefile", "studies/Snakefile") if studies else ()
+            place = "tests/config" if studies else "config/scenarios"
+            given = ("--configfile", f"{place}/{name}.yaml", "--cores", "2")
+            done = start_snakemake(folder, *own, *given)
             return f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
 
         folder, said = made_once(f"finished-{name}", run)

@@ -191,7 +191,7 @@ def test_the_image_s_pip_commands_make_an_environment_that_runs_the_workflow(roo
     bin_folder = tmp_path / "venv" / "bin"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment |= {"PATH": f"{bin_folder}:{os.environ['PATH']}", "LOCK": "cpu"}
-    commands += ["pip check", "snakemake -n --configfile tests/config/tiny.yaml --cores 1"]
+    commands += ["pip check", "snakemake -n --configfile config/scenarios/tiny.yaml --cores 1"]
     commands += ["cd / && private-ensembles --version"]
     for command in commands:
         done = subprocess.run(

@@ -29,7 +29,7 @@ def test_a_section_that_is_left_out_is_null_and_nothing_more(tmp_path):
 
 def test_the_published_configuration_is_valid_and_all_of_it_is_a_change(root):
     """Thirty trainings of DaRRM's teachers, five splits of boosted trees, the papers' data."""
-    published = read(root / "config" / "published.yaml")
+    published = read(root / "config" / "scenarios" / "published.yaml")
     run = filled(published, read(root / "config.yaml"))
     checked = check(run)
     assert len(checked.darrm.training_seeds) == 30
@@ -41,7 +41,8 @@ def test_the_published_configuration_is_valid_and_all_of_it_is_a_change(root):
 
 def test_what_is_published_says_that_it_is_of_the_published_configuration(root):
     """Pages give the command; the file that it names was written from the run's configuration."""
-    assert read(root / "docs" / "configuration.yaml") == read(root / "config" / "published.yaml")
+    published = read(root / "config" / "scenarios" / "published.yaml")
+    assert read(root / "docs" / "configuration.yaml") == published
     for paper in ("darrm", "pate", "dpbag", "nzc"):
         page = (root / "docs" / paper / "README.md").read_text(encoding="utf-8")
         assert "publish_docs --cores all --configfile docs/configuration.yaml" in page

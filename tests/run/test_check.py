@@ -26,12 +26,12 @@ def test_default_configuration_is_valid_and_unchanged_by_the_check():
     assert check(DEFAULT).plain() == DEFAULT | {"noise": "reproducible"}  # which `auto` is here
 
 
-@pytest.mark.parametrize(
-    "name", ["tiny.yaml", "tiny_paper.yaml", "tiny_pate.yaml", "tiny_nzc.yaml"]
-)
-def test_test_configurations_are_valid(root, name, tmp_path):
-    given = yaml.safe_load((root / "tests" / "config" / name).read_text())
-    check(module.filled(given, DEFAULT), str(tmp_path))
+SCENARIOS = sorted((ROOT / "config" / "scenarios").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_scenarios_are_valid(path, tmp_path):
+    check(module.filled(yaml.safe_load(path.read_text()), DEFAULT), str(tmp_path))
 
 
 @pytest.mark.parametrize(

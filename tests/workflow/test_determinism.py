@@ -15,7 +15,7 @@ KINDS = {
     "tiny": {"csv", "html", "json", "npz", "pdf", "png", "pt"},
     "tiny_pate": {"csv", "html", "npz", "pdf", "png", "pt"},
 }
-TINY = ("--configfile", "tests/config/tiny.yaml")
+TINY = ("--configfile", "config/scenarios/tiny.yaml")
 KEYS = {
     *("file", "sha256", "rule", "wildcards", "params", "seed", "inputs"),
     *("versions", "revision", "python", "machine", "device"),
@@ -32,7 +32,7 @@ def test_one_core_and_two_give_the_same_results_from_two_fresh_copies(
     # The finished run is another copy, run on two cores. Nothing but the list in comparison.py
     # is left out: figures, votes, teachers, students and the page are compared byte for byte.
     folder = copy_workflow(tmp_path / "another" / "place")
-    done = run_snakemake(folder, "--configfile", f"tests/config/{name}.yaml", "--cores", "1")
+    done = run_snakemake(folder, "--configfile", f"config/scenarios/{name}.yaml", "--cores", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     one, two = comparison.contents(folder), comparison.contents(finish_run(name))
     assert {file.rsplit(".", 1)[1] for file in one} == KINDS[name]
@@ -49,7 +49,7 @@ def test_labels_accounts_and_students_made_again_on_one_core_are_the_same(
         "results/pate/students/task=digits,aggregator=lnmax-60,seed=0.csv",
     ]
     before = {name: (folder / name).stat().st_mtime_ns for name in made}
-    tiny = ("--configfile", "tests/config/tiny_pate.yaml", "--cores", "1")
+    tiny = ("--configfile", "config/scenarios/tiny_pate.yaml", "--cores", "1")
     done = run_snakemake(folder, *tiny, "--force", *made)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all((folder / name).stat().st_mtime_ns > before[name] for name in made)
@@ -75,7 +75,7 @@ def test_every_result_has_a_record_of_its_origin(name, finish_run):
 @pytest.mark.parametrize("name", ["tiny", "tiny_pate", "tiny_nzc"])
 def test_a_finished_run_has_nothing_left_to_do(name, finish_run, planned):
     folder = finish_run(name)
-    assert planned(folder, "--configfile", f"tests/config/{name}.yaml", "--cores", "2") == {}
+    assert planned(folder, "--configfile", f"config/scenarios/{name}.yaml", "--cores", "2") == {}
     for page in ("index.html", "fidelity.csv"):
         assert (folder / "results" / page).stat().st_size > 0
 

@@ -37,7 +37,7 @@ from ..release import flat
 OWN = Path("results/own")
 RELEASE = OWN / "release"
 MECHANISMS = ["gnmax_analytic", "permute_and_flip"]
-TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
+TINY = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "1")
 GIVEN = (
     "votes=votes.npz",
     "n_teachers=60",
@@ -196,7 +196,7 @@ def folder(tmp_path, copy_workflow):
     """The workflow with votes, and few mechanisms to plan."""
     folder = copy_workflow(tmp_path / "copy")
     drawn_votes(folder / "votes.npz")
-    tiny = folder / "tests" / "config" / "tiny.yaml"
+    tiny = folder / "config" / "scenarios" / "tiny.yaml"
     settings = yaml.safe_load(tiny.read_text())
     settings["planner"]["mechanisms"] = MECHANISMS
     tiny.write_text(yaml.safe_dump(settings))

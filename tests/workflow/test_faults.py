@@ -14,7 +14,7 @@ from private_ensembles.base.provenance import record_path
 from ..conftest import jobs_by_rule
 from ..loopback import CONTENT, SHA256, Server
 
-TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
+TINY = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "1")
 DIGITS = "results/datasets/digits.npz"
 SIGMA = "results/darrm/privacy/mechanism=gnmax,K=5,epsilon=0.11,delta=0.0001.csv"
 GAMMA = (
@@ -102,7 +102,7 @@ def test_deleted_results_are_made_again_as_the_note_says(
     }
     for path in (table, *others):
         (finished / path).unlink()
-    tiny = ("--configfile", "tests/config/tiny.yaml")
+    tiny = ("--configfile", "config/scenarios/tiny.yaml")
 
     darrm = (*TINY, "darrm")  # of the target `all` the comparison and the page would follow
     done = run_snakemake(finished, *darrm)
@@ -235,7 +235,7 @@ def test_worker_without_memory_is_one_line(folder, run_snakemake):
         "synthetic_votes: {glyph: {n_queries: 1000000, n_classes: 10000}}\n"
     )
     votes = "results/votes/glyph/kind=synthetic,K=20,seed=0.npz"
-    tiny = (folder, "--configfile", "tests/config/tiny_pate.yaml")
+    tiny = (folder, "--configfile", "config/scenarios/tiny_pate.yaml")
     done = run_snakemake(*tiny, "large.yaml", "--cores", "1", votes, memory=6 << 30)
     assert error_line(done).startswith("error: out of memory: Unable to allocate")
     assert not (folder / votes).exists()

@@ -73,10 +73,10 @@ def test_rules_run_under_their_prefix_beside_rules_of_another_workflow(other, ru
 
 
 def test_the_imported_targets_plan_what_they_do_at_home(other, clone, planned):
-    tiny = yaml.safe_load((clone / "tests" / "config" / "tiny.yaml").read_text())
+    tiny = yaml.safe_load((clone / "config" / "scenarios" / "tiny.yaml").read_text())
     configure(other, tiny)
     ours = planned(other, "--cores", "1", "pe_all")
-    theirs = planned(clone, "--cores", "1", "--configfile", "tests/config/tiny.yaml")
+    theirs = planned(clone, "--cores", "1", "--configfile", "config/scenarios/tiny.yaml")
     assert ours.pop("pe_all") == 1
     assert {name.removeprefix("pe_"): number for name, number in ours.items()} == theirs
 

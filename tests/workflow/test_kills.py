@@ -19,7 +19,7 @@ import yaml
 from . import comparison
 
 ROUNDS = int(os.environ.get("PRIVATE_ENSEMBLES_KILL_ROUNDS", "10"))
-TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "2")
+TINY = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "2")
 KILLS = 5  # in one run of the workflow, each followed by a resumption
 JOBS = 25  # of the tiny run, without its target
 TEACHERS = "results/teachers/digits/kind=private,K=5,seed=0.pt"

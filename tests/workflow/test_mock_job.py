@@ -10,7 +10,7 @@ import yaml
 from tests.conftest import users_environment
 from tests.workflow import comparison
 
-PATE = ("--configfile", "tests/config/tiny_pate.yaml", "--cores", "2")
+PATE = ("--configfile", "config/scenarios/tiny_pate.yaml", "--cores", "2")
 # Everything that an object holds, in a form that can be written and compared.
 HELD = """
 import json

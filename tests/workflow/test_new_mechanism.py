@@ -35,13 +35,13 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
         else:
             change(path, content)
     # All mechanisms, and the new one: what the page changes is config.yaml's own list of them.
-    tiny_yaml = folder / "tests" / "config" / "tiny.yaml"
+    tiny_yaml = folder / "config" / "scenarios" / "tiny.yaml"
     settings = yaml.safe_load(tiny_yaml.read_text(encoding="utf-8"))
     del settings["planner"]["mechanisms"]
     tiny_yaml.write_text(yaml.safe_dump(settings), encoding="utf-8")
     votes = "\n".join(",".join("0011122201"[i:] + "0011122201"[:i]) for i in range(10))
     (folder / "votes.csv").write_text(votes + "\n")
-    tiny = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
+    tiny = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "1")
     done = run_snakemake(folder, *tiny, "--", "results/planner/tables/planner.csv")
     assert done.returncode == 0, done.stderr
     # Of three classes it draws from a seed alone: that is enough for a rehearsal.

@@ -12,7 +12,7 @@ import yaml
 
 from ..ledgers import releases
 
-TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
+TINY = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "1")
 GIVEN = (
     "--config",
     "votes=votes.npz",
@@ -39,7 +39,7 @@ def folder(tmp_path_factory, copy_workflow):
     folder = copy_workflow(tmp_path_factory.mktemp("own") / "copy")
     # Half of a job's time goes into the search for this one's parameters, which is the planner's
     # (tests/experiments); test_new_mechanism.py serves own votes with all of them.
-    tiny = folder / "tests" / "config" / "tiny.yaml"
+    tiny = folder / "config" / "scenarios" / "tiny.yaml"
     settings = yaml.safe_load(tiny.read_text())
     settings["planner"]["mechanisms"].remove("confident_gnmax")
     tiny.write_text(yaml.safe_dump(settings))
@@ -162,7 +162,7 @@ def test_a_neighbour_publishes_the_same_bytes(finished, run_snakemake):
 @pytest.mark.parametrize(("template", "jobs"), [("own", {"apply_votes": 1}), ("index", {})])
 def test_a_template_of_its_own_page_alone_makes_that_again(finished, planned, template, jobs):
     folder, _ = finished
-    given = ("--configfile", "tests/config/tiny.yaml", *GIVEN)
+    given = ("--configfile", "config/scenarios/tiny.yaml", *GIVEN)
     path = folder / f"workflow/private_ensembles/report/templates/{template}.html"
     before = path.read_text(encoding="utf-8")
     path.write_text(before + "{# new #}\n", encoding="utf-8")
@@ -174,7 +174,7 @@ def test_a_template_of_its_own_page_alone_makes_that_again(finished, planned, te
 
 def test_nothing_is_left_to_do_and_another_budget_reruns(finished, planned):
     folder, _ = finished
-    given = ("--configfile", "tests/config/tiny.yaml", *GIVEN)
+    given = ("--configfile", "config/scenarios/tiny.yaml", *GIVEN)
     assert planned(folder, *given, "epsilon=20", "again=yes") == {}
     assert planned(folder, *given, "epsilon=20", "total_budget=30", "anyway=yes") == {}
     for key in ("epsilon=10", "unit=patient", "labels_wanted=59", "truth_column=label"):
@@ -186,7 +186,7 @@ def test_the_section_of_a_file_asks_for_the_same_as_the_keys_that_are_typed(fini
     own = {"votes": "votes.npz", "ensemble": {"teachers": 40, "classes": 3}}
     own |= {"budget": {"epsilon": 20, "delta": 1e-5}, "protection": {"shards": "disjoint"}}
     (folder / "mine.yaml").write_text(yaml.safe_dump({"own": own}))
-    files = ("--configfile", "tests/config/tiny.yaml", "mine.yaml")
+    files = ("--configfile", "config/scenarios/tiny.yaml", "mine.yaml")
     assert planned(folder, *files) == {}
     assert planned(folder, *files, "--config", "epsilon=10") == {"apply_votes": 1}
 
@@ -267,7 +267,7 @@ def test_a_rehearsal_is_its_owners_alone_told_by_every_name_and_leaves_the_relea
     assert [path for path in everything if any(one in path.read_bytes() for one in hashes)] == []
     assert list((folder / "results/provenance").rglob("*rehearsal*")) == []
     assert contents(folder) == before
-    assert planned(folder, "--configfile", "tests/config/tiny.yaml", *GIVEN, "epsilon=20") == {}
+    assert planned(folder, "--configfile", "config/scenarios/tiny.yaml", *GIVEN, "epsilon=20") == {}
 
 
 @pytest.mark.parametrize(

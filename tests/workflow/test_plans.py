@@ -87,7 +87,7 @@ def test_pate_runs_without_tasks_or_figures(folder, planned):
 
 
 def test_pate_target_leaves_the_comparison_out(folder, planned):
-    plan = planned(folder, "pate", "--configfile", "tests/config/tiny_pate.yaml")
+    plan = planned(folder, "pate", "--configfile", "config/scenarios/tiny_pate.yaml")
     assert plan.pop("pate") == 1
     assert plan["account_votes"] == plan["synthesize_votes"] == plan["train_slice"] == 2
     assert not {"compare_published", "build_index", "publish_docs", "release_labels"} & set(plan)
@@ -133,7 +133,9 @@ def test_sweeps_are_run_on_request_only(folder, planned, default):
 
 
 def test_tiny_sweep_runs_to_its_end(folder, run_snakemake):
-    done = run_snakemake(folder, "sweeps", "--configfile", "tests/config/tiny.yaml", "--cores", "2")
+    done = run_snakemake(
+        folder, "sweeps", "--configfile", "config/scenarios/tiny.yaml", "--cores", "2"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     for path in ("figures/sweeps.pdf", "figures/noiseless.png", "tables/double_subsampling.csv"):
         assert (folder / "results/darrm" / path).stat().st_size > 200

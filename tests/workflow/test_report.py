@@ -3,7 +3,7 @@
 import html
 import shutil
 
-TINY = ("--configfile", "tests/config/tiny.yaml")
+TINY = ("--configfile", "config/scenarios/tiny.yaml")
 
 
 def test_snakemake_s_own_report_has_captions_and_categories(

@@ -1,7 +1,7 @@
 """A finished run: nothing to do again, and each change reruns exactly what depends on it.
 
 CONFIGURATION, FILES and COMMANDS are tables: a change, and the jobs that it reruns after one
-complete run of tests/config/tiny.yaml, written by hand. A job is named as its log file is:
+complete run of config/scenarios/tiny.yaml, written by hand. A job is named as its log file is:
 "release_labels/dataset=digits,m=3". In an expectation, the name of a rule stands for all of its
 jobs in the tiny run, a * matches as in a shell, and everything else is one job by its full name (it
 may be new, like a grid point that was not there).
@@ -24,7 +24,7 @@ import yaml
 from . import changes
 from .changes import COMMENT, MODULE, append
 
-TINY = ("--configfile", "tests/config/tiny.yaml")
+TINY = ("--configfile", "config/scenarios/tiny.yaml")
 
 # What hangs on what, once. ----------------------------------------------------------------------
 END = {"compare_published", "build_index"}

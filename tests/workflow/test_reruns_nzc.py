@@ -1,4 +1,4 @@
-"""Each change reruns exactly what depends on it, after a run of tests/config/tiny_nzc.yaml.
+"""Each change reruns exactly what depends on it, after a run of config/scenarios/tiny_nzc.yaml.
 
 Read test_reruns.py first: CONFIGURATION and FILES are tables as there, of what is NZC's and the
 ledger's alone.
@@ -14,7 +14,7 @@ from private_ensembles.labels import registry
 from . import changes
 from .changes import MODULE
 
-TINY = "tests/config/tiny_nzc.yaml"
+TINY = "config/scenarios/tiny_nzc.yaml"
 
 # What hangs on what, once. ----------------------------------------------------------------------
 END = {"compare_published", "build_index"}

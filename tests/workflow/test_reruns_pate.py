@@ -1,4 +1,4 @@
-"""Each change reruns exactly what depends on it, after a run of tests/config/tiny_pate.yaml.
+"""Each change reruns exactly what depends on it, after a run of config/scenarios/tiny_pate.yaml.
 
 Read test_reruns.py first: CONFIGURATION and FILES are tables as there, of what is PATE's alone.
 """
@@ -11,7 +11,7 @@ import yaml
 from . import changes
 from .changes import MODULE
 
-TINY = "tests/config/tiny_pate.yaml"
+TINY = "config/scenarios/tiny_pate.yaml"
 
 # What hangs on what, once. ----------------------------------------------------------------------
 END = {"compare_published", "build_index"}

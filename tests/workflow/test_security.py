@@ -16,7 +16,7 @@ import yaml
 
 from private_ensembles.base.provenance import record_path
 
-TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
+TINY = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "1")
 DATASET = "results/datasets/digits.npz"
 TEACHERS = "results/teachers/digits/kind=private,K=5,seed=0.pt"
 VOTES = "results/votes/digits/kind=private,K=5,seed=0.npz"

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from snakemake_interface_common.exceptions import WorkflowError
 
-TINY = ("--configfile", "tests/config/tiny.yaml")
+TINY = ("--configfile", "config/scenarios/tiny.yaml")
 # A job with a GPU, and one that fails until it has twice the memory of its first attempt.
 SNAKEFILE = """
 rule all:

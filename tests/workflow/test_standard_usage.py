@@ -83,7 +83,7 @@ def deployed(root, tmp_path):
 
 
 def configure(folder, root, **more):
-    tiny = yaml.safe_load((root / "tests" / "config" / "tiny.yaml").read_text())
+    tiny = yaml.safe_load((root / "config" / "scenarios" / "tiny.yaml").read_text())
     (folder / "config" / "config.yaml").write_text(yaml.safe_dump(tiny | more))
 
 

@@ -8,7 +8,7 @@ import pytest
 from .test_kills import TEACHERS, kill_training, long_training
 
 VOTES = "results/votes/digits/kind=private,K=5,seed=0.npz"
-TINY = ("--configfile", "tests/config/tiny.yaml")
+TINY = ("--configfile", "config/scenarios/tiny.yaml")
 
 
 def test_votes_of_slices_are_those_of_the_ensemble(tmp_path, run_snakemake, finished_tiny_run):
