@@ -85,7 +85,7 @@ def build_job(workflow, name, wildcards):
 def hand_over(job):
     """Return the object that the job's script is given."""
     files = job.input, job.output, job.params, job.wildcards
-    about = job.rule.workflow.config, job.rule.name, None  # no repetition for a benchmark
+    about = job.rule.module_globals["config"], job.rule.name, None  # no repetition for a benchmark
     return Snakemake(*files, job.threads, job.resources, job.log, *about)
 
 
@@ -105,9 +105,8 @@ def describe(snakemake):
     return yaml.safe_dump(json.loads(json.dumps(held, default=str)), sort_keys=False, width=100)
 
 
-def run_script(job):
+def run_script(job, snakemake):
     """Run the job's script in this process, with as many threads as Snakemake gives it."""
-    snakemake = hand_over(job)
     script = Path(job.rule.snakefile).parent / job.rule.script
     # The variables are for libraries that the script loads, the limit is for those loaded already.
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(snakemake.threads))
@@ -125,12 +124,13 @@ def main(arguments):
         if odd := [pair for pair in pairs if "=" not in pair]:
             raise ValueError(f"{odd[0]}: must be WILDCARD=VALUE")
         job = build_job(load_workflow(args), name, dict(pair.split("=", 1) for pair in pairs))
+        snakemake = hand_over(job)
     except (ValueError, WorkflowError) as error:
         sys.exit(f"error: {error}")
     if "--run" in arguments:
-        run_script(job)
+        run_script(job, snakemake)
     else:
-        print(describe(hand_over(job)), end="")
+        print(describe(snakemake), end="")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 import pytest
 import yaml
 
+from tests import blocks
 from tests.conftest import users_environment
 from tests.workflow import comparison
 
@@ -113,6 +114,17 @@ def test_a_debugger_stops_in_the_script(folder, tmp_path):
     mock = ("optimize_gamma", *POINT, "--run", "--directory", str(tmp_path))
     done = run_python(folder, "-m", "pdb", *stop, "workflow/mock_job.py", *mock)
     assert "'optimize_gammaoptimize_gamma'" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_reader_at_a_prompt_gets_the_object(folder, root):
+    page = root / "CONTRIBUTING.md"
+    (lines,) = [
+        block.text
+        for block in blocks.read(page.read_text(encoding="utf-8"), page.name)
+        if "mock_job(" in block.text
+    ]
+    done = run_python(folder, "-c", f"{lines}\nprint(snakemake.output)")
+    assert done.stdout == "results/pate/privacy/task=digits.csv\n", done.stderr
 
 
 @pytest.mark.parametrize(
