@@ -21,6 +21,8 @@ def held(snakemake):
     for name in ("input", "output", "params", "wildcards", "resources", "log"):
         values = getattr(snakemake, name)
         parts[name] = [list(values), dict(values.items())]
+    # Snakemake makes their list of a set.
+    parts["resources"][0].sort(key=str)
     return json.dumps(parts, default=str, sort_keys=True)
 """
 # In the place of every script: writes down what it was given, and empty files as its outputs.
