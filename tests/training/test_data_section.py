@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from private_ensembles.run.check import check
-from private_ensembles.training.data_section import ROLES, Datasets
+from private_ensembles.training.data.formats import FORMATS
+from private_ensembles.training.data_section import Datasets
 from tests.run.shipped import DEFAULT, assert_refused, changed
 
 DATASETS = check(DEFAULT).datasets
+FILE = {"role": "test", "sha256": "0" * 64, "urls": ["https://example.org/a"]}
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,7 @@ DATASETS = check(DEFAULT).datasets
         ("svhn", {"optional": "yes"}, "datasets.svhn.optional = 'yes': must be true or false"),
         ("digits", {"stand_in": False}, "darrm.embedded.dataset = 'digits': must be one of the st"),
         ("mnist", {"stand_in": True}, "darrm.datasets.mnist = 'mnist': must be one of the data s"),
+        ("svhn", {"files": {"test.part": FILE}}, "files.test.part = 'test.part': must be another"),
         ("mnist", {"classes": [1, 2, 3]}, "darrm.datasets.mnist = 'mnist': must be one of the da"),
     ],
 )
@@ -53,7 +56,7 @@ def test_what_ships_with_scikit_learn_are_stand_ins():
 def test_raw_files_are_named_by_role():
     assert DATASETS.raw_files("digits") == {}
     files = DATASETS.raw_files("mnist")
-    assert sorted(files) == sorted(ROLES["idx"])
+    assert sorted(files) == sorted(FORMATS["idx"].roles)
     assert files["train_labels"] == "data/raw/mnist/train-labels-idx1-ubyte.gz"
     with pytest.raises(ValueError, match=r"file = 'x\.gz': must be one of the files of mnist"):
         DATASETS.raw_file("mnist", "x.gz")

@@ -9,61 +9,29 @@ from pydantic import ConfigDict, Field, RootModel
 
 from private_ensembles.base import settings
 from private_ensembles.base.settings import LEFT_OUT, about
+from private_ensembles.training.data.formats import FORMATS, ROLES
 
-# The roles of the files that each format needs; those without files ship with scikit-learn.
-ROLES = {
-    "idx": ("train_images", "train_labels", "test_images", "test_labels"),
-    "idx_pool": ("images", "labels"),
-    "mat": ("train", "test"),
-    "mat_extended": ("train", "extra", "test"),
-    "adult": ("train", "test"),
-    "breast_cancer": (),
-    "digits": (),
-    "digits_parity": (),
-    "released_labels": ("labels", "queries"),
-}
-# Numbers of classes of the formats that do not choose among classes.
-CLASSES = {
-    "mat": 10,
-    "mat_extended": 10,
-    "adult": 2,
-    "breast_cancer": 2,
-    "digits": 10,
-    "digits_parity": 2,
-}
-TABLES = ("adult", "breast_cancer")
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-
-
-Format = Literal[tuple(ROLES)]
-ImageRole = Literal["train_images", "train_labels", "test_images", "test_labels"]
-Role = Literal[ImageRole, "images", "labels", "train", "extra", "test", "queries"]
 
 
 class File(settings.Section):
     """A file to download."""
 
-    role: Role = about("What the file holds; each format has its own roles.")
+    role: Literal[ROLES] = about("What the file holds; each format has its own roles.")
     sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum.")
     urls: list[Annotated[str, Field(pattern="^(https?|file)://")]] = Field(
         min_length=1, description="Public addresses, in the order in which they are tried."
     )
 
 
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.(gz|mat|data|test|npy)$")]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9]+$")]
 
 
 class Dataset(settings.Section):
     """One data set."""
 
-    format: Format = about(
-        "How to read it. idx: four IDX files. idx_pool: two IDX files, split from "
-        "`seed`, equal images kept once. mat: SVHN's two MATLAB files. mat_extended: the same and "
-        "its additional training images. adult: UCI Adult's two files. breast_cancer: "
-        "scikit-learn's tumours, split from `seed`. digits, digits_parity: scikit-learn's digits, "
-        "as ten classes or as even and odd, split from `seed`. "
-        "released_labels: two NumPy files, labels that somebody else released for the first "
-        "images of another data set's test part, and which of them a student had."
+    format: Literal[tuple(FORMATS)] = about(
+        " ".join(["How to read it.", *(f"{name}: {each.says}." for name, each in FORMATS.items())])
     )
     files_of: str = about("The data set whose files are read, before those of its own.", LEFT_OUT)
     classes: settings.Several[settings.integer(ge=0, le=255)] = about(
@@ -86,23 +54,24 @@ class Dataset(settings.Section):
     files: dict[FileName, File] = about("The files to download, by name.", LEFT_OUT)
 
     def mistakes(self) -> Iterator[settings.Mistake]:
-        form = self.format
-        if form in CLASSES and self.classes is not None:
-            yield "classes", self.classes, f"left out if format is {form}"
-        if form not in CLASSES and self.classes is None:
-            yield "classes", None, f"at least two class numbers, since format is {form}"
+        fixed = FORMATS[self.format].classes is not None
+        if fixed and self.classes is not None:
+            yield "classes", self.classes, f"left out if format is {self.format}"
+        if not fixed and self.classes is None:
+            yield "classes", None, f"at least two class numbers, since format is {self.format}"
+        for name in self.files or {}:
+            if name.endswith(".part"):
+                yield f"files.{name}", name, "another name, as unfinished downloads end so"
 
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        return CLASSES.get(self.format) or len(self.classes)
+        return FORMATS[self.format].classes or len(self.classes)
 
     @property
     def holds(self) -> str:
         """What its records are: "a table", "images" or "labels"."""
-        if self.format == "released_labels":
-            return "labels"
-        return "a table" if self.format in TABLES else "images"
+        return FORMATS[self.format].holds
 
 
 class Datasets(RootModel[settings.Named[Dataset]]):
@@ -129,8 +98,8 @@ class Datasets(RootModel[settings.Named[Dataset]]):
                 allowed = f"one of the data sets that have all files: {', '.join(lenders)}"
                 yield f"{path}.files_of", lender, allowed
             roles = sorted(file.role for _, _, file in self._files(name))
-            if roles != sorted(ROLES[form]):
-                wanted = ", ".join(ROLES[form])
+            if roles != sorted(FORMATS[form].roles):
+                wanted = ", ".join(FORMATS[form].roles)
                 allowed = f"one file for each role {wanted}" if wanted else "left out"
                 yield f"{path}.files", roles, f"{allowed}, since format is {form}"
 

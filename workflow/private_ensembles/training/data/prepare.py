@@ -1,6 +1,7 @@
 """Make a data set from what was downloaded, or from what ships with scikit-learn."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from private_ensembles.base.streams import generator
 from private_ensembles.training.data import idx
 from private_ensembles.training.data.adult import load_adult
 from private_ensembles.training.data.archive import content_sha256
+from private_ensembles.training.data.formats import FORMATS
 from private_ensembles.training.data.images import LabelledImages
 from private_ensembles.training.data.mat import read_cropped_digits
 from private_ensembles.training.data.released import load_released_labels
@@ -135,7 +137,9 @@ def prepare(name, settings, files, *, sha256, stand_in, seed):
                 f"{path}: has sha256 {actual_sha256}: expected {sha256[role]}; remove the file and "
                 "run again"
             )
-    dataset, origin = FORMATS[settings["format"]](name, settings, files, seed)
+    module, _, function = FORMATS[settings["format"]].reader.rpartition(".")
+    read = getattr(import_module(f"private_ensembles.{module}"), function)
+    dataset, origin = read(name, settings, files, seed)
     for part in ("train", "test"):
         records, expected = len(getattr(dataset, f"{part}_labels")), settings[f"n_{part}"]
         if records != expected:
@@ -153,12 +157,12 @@ def prepare(name, settings, files, *, sha256, stand_in, seed):
     return replace(dataset, stand_in=bool(stand_in), provenance=facts | origin)
 
 
-def _idx(name, settings, files, seed):
+def read_idx(name, settings, files, seed):
     dataset = load_idx_dataset(name, files, classes=settings["classes"])
     return dataset, {"classes": list(settings["classes"])}
 
 
-def _idx_pool(name, settings, files, seed):
+def read_idx_pool(name, settings, files, seed):
     """Two IDX files of images and labels; of equal images only the first is kept."""
     images, labels = _of_classes(files["images"], files["labels"], settings["classes"])
     distinct = first_occurrences(images)
@@ -174,7 +178,7 @@ def _idx_pool(name, settings, files, seed):
     return dataset, {"classes": list(settings["classes"]), "repeated_images_left_out": repeated}
 
 
-def _digits(name, settings, files, seed):
+def read_digits(name, settings, files, seed):
     parity = settings["format"] == "digits_parity"
     from sklearn.datasets import load_digits  # late: a second of import
 
@@ -191,12 +195,12 @@ def _digits(name, settings, files, seed):
     return dataset, {"source": "sklearn.datasets.load_digits", "label": label}
 
 
-def _mat(name, settings, files, seed):
+def read_mat(name, settings, files, seed):
     parts = [*read_cropped_digits(files["train"]), *read_cropped_digits(files["test"])]
     return LabelledImages(name, *parts, pixel_max=255, n_classes=10), {}
 
 
-def _mat_extended(name, settings, files, seed):
+def read_mat_extended(name, settings, files, seed):
     """The additional training images come after the others, as in the code of PATE 2017."""
     images, labels = read_cropped_digits(files["train"])
     more_images, more_labels = read_cropped_digits(files["extra"])
@@ -206,16 +210,16 @@ def _mat_extended(name, settings, files, seed):
     return LabelledImages(name, images, labels, *test, pixel_max=255, n_classes=10), {}
 
 
-def _adult(name, settings, files, seed):
+def read_adult(name, settings, files, seed):
     return load_adult(name, files["train"], files["test"]), {}
 
 
-def _breast_cancer(name, settings, files, seed):
+def read_breast_cancer(name, settings, files, seed):
     dataset = load_breast_cancer(name, **_split(name, settings, seed))
     return dataset, {"source": "sklearn.datasets.load_breast_cancer", "label": "benign"}
 
 
-def _released_labels(name, settings, files, seed):
+def read_released_labels(name, settings, files, seed):
     n_classes = len(settings["classes"])
     labels = load_released_labels(name, files["labels"], files["queries"], n_classes=n_classes)
     return labels, {"classes": list(settings["classes"])}
@@ -224,17 +228,3 @@ def _released_labels(name, settings, files, seed):
 def _split(name, settings, seed):
     counts = {key: settings[key] for key in ("n_train", "n_test")}
     return counts | {"generator": generator(seed, name, "split")}
-
-
-# By the name in the configuration; training.data_section.ROLES says which files each needs.
-FORMATS = {
-    "idx": _idx,
-    "idx_pool": _idx_pool,
-    "mat": _mat,
-    "mat_extended": _mat_extended,
-    "adult": _adult,
-    "breast_cancer": _breast_cancer,
-    "digits": _digits,
-    "digits_parity": _digits,
-    "released_labels": _released_labels,
-}
