@@ -1,6 +1,8 @@
 """What adversaries attack, from the settings of PATE and DaRRM, and the files that they read."""
 
 from private_ensembles.base.numbers import delta_of, instance
+from private_ensembles.papers.darrm.targets import gamma
+from private_ensembles.papers.pate.targets import task_votes
 from private_ensembles.run import names_of_files
 from private_ensembles.run.configuration import Configuration
 from studies.configuration import Adversaries
@@ -52,8 +54,8 @@ def read(settings: Configuration, told: dict) -> dict[str, str]:
     point = {key: private[key] for key in ("K", "m", "epsilon", "Delta")}
     return {
         "plain_dataset": names_of_files.dataset(settings.pate.tasks[task].dataset),
-        "plain_votes": names_of_files.pate_votes(settings, task),
+        "plain_votes": task_votes(settings.pate, task),
         "private_dataset": names_of_files.dataset(private["name"]),
         "private_votes": f"results/votes/{private['name']}/{name}.npz",
-        "gamma": names_of_files.gamma(settings, **point),
+        "gamma": gamma(settings.darrm, **point),
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from private_ensembles.papers.pate.targets import task_votes
 from private_ensembles.run import names_of_files
 from private_ensembles.run.configuration import Configuration
 from studies.configuration import InteractiveStudents
@@ -31,6 +32,6 @@ def read(settings: Configuration, task: str) -> dict[str, str]:
     """Return the files that the students of a task read, by name."""
     return {
         "dataset": names_of_files.dataset(settings.pate.tasks[task].dataset),
-        "votes": names_of_files.pate_votes(settings, task),
+        "votes": task_votes(settings.pate, task),
         "labels": f"results/pate/labels/task={task}.npz",
     }

@@ -32,9 +32,8 @@ def written(root, published_results):
     pd.DataFrame({"dataset": "mnist", "stand_in": 0} | quantities).to_csv(teachers, index=False)
     made = index.build(
         fidelity=published_results / "fidelity.csv",
-        tables=sorted(published_results.glob("*/tables/*.csv")),
+        tables=[*sorted(published_results.glob("*/tables/*.csv")), teachers],
         figures=sorted(published_results.glob("*/figures/*.png")),
-        teachers=[teachers],
         ledger=[published_results / "privacy_ledger.csv"],
         data="paper",
         config=yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")),

@@ -66,9 +66,8 @@ def page(tmp_path_factory):
     fidelity.to_csv(root / "fidelity.csv", index=False)
     return index.build(
         fidelity=root / "fidelity.csv",
-        tables=[root / "darrm/tables/table2.csv"],
+        tables=[root / "darrm/tables/table2.csv", root / "darrm/privacy/teachers.csv"],
         figures=[root / "darrm/figures/figure2.png"],
-        teachers=[root / "darrm/privacy/teachers.csv"],
         data="embedded",
     )
 
@@ -172,7 +171,6 @@ def test_the_ledger_is_on_the_page_with_its_verdicts_coloured_and_counted(tmp_pa
         fidelity=tmp_path / "fidelity.csv",
         tables=[],
         figures=[tmp_path / "audit" / "figures" / "claimed_exact.png"],
-        teachers=[],
         data="embedded",
         ledger=[tmp_path / "privacy_ledger.csv"],
     )

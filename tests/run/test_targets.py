@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from private_ensembles.base.numbers import parameters_of
+from private_ensembles.papers.nzc import targets as nzc
+from private_ensembles.papers.pate import targets as pate
 from private_ensembles.run import targets
 from private_ensembles.run.check import check
 
@@ -35,7 +38,9 @@ def test_a_paper_that_is_left_out_makes_nothing(config):
     config["papers"] = ["pate"]
     made = [*targets.everything(check(config)), *targets.published(check(config))["tables"]]
     assert not [file for file in made if "/darrm/" in file or "/nzc/" in file or "/dpbag/" in file]
-    assert targets.teachers_cost(check(config)) == targets.label_datasets(check(config)) == []
+    assert targets.other_tables(check(config)) == []
+    counted = targets.counted(check(config))
+    assert not any(counted.values())
 
 
 def test_own_votes_take_the_papers_place(config):
@@ -83,16 +88,17 @@ def test_without_tasks_pate_has_its_printed_arithmetic_alone(config):
     assert targets.tables(check(config))["pate"] == [*own, "equal_answers"]
     config["pate"]["figure5"] = None
     assert targets.tables(check(config))["pate"] == own
-    assert targets.figure1_task(check(config)) is None
+    assert pate.figure1_task(check(config).pate) is None
     assert "figure1" not in targets.figures(check(config))["pate"]
-    assert targets.pate_votes(check(config)) == {}
+    assert pate.votes(check(config).pate) == {}
 
 
 def test_figure_1_shows_the_first_of_its_tasks_that_is_run(config):
-    assert targets.figure1_task(check(config)) in targets.student_tasks(check(config))
+    section = check(config).pate
+    assert pate.figure1_task(section) in pate.student_tasks(section)
     config["data"] = "paper"
     config["pate"]["figure1"] = ["svhn", "adult"]  # SVHN's data are not at hand
-    assert targets.figure1_task(check(config)) == "adult"
+    assert pate.figure1_task(check(config).pate) == "adult"
 
 
 def test_nzc_without_its_tasks_has_its_leads(config):
@@ -100,7 +106,7 @@ def test_nzc_without_its_tasks_has_its_leads(config):
     config["nzc"]["tasks"] = dict.fromkeys(config["nzc"]["tasks"])
     assert targets.tables(check(config))["nzc"] == ["leads"]
     assert targets.figures(check(config))["nzc"] == []
-    assert targets.nzc_votes(check(config)) == {}
+    assert nzc.votes(check(config).nzc) == {}
 
 
 def test_models_that_are_not_trained_fill_no_table_of_dpbag(config):
@@ -119,6 +125,14 @@ def test_the_audit_may_be_left_out(config):
 
 
 def test_records_are_counted_on_the_paper_s_data_only(config):
-    assert targets.bagged_records(check(config)) == []
+    assert targets.counted(check(config))["dpbag"] == []
     config["data"] = "paper"
-    assert targets.bagged_records(check(config)) == ["results/datasets/adult.npz"]
+    assert targets.counted(check(config))["dpbag"] == ["results/datasets/adult.npz"]
+
+
+def test_every_budget_of_the_ledger_has_its_noise_function(config):
+    settings = check(config)
+    found = targets.audited_gammas(settings)
+    assert list(found) == list(settings.audit.budgets)
+    for name, path in found.items():
+        assert parameters_of(path)["K"] == settings.audit.budget(name)["K"]

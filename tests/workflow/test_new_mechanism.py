@@ -120,7 +120,6 @@ def test_the_new_mechanism_is_on_the_page_of_results(extended, tmp_path):
         fidelity=results / "fidelity.csv",
         tables=sorted((results / "planner/tables").glob("*.csv")),
         figures=sorted((results / "planner/figures").glob("*.png")),
-        teachers=[],
         data="embedded",
         config=yaml.safe_load((extended / "config.yaml").read_text(encoding="utf-8")),
     )

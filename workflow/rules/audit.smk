@@ -15,7 +15,7 @@ rule audit_mechanisms:
     message:
         "Auditing every mechanism, exactly"
     input:
-        files.audited_gammas(settings).values(),
+        targets.audited_gammas(settings).values(),
     output:
         ledger=shown("results/privacy_ledger.csv", "ledger", "Audit"),
         png=shown("results/audit/figures/claimed_exact.png", "claimed_exact", "Audit"),
@@ -30,7 +30,7 @@ rule audit_mechanisms:
                 "../published/pate.yaml",
             ],
         ),
-        gammas=files.audited_gammas(settings),
+        gammas=targets.audited_gammas(settings),
         settings=settings.ledger(),
     log:
         "logs/audit_mechanisms/privacy_ledger.log",

@@ -30,8 +30,7 @@ os.environ.setdefault("MKL_CBWR", "AUTO")
 # Read by the Slurm executor alone; as an option it would be relative to --directory.
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
-from private_ensembles.papers.darrm import section as darrm
-from private_ensembles.papers.dpbag import section as dpbag
+from private_ensembles.papers.dpbag.section import MODELS
 from private_ensembles.run.changes import changed_part
 from private_ensembles.run.check import (
     check_or_exit,
@@ -106,7 +105,7 @@ wildcard_constraints:
     task="|".join(config["pate"]["tasks"]),
     aggregator=r"lnmax-\d+|confident",
     nzc_task="|".join(config["nzc"]["tasks"]),
-    model="|".join(dpbag.MODELS),
+    model="|".join(MODELS),
     n=r"\d+",
     first=r"\d+",
 

@@ -1,9 +1,11 @@
 # DaRRM: noise functions, released labels, and the tables and figures of the paper.
+from private_ensembles.papers.darrm import targets as darrm
+from private_ensembles.papers.darrm.section import ACCURACY_TABLES, LOSS_TABLES, SHAPE_FIGURES
 
 # The tables of this run, each with its m. What all of them take is less than starting a job.
-ACCURACY = settings.darrm.tables.allowances(*darrm.ACCURACY_TABLES)
-LOSSES = settings.darrm.tables.allowances(*darrm.LOSS_TABLES)
-SHAPES = {name: config["darrm"][name] for name in darrm.SHAPE_FIGURES if config["darrm"][name]}
+ACCURACY = settings.darrm.tables.allowances(*ACCURACY_TABLES)
+LOSSES = settings.darrm.tables.allowances(*LOSS_TABLES)
+SHAPES = {name: config["darrm"][name] for name in SHAPE_FIGURES if config["darrm"][name]}
 
 
 # All of the paper that this workflow reproduces.
@@ -16,15 +18,15 @@ rule optimize_gamma:
     message:
         "Optimising gamma, K = {wildcards.K}, m = {wildcards.m:.7}, epsilon = {wildcards.epsilon}, Delta = {wildcards.Delta}, prior {wildcards.prior},{wildcards.prior_end}"
     output:
-        f"results/darrm/gamma/{files.GAMMA_POINT}.json",
+        f"results/darrm/gamma/{darrm.GAMMA_POINT}.json",
     params:
         code=fingerprint("optimize_gamma.py"),
-        point=files.point(files.GAMMA_POINT),
+        point=files.point(darrm.GAMMA_POINT),
         solver=config["solver"],
     log:
-        f"logs/optimize_gamma/{files.GAMMA_POINT}.log",
+        f"logs/optimize_gamma/{darrm.GAMMA_POINT}.log",
     benchmark:
-        f"results/benchmarks/optimize_gamma/{files.GAMMA_POINT}.tsv"
+        f"results/benchmarks/optimize_gamma/{darrm.GAMMA_POINT}.tsv"
     script:
         "../scripts/optimize_gamma.py"
 
@@ -33,15 +35,15 @@ rule search_gnmax_sigma:
     message:
         "Searching GNMax's sigma, epsilon = {wildcards.epsilon}, delta = {wildcards.delta}"
     output:
-        f"results/darrm/privacy/{files.SIGMA_POINT}.csv",
+        f"results/darrm/privacy/{darrm.SIGMA_POINT}.csv",
     params:
         code=fingerprint("search_gnmax_sigma.py"),
-        point=files.point(files.SIGMA_POINT),
+        point=files.point(darrm.SIGMA_POINT),
         search=lookup(within=config, dpath="darrm/sigma_search"),
     log:
-        f"logs/search_gnmax_sigma/{files.SIGMA_POINT}.log",
+        f"logs/search_gnmax_sigma/{darrm.SIGMA_POINT}.log",
     benchmark:
-        f"results/benchmarks/search_gnmax_sigma/{files.SIGMA_POINT}.tsv"
+        f"results/benchmarks/search_gnmax_sigma/{darrm.SIGMA_POINT}.tsv"
     localrule: True
     script:
         "../scripts/search_gnmax_sigma.py"
@@ -62,7 +64,7 @@ use rule cast_votes as cast_darrm_votes with:
             )
         ],
     output:
-        files.darrm_votes(settings, "{dataset}").values(),
+        darrm.votes(settings.darrm, "{dataset}").values(),
     log:
         "logs/cast_darrm_votes/{dataset}.log",
     benchmark:
@@ -81,7 +83,7 @@ rule release_labels:
     message:
         "Releasing DaRRM's labels on {wildcards.dataset}, m = {wildcards.m}"
     input:
-        unpack(lambda wc: files.label_inputs(settings, wc.dataset, int(wc.m))),
+        unpack(lambda wc: darrm.label_inputs(settings.darrm, wc.dataset, int(wc.m))),
     output:
         table="results/darrm/labels/dataset={dataset},m={m}.csv",
         labels="results/darrm/labels/dataset={dataset},m={m}.npz",
@@ -104,7 +106,7 @@ rule tabulate_label_accuracy:
     message:
         "Tabulating the accuracy of released labels, DaRRM's tables 1, 6, 8 and 10"
     input:
-        **{item: files.labels(settings, m) for item, m in ACCURACY.items()},
+        **{item: darrm.labels(settings.darrm, m) for item, m in ACCURACY.items()},
     output:
         means=shown(
             "results/darrm/tables/{item}.csv", "accuracy", "DaRRM", "Accuracy", item=ACCURACY
@@ -149,7 +151,7 @@ rule tabulate_gnmax_sigma:
     message:
         "Tabulating GNMax's sigma, DaRRM's table4"
     input:
-        lambda wc: files.sigmas(settings, config["darrm"]["tables"]["table4"]),
+        lambda wc: darrm.sigmas(settings.darrm, config["darrm"]["tables"]["table4"]),
     output:
         shown("results/darrm/tables/table4.csv", "sigma", "DaRRM", "Privacy"),
     params:
@@ -169,7 +171,10 @@ rule draw_gamma_shapes:
     message:
         "Drawing the shapes and errors of gamma, DaRRM's figures 2, 6, 7 and 8"
     input:
-        **{name: files.gammas(settings, shape_points(settings.darrm, name)) for name in SHAPES},
+        **{
+            name: darrm.gammas(settings.darrm, shape_points(settings.darrm, name))
+            for name in SHAPES
+        },
     output:
         png=shown(
             "results/darrm/figures/{item}.png", "figure2", "DaRRM", "Noise functions", item=SHAPES

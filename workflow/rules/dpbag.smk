@@ -1,4 +1,5 @@
 # DPBag: bagged teachers on UCI Adult, what their labels cost, and students trained on them.
+from private_ensembles.papers.dpbag import targets as dpbag
 
 # One partitioning into n shards of one split of the data (the seed).
 BAGGING = "model={model},n={n},seed={seed}"
@@ -48,7 +49,7 @@ rule account_bagging:
     message:
         "Accounting for labels of {wildcards.model} teachers on {wildcards.n} shards, split {wildcards.seed}"
     input:
-        lambda wc: files.bagged_votes(settings, **wc),
+        lambda wc: dpbag.votes(settings.dpbag, **wc),
     output:
         counts=f"results/dpbag/privacy/{{dataset}}/{BAGGING}.csv",
         costs=f"results/dpbag/costs/{{dataset}}/{BAGGING}.npz",
@@ -79,8 +80,8 @@ rule train_bagged_students:
         "Training students of {wildcards.model} teachers, split {wildcards.seed}"
     input:
         dataset="results/datasets/{dataset}.npz",
-        counts=lambda wc: files.bagged(settings, "privacy", **wc),
-        costs=lambda wc: files.bagged(settings, "costs", **wc),
+        counts=lambda wc: dpbag.splits(settings.dpbag, "privacy", **wc),
+        costs=lambda wc: dpbag.splits(settings.dpbag, "costs", **wc),
     output:
         "results/dpbag/students/{dataset}/model={model},seed={seed}.csv",
     params:
@@ -105,7 +106,7 @@ rule tabulate_student_accuracy:
     message:
         "Tabulating students of bagged teachers, DPBag's tables 5 and 7"
     input:
-        **{item: files.bagged_students(settings, of) for item, of in STUDENT_TABLES.items()},
+        **{item: dpbag.students(settings.dpbag, of) for item, of in STUDENT_TABLES.items()},
     output:
         means=shown(
             "results/dpbag/tables/{item}.csv",

@@ -1,4 +1,5 @@
 # NZC: immutable noisy ArgMax beside LNMax, students, and the tables and figures of the paper.
+from private_ensembles.papers.nzc import targets as nzc
 
 
 # All of the paper that this workflow reproduces.
@@ -12,7 +13,7 @@ use rule release_labels as release_nzc_labels with:
     message:
         "Asking LNMax and NZC for the labels of {wildcards.nzc_task}"
     input:
-        unpack(lambda wc: files.nzc_label_votes(settings, wc.nzc_task)),
+        unpack(lambda wc: nzc.label_votes(settings.nzc, wc.nzc_task)),
     output:
         table="results/nzc/labels/task={nzc_task}.csv",
         labels="results/nzc/labels/task={nzc_task}.npz",
@@ -32,7 +33,7 @@ use rule account_votes as account_nzc_votes with:
     message:
         "Accounting for NZC's labels of {wildcards.nzc_task}: claimed and true"
     input:
-        unpack(lambda wc: files.nzc_label_votes(settings, wc.nzc_task)),
+        unpack(lambda wc: nzc.label_votes(settings.nzc, wc.nzc_task)),
     output:
         "results/nzc/privacy/task={nzc_task}.csv",
     params:
@@ -84,7 +85,7 @@ rule tabulate_nzc:
     input:
         privacy=collect("results/nzc/privacy/task={task}.csv", task=settings.nzc.running()),
         labels=collect("results/nzc/labels/task={task}.csv", task=settings.nzc.running()),
-        students=[files.nzc_students(settings, task) for task in settings.nzc.running()],
+        students=[nzc.students(settings.nzc, task) for task in settings.nzc.running()],
     output:
         students=shown("results/nzc/tables/table1.csv", "nzc_table1", "NZC"),
         labels=shown("results/nzc/tables/table2.csv", "nzc_table2", "NZC"),
@@ -105,14 +106,14 @@ rule draw_nzc_ensembles:
     message:
         "Drawing accuracy and distances against the number of teachers, NZC's figure2"
     input:
-        [votes.values() for votes in targets.nzc_votes(settings).values()],
+        [votes.values() for votes in nzc.votes(settings.nzc).values()],
     output:
         png=shown("results/nzc/figures/figure2.png", "nzc_figure2", "NZC"),
         pdf="results/nzc/figures/figure2.pdf",
         data="results/nzc/tables/figure2.csv",
     params:
         code=fingerprint("draw_nzc_ensembles.py"),
-        votes=targets.nzc_votes(settings),
+        votes=nzc.votes(settings.nzc),
         tasks=settings.nzc.ensembles(settings.nzc.running()),
         distances=lookup(within=config, dpath="nzc/distances"),
     log:

@@ -1,4 +1,5 @@
 # PATE: what votes of large ensembles may release, students, and the tables and figures of the paper.
+from private_ensembles.papers.pate import targets as pate
 
 
 # All of the paper that this workflow reproduces.
@@ -11,7 +12,7 @@ rule account_votes:
     message:
         "Accounting for PATE's labels of {wildcards.task}: data-dependent, sanitised, data-independent"
     input:
-        votes=lambda wc: files.pate_votes(settings, wc.task),
+        votes=lambda wc: pate.task_votes(settings.pate, wc.task),
     output:
         "results/pate/privacy/task={task}.csv",
     params:
@@ -35,7 +36,7 @@ use rule release_labels as release_pate_labels with:
     message:
         "Asking PATE's teachers of {wildcards.task} for labels"
     input:
-        votes=lambda wc: files.pate_votes(settings, wc.task),
+        votes=lambda wc: pate.task_votes(settings.pate, wc.task),
     output:
         table="results/pate/labels/task={task}.csv",
         labels="results/pate/labels/task={task}.npz",
@@ -111,8 +112,10 @@ rule tabulate_students:
     input:
         privacy=collect("results/pate/privacy/task={task}.csv", task=settings.pate.running()),
         labels=collect("results/pate/labels/task={task}.csv", task=settings.pate.running()),
-        students=[files.students(settings, task) for task in targets.student_tasks(settings)],
-        baselines=[files.baselines(settings, task) for task in targets.student_tasks(settings)],
+        students=[pate.students(settings.pate, task) for task in pate.student_tasks(settings.pate)],
+        baselines=[
+            pate.baselines(settings.pate, task) for task in pate.student_tasks(settings.pate)
+        ],
     output:
         table1=shown("results/pate/tables/table1.csv", "pate_table1", "PATE", "Students"),
         table2=shown("results/pate/tables/table2.csv", "pate_table2", "PATE", "Privacy"),
@@ -157,15 +160,15 @@ rule draw_students:
     message:
         "Drawing students, privacy and consensus, PATE's figure1"
     input:
-        unpack(lambda wc: files.students_figure(settings, targets.figure1_task(settings))),
+        unpack(lambda wc: pate.students_figure(settings.pate, pate.figure1_task(settings.pate))),
     output:
         png=shown("results/pate/figures/figure1.png", "pate_figure1", "PATE", "Students"),
         pdf="results/pate/figures/figure1.pdf",
         data="results/pate/tables/figure1.csv",
     params:
         code=fingerprint("draw_students.py"),
-        task=targets.figure1_task(settings),
-        settings=lambda wc: settings.pate.students_figure(targets.figure1_task(settings)),
+        task=pate.figure1_task(settings.pate),
+        settings=lambda wc: settings.pate.students_figure(pate.figure1_task(settings.pate)),
     log:
         "logs/draw_students/figure1.log",
     benchmark:
@@ -179,7 +182,7 @@ rule compare_noise:
     message:
         "Comparing Laplace and Gaussian noise, PATE's figure4"
     input:
-        votes=files.synthetic_votes(settings, "figure4"),
+        votes=pate.synthetic_votes(settings.pate, "figure4"),
     output:
         png=shown("results/pate/figures/figure4.png", "pate_figure4", "PATE", "Mechanisms"),
         pdf="results/pate/figures/figure4.pdf",
@@ -201,7 +204,7 @@ rule draw_threshold_effects:
     message:
         "Drawing what the noisy threshold does, PATE's figure5"
     input:
-        votes=files.synthetic_votes(settings, "figure5"),
+        votes=pate.synthetic_votes(settings.pate, "figure5"),
     output:
         png=shown("results/pate/figures/figure5.png", "pate_figure5", "PATE", "Mechanisms"),
         pdf="results/pate/figures/figure5.pdf",

@@ -7,25 +7,23 @@ rule report:
         "results/index.html",
 
 
-# The parameters are what printed numbers rest on. The numbers, and which of ours belong to them,
+# The parameters are what printed numbers rest on, by paper. The numbers, and which of ours belong to them,
 # are files beside the code and part of its fingerprint.
 rule compare_published:
     message:
         "Comparing all tables with the printed numbers"
     input:
         tables=targets.table_files(settings),
-        teachers=targets.teachers_cost(settings),
-        datasets=targets.label_datasets(settings),
-        records=targets.bagged_records(settings),
+        others=targets.other_tables(settings),
+        datasets=list(targets.counted(settings).values()),
     output:
         shown("results/fidelity.csv", "fidelity", "Comparison"),
     params:
         code=fingerprint("compare_published.py", also=["../published/*"]),
         data=config["data"],
-        darrm=settings.darrm.claims() if "darrm" in config["papers"] else {},
-        tasks=settings.pate.parameters(settings.pate.running()),
-        dpbag=settings.dpbag.claims() if "dpbag" in config["papers"] else {},
-        nzc=settings.nzc.facts(settings.nzc.running()) if "nzc" in config["papers"] else {},
+        settings=targets.claims(settings),
+        datasets=targets.counted(settings),
+        sizes=targets.sizes(settings),
     log:
         "logs/compare_published/fidelity.log",
     benchmark:
@@ -44,6 +42,7 @@ rule build_index:
         fidelity="results/fidelity.csv",
         tables=[
             targets.table_files(settings),
+            targets.other_tables(settings),
             targets.ledger(settings)["totals"],
             rules.plan_mechanisms.output.table,
             rules.plan_mechanisms.output.labels,
@@ -54,7 +53,6 @@ rule build_index:
             targets.ledger(settings)["figures"],
             rules.plan_mechanisms.output.png,
         ],
-        teachers=targets.teachers_cost(settings),
         ledger=targets.ledger(settings)["ledger"],
     output:
         page="results/index.html",

@@ -24,12 +24,12 @@ rule tabulate_simulations:
             "amplification",
             "DaRRM",
             "Noise functions",
-            item=["amplification"] * bool(targets.pure_shapes(settings)),
+            item=["amplification"] * bool(darrm.pure_shapes(settings.darrm)),
         ),
     params:
         code=fingerprint("tabulate_simulations.py"),
         composition=lookup(within=config, dpath="darrm/figure6"),
-        amplification=[config["darrm"][name] for name in targets.pure_shapes(settings)],
+        amplification=[config["darrm"][name] for name in darrm.pure_shapes(settings.darrm)],
     log:
         "logs/tabulate_simulations/tables.log",
     benchmark:
@@ -46,8 +46,8 @@ rule draw_prior_shapes:
     message:
         "Drawing gammas optimised for different priors, DaRRM's figure9"
     input:
-        U=lambda wc: files.gammas(settings, prior_points(settings.darrm, "U")),
-        P=lambda wc: files.gammas(settings, prior_points(settings.darrm, "P")),
+        U=lambda wc: darrm.gammas(settings.darrm, prior_points(settings.darrm, "U")),
+        P=lambda wc: darrm.gammas(settings.darrm, prior_points(settings.darrm, "P")),
     output:
         png=shown("results/darrm/figures/figure9.png", "figure9", "DaRRM", "Noise functions"),
         pdf="results/darrm/figures/figure9.pdf",
@@ -70,17 +70,17 @@ rule solve_sweep:
     message:
         "Sweeping over m at K = {wildcards.K}, epsilon = {wildcards.epsilon}, Delta = {wildcards.Delta}"
     output:
-        f"results/darrm/sweeps/{files.SWEEP_POINT}.json",
+        f"results/darrm/sweeps/{darrm.SWEEP_POINT}.json",
     params:
         code=fingerprint("solve_sweep.py"),
-        point=files.point(files.SWEEP_POINT),
+        point=files.point(darrm.SWEEP_POINT),
         m=lambda wc: settings.darrm.sweeps.allowances(int(wc.K)),
         prior=lookup(within=config, dpath="darrm/sweeps/prior"),
         solver=config["solver"],
     log:
-        f"logs/solve_sweep/{files.SWEEP_POINT}.log",
+        f"logs/solve_sweep/{darrm.SWEEP_POINT}.log",
     benchmark:
-        f"results/benchmarks/solve_sweep/{files.SWEEP_POINT}.tsv"
+        f"results/benchmarks/solve_sweep/{darrm.SWEEP_POINT}.tsv"
     resources:
         mem_mb=growing(2000),
         runtime=60,
@@ -112,7 +112,7 @@ rule draw_sweeps:
     message:
         "Drawing the sweeps"
     input:
-        points=files.sweeps(settings),
+        points=darrm.sweeps(settings.darrm),
         double_subsampling=collect(
             "results/darrm/sweeps/double_subsampling,K={K}.csv",
             K=lookup(within=config, dpath="darrm/sweeps/double_subsampling/K"),

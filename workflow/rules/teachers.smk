@@ -1,4 +1,5 @@
 # Ensembles of teachers, what they cost, and their votes.
+from private_ensembles.papers.darrm.targets import TEACHERS_COST
 
 
 # How often it writes a checkpoint changes nothing, so the script reads that from the configuration.
@@ -76,7 +77,7 @@ rule account_teachers:
     message:
         "Accounting for the privacy of one private teacher of each data set"
     output:
-        files.TEACHERS_COST,
+        TEACHERS_COST,
     params:
         code=fingerprint("account_teachers.py"),
         K=lookup(within=config, dpath="darrm/K"),

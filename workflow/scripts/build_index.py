@@ -10,7 +10,6 @@ with files.job(snakemake) as job:
         fidelity=job.input.fidelity,
         tables=job.input.tables,
         figures=job.input.figures,
-        teachers=job.input.teachers,
         data=job.params.data,
         ledger=job.input.ledger,
         config=job.config,

@@ -8,24 +8,14 @@ from private_ensembles.base import files
 from private_ensembles.papers.compare import sizes
 from private_ensembles.papers.compare.comparison import compare, compare_relations
 from private_ensembles.papers.compare.printed import FOLDER, read_published
-from private_ensembles.training.data.images import read_dataset
-from private_ensembles.training.data.tabular import read_records
 
 with files.job(snakemake) as job:
-    params = job.params
-    settings = {
-        "darrm": params.darrm,
-        "pate": params.tasks,
-        "dpbag": params.dpbag,
-        "nzc": params.nzc,
-    }
+    params, settings = job.params, job.params.settings
     tables = {
-        "darrm": {"sizes": sizes.of_images(map(read_dataset, job.input.datasets))},
-        "pate": {},
-        "dpbag": {"sizes": sizes.of_records(map(read_records, job.input.records))},
-        "nzc": {"sizes": pd.DataFrame({"dataset": task, **n} for task, n in params.nzc.items())},
+        paper: {"sizes": pd.DataFrame([*map(sizes.count, counted), *params.sizes[paper]])}
+        for paper, counted in params.datasets.items()
     }
-    for file in [*job.input.tables, *job.input.teachers]:
+    for file in [*job.input.tables, *job.input.others]:
         path = Path(file)
         paper = path.parts[-3]
         tables[paper][path.stem] = pd.read_csv(path)

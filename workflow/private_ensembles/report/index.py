@@ -27,14 +27,13 @@ def build(
     fidelity: Path | str,
     tables: Iterable[Path | str],
     figures: Iterable[Path | str],
-    teachers: Iterable[Path | str],
     data: str,
     ledger: Iterable[Path | str] = (),
     config: Mapping | None = None,
 ) -> str:
     """Return the page as HTML.
 
-    fidelity, tables, teachers: CSV files; figures: PNG files; an item's stem names it, its parent
+    fidelity, tables: CSV files; figures: PNG files; an item's stem names it, its parent
     folders its paper. Items that sections.yaml does not name are left out, sections without files
     as well. data: the configuration's switch. ledger: the privacy ledger (CSV), if there is one.
     config: of the run, to say what is not the default. Raises OSError for a missing file or
@@ -43,7 +42,7 @@ def build(
     root = Path(fidelity).parent
     rows = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
     compared, relations = of_kind(rows, NUMBER), of_kind(rows, RELATION)
-    paths = map(Path, [*tables, *figures, *teachers])
+    paths = map(Path, [*tables, *figures])
     files = {(path.relative_to(root).parts[0], path.name): path for path in paths}
     results = chapters.Results(root, files, compared, config)
     ledgers = list(map(Path, ledger))

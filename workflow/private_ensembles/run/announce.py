@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from private_ensembles.papers.all import ALL
+
 # What the longer jobs do; the singular and the plural of what they make.
 _WORK = {
     "download_data": ("download", "file", "files"),
@@ -32,7 +34,6 @@ _DATA = {
     "embedded": "on data that ship with scikit-learn (no data are downloaded)",
     "paper": "on the papers' own data",
 }
-_NAMES = {"darrm": "DaRRM", "pate": "PATE", "dpbag": "DPBag", "nzc": "NZC"}
 
 
 def start(jobs: Iterable, config: Mapping) -> str:
@@ -47,7 +48,8 @@ def start(jobs: Iterable, config: Mapping) -> str:
     elif votes is not None:
         what = f"Accounting for your votes ({votes})"
     else:
-        names = [_NAMES[paper] for paper in config["papers"]]
+        titles = {paper.name: paper.title for paper in ALL}
+        names = [titles[paper] for paper in config["papers"]]
         what = f"Reproducing {_and(names)} {_DATA[config['data']]}"
     work = []
     for rule, (verb, singular, plural) in _WORK.items():

@@ -2,33 +2,33 @@
 
 import os
 from collections.abc import Iterator
+from importlib import import_module
 from operator import attrgetter
 from typing import Annotated, Literal, Union, get_args, get_origin
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import ValidationInfo, create_model, field_validator, model_validator
 
 from private_ensembles.base import settings
 from private_ensembles.base.settings import about
 from private_ensembles.labels.planner.section import Planner, SyntheticVotes
-from private_ensembles.papers.darrm.section import Darrm
-from private_ensembles.papers.dpbag.section import Dpbag
+from private_ensembles.papers.all import ALL
 from private_ensembles.papers.ledger.section import PATE, Audit
-from private_ensembles.papers.nzc.section import Nzc
-from private_ensembles.papers.pate.section import Pate
 from private_ensembles.release.own_keys import PLACES
 from private_ensembles.release.section import Own
 from private_ensembles.run.changes import automatic_noise
 from private_ensembles.training.data_section import ADDRESS, Datasets
 from private_ensembles.training.section import ForestTeachers, Teachers
 
+_PAPERS = tuple(paper.name for paper in ALL)
 
-class Configuration(settings.Section):
-    """Configuration of private_ensembles."""
+
+class _General(settings.Section):
+    """What stands above the papers' sections."""
 
     data: Literal["embedded", "paper"] = about(
         "Which data the accuracies are measured on; `embedded` downloads nothing."
     )
-    papers: settings.Distinct[Literal["darrm", "pate", "dpbag", "nzc"]] = about(
+    papers: settings.Distinct[Literal[_PAPERS]] = about(
         "Papers that the default target, the comparison and the page cover."
     )
     data_mirror: settings.Maybe[settings.Text] = about(
@@ -47,10 +47,23 @@ class Configuration(settings.Section):
     )
     device: Literal["auto", "cpu", "cuda"] = about("Where teachers train; `auto` prefers a GPU.")
     teachers: Teachers
-    darrm: Darrm
-    pate: Pate
-    dpbag: Dpbag
-    nzc: Nzc
+
+
+def _section(paper: str) -> type[settings.MainSection]:
+    """Return the class of a paper's section, which bears the paper's name: `Darrm` of darrm."""
+    module = import_module(f"private_ensembles.papers.{paper}.section")
+    return getattr(module, paper.capitalize())
+
+
+# Sections keep this order in messages and in the schema.
+_WithPapers = create_model(
+    "_WithPapers", __base__=_General, **{paper: (_section(paper), ...) for paper in _PAPERS}
+)
+
+
+class Configuration(_WithPapers):
+    """Configuration of private_ensembles."""
+
     audit: settings.Maybe[Audit] = about("Settings of the ledger; null leaves it out.")
     forest_teachers: ForestTeachers
     synthetic_votes: dict[settings.Name, SyntheticVotes] = about(

@@ -1,39 +1,44 @@
-"""The sizes of data sets, which papers print too, as tables like any other of ours."""
+"""The sizes of data sets, which papers print too, as rows of a table like any other of ours."""
 
-from collections.abc import Iterable
+from pathlib import Path
 
-import pandas as pd
-
-from private_ensembles.training.data.images import LabelledImages
-from private_ensembles.training.data.tabular import LabelledRecords
-
-
-def of_images(datasets: Iterable[LabelledImages]) -> pd.DataFrame:
-    """Count the training and test images of each data set."""
-    return pd.DataFrame(
-        {
-            "dataset": data.name,
-            "stand_in": data.stand_in,
-            "n_train": len(data.train_labels),
-            "n_test": len(data.test_labels),
-        }
-        for data in datasets
-    )
+from private_ensembles.base import files
+from private_ensembles.training.data.images import LabelledImages, read_dataset
+from private_ensembles.training.data.tabular import LabelledRecords, read_records
 
 
-def of_records(datasets: Iterable[LabelledRecords]) -> pd.DataFrame:
-    """Count features, records and records of class 1 of each data set, its two parts together.
+def count(path: Path | str) -> dict[str, object]:
+    """Count a prepared data set: `of_images` or `of_records`, whichever it holds.
+
+    Raises ValueError naming the file and what is wrong.
+    """
+    if "train_images" in files.read_npz(path, names=("train_images",)):
+        return of_images(read_dataset(path))
+    return of_records(read_records(path))
+
+
+def of_images(data: LabelledImages) -> dict[str, object]:
+    """Count training and test images."""
+    return {
+        "dataset": data.name,
+        "stand_in": data.stand_in,
+        "n_train": len(data.train_labels),
+        "n_test": len(data.test_labels),
+    }
+
+
+def of_records(data: LabelledRecords) -> dict[str, object]:
+    """Count features, records and records of class 1, the two parts of the data set together.
 
     ones_share: of the records, those of class 1.
     """
-    table = pd.DataFrame(
-        {
-            "dataset": data.name,
-            "stand_in": data.stand_in,
-            "features": len(data.feature_names),
-            "samples": len(data.train_labels) + len(data.test_labels),
-            "ones": int(data.train_labels.sum()) + int(data.test_labels.sum()),
-        }
-        for data in datasets
-    )
-    return table if table.empty else table.assign(ones_share=table["ones"] / table["samples"])
+    samples = len(data.train_labels) + len(data.test_labels)
+    ones = int(data.train_labels.sum()) + int(data.test_labels.sum())
+    return {
+        "dataset": data.name,
+        "stand_in": data.stand_in,
+        "features": len(data.feature_names),
+        "samples": samples,
+        "ones": ones,
+        "ones_share": ones / samples,
+    }

@@ -1,0 +1,36 @@
+"""The one list of papers, in the order in which everything shows them.
+
+What else a paper is, its folder says in modules of fixed names, which are loaded when they are
+asked for (docs/add-a-paper.md). Who loads one names it by a text with one gap, such as
+``f"private_ensembles.papers.{paper}.relations"``: then `run.fingerprint` counts that module of
+every paper, and no other of theirs.
+
+This is not in `papers/__init__.py`, which runs with whatever is imported of a paper: there, a paper
+more would rerun every job of the others.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper. name: of its folder, its section and its results. title: as it is written."""
+
+    name: str
+    title: str
+
+
+ALL = (
+    Paper("darrm", "DaRRM"),
+    Paper("pate", "PATE"),
+    Paper("dpbag", "DPBag"),
+    Paper("nzc", "NZC"),
+)
+
+
+def load(module: str) -> ModuleType | None:
+    """Return a module of a paper, by its whole name; None if the paper has none of this name."""
+    return import_module(module) if find_spec(module) else None

@@ -1,0 +1,127 @@
+"""What a run makes of DaRRM: which tables and figures, and the names of its files."""
+
+from collections.abc import Iterable, Mapping
+
+from private_ensembles.base.numbers import delta_of, instance
+from private_ensembles.papers.darrm.section import ACCURACY_TABLES, SHAPE_FIGURES, Darrm
+
+# How `instance` writes the points of a grid, for rules. The prior is two wildcards, because on a
+# cluster Snakemake hands wildcards over in a list that a comma would cut.
+GAMMA_POINT = "K={K},m={m},epsilon={epsilon},Delta={Delta},delta={delta},prior={prior},{prior_end}"
+SIGMA_POINT = "mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
+SWEEP_POINT = "K={K},epsilon={epsilon},Delta={Delta}"
+TEACHERS_COST = "results/darrm/privacy/teachers.csv"
+
+
+def pure_shapes(darrm: Darrm) -> list[str]:
+    """The figures of pure privacy, for which Theorem 4.1 holds."""
+    return [name for name in ("figure7", "figure8") if getattr(darrm, name)]
+
+
+def tables(darrm: Darrm) -> list[str]:
+    """The tables that are made."""
+    items = [item for item, m in darrm.tables if m is not None]
+    items += [f"{item}_by_training" for item in items if item in ACCURACY_TABLES]
+    if darrm.figure6:
+        items.append("table3")  # its parameters
+    if pure_shapes(darrm):
+        items.append("amplification")
+    return items
+
+
+def other_tables(darrm: Darrm) -> list[str]:
+    """What the accountant of the private teachers says."""
+    return [TEACHERS_COST]
+
+
+def figures(darrm: Darrm) -> list[str]:
+    """The figures that are made."""
+    shapes = [name for name in (*SHAPE_FIGURES, "figure9") if getattr(darrm, name)]
+    return [*shapes, "figure2_region", "figure10", "objectives"]
+
+
+def other_files(darrm: Darrm) -> list[str]:
+    """The released labels of every m that a table shows."""
+    return [file for m in darrm.label_allowances() for file in labels(darrm, m)]
+
+
+def datasets(darrm: Darrm) -> list[str]:
+    """The data sets whose labels are released."""
+    return darrm.label_datasets()
+
+
+def claims(darrm: Darrm, covered: bool) -> dict:
+    """What the printed numbers rest on."""
+    return darrm.claims() if covered else {}
+
+
+# Names of files -----------------------------------------------------------------------------------
+
+
+def gamma(darrm: Darrm, *, K, m, epsilon, Delta, delta=None, prior=None) -> str:
+    """The optimised noise function at one point; delta by default as in section 6.1."""
+    name = instance(
+        K=K,
+        m=m,
+        epsilon=epsilon,
+        Delta=Delta,
+        delta=delta_of(m, Delta) if delta is None else delta,
+        prior=darrm.prior if prior is None else prior,
+    )
+    return f"results/darrm/gamma/{name}.json"
+
+
+def gammas(darrm: Darrm, points: Iterable[Mapping]) -> list[str]:
+    """The optimised noise functions at several points."""
+    return [gamma(darrm, **each) for each in points]
+
+
+def sigma(darrm: Darrm, dataset: str, m: int) -> str:
+    """GNMax's sigma for (m epsilon, m Delta) on one data set, appendix D.2.1."""
+    cost = darrm.query_cost(dataset, m)
+    budget = {"epsilon": cost["epsilon_query"], "delta": cost["delta_query"]}
+    name = instance(mechanism="gnmax", K=darrm.K, **budget)
+    return f"results/darrm/privacy/{name}.csv"
+
+
+def sigmas(darrm: Darrm, m: int) -> list[str]:
+    """GNMax's sigmas at one m on the paper's data sets, of which several may share one."""
+    return [sigma(darrm, dataset, m) for dataset in darrm.datasets]
+
+
+def votes(darrm: Darrm, dataset: str) -> dict[str, str]:
+    """The votes of private and of plain teachers that labels rest on, by training seed."""
+    return {
+        f"{each['kind']}_{each['seed']}": f"results/votes/{dataset}/{instance(**each)}.npz"
+        for each in darrm.ensembles()
+    }
+
+
+def label_inputs(darrm: Darrm, dataset: str, m: int) -> dict[str, str]:
+    """What labels on one data set at one m rest on.
+
+    Votes, gamma, sigma, and the proof of what the teachers cost.
+    """
+    cost = darrm.teacher_cost(dataset)
+    return votes(darrm, dataset) | {
+        "gamma": gamma(darrm, K=darrm.K, m=m, epsilon=cost["epsilon"], Delta=cost["Delta"]),
+        "sigma": sigma(darrm, dataset, m),
+        "proof": TEACHERS_COST,
+    }
+
+
+def labels(darrm: Darrm, m: int) -> list[str]:
+    """Released labels and their accuracy at one m, of every data set of this run."""
+    names = (instance(dataset=dataset, m=m) for dataset in darrm.label_datasets())
+    return [f"results/darrm/labels/{name}.csv" for name in names]
+
+
+def sweeps(darrm: Darrm) -> list[str]:
+    """Every point of the sweeps: all m of one K, epsilon and Delta in one job."""
+    grid = darrm.sweeps
+    return [
+        f"results/darrm/sweeps/{instance(K=K, epsilon=epsilon, Delta=Delta)}.json"
+        for K in grid.K
+        for epsilon in grid.epsilon
+        for Delta in grid.Delta
+    ]

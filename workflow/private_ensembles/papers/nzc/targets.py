@@ -1,0 +1,51 @@
+"""What a run makes of NZC: which tables and figures, and the names of its files."""
+
+from private_ensembles.base.numbers import instance
+from private_ensembles.papers.nzc.section import Nzc
+
+
+def tables(nzc: Nzc) -> list[str]:
+    """The tables that are made."""
+    return ["table1", "table2", "figure2", "leads"] if nzc.running() else ["leads"]
+
+
+def figures(nzc: Nzc) -> list[str]:
+    """The figures that are made."""
+    return ["figure2"] if nzc.running() else []
+
+
+def sizes(nzc: Nzc) -> list[dict]:
+    """The sizes that section 5.1 prints, a row for each task."""
+    return [{"dataset": task, **row} for task, row in nzc.facts(nzc.running()).items()]
+
+
+def claims(nzc: Nzc, covered: bool) -> dict:
+    """What the printed numbers rest on."""
+    return nzc.facts(nzc.running()) if covered else {}
+
+
+# Names of files -----------------------------------------------------------------------------------
+
+
+def task_votes(nzc: Nzc, task: str) -> dict[int, str]:
+    """The votes of each of a task's ensembles, by number of teachers."""
+    folder = f"results/votes/{nzc.pate_task(task).dataset}"
+    names = {K: instance(**nzc.ensemble(K)) for K in nzc.sizes(task)}
+    return {K: f"{folder}/{name}.npz" for K, name in names.items()}
+
+
+def votes(nzc: Nzc) -> dict[str, dict[int, str]]:
+    """The votes of every ensemble of every task, by task and number of teachers."""
+    return {task: task_votes(nzc, task) for task in nzc.running()}
+
+
+def label_votes(nzc: Nzc, task: str) -> dict[str, str]:
+    """The votes of the two ensembles of Table 1, `many` and `few` teachers."""
+    by_size = task_votes(nzc, task)
+    return {"many": by_size[nzc.pate_task(task).K], "few": by_size[nzc.tasks[task].few]}
+
+
+def students(nzc: Nzc, task: str) -> list[str]:
+    """Summaries of all students of one task."""
+    names = (instance(task=task, seed=seed) for seed in nzc.seeds(task))
+    return [f"results/nzc/students/{name}.csv" for name in names]
