@@ -10,11 +10,12 @@ import os
 import pytest
 
 from private_ensembles.labels import registry
+from private_ensembles.papers.all import ALL
 from private_ensembles.run import fingerprint as module
 from private_ensembles.run.fingerprint import PACKAGE, closure, fingerprint
 
 # Packages that offer names of their modules, which they load when they are asked for.
-PAPERS = tuple(f"papers.{name}" for name in ("darrm", "dpbag", "nzc", "pate"))
+PAPERS = tuple(f"papers.{paper.name}" for paper in ALL)
 LENDERS = ("audit", "papers.darrm.mathematics", "papers.pate.mathematics")
 
 
@@ -170,6 +171,26 @@ def test_a_module_that_loads_by_name_counts_with_what_it_or_its_imports_name(toy
         once,
         before,
     }
+
+
+def test_a_text_with_a_gap_names_a_module_of_every_folder_but_in_a_script(toy):
+    for folder in ("one", "two"):
+        toy(
+            **{
+                f"{PACKAGE}__room__{folder}__part": "x = 1\n",
+                f"{PACKAGE}__room__{folder}__more": "",
+            }
+        )
+    text = f'def f(name):\n    return f"{PACKAGE}.room.{{name}}.part"\n'
+    toy(scripts__script=text)
+    assert closure("script.py") == []
+    before = toy(**{"scripts__script": f"import {PACKAGE}.room.used\n", USED: text})
+    named = {name for name in closure("script.py") if name.endswith((".part", ".more"))}
+    assert named == {f"{PACKAGE}.room.{folder}.part" for folder in ("one", "two")}
+    assert toy(**{f"{PACKAGE}__room__two__part": "x = 2\n"}) != before
+    for other in ("room.{name}", "room.{name}part", "{room}.{name}.part"):
+        toy(**{USED: f'def f(room, name):\n    return f"{PACKAGE}.{other}"\n'})
+        assert not any(name.endswith(".part") for name in closure("script.py"))
 
 
 def test_of_the_studies_the_modules_that_a_script_imports_count(toy, tmp_path):

@@ -4,8 +4,10 @@ import re
 
 import yaml
 
+from private_ensembles.papers.all import ALL
+
 DIRECTIVES = ("message", "output", "params", "log", "script")
-TARGETS = {"all", "darrm", "pate", "dpbag", "nzc", "audit", "report", "sweeps"}
+TARGETS = {"all", *(paper.name for paper in ALL), "audit", "report", "sweeps"}
 
 
 def _blocks(root):

@@ -1,4 +1,5 @@
 # The comparison with the published numbers, the page that shows everything, and the copies in docs/.
+PAGES = "../private_ensembles/papers/*/page.yaml"
 
 
 # One page with all tables and figures; opens without a network.
@@ -61,6 +62,7 @@ rule build_index:
             "build_index.py",
             also=[
                 "../report/*",
+                PAGES,
                 "../published/*.yaml",
                 *templates("page", "pieces", "index", "starred", "charts", "views"),
             ],
@@ -89,7 +91,7 @@ rule publish_docs:
         configuration="docs/configuration.yaml",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
     params:
-        code=fingerprint("publish_docs.py", also=["../report/sections.yaml"]),
+        code=fingerprint("publish_docs.py", also=["../report/sections.yaml", PAGES]),
         papers=config["papers"],
         configuration=lambda wildcards: changed_part(config),
     log:

@@ -165,7 +165,7 @@ def test_whatever_was_not_run_has_a_row_and_a_reason():
 
 
 def one_relation(monkeypatch, *relations):
-    monkeypatch.setattr(comparison, "PAPERS", {"dpbag": lambda evidence: iter(relations)})
+    monkeypatch.setattr(comparison, "relations_of", lambda paper, evidence: relations)
 
 
 RELATION_OF_TABLE_5 = Relation(

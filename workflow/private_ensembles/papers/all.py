@@ -12,7 +12,10 @@ more would rerun every job of the others.
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
+
+FOLDER = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)

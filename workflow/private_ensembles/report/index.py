@@ -1,7 +1,7 @@
 """The page of results: one self-contained HTML file that opens without a network.
 
-A later part of the project adds its items to ``workflow/report/sections.yaml`` and a caption, and
-perhaps a function to `findings`; nothing here needs to change. How the page is laid out, and what
+A later part of the project adds its items to `page.yaml` in its paper's folder and a caption, and
+perhaps a function to its findings; nothing here needs to change. How the page is laid out, and what
 it says beside these, is in ``templates/index.html``. What differs between two runs by its nature
 is in the last section only, between the marks `varies` of that template.
 """

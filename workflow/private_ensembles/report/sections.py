@@ -1,6 +1,7 @@
 """What the page of results shows, paper by paper: a new table or figure is one item there.
 
-``workflow/report/sections.yaml`` holds papers and items, beside the captions that they name.
+``page.yaml`` in a paper's folder holds its items, and ``workflow/report/sections.yaml`` the others,
+beside the captions that all of them name.
 """
 
 from collections.abc import Sequence
@@ -8,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+
+from private_ensembles.papers.all import ALL, FOLDER, Paper
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,23 @@ def read_sections(folder: Path) -> list[Section]:
 
     Raises TypeError for an entry that lacks a field or has an unknown one.
     """
-    content = yaml.safe_load((folder / "sections.yaml").read_text(encoding="utf-8"))
-    return [
-        Section(**{**section, "items": [Item(**item) for item in section["items"]]})
-        for section in content
-    ]
+    sections = []
+    for entry in _read(folder / "sections.yaml"):
+        entries = [_of_paper(paper) for paper in ALL] if entry == "papers" else [entry]
+        sections += [Section(**{**each, "items": _items(each)}) for each in entries]
+    return sections
+
+
+def _read(path: Path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def _of_paper(paper: Paper) -> dict:
+    """Return the section that a paper's page.yaml says, under the paper's title."""
+    page = _read(FOLDER / paper.name / "page.yaml")
+    title = f"{paper.title}: {page.pop('about')}"
+    return {"paper": paper.name, "title": title, **page}
+
+
+def _items(section: dict) -> list[Item]:
+    return [Item(**item) for item in section["items"]]

@@ -1,4 +1,4 @@
-"""The views that ``sections.yaml`` may name: something to look at of an item's tables.
+"""The views that items may name: something to look at of an item's tables.
 
 Long tables are turned so that what their rows say stands side by side; DaRRM's accuracies and
 privacy losses are charts of dots. tables: the item's, by name. printed: rows of ``fidelity.csv``.

@@ -8,8 +8,9 @@ module changes it.
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -37,13 +38,15 @@ def _modules() -> dict[str, Path]:
 @dataclass(frozen=True)
 class _Source:
     """What a file says: the hash of its code, the modules of this package that it imports, those
-    in which an object lies that it names by a text, and whether it loads modules by such names.
+    in which an object lies that it names by a text, whether it loads modules by such names, and the
+    modules that a text with one gap names ("private_ensembles.papers.{paper}.relations").
     """
 
     digest: bytes
     imports: frozenset[str]
     named: frozenset[str]
     loads: bool
+    filled: frozenset[str]
 
 
 # Once a file: most scripts share most modules, and Snakemake asks for all whenever it starts.
@@ -60,7 +63,7 @@ def _source(path: Path) -> _Source:
         raise ValueError(f"script = {path}: must be an existing file") from None
     if path.name == "__init__.py":
         tree.body = [statement for statement in tree.body if not _offers(statement)]
-    names, texts = set(), set()
+    names, texts, filled = set(), set(), set()
     pieces, waiting = [], [tree]
     while waiting:
         part = waiting.pop()
@@ -82,6 +85,8 @@ def _source(path: Path) -> _Source:
                 raise ValueError(f"{path}, line {part.lineno}: must import a module by its name")
             names.update(f"{part.module}.{alias.name}" for alias in part.names)
             names.add(part.module)
+        elif isinstance(part, ast.JoinedStr):
+            filled |= _fill(part)
         pieces.append(type(part).__name__)
         for field in part._fields:
             value = getattr(part, field, None)
@@ -95,7 +100,17 @@ def _source(path: Path) -> _Source:
         frozenset(_with_packages(names) & _modules().keys()),
         frozenset(_with_packages(texts & _modules().keys())),
         "import_module" in text and path.name != "__init__.py",
+        frozenset(_with_packages(filled) & _modules().keys()),
     )
+
+
+def _fill(text: ast.JoinedStr) -> set[str]:
+    """Return the modules that a text with one gap names; the gap is a word between two dots."""
+    match text.values:
+        case [ast.Constant(before), ast.FormattedValue(), ast.Constant(after)]:
+            known = re.compile(rf"{re.escape(before)}(?<=\.)\w+(?=\.){re.escape(after)}")
+            return set(filter(known.fullmatch, _modules()))
+    return set()
 
 
 def _used(source: _Source) -> frozenset[str]:
@@ -104,10 +119,11 @@ def _used(source: _Source) -> frozenset[str]:
     The registry of mechanisms names laws and accounts that `labels.mechanism` loads: who reads the
     registry alone does not depend on them.
     """
+    used = source.imports | source.filled
     if not source.loads:
-        return source.imports
+        return used
     named = (_source(_modules()[name]).named for name in source.imports)
-    return source.imports.union(source.named, *named)
+    return used.union(source.named, *named)
 
 
 def _offers(statement: ast.stmt) -> bool:
@@ -127,8 +143,10 @@ def closure(script: str | Path, *modules: str) -> list[str]:
     """Return, sorted, all modules of this package that a script imports, directly or not.
 
     Imports inside functions count. A module that calls `import_module` counts with all modules that
-    it or what it imports names by the path of an object. What a package's `__getattr__` would load
-    does not count: import that by its module.
+    it or what it imports names by the path of an object, and one that names modules by a text with
+    one gap, such as a paper's name, with all that fit. Of the script itself such a text does not
+    count, because its rule knows what the gap is filled with. What a package's `__getattr__` would
+    load does not count either: import that by its module.
 
     script: a file name in workflow/scripts, or a path. modules: what it imports by a name that a
     parameter gives ("private_ensembles.papers.pate.experiment"). Raises ValueError for an unknown
@@ -138,7 +156,7 @@ def closure(script: str | Path, *modules: str) -> list[str]:
         if name not in _modules():
             raise ValueError(f"module = {name}: must be a module of {PACKAGE}")
     reached: set[str] = set()
-    waiting = _used(_source(_path(script))) | _with_packages(modules)
+    waiting = _used(replace(_source(_path(script)), filled=frozenset())) | _with_packages(modules)
     while waiting:
         reached |= waiting
         waiting = set().union(*(_used(_source(_modules()[name])) for name in waiting)) - reached

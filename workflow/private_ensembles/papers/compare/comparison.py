@@ -10,14 +10,15 @@ quantile if they were estimated from few runs (`papers.common.standard_errors`, 
 A deviation that is known is taken for the error of a single draw. A verdict says little if another
 result would pass as well: then it is `weak`.
 
-What papers say of several numbers at once are rows as well, of another kind: each `relations`.
+What papers say of several numbers at once are rows as well, of another kind: `relations_of`.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from private_ensembles.papers.all import load
 from private_ensembles.papers.common.standard_errors import (
     Part,
     StandardError,
@@ -35,25 +36,14 @@ from private_ensembles.papers.compare.reproduced import (
     other_readings,
     reproduced_numbers,
 )
-from private_ensembles.papers.darrm import relations as darrm
-from private_ensembles.papers.dpbag import relations as dpbag
-from private_ensembles.papers.nzc import relations as nzc
-from private_ensembles.papers.pate import relations as pate
 
 COLUMNS = [*KEY, "published", "published_sd"]
 COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note", "kind"]
-# What a row is about: a printed number, or several of them (each `relations`).
+# What a row is about: a printed number, or several of them (`relations_of`).
 NUMBER, RELATION = "number", "relation"
 # Other results that a note names.
 _NAMED = 5
 NONE: Mapping[str, float] = {}
-# By paper, what yields its relations.
-PAPERS: Mapping[str, Callable[[Evidence], Iterator[Relation]]] = {
-    "darrm": darrm.relations,
-    "pate": pate.relations,
-    "dpbag": dpbag.relations,
-    "nzc": nzc.relations,
-}
 
 
 def compare(
@@ -223,6 +213,12 @@ def _doubts(paper: Paper, key: Key) -> list[str]:
     return [rule.note for rule in paper.doubts if rule.fits(key)]
 
 
+def relations_of(paper: str, evidence: Evidence) -> Iterable[Relation]:
+    """Return a paper's relations, which `relations.py` in its folder yields, if it has any."""
+    module = load(f"private_ensembles.papers.{paper}.relations")
+    return module.relations(evidence) if module else ()
+
+
 def compare_relations(
     published: pd.DataFrame,
     tables: Mapping[str, Mapping[str, pd.DataFrame]],
@@ -239,7 +235,7 @@ def compare_relations(
     for name in published["paper"].unique():
         paper, run = declarations.paper(name), settings.get(name, {})
         evidence = Evidence(paper, published, tables.get(name, {}), run)
-        for relation in PAPERS[name](evidence):
+        for relation in relations_of(name, evidence):
             key = Key(name, relation.item, relation.dataset, relation.row, relation.column)
             row = {**key._asdict(), "published": f"{relation.published:.6g}", "published_sd": ""}
             changed = altered(paper, key, relation.table, run) if relation.kind != "printed" else ""
