@@ -55,7 +55,7 @@ PARTS["nzc"] |= {"pate"}
 # What lays out results sees tables; how they were computed, and from what, is not its business.
 # Of mechanisms it knows the facts that it shows: the order, the labels and the looks.
 SEES_TABLES = ("labels.names", "labels.registry", "labels.assumed_profile", "papers.common.style")
-SEES_TABLES += ("papers.all", "papers.compare")
+SEES_TABLES += ("papers.all", "papers.common.findings", "papers.compare")
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_figures_and_the_page_know_tables_and_not_how_they_were_computed(graph):
     known = [
         f"{module} imports {imported}"
         for module, imported in _arrows(graph)
-        if (_room(module) == "report" or module.endswith("figures"))
+        if (_room(module) == "report" or module.endswith(("figures", "findings")))
         and _room(imported) in ("labels", "papers")
         and not imported.removeprefix(f"{PACKAGE}.").startswith(SEES_TABLES)
     ]

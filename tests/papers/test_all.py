@@ -10,7 +10,10 @@ from private_ensembles.run.fingerprint import PACKAGE, SCRIPTS, closure
 
 SHARED = {"common", "compare", "ledger"}
 # Which scripts load a module of every paper. Sections and targets are for the Snakefile alone.
-GATHERED = {"relations": {"compare_published.py", "build_index.py"}}
+GATHERED = {
+    "relations": {"compare_published.py", "build_index.py"},
+    "findings": {"build_index.py"},
+}
 
 
 def test_every_folder_is_a_paper_of_the_list_or_shared():
@@ -41,7 +44,7 @@ def test_the_list_loads_neither_numpy_nor_a_paper(root):
     ]
 
 
-def test_section_and_targets_of_a_paper_are_read_by_no_job_and_relations_by_those_that_show_all():
+def test_section_and_targets_of_a_paper_are_read_by_no_job_and_the_others_by_those_that_show_all():
     for script in sorted(SCRIPTS.glob("*.py")):
         names = set(closure(script))
         for part in ("section", "targets", *GATHERED):

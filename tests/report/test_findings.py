@@ -5,6 +5,11 @@ import re
 import pandas as pd
 import pytest
 
+from private_ensembles.papers.common.findings import Finding, RunTables
+from private_ensembles.papers.darrm import findings as darrm
+from private_ensembles.papers.dpbag import findings as dpbag
+from private_ensembles.papers.nzc import findings as nzc
+from private_ensembles.papers.pate import findings as pate
 from private_ensembles.report import findings
 
 
@@ -75,7 +80,7 @@ def spent(share):
 
 
 TABLE1, TABLE2 = "darrm/tables/table1", "darrm/tables/table2"
-MAJORITY, TOTALS = findings.majority_of_private_teachers, findings.published_totals
+MAJORITY, TOTALS = darrm.majority_of_private_teachers, darrm.published_totals
 # Of each finding and each wording: tables that bear it out, its title, and what its text says.
 WORDINGS = [
     (
@@ -112,87 +117,87 @@ WORDINGS = [
         "for 100 queries at the same δ is 15 (MNIST)",
     ),
     (
-        findings.noise_of_gnmax,
+        darrm.noise_of_gnmax,
         {"darrm/tables/table4": sigmas(21.463, 12.9001, 7.6801)},
         "GNMax needs less noise than the paper gives it",
         "finds σ = 21.46 votes. The analytic Gaussian mechanism proves the same privacy with "
         "12.91, and the label's own distribution with 7.69.",
     ),
     (
-        findings.noise_of_gnmax,
+        darrm.noise_of_gnmax,
         {"darrm/tables/table4": sigmas(21.5, 12.9, 12.9)},
         "GNMax needs less noise than the paper gives it, and no less than its noisy counts need",
         "with 12.9, and the label's own distribution with 12.9",
     ),
     (
-        findings.noise_of_gnmax,
+        darrm.noise_of_gnmax,
         {"darrm/tables/table4": sigmas(12.9, 12.9, 12.9)},
         "The paper's search for GNMax's noise finds as little as can be proven",
         "σ = 12.9 votes",
     ),
     (
-        findings.sampled_objective,
+        darrm.sampled_objective,
         {"darrm/tables/objectives": objective(1.0)},
         "One of the two Monte-Carlo objectives estimates nothing",
         "the error of its coefficients is 1 of their size",
     ),
     (
-        findings.sampled_objective,
+        darrm.sampled_objective,
         {"darrm/tables/objectives": objective(0.5)},
         "One of the two Monte-Carlo objectives is off, however many draws",
         "tends to 0.5 of their size",
     ),
     (
-        findings.noise_in_figure_6,
+        darrm.noise_in_figure_6,
         {"darrm/tables/figure6": error(0.0)},
         "Figure 6 compares mechanisms where no noise is needed",
         "its largest expected error is 0,",
     ),
     (
-        findings.noise_in_figure_6,
+        darrm.noise_in_figure_6,
         {"darrm/tables/figure6": error(0.01001)},
         "Figure 6 compares mechanisms where noise is needed",
         "the optimised γ is 0.011.",
     ),
     (
-        findings.theorem_4_1,
+        darrm.theorem_4_1,
         {"darrm/tables/amplification": amplification(0.31)},
         "Double subsampling costs more than Theorem 4.1 claims",
         "is 1.034 of the one that the theorem claims",
     ),
     (
-        findings.theorem_4_1,
+        darrm.theorem_4_1,
         {"darrm/tables/amplification": amplification(0.29999999)},
         "Theorem 4.1 cannot be improved",
         "within a thousandth of the one that the theorem claims",
     ),
     (
-        findings.theorem_4_1,
+        darrm.theorem_4_1,
         {"darrm/tables/amplification": amplification(0.2)},
         "No loss near the claim of Theorem 4.1 was found",
         "is 0.6667 of the one",
     ),
     (
-        findings.theorem_23,
+        pate.theorem_23,
         {"pate/tables/table2": costs(1.8999, 4.3001)},
         "The privacy of the sanitised costs (Theorem 23) fails in every row of Table 2",
         "is 1.89 to 4.31 times what the paper's formula says, in the 2 rows",
     ),
     (
         # A formula that overstates the cost somewhere does not fail everywhere.
-        findings.theorem_23,
+        pate.theorem_23,
         {"pate/tables/table2": costs(0.922, 2.6)},
         "The privacy of the sanitised costs (Theorem 23) fails in 1 of 2 rows of Table 2",
         "up to 2.6 times what the paper's formula says, and at the least 0.922 times",
     ),
     (
-        findings.theorem_23,
+        pate.theorem_23,
         {"pate/tables/table2": costs(0.5, 0.9)},
         "The paper's formula for publishing a sanitised cost (Theorem 23) is large enough here",
         "0.5 to 0.9 times",
     ),
     *(
-        (findings.lead_over_gnmax, {TABLE1: accuracies(gnmax, exact, 0.768)}, title, "0.768 for")
+        (darrm.lead_over_gnmax, {TABLE1: accuracies(gnmax, exact, 0.768)}, title, "0.768 for")
         for gnmax, exact, title in (
             (0.834, 0.856, "DaRRM does not lead GNMax here"),
             (0.6, 0.77, "All of DaRRM's lead over GNMax is the baseline's loose accounting"),
@@ -202,51 +207,51 @@ WORDINGS = [
         )
     ),
     (
-        findings.plain_labels,
+        dpbag.plain_labels,
         {"dpbag/tables/table6": labels(4.59, 13)},
         "Composing a label's whole loss, for everyone, buys more labels than the personalised "
         "accountant",
         "it allows 4.5 to 13 times as many labels",
     ),
     (
-        findings.plain_labels,
+        dpbag.plain_labels,
         {"dpbag/tables/table6": labels(0.8, 2.01)},
         "Composing a label's whole loss, for everyone, buys more labels in 1 of 2 rows",
         "it allows 0.8 to 2.1 times",
     ),
     (
-        findings.plain_labels,
+        dpbag.plain_labels,
         {"dpbag/tables/table6": labels(0.5, 0.9)},
         "The personalised accountant buys as many labels as composing a label's whole loss does",
         "the latter allows 0.5 to 0.9 times",
     ),
     (
-        findings.equation_3,
+        dpbag.equation_3,
         {"dpbag/tables/table6": first_counts(11.0, 20.6)},
         "The paper's smallest counts of labels rest on an equation that nobody has proven",
         "gives 11, the supplement's unproven equation 3 gives 20.6. The equation is violated",
     ),
     (
-        findings.equation_3,
+        dpbag.equation_3,
         {"dpbag/tables/table6": first_counts(20.0, 20.6)},
         "The paper's smallest counts of labels do not come from an unproven equation here",
         "gives 20, the supplement's unproven equation 3 gives 20.6.",
     ),
     (
-        findings.constant_of_nzc,
+        nzc.constant_of_nzc,
         {"nzc/tables/table1": label_of_nzc(1.81e-8, 1e90)},
         "The constant that makes labels immutable takes all privacy away",
         "ε = 1.8·10⁻⁸ for 597 labels. In spite of the noise they are the exact plurality's, so one "
         "vote can change a label almost surely: a single label costs ε = 10⁹⁰.",
     ),
     (
-        findings.constant_of_nzc,
+        nzc.constant_of_nzc,
         {"nzc/tables/table1": label_of_nzc(1, 2.01)},
         "A label of NZC costs more than is claimed for all of them",
         "a single one costs ε = 2.1.",
     ),
     (
-        findings.constant_of_nzc,
+        nzc.constant_of_nzc,
         {"nzc/tables/table1": label_of_nzc(2, 1)},
         "A label of NZC costs no more here than is claimed for all of them",
         "a single one costs ε = 1 at this constant and noise",
@@ -284,7 +289,7 @@ def write(folder, tables):
 def test_each_wording_is_shown_for_tables_that_bear_it_out(
     tmp_path, root, finding, tables, title, said
 ):
-    shown = finding(findings.RunTables(write(tmp_path, tables)))
+    shown = finding(RunTables(write(tmp_path, tables)))
     assert shown.title == title
     assert said in shown.text
     page, _, anchor = shown.docs.partition("#")
@@ -308,11 +313,11 @@ def test_every_finding_is_on_the_page_and_has_tables_here(tmp_path):
 def test_kinds_are_those_that_the_first_sentence_counts(tmp_path):
     kinds = set()
     for place, (finding, tables, *_) in enumerate(WORDINGS):
-        kinds.add(finding(findings.RunTables(write(tmp_path / str(place), tables))).kind)
+        kinds.add(finding(RunTables(write(tmp_path / str(place), tables))).kind)
     assert kinds == {"", "broken", "theorem", "noise"}
 
 
 def test_findings_of_a_paper_are_its_own():
-    made = [findings.Finding(paper, "", "", "") for paper in ("nzc", "pate")]
+    made = [Finding(paper, "", "", "") for paper in ("nzc", "pate")]
     assert findings.of_paper(made, "nzc") == made[:1]
     assert findings.of_paper(made, "dpbag") == []

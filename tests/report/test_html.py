@@ -1,8 +1,8 @@
 """Tables, cells and captions of the page, all of their text escaped."""
 
 import pandas as pd
-import pytest
 
+from private_ensembles.base.digits import MORE_DIGITS
 from private_ensembles.labels.marks import NOT_FOR_RELEASE
 from private_ensembles.report import html
 
@@ -66,14 +66,6 @@ def test_a_long_table_scrolls_below_its_heading_and_a_wide_one_is_printed_across
     assert 'class="table wide"' in html.html_table(many, "t")
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(160.0, "160"), (15.04448, "15.044"), (0.00029, "0.00029"), (float("inf"), "∞")],
-)
-def test_numbers_are_written_for_reading(value, text):
-    assert html.format_number(value) == text
-
-
 def test_a_mechanism_and_a_data_set_have_their_real_names():
     named = html.cell("mechanism", "gnmax_analytic", False, {})
     assert named == ("GNMax, analytic σ", {"title": "gnmax_analytic"})
@@ -86,18 +78,9 @@ def test_a_long_text_that_stands_below_the_table_is_a_number_here():
     assert html.cell("note", "long", False, {"long": 3}) == ("note 3", {"data-note": 3})
 
 
-@pytest.mark.parametrize("digits", [3, 4])
-@pytest.mark.parametrize(
-    "value", [0.2676, 1 / 3, 4.00049999, 9.99951, 12345.2, 1.23456e95, 123456789.5, 1e-300]
-)
-def test_a_bound_is_never_shown_as_less_than_it_is(value, digits):
-    shown = float(html.format_bound(value, digits))
-    assert value <= shown <= value * (1 + 10 ** (1 - digits))
-
-
 def test_losses_are_rounded_up_and_other_numbers_to_the_nearest():
     assert html.cell("accuracy", 0.12341, True, {}).content == "0.1234"
     assert html.cell("proven_epsilon", 0.12341, True, {}).content == "0.1235"
     assert html.cell("lower_epsilon", 0.12341, True, {}).content == "0.1234"
     # Beside a printed number, as that is.
-    assert html.cell("epsilon", 0.123411, True, {}, html.MORE_DIGITS).content == "0.12341"
+    assert html.cell("epsilon", 0.123411, True, {}, MORE_DIGITS).content == "0.12341"

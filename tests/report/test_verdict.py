@@ -5,8 +5,9 @@ import pytest
 
 import private_ensembles
 from private_ensembles import docs_address
+from private_ensembles.papers.common.findings import Finding
 from private_ensembles.report import verdict
-from private_ensembles.report.findings import Finding, read_findings
+from private_ensembles.report.findings import read_findings
 from private_ensembles.report.page import inline_html, pieces
 from private_ensembles.report.verdict import headline
 

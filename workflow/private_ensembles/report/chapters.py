@@ -7,13 +7,13 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
+from private_ensembles.base.digits import format_number
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report.beside import beside_printed, has_stars
 from private_ensembles.report.html import (
     VERDICTS,
     Caption,
     Picture,
-    format_number,
     html_table,
     read_caption,
     read_picture,

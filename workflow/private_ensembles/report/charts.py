@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import pandas as pd
 from markupsafe import Markup
 
+from private_ensembles.base.digits import format_bound
 from private_ensembles.labels import names
-from private_ensembles.report.html import format_bound
 from private_ensembles.report.page import TEMPLATES
 
 _CHARTS = TEMPLATES.get_template("charts.html").module

@@ -4,8 +4,7 @@ import base64
 import math
 import re
 import struct
-from collections.abc import Callable, Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
+from private_ensembles.base.digits import DIGITS, MORE_DIGITS, format_bound, format_number
 from private_ensembles.labels import names
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report.beside import STAR
@@ -28,14 +28,10 @@ VERDICTS = {
 # Numbers of our own in tables that are otherwise shown as printed.
 _OURS = ("ours", "ours_sd", "tolerance")
 LONG = 40
-# Significant digits of our numbers, and of those that are beside printed ones.
-DIGITS, MORE_DIGITS = 4, 5
 # Columns of upper bounds: losses and what Q labels cost by each composition.
 _BOUNDS = re.compile(
     r"(?<!lower_)epsilon|delta|_upper|^(tightest|general|optimal|pld|label|teachers_once)$"
 )
-# Below it, all digits before the point are written.
-_PLAIN = 1e7
 # Columns that tell one row from another: their texts stay in them, however long.
 _TELLING = ["setting", "claim", "case", "name", "method"]
 # Columns that say what became of a row; the first of them that a table has stays in sight.
@@ -53,48 +49,6 @@ class Cell(NamedTuple):
 
     content: str
     attributes: Mapping[str, object] = MappingProxyType({})
-
-
-def format_number(value: float, digits: int = MORE_DIGITS) -> str:
-    """Write a number for reading: integers in full, others to that many significant digits.
-
-    >>> format_number(10742.8518, 4), format_number(0.000264321, 4)
-    ('10743', '0.0002643')
-    """
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value == int(value) and abs(value) < 1e15:
-        return str(int(value))
-    if 10**digits <= abs(value) < _PLAIN:
-        return f"{value:.0f}"
-    return f"{value:.{digits}g}"
-
-
-def format_bound(value: float, digits: int = DIGITS) -> str:
-    """Write an upper bound to that many significant digits, rounded up: a bound stays a bound.
-
-    >>> format_bound(0.14830141), format_bound(0.2676), format_bound(10742.2)
-    ('0.1484', '0.2676', '10743')
-    """
-    return _towards(value, digits, ROUND_CEILING, math.ceil)
-
-
-def format_least(value: float, digits: int = DIGITS) -> str:
-    """Write a lower bound to that many significant digits, rounded down.
-
-    >>> format_least(0.14839999), format_least(10742.8)
-    ('0.1483', '10742')
-    """
-    return _towards(value, digits, ROUND_FLOOR, math.floor)
-
-
-def _towards(value: float, digits: int, rounding: str, whole: Callable[[float], int]) -> str:
-    if not math.isfinite(value):
-        return format_number(value, digits)
-    if 10**digits <= value < _PLAIN:
-        return str(whole(value))
-    context = Context(prec=digits, rounding=rounding)
-    return format_number(float(context.create_decimal(repr(float(value)))), digits)
 
 
 def is_bound(name: str) -> bool:

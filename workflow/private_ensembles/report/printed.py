@@ -7,8 +7,9 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
+from private_ensembles.base.digits import format_number
 from private_ensembles.labels import names
-from private_ensembles.report.html import Cell, format_number, html_table
+from private_ensembles.report.html import Cell, html_table
 from private_ensembles.report.page import pieces
 
 # The order of a paper's parts in a list of them.

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from private_ensembles.papers.common.findings import Finding
 from private_ensembles.papers.compare.statuses import STATUSES
-from private_ensembles.report.findings import Finding, of_paper
+from private_ensembles.report.findings import of_paper
 
 # Findings in words on a paper's card; all of them are below.
 _ON_CARD = 2
@@ -22,7 +23,7 @@ _KINDS = {
 def headline(findings: Sequence[Finding], papers: int) -> str:
     """Return what came out in plain words; papers: how many the run covers.
 
-    >>> from private_ensembles.report.findings import Finding
+    >>> from private_ensembles.papers.common.findings import Finding
     >>> findings = [Finding("nzc", "t", "t", "docs/nzc.md", "broken")]
     >>> headline(findings, 4)
     'Four papers on private teacher ensembles, recomputed. One claim is broken.'

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 import pandas as pd
 from markupsafe import Markup
 
+from private_ensembles.base.digits import format_bound, format_number
 from private_ensembles.labels import names
 from private_ensembles.papers.compare.reproduced import stand_ins
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report.beside import STAR, beside_printed, has_stars
 from private_ensembles.report.charts import Mark, Scale, dot_chart, legend
-from private_ensembles.report.html import format_bound, format_number, html_table, of_column
+from private_ensembles.report.html import html_table, of_column
 from private_ensembles.report.own_page import profile_words
 from private_ensembles.report.page import TEMPLATES
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from private_ensembles.report.run_tables import (
+from private_ensembles.papers.common.findings import (
     NotMadeError,
     RunTables,
     above,

@@ -1,13 +1,34 @@
-"""The tables of a run, from which findings read their numbers, and how a number is written."""
+"""What findings are made of: numbers of a run's tables, how they are written, and the finding.
 
+A finding is a function of the run's tables, which returns the wording that their numbers bear out.
+It is left out if the run lacks a number. Losses, and the noise that keeps a budget, are rounded up;
+what a paper claims is rounded to the nearest.
+"""
+
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
+from private_ensembles.base.digits import format_bound, format_least, format_number
 from private_ensembles.labels import names
-from private_ensembles.report.html import format_bound, format_least, format_number
 
 _DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding as this run bears it out.
+
+    docs: a file of the repository, perhaps with an anchor. kind: broken, theorem or noise, which
+    the page's first sentence counts, or empty.
+    """
+
+    paper: str
+    title: str
+    text: str
+    docs: str
+    kind: str = ""
 
 
 class NotMadeError(LookupError):
