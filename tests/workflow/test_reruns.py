@@ -279,6 +279,10 @@ FILES = {
     f"{MODULE}/papers/darrm/experiment.py": ACCURACY,
     f"{MODULE}/papers/compare/comparison.py": END,
     f"{MODULE}/papers/darrm/relations.py": END,
+    f"{MODULE}/papers/all.py": END,
+    f"{MODULE}/papers/darrm/targets.py": NOTHING,  # the files that it names are what counts
+    f"{MODULE}/papers/darrm/findings.py": {"build_index"},
+    f"{MODULE}/papers/darrm/page.yaml": {"build_index"},
     f"{MODULE}/base/progress.py": EVERYTHING,
     f"{MODULE}/labels/planner/ranking.py": PLAN,
     f"{MODULE}/labels/registry.py": ACCURACY | DRAWN | STUDY | PLAN,
