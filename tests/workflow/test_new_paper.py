@@ -19,7 +19,7 @@ STEP = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 # What the tiny run covers is kept, so that only the new paper's jobs are left to run.
-PAPERS = ("--configfile", "tests/config/tiny.yaml", "--config", "papers=[darrm, toy]")
+PAPERS = ("--configfile", "config/scenarios/tiny.yaml", "--config", "papers=[darrm, toy]")
 
 
 @pytest.fixture(scope="module")
