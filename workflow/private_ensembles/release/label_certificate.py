@@ -18,16 +18,20 @@ from private_ensembles.accounting.labels_together.gaussian_maximum import Gaussi
 from private_ensembles.accounting.labels_together.hockey_sticks import joined
 from private_ensembles.accounting.stated import exactly, stated
 
-# What is tried, one after the other, until the claim is proven: points of the grid for each of the
-# account's own, and how pairs may be grouped. Together they cost at most a share of the dearest, or
-# so much more of it than they did; who lies below a group's stick may always join it.
+# How pairs may be grouped: together they cost at most a share of the dearest, or so much more of it
+# than they did; who lies below a group's stick may always join it.
 _TOGETHER, _ALIKE, _NEARLY, _CLOSE = (1.0, 0.0), (0.9, 1e-3), (0.5, 1e-4), (0.1, 1e-5)
 _APART = 0.0, 0.0
-_TRIES = ((1.3, _TOGETHER), (1.7, _TOGETHER), (1.3, _ALIKE), (1.3, _NEARLY), (1.3, _CLOSE))
-_TRIES += ((2.5, _NEARLY), (4.0, _NEARLY))
-# Coins take little time. So few pairs are not grouped by the account, and up to so many labels it
-# asks at every threshold: that is done as well where groups are small.
-_TRIES_OF_COINS = ((2.0, _TOGETHER), (2.0, _ALIKE), (4.0, _APART), (1.0, _APART))
+# What is tried, one after the other, until the claim is proven: points of the grid for each of the
+# account's own, the groups, and whether few labels are asked at every threshold: what long chords
+# add weighs most where labels are few.
+_TRIES = ((1.3, _TOGETHER, False), (1.7, _TOGETHER, False), (1.3, _TOGETHER, True))
+_TRIES += ((1.3, _ALIKE, False), (1.3, _NEARLY, True), (1.3, _CLOSE, True))
+_TRIES += ((2.5, _NEARLY, True), (4.0, _NEARLY, True))
+# Coins take little time.
+_TRIES_OF_COINS = ((2.0, _TOGETHER, False), (2.0, _ALIKE, False))
+_TRIES_OF_COINS += ((4.0, _APART, True), (1.0, _APART, True))
+# So few pairs are not grouped by the account, and up to so many labels it asks at every threshold.
 _FEW, _MOST_AT_EVERY = 48, 20
 # Up to how many standard deviations thresholds are next to each other or nearly so, and how far a
 # curve is followed.
@@ -131,19 +135,18 @@ def adaptive(
     for times, scale, _ in counts:
         width = math.hypot(width, math.sqrt(times) / scale)
     if labels == 1 and not counts:
-        tries = [(epsilon, (math.inf, 0.0))]  # nothing but the curve at epsilon is asked for
+        tries = [(epsilon, (math.inf, 0.0), True)]  # nothing but the curve at epsilon is asked for
     else:
         tries = _TRIES_OF_COINS if noise.law["name"] == "coins" else _TRIES
         if 2 * noise.shape[1] <= _FEW and noise.shape[0] == 2:
-            tries = [(more, _APART) for more, groups in tries if groups is not _TOGETHER]
+            tries = [(more, _APART, True) for more, groups, _ in tries if groups is not _TOGETHER]
         # A whole number of steps, so that two equal and opposite losses fall on the grid.
         tries = [
-            (noise.spread / math.ceil(more * noise.spread / noise.step), groups)
-            for more, groups in tries
+            (noise.spread / math.ceil(more * noise.spread / noise.step), groups, every)
+            for more, groups, every in tries
         ]
-    for step, grouped in tries:
-        small = grouped in (_NEARLY, _CLOSE, _APART) and labels <= _MOST_AT_EVERY
-        every = labels == 1 or small
+    few = labels <= _MOST_AT_EVERY
+    for step, grouped, every in dict.fromkeys((*each, every and few) for *each, every in tries):
         try:
             found = _on_grid(noise, labels, delta, epsilon, counts, step, grouped, every, width)
         except TooLongError:
