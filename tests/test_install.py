@@ -62,7 +62,7 @@ def distributions(root, tmp_path_factory):
 def test_both_distributions_hold_the_package_and_nothing_else(distributions, root):
     wheel, sdist = distributions
     package = root / "workflow" / "private_ensembles"
-    sources = [path for path in package.rglob("*") if path.suffix in (".py", ".html")]
+    sources = [path for path in package.rglob("*") if path.suffix in (".py", ".html", ".yaml")]
     wanted = {path.relative_to(package.parent).as_posix() for path in sources}
     wanted.add("private_ensembles/py.typed")
     with zipfile.ZipFile(wheel) as archive:
@@ -75,7 +75,7 @@ def test_both_distributions_hold_the_package_and_nothing_else(distributions, roo
     files = {
         name
         for name in members
-        if name.endswith((".py", ".html", ".typed", ".toml", ".md", "LICENSE"))
+        if name.endswith((".py", ".html", ".yaml", ".typed", ".toml", ".md", "LICENSE"))
     }
     assert files == {f"workflow/{name}" for name in wanted} | {
         "LICENSE",

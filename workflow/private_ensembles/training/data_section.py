@@ -66,7 +66,8 @@ class Dataset(settings.Section):
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        return FORMATS[self.format].classes or len(self.classes)
+        fixed = FORMATS[self.format].classes
+        return len(self.classes) if fixed is None else fixed
 
     @property
     def holds(self) -> str:
