@@ -84,9 +84,18 @@ def build_job(workflow, name, wildcards):
 
 def hand_over(job):
     """Return the object that the job's script is given."""
-    files = job.input, job.output, job.params, job.wildcards
-    about = job.rule.module_globals["config"], job.rule.name, None  # no repetition for a benchmark
-    return Snakemake(*files, job.threads, job.resources, job.log, *about)
+    return Snakemake(
+        job.input,
+        job.output,
+        job.params,
+        job.wildcards,
+        job.threads,
+        job.resources,
+        job.log,
+        job.rule.module_globals["config"],
+        job.rule.name,
+        None,  # no repetition for a benchmark
+    )
 
 
 def mock_job(rule, /, *options, **wildcards):

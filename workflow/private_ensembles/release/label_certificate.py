@@ -272,7 +272,7 @@ def _grouped(
     if others.size > _MANY:
         others = np.sort(others)
         nearly, some = max(more, _ALIKE[1]) / _RUNS, most / 2
-        excess, own, members = joined(excess[others], own[others], weights, nearly, some)
+        excess, _, members = joined(excess[others], own[others], weights, nearly, some)
         own = excess @ weights
     else:
         excess, own = excess[others], own[others]

@@ -70,7 +70,9 @@ def read_sections(folder: Path) -> list[Section]:
     sections = []
     for entry in _read(folder / "sections.yaml"):
         entries = [_of_paper(paper) for paper in ALL] if entry == "papers" else [entry]
-        sections += [Section(**{**each, "items": _items(each)}) for each in entries]
+        for each in entries:
+            fields = each | {"items": _items(each)}
+            sections.append(Section(**fields))
     return sections
 
 
