@@ -12,9 +12,10 @@ def count(path: Path | str) -> dict[str, object]:
 
     Raises ValueError naming the file and what is wrong.
     """
-    if "train_images" in files.read_npz(path, names=("train_images",)):
-        return of_images(read_dataset(path))
-    return of_records(read_records(path))
+    # Only records have features, whose names are few: images are not unpacked twice.
+    if files.read_npz(path, names=("feature_names",)):
+        return of_records(read_records(path))
+    return of_images(read_dataset(path))
 
 
 def of_images(data: LabelledImages) -> dict[str, object]:
