@@ -3,10 +3,12 @@
 # Usage, as root: tests/slurm/cluster.sh start | stop
 # Needs the Debian packages slurm-wlm and munge. `stop` ends what `start` began and takes the
 # configuration away again: one left in /etc/slurm without a controller delays every sbatch.
+# What a killed run of the tests left is recognised by its first line, and `start` clears it away.
 set -euo pipefail
 
 state=/run/slurm-for-tests
 conf=/etc/slurm
+mark="# Written by tests/slurm/cluster.sh, which removes it."
 node=$(hostname -s)
 patience=30 # seconds that a daemon may take to start or stop
 
@@ -26,7 +28,7 @@ until_true() {
 
 configure() {
     cat > "$conf/slurm.conf" << END
-# Written by tests/slurm/cluster.sh, which removes it.
+$mark
 ClusterName=tests
 SlurmctldHost=$node(127.0.0.1)
 SlurmctldPort=16817
@@ -66,13 +68,23 @@ END
 
 idle() { sinfo --noheader --format=%T | grep -qx idle; }
 
+ours() { [ "$(head -n 1 "$conf/slurm.conf" 2> /dev/null)" = "$mark" ]; }
+
+# alive DAEMON: whether the daemon whose id `start` wrote down still runs. One that has ended and
+# for which nobody waited keeps its name, but no command line.
+alive() {
+    pid=$(cat "$state/$1.pid" 2> /dev/null) || return 1
+    [ "$(cat "/proc/$pid/comm" 2> /dev/null)" = "$1" ] && [ "$(wc -c < "/proc/$pid/cmdline")" -gt 0 ]
+}
+
 start() {
     [ "$(id -u)" = 0 ] || fail "must run as root"
     for command in munged slurmctld slurmd sinfo; do
         command -v "$command" > /dev/null || fail "$command is missing: apt-get install slurm-wlm munge"
     done
-    [ ! -e "$conf/slurm.conf" ] || fail "$conf/slurm.conf exists; not touching what is yours"
-    [ ! -e "$state" ] || fail "$state exists; run: $0 stop"
+    ! alive slurmctld || fail "a cluster for tests runs already; end it with: $0 stop"
+    [ ! -e "$conf/slurm.conf" ] || ours || fail "$conf/slurm.conf exists; not touching what is yours"
+    stop
     mkdir -p "$conf" "$state/controller" "$state/node"
     (umask 077 && head -c 1024 /dev/urandom > "$state/munge.key")
     configure
@@ -90,21 +102,19 @@ start() {
     echo "Slurm is up: $(sinfo --noheader --format='%P %D node, %c cores, %m MB, %G' | paste -sd';')"
 }
 
-gone() { ! kill -0 "$1"; }
+ended() { ! alive "$1"; }
 
 stop() {
-    [ -e "$state" ] || return 0
-    if [ -s "$state/slurmctld.pid" ]; then
+    if alive slurmctld; then
         timeout 5 scancel --user=root 2> /dev/null || true
     fi
     # By the ids that the daemons wrote down, in the order in which they need each other.
     for daemon in slurmd slurmctld munged; do
-        pid=$(cat "$state/$daemon.pid" 2> /dev/null) || continue
-        [ "$(cat "/proc/$pid/comm" 2> /dev/null)" = "$daemon" ] || continue
+        alive "$daemon" || continue
         kill "$pid"
-        until_true gone "$pid" || kill -KILL "$pid" || true
+        until_true ended "$daemon" || kill -KILL "$pid" || true
     done
-    if grep -qs "Written by tests/slurm/cluster.sh" "$conf/slurm.conf"; then
+    if ours; then
         rm -f "$conf/slurm.conf" "$conf/gres.conf"
         rmdir "$conf" 2> /dev/null || true
     fi

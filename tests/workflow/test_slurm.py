@@ -1,7 +1,9 @@
 """The workflow on a real Slurm: one node on loopback, made by tests/slurm/cluster.sh."""
 
 import os
+import pathlib
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -37,8 +39,9 @@ def slurm(root):
             pytest.skip(f"Slurm is not installed (apt-get install slurm-wlm munge): {missing}")
         if os.geteuid() != 0:
             pytest.skip("Slurm's daemons need root here")
-        if os.path.exists("/etc/slurm/slurm.conf"):
-            pytest.skip("/etc/slurm/slurm.conf exists: this machine has a Slurm of its own")
+        configured = pathlib.Path("/etc/slurm/slurm.conf")
+        if configured.exists() and "tests/slurm/cluster.sh" not in configured.read_text():
+            pytest.skip(f"{configured} exists: this machine has a Slurm of its own")
     assert not missing, f"CI must have Slurm, but lacks {missing}"
     script = str(root / "tests/slurm/cluster.sh")
     with pytest.MonkeyPatch.context() as patch:
@@ -126,6 +129,15 @@ def test_gpu_is_allocated_on_its_partition_and_memory_grows_with_attempts(
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "gpu.txt").read_text().split() == ["accelerated", "0"]
     assert (tmp_path / "memory.txt").read_text().split() == ["800M"]
+
+
+def test_what_a_killed_run_left_is_cleared_away(slurm, root):
+    cluster = [str(root / "tests/slurm/cluster.sh"), "start"]
+    assert "runs already" in subprocess.run(cluster, capture_output=True, text=True).stderr
+    for daemon in ("slurmd", "slurmctld", "munged"):
+        number = int(pathlib.Path(f"/run/slurm-for-tests/{daemon}.pid").read_text())
+        os.kill(number, signal.SIGKILL)
+    subprocess.run(cluster, check=True, timeout=120)
 
 
 def test_the_reason_why_sbatch_refuses_a_group_is_on_the_screen(
