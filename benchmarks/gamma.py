@@ -13,8 +13,8 @@ from benchmarks import enumeration
 from benchmarks.measuring import describe, forget, in_a_process, least, peak, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles.papers.darrm.mathematics.certificate import certify_problem
+from private_ensembles.papers.darrm.mathematics.objective import coefficients, parse_prior
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 EPSILON, DELTA = 0.1, 1e-5  # DaRRM, section 6.1
@@ -38,7 +38,7 @@ def problem_of(K: int, m: float) -> PrivacyProblem:
 
 def measure_enumeration(K: int, m: float) -> dict:
     """The paper's way: all rows, then one solve. Without a solution within SOLVE_LIMIT, NaN."""
-    problem, cost = problem_of(K, m), objective(K, parse_prior(PRIOR))
+    problem, cost = problem_of(K, m), coefficients(K, parse_prior(PRIOR))
 
     def build():
         enumeration.multisets.cache_clear()

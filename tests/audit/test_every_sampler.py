@@ -89,7 +89,7 @@ OTHER = {
     "audit/labels.py OnTeachers.draw": STAND_IN,
     "papers/darrm/monte_carlo.py algorithm_4_draws": SIMULATED,
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
-    "papers/darrm/mathematics/prior.py uniform_points": SIMULATED,
+    "papers/darrm/mathematics/objective.py uniform_points": SIMULATED,
     "training/data/prepare.py split": PUBLIC,
     "adversaries/attacks.py Attacks.rows": PUBLIC,
     "adversaries/attacks.py natural_records": PUBLIC,

@@ -14,8 +14,6 @@ class Sample(settings.Section):
     m: settings.Allowances = settings.LEFT_OUT
     delta_prime: settings.SmallDelta = settings.LEFT_OUT
     table1: settings.Maybe[settings.Allowance] = settings.LEFT_OUT
-    prior: settings.Prior = settings.LEFT_OUT
-    truth: settings.Truth = settings.LEFT_OUT
 
     def mistakes(self):
         yield from settings.at_most("m", self.m or [], self.K or 1, "{here}.K")
@@ -53,21 +51,12 @@ def test_a_number_is_the_same_parameter_however_it_is_written(ways):
         {"m": []},
         {"delta_prime": 1},
         {"delta_prime": float("nan")},
-        {"prior": "uniform:0.7,0.5"},
-        {"prior": "uniform:0.1,0.7"},
-        {"prior": "fixed:0.5"},
-        {"truth": "common:0.5,1"},
         {"unknown": 1},
     ],
 )
 def test_values_of_another_type_or_out_of_range_are_refused(values):
     with pytest.raises(ValidationError):
         Sample(**values)
-
-
-def test_priors_and_truths():
-    assert Sample(prior="absolute-uniform:0.1,0.7").prior == "absolute-uniform:0.1,0.7"
-    assert Sample(truth="fixed:0.5").truth == "fixed:0.5"
 
 
 def test_at_most_names_the_number_of_a_list_that_is_above():

@@ -9,7 +9,7 @@ import pytest
 from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.base.streams import generator
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
-from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
+from private_ensembles.papers.darrm.mathematics.objective import coefficients, parse_prior
 from private_ensembles.papers.darrm.monte_carlo import (
     algorithm_4_draws,
     algorithm_5_draws,
@@ -30,7 +30,7 @@ def lead(p):
 
 def test_algorithm_4_on_the_upper_half_estimates_the_closed_form():
     p = algorithm_4_draws(11, DRAWS, generator(0, "algorithm_4"), low=0.5)
-    expected = objective(11, parse_prior("uniform:0.5,1"))
+    expected = coefficients(11, parse_prior("uniform:0.5,1"))
     np.testing.assert_allclose(mean_leads(p, [DRAWS])[0], expected, atol=OFF)
 
 
@@ -45,7 +45,7 @@ def test_objective_of_algorithm_4_as_printed_is_identically_zero_in_expectation(
     # Sampling from [0, 1]: p and 1 - p have the same law and opposite leads.
     p = algorithm_4_draws(11, 2_000, generator(1))
     np.testing.assert_allclose(lead(p) + lead(1 - p), 0, atol=1e-14)
-    np.testing.assert_allclose(objective(11, parse_prior("uniform:0,1")), 0, atol=1e-15)
+    np.testing.assert_allclose(coefficients(11, parse_prior("uniform:0,1")), 0, atol=1e-15)
     estimate = mean_leads(algorithm_4_draws(11, DRAWS, generator(2)), [DRAWS])[0]
     assert 0 < np.abs(estimate).max() < OFF
 

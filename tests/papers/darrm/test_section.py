@@ -67,3 +67,15 @@ def test_accounting_covers_all_data_sets_and_only_what_it_uses():
     slices = checked().accounting()
     assert list(slices) == ["mnist", "fashion-mnist", "digits"]
     assert "learning_rate" not in slices["mnist"]["private_teachers"]
+
+
+@pytest.mark.parametrize("prior", ["uniform:0.7,0.5", "uniform:0.1,0.7", "fixed:0.5", "other:0,1"])
+def test_priors_of_another_kind_or_below_one_half_are_refused(prior):
+    with pytest.raises(ValueError, match="prior"):
+        checked(prior=prior)
+
+
+def test_priors_and_actual_distributions_are_read():
+    assert checked(prior="absolute-uniform:0.1,0.7").prior == "absolute-uniform:0.1,0.7"
+    actual = ["fixed:0.5", "common:0.5,1", "absolute-uniform:0,1"]
+    assert checked(figure9__actual=actual).figure9.actual == actual

@@ -249,36 +249,6 @@ Queries = Annotated[Distinct[Count], about("Numbers of queries.")]
 Votes = Annotated[Positive, about("A number of votes, such as the scale of noise.")]
 
 
-def _interval(prior: str) -> str:
-    kind, _, interval = prior.partition(":")
-    if kind != "fixed":
-        low, high = map(float, interval.split(","))
-        if not (low < high and (low + high >= 1 or kind == "absolute-uniform")):
-            raise wrong("", prior, "kind:a,b with a < b and a + b >= 1")
-    return prior
-
-
-Prior = Annotated[
-    str,
-    Field(
-        pattern=r"^(uniform|common|absolute-uniform):(0|0?\.[0-9]+),(1|0?\.[0-9]+)$",
-        description="Prior of the teachers' p_i in the objective: uniform:a,b for independent "
-        "ones, common:a,b for one p that all share, absolute-uniform:a,b for independent ones and "
-        "the true error, with its absolute value; 0 <= a < b <= 1, and a + b >= 1 for the first "
-        "two.",
-    ),
-    AfterValidator(_interval),
-]
-Truth = Annotated[
-    str,
-    Field(
-        pattern=r"^((absolute-)?uniform:(0|0?\.[0-9]+),(1|0?\.[0-9]+)|fixed:(0|1|0?\.[0-9]+))$",
-        description="A prior, or fixed:p.",
-    ),
-    AfterValidator(_interval),
-]
-
-
 class Orders(Section):
     """Grid of Renyi orders."""
 

@@ -6,9 +6,12 @@ from scipy.optimize import linprog
 
 from private_ensembles.papers.darrm.mathematics import central, optimize
 from private_ensembles.papers.darrm.mathematics.central import GAP
-from private_ensembles.papers.darrm.mathematics.objective import LinearObjective
+from private_ensembles.papers.darrm.mathematics.objective import (
+    LinearObjective,
+    coefficients,
+    parse_prior,
+)
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from private_ensembles.papers.darrm.mathematics.violations import Cuts
 
@@ -57,7 +60,7 @@ def test_the_bound_grants_what_the_objective_may_be_off_by(monotone):
     problem = PrivacyProblem(11, 3, 0.1, 1e-5, 3e-5)
     found = []
     for rounding in (0.0, 1e-3):
-        goal = LinearObjective(objective(11, parse_prior("uniform:0.5,1")))
+        goal = LinearObjective(coefficients(11, parse_prior("uniform:0.5,1")))
         goal.rounding = rounding
         search = central.CentralSearch(problem, goal, Cuts(problem), monotone=monotone)
         assert search.bound == search.upper_bound == goal.total + rounding

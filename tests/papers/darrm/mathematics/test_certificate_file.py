@@ -8,8 +8,8 @@ from private_ensembles.papers.darrm.mathematics.certificate_file import (
     certificates_of_gamma,
     privacy,
 )
+from private_ensembles.papers.darrm.mathematics.objective import empirical_prior
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-from private_ensembles.papers.darrm.mathematics.prior import empirical_prior
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from verify import verify
 

@@ -9,7 +9,11 @@ from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.papers.darrm.mathematics import error
 from private_ensembles.papers.darrm.mathematics.error import error_at, error_of_pmf, expected_error
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling, label_probability
-from private_ensembles.papers.darrm.mathematics.prior import expected_pmf, objective, parse_prior
+from private_ensembles.papers.darrm.mathematics.objective import (
+    coefficients,
+    expected_pmf,
+    parse_prior,
+)
 from tests.papers.darrm.mathematics import oracle
 
 
@@ -48,7 +52,7 @@ def test_expected_error_under_a_common_p_is_the_integral_of_the_error(low):
 
 
 def test_objective_is_the_lead_that_gamma_can_keep():
-    c = objective(11, parse_prior("uniform:0.5,1"))
+    c = coefficients(11, parse_prior("uniform:0.5,1"))
     assert (c >= 0).all()
     assert expected_error(np.ones(12)) == 0
     assert expected_error(np.zeros(12)) == pytest.approx(c.sum() / 2, abs=1e-15)

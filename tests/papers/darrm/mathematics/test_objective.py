@@ -1,15 +1,34 @@
-"""objective: what a gamma is worth, by the definition, and from above by its tangents."""
+"""Priors and what a gamma is worth under them: against integrals, definitions and tangents."""
+
+import importlib.util
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter, ValidationError
+from scipy.integrate import quad
+from scipy.stats import binom
 
+from private_ensembles.accounting.poisson_binomial import binomial_pmf, pmf
+from private_ensembles.papers.darrm import section
+from private_ensembles.papers.darrm.mathematics import objective as objectives
+from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.certificate_file import certificates_of_gamma
+from private_ensembles.papers.darrm.mathematics.error import error_of_pmf, expected_error_estimate
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
 from private_ensembles.papers.darrm.mathematics.objective import (
     AbsoluteObjective,
+    Kind,
     LinearObjective,
+    coefficients,
+    empirical_prior,
+    expected_pmf,
     objective,
+    parse_prior,
+    sampled_leads,
 )
-from private_ensembles.papers.darrm.mathematics.prior import parse_prior
+from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
+SHA = "0" * 64
 LEADS = np.array([[0.1, 0.2, 0.3], [0.3, -0.2, 0.1], [-0.05, -0.1, 0.02]])
 
 
@@ -54,3 +73,126 @@ def test_a_prior_has_its_objective(prior, kind):
     utility = objective(11, parse_prior(prior))
     assert isinstance(utility, kind)
     assert utility.size == 6
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.5, 1), (0.3, 0.9)])
+def test_common_prior_is_the_integral_of_binomials(low, high):
+    expected = [
+        quad(lambda p, l=l: binom.pmf(l, 7, p), low, high, epsabs=1e-13)[0] / (high - low)
+        for l in range(8)
+    ]
+    np.testing.assert_allclose(expected_pmf(7, parse_prior(f"common:{low},{high}")), expected)
+
+
+def test_leads_are_never_negative_where_every_teacher_leans_to_one():
+    p = np.random.default_rng(0).uniform(0.5, 1, (2000, 9))
+    alpha = pmf(p)
+    assert ((alpha - alpha[:, ::-1])[:, 5:] >= -1e-15).all()
+
+
+def test_exact_error_equals_the_sampled_one_where_the_absolute_value_changes_nothing():
+    gamma = gamma_subsampling(11, 3)
+    exact = expected_error_estimate(gamma, "uniform:0.6,1")
+    sampled = expected_error_estimate(gamma, "absolute-uniform:0.6,1")
+    assert exact.method == "exact"
+    assert exact.half_width == 0
+    assert abs(sampled.error - exact.error) <= sampled.half_width
+    assert sampled.half_width < 1e-4
+
+
+def test_interval_covers_plain_monte_carlo_and_is_far_narrower():
+    gamma = gamma_subsampling(11, 3)
+    estimate = expected_error_estimate(gamma, "absolute-uniform:0,1")
+    errors = error_of_pmf(gamma, pmf(np.random.default_rng(1).random((200_000, 11))))
+    # Errors lie in [0, 1/2]: Hoeffding at 1e-9.
+    bound = 0.5 * np.sqrt(np.log(2e9) / (2 * len(errors)))
+    assert abs(errors.mean() - estimate.error) < bound + estimate.half_width
+    plain = 2.58 * errors[: 16 << 11].std() / np.sqrt(16 << 11)
+    assert estimate.half_width < plain / 5
+
+
+def test_without_the_absolute_value_the_objective_over_all_p_vanishes():
+    leads = sampled_leads(7, 0.0, 1.0)
+    assert np.abs(leads.mean(axis=0)).max() < 1e-3
+    np.testing.assert_allclose(coefficients(7, parse_prior("uniform:0,1")), 0, atol=1e-16)
+
+
+@pytest.mark.parametrize("Delta", [0.0, 1e-5])
+def test_true_error_is_smallest_for_the_gamma_optimised_for_it(Delta):
+    own = optimize_gamma(11, 3, 0.1, Delta, prior="absolute-uniform:0,1", solver="highs")
+    assert certify(own.gamma, 3, 0.1, Delta).holds
+    assert own.utility <= own.utility_upper_bound
+    assert own.utility_upper_bound - own.utility < 1e-7
+    rivals = [
+        optimize_gamma(11, 3, 0.1, Delta, prior=f"uniform:{a},1", solver="highs").gamma
+        for a in (0.5, 0.7)
+    ]
+    leads = sampled_leads(11, 0.0, 1.0)
+    for gamma in (*rivals, gamma_subsampling(11, 3)):
+        rival = np.abs(leads @ (1 - gamma[6:])).mean()
+        assert np.abs(leads @ (1 - own.gamma[6:])).mean() <= rival + 1e-8
+
+
+def test_sampled_objective_agrees_with_the_linear_one_where_the_lead_has_one_sign():
+    linear = optimize_gamma(9, 3, 0.2, prior="uniform:0.5,1", solver="highs")
+    sampled = optimize_gamma(9, 3, 0.2, prior="absolute-uniform:0.5,1", solver="highs")
+    c = coefficients(9, parse_prior("uniform:0.5,1"))
+    assert c @ sampled.gamma[5:] == pytest.approx(linear.utility, abs=1e-4)
+
+
+def test_empirical_prior_weighs_the_majorities_that_were_seen():
+    counts = np.array([11, 0, 9, 2, 6])
+    with pytest.warns(UserWarning, match="depends on the votes"):
+        prior = empirical_prior(counts, 11, SHA)
+    assert prior.name == f"empirical:{SHA}"
+    np.testing.assert_allclose(coefficients(11, prior), [0.2, 0, 0, 0.4, 0, 0.4])
+    solution = optimize_gamma(11, 3, 0.1, prior=prior, solver="highs")
+    assert solution.prior == prior.name
+    gamma = gamma_subsampling(11, 3)
+    expected = np.mean(0.5 * (1 - gamma[counts]))
+    assert expected_error_estimate(gamma, prior).error == pytest.approx(expected, abs=1e-15)
+
+
+def test_empirical_prior_of_other_teachers_is_refused():
+    with pytest.warns(UserWarning, match="votes"):
+        prior = empirical_prior([3], 5, SHA)
+    with pytest.raises(ValueError, match="of 5 teachers"):
+        coefficients(11, prior)
+    with pytest.raises(ValueError, match="empirical_prior"):
+        parse_prior(f"empirical:{SHA}")
+    with pytest.raises(ValueError, match="sha256"):
+        empirical_prior([1], 11, "abc")
+
+
+def test_a_name_has_all_digits_of_its_prior():
+    """Two priors that differ in the last place have two names; 1.0 is still written as 1."""
+    assert parse_prior("uniform:0.5,1").name == "uniform:0.5,1"
+    assert parse_prior("common:0.123456789012345,1").name == "common:0.123456789012345,1"
+
+
+def test_an_entry_of_kinds_is_all_that_a_new_prior_needs(monkeypatch):
+    """Configuration and its schema, optimiser, certificates and errors take it from there."""
+    kind = Kind("ones of a high mean", lambda K, prior: binomial_pmf(K, prior.high - 0.05))
+    monkeypatch.setitem(objectives.KINDS, "high", kind)
+    cost = binomial_pmf(11, 0.9)
+    cost = (cost - cost[::-1])[6:]
+    solution = optimize_gamma(11, 3, 0.1, 1e-5, prior="high:0.6,0.95", solver="highs")
+    assert solution.prior == "high:0.6,0.95"
+    assert solution.utility == pytest.approx(cost @ solution.gamma[6:], rel=1e-9)
+    error = expected_error_estimate(solution.gamma, "high:0.6,0.95")
+    assert error.error == pytest.approx((cost.sum() - solution.utility) / 2, abs=1e-12)
+    # The verifier has no formula for it, so nothing is claimed that nobody could check.
+    assert [body["kind"] for body in certificates_of_gamma(solution)] == ["gamma_privacy"]
+    read = TypeAdapter(_read_section().Prior)
+    assert "high:a,b for ones of a high mean" in read.json_schema()["description"]
+    assert read.validate_python("high:0.6,0.95") == "high:0.6,0.95"
+    with pytest.raises(ValidationError):
+        read.validate_python("high:0.1,0.7")
+
+
+def _read_section():
+    """Return the section `darrm` as a new process would read it."""
+    spec = importlib.util.spec_from_file_location("section_again", section.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

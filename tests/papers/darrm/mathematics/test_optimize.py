@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
+from private_ensembles.papers.darrm.mathematics.objective import coefficients, parse_prior
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
 
 
 def test_full_program_of_the_paper_is_reached_at_eleven_teachers():
     solution = optimize_gamma(11, 3, 0.1, 1e-5)
     assert solution.utility == pytest.approx(0.84880602, abs=1e-7)
     assert solution.certificate.holds
-    c = objective(11, parse_prior("uniform:0.5,1"))
+    c = coefficients(11, parse_prior("uniform:0.5,1"))
     assert c @ solution.gamma[6:] == pytest.approx(solution.utility, abs=1e-15)
 
 
@@ -52,7 +52,7 @@ def test_both_solvers_find_the_same_utility():
 
 @pytest.mark.parametrize("prior", ["uniform:0.7,1", "common:0.5,1"])
 def test_other_priors_are_optimised_for_themselves(prior):
-    c = objective(11, parse_prior(prior))
+    c = coefficients(11, parse_prior(prior))
     own = optimize_gamma(11, 3, 0.1, prior=prior, solver="highs")
     other = optimize_gamma(11, 3, 0.1, solver="highs")
     assert c @ own.gamma[6:] >= c @ other.gamma[6:] - 1e-9

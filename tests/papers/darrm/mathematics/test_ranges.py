@@ -11,7 +11,7 @@ from private_ensembles.papers.darrm.law import release
 from private_ensembles.papers.darrm.mathematics import gamma
 from private_ensembles.papers.darrm.mathematics.gamma import label_probability
 from private_ensembles.papers.darrm.mathematics.generality import gamma_from_probabilities
-from private_ensembles.papers.darrm.mathematics.prior import empirical_prior, parse_prior
+from private_ensembles.papers.darrm.mathematics.objective import empirical_prior, parse_prior
 from private_ensembles.papers.darrm.mathematics.privacy_cost import LARGEST_EXPONENT, PrivacyProblem
 from tests.ranges import NOT_POSITIVE, OUTSIDE_0_1, check_ends
 

@@ -26,9 +26,12 @@ from private_ensembles.papers.darrm.mathematics import (
 )
 from private_ensembles.papers.darrm.mathematics.certificate import certify
 from private_ensembles.papers.darrm.mathematics.linear_program import Highs
-from private_ensembles.papers.darrm.mathematics.objective import LinearObjective
+from private_ensembles.papers.darrm.mathematics.objective import (
+    LinearObjective,
+    coefficients,
+    parse_prior,
+)
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-from private_ensembles.papers.darrm.mathematics.prior import objective, parse_prior
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from private_ensembles.papers.darrm.mathematics.search import GAP, Search
 from private_ensembles.papers.darrm.mathematics.violations import Cuts
@@ -69,7 +72,7 @@ def test_rows_of_the_full_program_are_those_of_the_definition(Delta):
 def test_cutting_planes_agree_with_all_rows_at_once(K, m, epsilon, Delta):
     solution = optimize_gamma(K, m, epsilon, Delta, solver="highs")
     problem = solution.problem
-    cost = objective(K, parse_prior("uniform:0.5,1"))
+    cost = coefficients(K, parse_prior("uniform:0.5,1"))
     rows = enumeration.all_rows(problem)
     _, full = enumeration.solve(cost, rows)
     assert solution.utility == pytest.approx(full, abs=1e-8)
@@ -89,7 +92,7 @@ def test_cutting_planes_agree_with_all_rows_at_once(K, m, epsilon, Delta):
 def test_cutting_planes_agree_with_all_rows_at_once_wherever_drawn(K, share, epsilon, Delta, more):
     m, delta = 1 + share * (K - 1), min(0.9, Delta * more)
     solution = optimize_gamma(K, m, epsilon, Delta, delta, solver="highs")
-    cost = objective(K, parse_prior("uniform:0.5,1"))
+    cost = coefficients(K, parse_prior("uniform:0.5,1"))
     _, full = enumeration.solve(cost, enumeration.all_rows(solution.problem))
     assert solution.utility == pytest.approx(full, abs=1e-8)
 
@@ -158,7 +161,7 @@ def test_large_budgets_stay_private_and_optimal_to_40_digits(K, m, exponent, Del
     allowance = oracle.allowance(m, epsilon, problem.delta)
     worst = np.argsort(-(rows @ gamma[(K + 1) // 2 :]))[:30]
     assert max(oracle.cost(gamma, m, epsilon, Delta, counts[k]) for k in worst) <= allowance
-    cost = objective(K, parse_prior("uniform:0.5,1"))
+    cost = coefficients(K, parse_prior("uniform:0.5,1"))
     bound = utility_bound(problem, cost, rows, counts)
     assert 0 <= bound - mpmath.mpf(solution.utility) + 1e-15 <= 1e-8
     assert solution.utility_upper_bound >= solution.utility
@@ -168,7 +171,7 @@ def test_large_budgets_stay_private_and_optimal_to_40_digits(K, m, exponent, Del
 @pytest.mark.parametrize("K", [3, 11, 35, 61])
 def test_what_an_objective_may_be_off_by_covers_its_rounding(K):
     """The exact utility of gamma = 1, p_i uniform on [0.5, 1]: two binomial tails at 3 / 4."""
-    found = LinearObjective(objective(K, parse_prior("uniform:0.5,1")))
+    found = LinearObjective(coefficients(K, parse_prior("uniform:0.5,1")))
     pmf = [Fraction(math.comb(K, l) * 3**l, 4**K) for l in range(K + 1)]
     exact = sum(max(pmf[l] - pmf[K - l], 0) for l in range((K + 1) // 2, K + 1))
     assert abs(exact - Fraction(found.total)) <= Fraction(found.rounding)
@@ -180,7 +183,7 @@ def test_the_upper_bound_grants_what_the_objective_may_be_off_by():
     problem = PrivacyProblem(11, 3, 0.1, 1e-5, 3e-5)
     found = []
     for rounding in (0.0, 1e-3):
-        goal = LinearObjective(objective(11, parse_prior("uniform:0.5,1")))
+        goal = LinearObjective(coefficients(11, parse_prior("uniform:0.5,1")))
         goal.rounding = rounding
         one = Search(problem, goal, Highs(), Cuts(problem), monotone=False)
         assert one.upper_bound == goal.total + rounding
@@ -194,7 +197,7 @@ def test_what_the_utility_leaves_open_is_filled(Delta):
     """With teachers that nearly always agree, gamma at the smallest majority weighs nothing."""
     prior = "uniform:0.99,1"
     solution = optimize_gamma(11, 3, 0.1, Delta, prior=prior)
-    cost = objective(11, parse_prior(prior))
+    cost = coefficients(11, parse_prior(prior))
     assert cost[0] < search.FINE_GAP * solution.utility < cost[1]
     rows = enumeration.all_rows(solution.problem)
     largest = linprog(
@@ -279,7 +282,7 @@ def test_filling_asks_about_all_corners_twice_at_most(many, monkeypatch, point):
 @pytest.mark.parametrize("point", [(51, 3, 3.0, 1e-3), (101, 3, 3.0, 1e-3), (101, 2, 2.0, 1e-3)])
 def test_the_gap_is_small_beside_the_errors_where_nearly_every_label_is_right(many, point):
     solution = many(*point)
-    total = objective(point[0], parse_prior("uniform:0.5,1")).sum()
+    total = coefficients(point[0], parse_prior("uniform:0.5,1")).sum()
     enough = max(10 * GAP * (total - solution.utility), many.module.LEAST_GAP)
     # What filling gives away beside the gap itself, and what a violation overlooked does.
     assert solution.utility_upper_bound - solution.utility <= 1.8 * enough

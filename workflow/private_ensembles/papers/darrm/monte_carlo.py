@@ -1,6 +1,6 @@
 """The paper's two Monte-Carlo objectives (DaRRM, Appendix C.2), and how far they are from exact.
 
-Both estimate the coefficients c_l of the linear objective sum_{l > K/2} c_l gamma_l; `prior`
+Both estimate the coefficients c_l of the linear objective sum_{l > K/2} c_l gamma_l; `objective`
 has them in closed form, which is what gamma is optimised for here.
 """
 
@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.base import checks
 from private_ensembles.base.streams import generator
+from private_ensembles.papers.darrm.mathematics.objective import Prior, coefficients, parse_prior
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-from private_ensembles.papers.darrm.mathematics.prior import Prior, objective, parse_prior
 
 TAU = 50  # points of the paper's grid W
 SAMPLING = ("grid", "multisets")
@@ -60,7 +60,7 @@ def algorithm_4_draws(
     objective has no absolute value, and there alpha_l and alpha_{K-l} have the same law: every
     coefficient has expectation 0, and what the algorithm returns is noise at any number of draws.
     (Eq. 196 has the absolute value; the step to Eq. 197 drops it.) On [0.5, 1], the surrogate of
-    C.2.2, its expectation is `prior.objective`.
+    C.2.2, its expectation is `objective.coefficients`.
 
     Raises ValueError unless K is odd and >= 1, draws >= 1 and 0 <= low < high <= 1.
     """
@@ -167,7 +167,7 @@ def study_objectives(
 
     Raises ValueError for parameters out of range.
     """
-    exact = objective(K, parse_prior(PRIOR))
+    exact = coefficients(K, parse_prior(PRIOR))
     bound = optimize_gamma(K, m, epsilon, Delta, prior=PRIOR, solver=solver).utility_upper_bound
     point = {"K": K, "m": m, "epsilon": epsilon, "Delta": Delta}
     rows = []
@@ -194,7 +194,7 @@ def _estimates(
     for algorithm, sampling in ESTIMATORS:
         names = {"algorithm": algorithm, "sampling": sampling}
         if algorithm == "algorithm4":
-            limit = objective(K, parse_prior(sampling))
+            limit = coefficients(K, parse_prior(sampling))
         else:
             limit = algorithm_5_expectation(K, sampling=sampling)
         if limit.sum() < 1e-12:

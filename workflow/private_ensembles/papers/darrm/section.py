@@ -1,17 +1,48 @@
 """The section `darrm`: the experiments of the DaRRM paper, and the slices that its rules need."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
 
 from private_ensembles.base import settings as types
 from private_ensembles.base.numbers import delta_of, multiply
 from private_ensembles.base.settings import about
+from private_ensembles.papers.darrm.mathematics.objective import KINDS, parse_prior
 from private_ensembles.training.section import PlainTeachers, PrivateTeachers
 
 SHAPE_FIGURES = ("figure2", "figure6", "figure7", "figure8")
 ACCURACY_TABLES = ("table1", "table6", "table8", "table10")
 LOSS_TABLES = ("table2", "table5", "table7", "table9")
 TRAINING = ("epsilon", "Delta", "private_teachers", "plain_teachers")
+
+_INTERVALS = rf"({'|'.join(KINDS)}):(0|0?\.[0-9]+),(1|0?\.[0-9]+)"
+
+
+def _check_interval(prior: str) -> str:
+    if not prior.startswith("fixed:"):
+        try:
+            parse_prior(prior)
+        except ValueError:
+            raise types.wrong("", prior, "kind:a,b with a < b and a + b >= 1") from None
+    return prior
+
+
+Prior = Annotated[
+    str,
+    Field(
+        pattern=f"^{_INTERVALS}$",
+        description="Prior of the teachers' p_i in the objective: "
+        + ", ".join(f"{name}:a,b for {kind.words}" for name, kind in KINDS.items())
+        + "; 0 <= a < b <= 1, and a + b >= 1 without an absolute value.",
+    ),
+    AfterValidator(_check_interval),
+]
+Truth = Annotated[
+    str,
+    Field(pattern=rf"^({_INTERVALS}|fixed:(0|1|0?\.[0-9]+))$", description="A prior, or fixed:p."),
+    AfterValidator(_check_interval),
+]
 
 
 class Tables(types.Section):
@@ -66,9 +97,9 @@ class Composition(types.Section):
 class PriorShapes(Shape):
     """Parameters of Figure 9."""
 
-    prior_U: types.Prior
-    prior_P: types.Prior
-    actual: types.Distinct[types.Truth] = about(
+    prior_U: Prior
+    prior_P: Prior
+    actual: types.Distinct[Truth] = about(
         "How the p_i are really distributed: a prior, or fixed:p if every p_i is p."
     )
 
@@ -91,7 +122,7 @@ class Sweeps(types.Section):
     m: types.Allowances
     epsilon: types.Epsilons
     Delta: types.Deltas
-    prior: types.Prior
+    prior: Prior
     double_subsampling: DoubleSubsampling
 
     def allowances(self, K: int) -> list[int]:
@@ -143,7 +174,7 @@ class Darrm(types.MainSection):
 
     K: types.K
     m: types.Allowances
-    prior: types.Prior
+    prior: Prior
     queries: types.Queries = about("Numbers of queries to release labels for.")
     draws: types.Repetitions = about("Random draws of the queries.")
     training_seeds: types.Seeds = about("One ensemble of each kind is trained per seed.")

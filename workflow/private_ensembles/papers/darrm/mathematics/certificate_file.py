@@ -18,9 +18,12 @@ from private_ensembles.papers.darrm.mathematics.linear_program import (
     LinearProgram,
     dual_bound,
 )
-from private_ensembles.papers.darrm.mathematics.objective import objective
+from private_ensembles.papers.darrm.mathematics.objective import (
+    CLOSED_FORMS,
+    objective,
+    parse_prior,
+)
 from private_ensembles.papers.darrm.mathematics.optimize import GammaSolution
-from private_ensembles.papers.darrm.mathematics.prior import parse_prior
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 # Rows with a multiplier are binding at every optimum; gamma is one up to the search's tolerance.
@@ -40,7 +43,7 @@ def certificates_of_gamma(solution: GammaSolution) -> list[dict]:
     ['gamma_privacy', 'gamma_utility']
     """
     proofs = [privacy(solution.problem, solution.gamma)]
-    if solution.prior.partition(":")[0] in ("uniform", "common"):
+    if solution.prior.partition(":")[0] in CLOSED_FORMS:
         proofs.append(optimality(solution))
     return proofs
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.papers.darrm.mathematics.gamma import check_gamma
-from private_ensembles.papers.darrm.mathematics.prior import (
+from private_ensembles.papers.darrm.mathematics.objective import (
     Prior,
-    objective,
+    coefficients,
     parse_prior,
     uniform_points,
 )
@@ -72,7 +72,7 @@ def expected_error_estimate(
 ) -> ErrorEstimate:
     """Expected error of gamma under a prior, exact if there is a formula.
 
-    Exact: (sum_l c_l - sum_l c_l gamma_l) / 2 with c_l of `prior.objective` (DaRRM, Eq. 197-201).
+    Exact: (sum_l c_l - sum_l c_l gamma_l) / 2 with c_l of `coefficients` (DaRRM, Eq. 197-201).
     With all p_i >= 1/2 the lead alpha_l - alpha_{K-l} is never negative (there is a bijection from
     the (K-l)-subsets of the teachers to the l-subsets that contain them, and each step multiplies
     the weight by p/(1-p) >= 1), so under `uniform:a,b` and `common:a,b` with a >= 1/2 the absolute
@@ -88,10 +88,10 @@ def expected_error_estimate(
     K = len(gamma) - 1
     noise = 1 - gamma[(K + 1) // 2 :]
     parsed = parse_prior(prior)
-    if parsed.kind != "absolute-uniform":
+    if not parsed.absolute:
         exact = parsed.kind == "empirical" or parsed.low >= 0.5
         return ErrorEstimate(
-            float(objective(K, parsed) @ noise) / 2, 0.0, "exact" if exact else "surrogate"
+            float(coefficients(K, parsed) @ noise) / 2, 0.0, "exact" if exact else "surrogate"
         )
     from scipy.stats import t
 

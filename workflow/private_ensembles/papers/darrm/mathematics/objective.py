@@ -1,12 +1,199 @@
-"""What a gamma is worth: DaRRM's linear utility, and the one with the absolute value of Eq. 196."""
+"""What a gamma is worth: priors over the teachers' probabilities p_i, and their objectives.
+
+The paper's surrogate objective is E[sum_{l > K/2} (alpha_l - alpha_{K-l}) gamma_l] = sum c_l
+gamma_l with p_i in the upper half; the pmf is multilinear in the p_i, so for independent p_i of
+mean mu E[alpha_l] is exactly the Binomial(K, mu) pmf and c_l needs no sampling
+(docs/method.md, section 1).
+
+A new prior is an entry of KINDS: configuration, schema, optimiser and expected errors take it from
+there. The verifier has formulas of its own (CLOSED_FORMS).
+"""
 
 from __future__ import annotations
+
+import functools
+import math
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.papers.darrm.mathematics import prior as priors
+from private_ensembles.accounting.poisson_binomial import binomial_pmf, pmf
 from private_ensembles.papers.darrm.mathematics.privacy_cost import UNIT_ROUNDOFF
+
+# Points of the sampled objective; a power of two, as Sobol' points want it.
+SAMPLES = 1 << 14
+
+# Priors -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed of the p_i.
+
+    kind : of KINDS, or `empirical` (the observed sizes of majorities; `weights` holds the share of
+        queries with l votes for the majority, l = 0..K, and `sha256` names the vote cache).
+    """
+
+    kind: str
+    low: float = 0.0
+    high: float = 1.0
+    weights: tuple[float, ...] = ()
+    sha256: str = ""
+
+    @property
+    def name(self) -> str:
+        if self.kind == "empirical":
+            return f"empirical:{self.sha256}"
+        # All digits, so that the name is the prior; 1.0 is written as 1.
+        low, high = (repr(end).removesuffix(".0") for end in (self.low, self.high))
+        return f"{self.kind}:{low},{high}"
+
+    @property
+    def absolute(self) -> bool:
+        """Whether the objective keeps the absolute value of Eq. 196, so that it is not linear."""
+        return self.kind in KINDS and KINDS[self.kind].absolute
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of prior over p_i in [low, high], written `kind:low,high`.
+
+    words : which p_i, for the help of the configuration; expected_pmf : E[alpha_l] of K teachers,
+    l = 0..K; absolute : see `Prior.absolute`. Without the absolute value, low + high >= 1: else 1
+    is not the majority label, and the objective would reward the wrong answer.
+    """
+
+    words: str
+    expected_pmf: Callable[[int, Prior], NDArray[np.float64]]
+    absolute: bool = False
+
+
+def _independent_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
+    return binomial_pmf(K, (prior.low + prior.high) / 2)
+
+
+def _common_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
+    """int Bin(l; K, p) dp over [low, high]: a difference of beta tails over K + 1."""
+    from scipy.stats import beta  # here, because it takes 0.6 s
+
+    l = np.arange(K + 1)
+    upper = beta.sf(prior.low, l + 1, K - l + 1) - beta.sf(prior.high, l + 1, K - l + 1)
+    return upper / ((K + 1) * (prior.high - prior.low))
+
+
+KINDS = {
+    "uniform": Kind("independent ones", _independent_pmf),
+    "common": Kind("one p that all share", _common_pmf),
+    "absolute-uniform": Kind(
+        "independent ones and the true error, with its absolute value",
+        _independent_pmf,
+        absolute=True,
+    ),
+}
+# Kinds whose coefficients `verify/verify.py` works out itself, for certificates of optimality.
+CLOSED_FORMS = ("uniform", "common")
+_LINEAR, _ABSOLUTE = (
+    " or ".join(f"{name}:a,b" for name, kind in KINDS.items() if kind.absolute == absolute)
+    for absolute in (False, True)
+)
+
+
+def parse_prior(text: str | Prior) -> Prior:
+    """A prior from its name, `kind:a,b` with a kind of KINDS.
+
+    0 <= a < b <= 1, and a + b >= 1 if the objective has no absolute value (see `Kind`). Raises
+    ValueError for any other text; `empirical:...` comes from `empirical_prior` only, since it
+    needs votes.
+    """
+    if isinstance(text, Prior):
+        return text
+    name, _, rest = str(text).partition(":")
+    if name == "empirical":
+        raise ValueError(f"prior = {text!r}: an empirical prior is made by empirical_prior(votes)")
+    try:
+        low, high = (float(part) for part in rest.split(","))
+    except ValueError:
+        low = high = math.nan
+    parsed = Prior(name, low, high)
+    if name not in KINDS or not (0 <= low < high <= 1 and (parsed.absolute or low + high >= 1)):
+        raise ValueError(
+            f"prior = {text!r}: must be {_LINEAR} with 0 <= a < b <= 1, a + b >= 1, or {_ABSOLUTE}"
+        )
+    return parsed
+
+
+def empirical_prior(counts: Sequence[int] | NDArray, K: int, sha256: str) -> Prior:
+    """The observed sizes of majorities as a prior, from the number of teachers that said 1.
+
+    counts : (queries,), integers in 0..K; sha256 : of the vote cache, 64 hexadecimal digits.
+
+    Warns: a gamma optimised for it depends on private votes, which its certificate does not
+    account for. Use votes that are public, or charge for the choice.
+    """
+    counts = np.asarray(counts)
+    if counts.ndim != 1 or not len(counts) or counts.min() < 0 or counts.max() > K:
+        raise ValueError(f"counts: must be a non-empty list of integers in 0..K = {K}")
+    if not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        raise ValueError(f"sha256 = {sha256!r}: must be 64 hexadecimal digits")
+    warnings.warn(
+        "a gamma for an empirical prior depends on the votes it was estimated from: "
+        "unless they are public, its choice is not covered by its certificate",
+        stacklevel=2,
+    )
+    share = np.bincount(np.maximum(counts, K - counts), minlength=K + 1) / len(counts)
+    return Prior("empirical", weights=tuple(share.tolist()), sha256=sha256)
+
+
+def expected_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
+    """E[alpha_l], l = 0..K: the expected pmf of the number of teachers that say 1."""
+    if prior.kind != "empirical":
+        return KINDS[prior.kind].expected_pmf(K, prior)
+    if len(prior.weights) != K + 1:
+        raise ValueError(f"prior = {prior.name}: of {len(prior.weights) - 1} teachers, not {K}")
+    return np.array(prior.weights)
+
+
+def coefficients(K: int, prior: Prior) -> NDArray[np.float64]:
+    """c_l = E[alpha_l - alpha_{K-l}] for l = (K+1)/2..K, shape ((K+1)/2,), all >= 0.
+
+    Raises ValueError if the objective is not linear (`Prior.absolute`, `sampled_leads`).
+    """
+    if prior.absolute:
+        raise ValueError(f"prior = {prior.name}: its objective is not linear in gamma")
+    expected = expected_pmf(K, prior)
+    return np.maximum(expected - expected[::-1], 0.0)[(K + 1) // 2 :]
+
+
+def uniform_points(
+    K: int, prior: Prior, samples: int, seed: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Scrambled Sobol' points of K independent p_i ~ U[low, high], shape (samples, K).
+
+    Randomised quasi-Monte Carlo: means over them are unbiased for every seed.
+    """
+    from scipy.stats import qmc
+
+    points = qmc.Sobol(K, rng=np.random.default_rng(list(seed))).random(samples)
+    return prior.low + (prior.high - prior.low) * points
+
+
+@functools.lru_cache(maxsize=8)
+def sampled_leads(K: int, low: float, high: float, samples: int = SAMPLES) -> NDArray[np.float64]:
+    """alpha_l - alpha_{K-l}, l = (K+1)/2..K, at `uniform_points` with a fixed seed.
+
+    Shape (samples, (K+1)/2); read-only.
+    """
+    alpha = pmf(uniform_points(K, Prior("uniform", low, high), samples, (0,)))
+    leads = (alpha - alpha[:, ::-1])[:, (K + 1) // 2 :]
+    leads.flags.writeable = False
+    return leads
+
+
+# Objectives ---------------------------------------------------------------------------------------
 
 
 class LinearObjective:
@@ -51,8 +238,11 @@ class AbsoluteObjective:
         return np.sign(self.leads @ (1 - x)) @ self.leads / len(self.leads)
 
 
-def objective(K: int, prior: priors.Prior) -> LinearObjective | AbsoluteObjective:
-    """The objective that a prior gives (see `prior`)."""
-    if prior.kind == "absolute-uniform":
-        return AbsoluteObjective(priors.sampled_leads(K, prior.low, prior.high))
-    return LinearObjective(priors.objective(K, prior))
+Objective = LinearObjective | AbsoluteObjective
+
+
+def objective(K: int, prior: Prior) -> Objective:
+    """The objective that a prior gives."""
+    if prior.absolute:
+        return AbsoluteObjective(sampled_leads(K, prior.low, prior.high))
+    return LinearObjective(coefficients(K, prior))

@@ -13,12 +13,16 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.papers.darrm.mathematics import prior as priors
 from private_ensembles.papers.darrm.mathematics.central import CentralSearch
 from private_ensembles.papers.darrm.mathematics.certificate import Certificate, scale_to_allowance
 from private_ensembles.papers.darrm.mathematics.gamma import mirrored
 from private_ensembles.papers.darrm.mathematics.linear_program import solver_named
-from private_ensembles.papers.darrm.mathematics.objective import LinearObjective, objective
+from private_ensembles.papers.darrm.mathematics.objective import (
+    LinearObjective,
+    Prior,
+    objective,
+    parse_prior,
+)
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem, resolve_delta
 from private_ensembles.papers.darrm.mathematics.search import MANY_TEACHERS, Search
 from private_ensembles.papers.darrm.mathematics.violations import Cuts
@@ -71,7 +75,7 @@ def optimize_gamma(
     Delta: float = 0.0,
     delta: float | None = None,
     *,
-    prior: str | priors.Prior = "uniform:0.5,1",
+    prior: str | Prior = "uniform:0.5,1",
     solver: str = "auto",
     monotone: bool = False,
     threads: int = 1,
@@ -83,7 +87,7 @@ def optimize_gamma(
     (0.8488, True)
 
     K: odd number of (epsilon, Delta)-DP teachers. m: privacy allowance in [1, K]. delta: total
-    failure probability, >= Delta; None means 1 - (1 - Delta)^m. prior: see `prior.parse_prior`.
+    failure probability, >= Delta; None means 1 - (1 - Delta)^m. prior: see `objective.parse_prior`.
     solver: auto, highs or gurobi. monotone: restrict to gamma non-decreasing in |l - K/2|,
     provable by three corners alone.
 
@@ -101,7 +105,7 @@ def optimize_gamma(
             f"m * epsilon = {m * epsilon:.3g}, delta = {problem.delta:.3g}: e^(m epsilon) - 1 + 2 "
             f"delta must be above {problem.rounding_bound():.2g}, the rounding errors at K = {K}"
         )
-    parsed = priors.parse_prior(prior)
+    parsed = parse_prior(prior)
     goal = objective(K, parsed)
     backend, known = solver_named(solver, threads), Cuts(problem)
     name, version = backend.name, backend.version

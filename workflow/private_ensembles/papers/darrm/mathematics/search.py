@@ -14,7 +14,7 @@ from private_ensembles.papers.darrm.mathematics.linear_program import (
     LinearProgram,
     dual_bound,
 )
-from private_ensembles.papers.darrm.mathematics.objective import AbsoluteObjective, LinearObjective
+from private_ensembles.papers.darrm.mathematics.objective import LinearObjective, Objective
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from private_ensembles.papers.darrm.mathematics.violations import VIOLATION, Cuts, Violations
 from private_ensembles.papers.darrm.mathematics.worst_case import WorstCase
@@ -54,7 +54,7 @@ class Search:
     def __init__(
         self,
         problem: PrivacyProblem,
-        objective: LinearObjective | AbsoluteObjective,
+        objective: Objective,
         solver: Highs | Gurobi,
         known: Cuts,
         *,
@@ -62,7 +62,7 @@ class Search:
     ) -> None:
         self.problem, self.objective, self.monotone = problem, objective, monotone
         self.solver, self.known = solver, known
-        self.concave = isinstance(objective, AbsoluteObjective)
+        self.concave = not isinstance(objective, LinearObjective)
         self.tangents: list[tuple[NDArray[np.float64], float]] = []  # gradient, value at x = 0
         self.bound = self.upper_bound = objective.total + objective.rounding
         self.rounds, self.value = 0, 0.0
