@@ -22,15 +22,13 @@ container: IMAGE
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/datasets.smk"
-include: "workflow/rules/teachers.smk"
-include: "workflow/rules/votes.smk"
+include: "workflow/rules/training.smk"
 include: "workflow/rules/darrm.smk"
-include: "workflow/rules/simulations.smk"
 include: "workflow/rules/pate.smk"
 include: "workflow/rules/dpbag.smk"
 include: "workflow/rules/nzc.smk"
-include: "workflow/rules/apply.smk"
+include: "workflow/rules/labels.smk"
+include: "workflow/rules/release.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 

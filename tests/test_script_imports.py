@@ -20,7 +20,8 @@ COMPUTES = {
     "release_batch",
     "train_bagged_students",
 }
-ALL_SCRIPTS = sorted(path.stem for path in SCRIPTS.glob("*.py"))
+PATHS = {path.stem: path for path in sorted(SCRIPTS.rglob("*.py"))}
+ALL_SCRIPTS = list(PATHS)
 LIGHT = ("download_data", "publish_docs", "optimize_gamma")
 # Runs the imports of each script, up to the first use of the `snakemake` object, and prints what is
 # loaded then: in a fork of a process that has loaded what nearly all of them do, or, for the light
@@ -49,7 +50,7 @@ for number, path in enumerate(sys.argv[2:]):
 def loaded_by(root):
     """The modules that are loaded once a script's own imports are done, by script."""
     scripts = [*LIGHT, *(name for name in ALL_SCRIPTS if name not in LIGHT)]
-    paths = [str(SCRIPTS / f"{name}.py") for name in scripts]
+    paths = [str(PATHS[name]) for name in scripts]
     done = subprocess.run(
         [sys.executable, "-c", LOADED, str(len(LIGHT)), *paths],
         env={**os.environ, "PYTHONPATH": str(root / "workflow")},
@@ -67,7 +68,7 @@ def loaded_by(root):
 def test_closure_holds_every_module_that_the_script_loads(script, loaded_by):
     ours = {name for name in loaded_by[script] if name.split(".")[0] == "private_ensembles"}
     assert ours
-    assert ours - set(closure(f"{script}.py")) == set()
+    assert ours - set(closure(PATHS[script])) == set()
 
 
 def test_no_script_imports_a_heavy_library_that_it_does_not_use(loaded_by):
@@ -98,7 +99,7 @@ def laws_and_accounts(modules):
 
 def test_only_what_computes_labels_hangs_on_laws_and_accounts():
     """An edit of a proof reruns these, and no table or figure that others computed."""
-    assert {name for name in ALL_SCRIPTS if laws_and_accounts(closure(f"{name}.py"))} == COMPUTES
+    assert {name for name in ALL_SCRIPTS if laws_and_accounts(closure(PATHS[name]))} == COMPUTES
 
 
 def test_tables_figures_and_pages_load_neither_laws_nor_accounts(loaded_by):
@@ -106,7 +107,7 @@ def test_tables_figures_and_pages_load_neither_laws_nor_accounts(loaded_by):
         assert laws_and_accounts(loaded_by[name]) == set(), name
     # The experiments of a paper are loaded by the name that a rule gives them.
     assert laws_and_accounts(
-        closure("release_labels.py", "private_ensembles.papers.pate.experiment")
+        closure(PATHS["release_labels"], "private_ensembles.papers.pate.experiment")
     )
 
 

@@ -102,7 +102,7 @@ def test_a_job_s_progress_is_seen_in_a_terminal(fake_snakemake, monkeypatch, cap
 
 
 def test_every_meter_is_finished_for_else_the_log_has_nothing_of_it(root):
-    texts = [path.read_text(encoding="utf-8") for path in (root / "workflow/scripts").glob("*.py")]
+    texts = [path.read_text(encoding="utf-8") for path in (root / "workflow/scripts").rglob("*.py")]
     meters = [text.count("job.meter(") for text in texts]
     assert sum(meters) > 5
     assert meters == [text.count("meter.finish()") for text in texts]

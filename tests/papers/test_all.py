@@ -45,7 +45,7 @@ def test_the_list_loads_neither_numpy_nor_a_paper(root):
 
 
 def test_section_and_targets_of_a_paper_are_read_by_no_job_and_the_others_by_those_that_show_all():
-    for script in sorted(SCRIPTS.glob("*.py")):
+    for script in sorted(SCRIPTS.rglob("*.py")):
         names = set(closure(script))
         for part in ("section", "targets", *GATHERED):
             folders = {path.parent.name for path in FOLDER.glob(f"*/{part}.py")}

@@ -197,7 +197,7 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         # what has been drawn before is copied: figures/test_own_votes.py says that it is the same.
         monkeypatch.setitem(style.RC, "pdf.fonttype", 3)
         monkeypatch.setattr(own_figure, "draw_own", drawn_once)
-        script = root / "workflow" / "scripts" / "apply_votes.py"
+        script = root / "workflow" / "scripts" / "release" / "apply_votes.py"
         runpy.run_path(str(script), {"snakemake": snakemake})
         left = filter(Path.is_file, Path("results/own/release").rglob("*"))
         left = [*left, *Path("results/provenance").rglob("*.json")]

@@ -129,7 +129,7 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
         snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
         snakemake.output = type(snakemake.output)(**own)
         snakemake.config = settings.plain()
-        script = root / "workflow" / "scripts" / "apply_votes.py"
+        script = root / "workflow" / "scripts" / "release" / "apply_votes.py"
         runpy.run_path(str(script), {"snakemake": snakemake})
         return _read(own["labels"], len(counts))
 

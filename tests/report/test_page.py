@@ -43,7 +43,7 @@ def reached(name):
     ("rules", "pages"),
     [
         ("report.smk", ["index.html", "views.html", "charts.html"]),
-        ("apply.smk", ["own.html"]),
+        ("release.smk", ["own.html"]),
     ],
 )
 def test_the_rule_of_a_page_counts_every_template_that_it_needs(root, rules, pages):

@@ -107,7 +107,7 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
 
     monkeypatch.setattr(own_figure, "draw_own", draw)
     stand_in(io, "os", fsync=lambda _: None)  # a process that ends leaves what it wrote
-    script = str(root / "workflow" / "scripts" / "apply_votes.py")
+    script = str(root / "workflow" / "scripts" / "release" / "apply_votes.py")
 
     def run():
         runpy.run_path(script, {"snakemake": snakemake})

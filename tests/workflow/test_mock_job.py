@@ -72,7 +72,7 @@ def run_mock(folder, *arguments):
 def test_every_job_of_a_run_is_given_what_the_mock_gives(tmp_path, copy_workflow, run_snakemake):
     """All of PATE: rules with several wildcards and none, input functions, inherited rules."""
     folder = copy_workflow(tmp_path / "workflow")
-    for script in (folder / "workflow" / "scripts").glob("*.py"):
+    for script in (folder / "workflow" / "scripts").rglob("*.py"):
         script.write_text(SCRIPT)
     done = run_snakemake(folder, "pate", *PATE, "--config", "seed=3")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -112,7 +112,14 @@ def test_a_script_that_it_runs_writes_what_the_job_writes(folder, tmp_path, run_
 
 
 def test_a_debugger_stops_in_the_script(folder, tmp_path):
-    stop = ("-c", "break scripts/optimize_gamma.py:8", "-c", "continue", "-c", "p job.rule * 2")
+    stop = (
+        "-c",
+        "break scripts/darrm/optimize_gamma.py:8",
+        "-c",
+        "continue",
+        "-c",
+        "p job.rule * 2",
+    )
     mock = ("optimize_gamma", *POINT, "--run", "--directory", str(tmp_path))
     done = run_python(folder, "-m", "pdb", *stop, "workflow/mock_job.py", *mock)
     assert "'optimize_gammaoptimize_gamma'" in done.stdout, done.stdout + done.stderr

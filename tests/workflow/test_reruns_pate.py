@@ -167,7 +167,7 @@ FILES = {
     f"{MODULE}/training/teachers/slices.py": TEACHERS,
     f"{MODULE}/papers/pate/tables.py": {*TABLES, *END},
     f"{MODULE}/papers/pate/figures.py": FIGURES,
-    "scripts/account_votes.py": ACCOUNT,
+    "scripts/pate/account_votes.py": ACCOUNT,
     "published/pate_table2.csv": {"check_printed_arithmetic", *END},
     "published/pate.yaml": {"check_printed_arithmetic", *END},
     "published/darrm_table2.csv": END,

@@ -84,7 +84,7 @@ def test_every_job_asks_for_twice_the_memory_at_its_next_attempt(root, requests)
     first, second = requests(1), requests(2)
     # Of other configurations, or of the papers' own data.
     elsewhere = {"download_data", "apply_votes", "cast_forest_votes", "release_batch"}
-    scripts = {path.stem for path in (root / "workflow/scripts").glob("*.py")}
+    scripts = {path.stem for path in (root / "workflow/scripts").rglob("*.py")}
     assert scripts - elsewhere <= set(first)
     assert {name: 2 * mb for name, (mb, _) in first.items()} == {
         name: mb for name, (mb, _) in second.items()

@@ -6,33 +6,50 @@ import yaml
 
 from private_ensembles.papers.all import ALL
 
+# What other files share, and where the repository is; no rule is in them.
+SHARED = ("common", "home")
 DIRECTIVES = ("message", "output", "params", "log", "script")
 TARGETS = {"all", *(paper.name for paper in ALL), "audit", "report", "sweeps"}
 
 
+def _files(root):
+    return sorted((root / "workflow" / "rules").glob("*.smk"))
+
+
 def _blocks(root):
-    for path in sorted((root / "workflow" / "rules").glob("*.smk")):
+    """Everything that begins like a rule: (room, text)."""
+    for path in _files(root):
         text = path.read_text(encoding="utf-8")
-        yield from re.split(r"^(?=(?:use )?rule )", text, flags=re.MULTILINE)[1:]
+        for block in re.split(r"^(?=(?:use )?rule )", text, flags=re.MULTILINE)[1:]:
+            yield path.stem, block
 
 
 def _rules(root):
-    """Rules that jobs are made of: (name, text)."""
-    for block in _blocks(root):
+    """Rules that jobs are made of: (room, name, text)."""
+    for room, block in _blocks(root):
         found = re.match(r"rule (\w+):", block)
         if found and found[1] not in TARGETS:
-            yield found[1], block
+            yield room, found[1], block
 
 
 def _variants(root):
     """Rules that are made from another: (name, the other's name, text)."""
-    for block in _blocks(root):
+    for _, block in _blocks(root):
         if found := re.match(r"use rule (\w+) as (\w+) with:", block):
             yield found[2], found[1], block
 
 
+def test_rules_and_scripts_lie_in_rooms_of_the_package_or_of_a_paper(root):
+    package = root / "workflow" / "private_ensembles"
+    rooms = {path.name for path in [*package.iterdir(), *(package / "papers").iterdir()]}
+    files = {path.stem for path in _files(root)} - set(SHARED)
+    assert files <= rooms
+    scripts = [path for path in (root / "workflow" / "scripts").iterdir() if path.name[0] != "_"]
+    assert {path.name for path in scripts} == files
+
+
 def test_every_rule_has_what_a_job_needs(root):
-    for name, block in _rules(root):
+    for _, name, block in _rules(root):
         for directive in DIRECTIVES:
             assert re.search(rf"^    {directive}:", block, re.MULTILINE), f"{name}: {directive}"
         # How long it took may tell something about the votes.
@@ -40,9 +57,9 @@ def test_every_rule_has_what_a_job_needs(root):
 
 
 def test_script_log_benchmark_and_fingerprint_carry_the_name_of_the_rule(root):
-    for name, block in _rules(root):
-        assert f'"../scripts/{name}.py"' in block
-        assert re.search(rf'fingerprint\(\s*"{name}\.py"', block)
+    for room, name, block in _rules(root):
+        assert f'"../scripts/{room}/{name}.py"' in block
+        assert re.search(rf'fingerprint\(\s*"{room}/{name}\.py"', block)
         assert f'"logs/{name}/' in block
         if "    benchmark:" in block:
             assert f'"results/benchmarks/{name}/' in block
@@ -54,8 +71,8 @@ def test_script_log_benchmark_and_fingerprint_carry_the_name_of_the_rule(root):
 
 
 def test_every_script_has_a_rule_and_stays_short(root):
-    names = {name for name, _ in _rules(root)}
-    scripts = sorted((root / "workflow" / "scripts").glob("*.py"))
+    names = {name for _, name, _ in _rules(root)}
+    scripts = sorted((root / "workflow" / "scripts").rglob("*.py"))
     assert {script.stem for script in scripts} == names
     for script in scripts:
         text = script.read_text(encoding="utf-8")
@@ -64,15 +81,19 @@ def test_every_script_has_a_rule_and_stays_short(root):
 
 
 def test_no_rule_runs_code_of_its_own_or_asks_for_an_environment(root):
-    for block in _blocks(root):
+    for _, block in _blocks(root):
         assert not re.search(r"^    (run|shell|conda):", block, re.MULTILINE), block
 
 
 def test_no_wildcard_may_hold_a_comma(root):
     # Snakemake hands the wildcards of a cluster job over in a list that it splits at commas.
-    text = (root / "workflow/rules/common.smk").read_text(encoding="utf-8")
-    block = text.split("wildcard_constraints:\n", 1)[1].split("\n\n", 1)[0]
-    texts = re.findall(r'"([^"]*)"', block)
+    texts, constrained = [], 0
+    for path in _files(root):
+        text = path.read_text(encoding="utf-8")
+        for block in re.findall(r"wildcard_constraints:\n(.*?)\n\n", text, re.DOTALL):
+            texts += re.findall(r'"([^"]*)"', block)
+            constrained += 1
+    assert constrained >= 5
     assert len(texts) >= 10
     assert not [text for text in texts if "," in text]
     # Names come from the configuration, whose schema leaves no room for one either.
@@ -83,7 +104,7 @@ def test_no_wildcard_may_hold_a_comma(root):
 
 
 def test_captions_exist(root):
-    for path in (root / "workflow" / "rules").glob("*.smk"):
+    for path in _files(root):
         text = path.read_text(encoding="utf-8")
         captions = re.findall(r'shown\(\s*"[^"]+",\s*"([^"]+)"', text)
         assert len(captions) == text.count("shown(") - text.count("def shown(")

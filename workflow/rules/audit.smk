@@ -23,11 +23,11 @@ rule audit_mechanisms:
         totals=shown("results/audit/tables/totals.csv", "audit_totals", "Audit"),
     params:
         code=fingerprint(
-            "audit_mechanisms.py",
+            "audit/audit_mechanisms.py",
             also=[
-                "../published/pate_table1.csv",
-                "../published/dpbag_table6.csv",
-                "../published/pate.yaml",
+                "published/pate_table1.csv",
+                "published/dpbag_table6.csv",
+                "published/pate.yaml",
             ],
         ),
         gammas=targets.audited_gammas(settings),
@@ -39,4 +39,4 @@ rule audit_mechanisms:
     resources:
         mem_mb=growing(900),
     script:
-        "../scripts/audit_mechanisms.py"
+        "../scripts/audit/audit_mechanisms.py"

@@ -30,7 +30,6 @@ os.environ.setdefault("MKL_CBWR", "AUTO")
 # Read by the Slurm executor alone; as an option it would be relative to --directory.
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
-from private_ensembles.papers.dpbag.section import MODELS
 from private_ensembles.run.changes import changed_part
 from private_ensembles.run.check import (
     check_or_exit,
@@ -40,9 +39,7 @@ from private_ensembles.run.check import (
     sources,
     standpoints,
 )
-from private_ensembles.base.numbers import NUMBER
 from private_ensembles.release import own_keys, releasing
-from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
 from private_ensembles.run import (
     announce,
     fingerprint as fingerprints,
@@ -88,28 +85,6 @@ if GroupJob.log_error.__module__ == "snakemake.jobs":  # once, however often thi
     GroupJob.log_error = log_group_error
 
 
-wildcard_constraints:
-    dataset="|".join([*config["datasets"], *config["synthetic_votes"]]),
-    file=settings.datasets.file_pattern(),
-    kind="private|plain",
-    profile="|".join(config["synthetic_votes"]) or "none",
-    K=r"\d+",
-    seed=r"\d+",
-    slice=r"\d+of\d+",
-    m=NUMBER,
-    epsilon=NUMBER,
-    Delta=NUMBER,
-    delta=NUMBER,
-    prior=r"[a-z-]+:[\d.]+",
-    prior_end=r"[\d.]+",
-    task="|".join(config["pate"]["tasks"]),
-    aggregator=r"lnmax-\d+|confident",
-    nzc_task="|".join(config["nzc"]["tasks"]),
-    model="|".join(MODELS),
-    n=r"\d+",
-    first=r"\d+",
-
-
 # The scheduler is asked for a GPU only if the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 
@@ -131,7 +106,7 @@ def fingerprint(*script_and_modules, also=()):
 
 def templates(*names):
     """The templates of a page, as its script's fingerprint counts them."""
-    return [f"../private_ensembles/report/templates/{name}.html" for name in names]
+    return [f"private_ensembles/report/templates/{name}.html" for name in names]
 
 
 def shown(path, caption, category, subcategory=None, **items):

@@ -1,5 +1,7 @@
 # DaRRM: noise functions, released labels, and the tables and figures of the paper.
+from private_ensembles.base.numbers import NUMBER
 from private_ensembles.papers.darrm import targets as darrm
+from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
 from private_ensembles.papers.darrm.section import ACCURACY_TABLES, LOSS_TABLES, SHAPE_FIGURES
 
 # The tables of this run, each with its m. What all of them take is less than starting a job.
@@ -8,10 +10,40 @@ LOSSES = settings.darrm.tables.allowances(*LOSS_TABLES)
 SHAPES = {name: config["darrm"][name] for name in SHAPE_FIGURES if config["darrm"][name]}
 
 
+wildcard_constraints:
+    m=NUMBER,
+    epsilon=NUMBER,
+    Delta=NUMBER,
+    delta=NUMBER,
+    prior=r"[a-z-]+:[\d.]+",
+    prior_end=r"[\d.]+",
+
+
 # All of the paper that this workflow reproduces.
 rule darrm:
     input:
         targets.paper_files(settings, "darrm"),
+
+
+# Needs no data, so the paper's data sets are accounted for whatever is run.
+rule account_teachers:
+    message:
+        "Accounting for the privacy of one private teacher of each data set"
+    output:
+        darrm.TEACHERS_COST,
+    params:
+        code=fingerprint("darrm/account_teachers.py"),
+        K=lookup(within=config, dpath="darrm/K"),
+        datasets=settings.darrm.accounting(),
+    log:
+        "logs/account_teachers/teachers.log",
+    benchmark:
+        "results/benchmarks/account_teachers/teachers.tsv"
+    localrule: True
+    resources:
+        mem_mb=growing(800),
+    script:
+        "../scripts/darrm/account_teachers.py"
 
 
 rule optimize_gamma:
@@ -20,7 +52,7 @@ rule optimize_gamma:
     output:
         f"results/darrm/gamma/{darrm.GAMMA_POINT}.json",
     params:
-        code=fingerprint("optimize_gamma.py"),
+        code=fingerprint("darrm/optimize_gamma.py"),
         point=files.point(darrm.GAMMA_POINT),
         solver=config["solver"],
     log:
@@ -28,7 +60,7 @@ rule optimize_gamma:
     benchmark:
         f"results/benchmarks/optimize_gamma/{darrm.GAMMA_POINT}.tsv"
     script:
-        "../scripts/optimize_gamma.py"
+        "../scripts/darrm/optimize_gamma.py"
 
 
 rule search_gnmax_sigma:
@@ -37,7 +69,7 @@ rule search_gnmax_sigma:
     output:
         f"results/darrm/privacy/{darrm.SIGMA_POINT}.csv",
     params:
-        code=fingerprint("search_gnmax_sigma.py"),
+        code=fingerprint("darrm/search_gnmax_sigma.py"),
         point=files.point(darrm.SIGMA_POINT),
         search=lookup(within=config, dpath="darrm/sigma_search"),
     log:
@@ -46,7 +78,7 @@ rule search_gnmax_sigma:
         f"results/benchmarks/search_gnmax_sigma/{darrm.SIGMA_POINT}.tsv"
     localrule: True
     script:
-        "../scripts/search_gnmax_sigma.py"
+        "../scripts/darrm/search_gnmax_sigma.py"
 
 
 # Of all ensembles on a data set in one job: labels need the votes of each, and casting them takes less
@@ -88,7 +120,7 @@ rule release_labels:
         table="results/darrm/labels/dataset={dataset},m={m}.csv",
         labels="results/darrm/labels/dataset={dataset},m={m}.npz",
     params:
-        code=fingerprint("release_labels.py", "private_ensembles.papers.darrm.experiment"),
+        code=fingerprint("darrm/release_labels.py", "private_ensembles.papers.darrm.experiment"),
         paper="darrm",
         name="{dataset}",
         seed=config["seed"],
@@ -99,7 +131,7 @@ rule release_labels:
     benchmark:
         "results/benchmarks/release_labels/dataset={dataset},m={m}.tsv"
     script:
-        "../scripts/release_labels.py"
+        "../scripts/darrm/release_labels.py"
 
 
 rule tabulate_label_accuracy:
@@ -113,7 +145,7 @@ rule tabulate_label_accuracy:
         ),
         by_training=collect("results/darrm/tables/{item}_by_training.csv", item=ACCURACY),
     params:
-        code=fingerprint("tabulate_label_accuracy.py"),
+        code=fingerprint("darrm/tabulate_label_accuracy.py"),
         m=ACCURACY,
     log:
         "logs/tabulate_label_accuracy/accuracy.log",
@@ -121,7 +153,7 @@ rule tabulate_label_accuracy:
         "results/benchmarks/tabulate_label_accuracy/accuracy.tsv"
     localrule: True
     script:
-        "../scripts/tabulate_label_accuracy.py"
+        "../scripts/darrm/tabulate_label_accuracy.py"
 
 
 rule tabulate_privacy_loss:
@@ -130,7 +162,7 @@ rule tabulate_privacy_loss:
     output:
         shown("results/darrm/tables/{item}.csv", "privacy_loss", "DaRRM", "Privacy", item=LOSSES),
     params:
-        code=fingerprint("tabulate_privacy_loss.py"),
+        code=fingerprint("darrm/tabulate_privacy_loss.py"),
         m=LOSSES,
         K=lookup(within=config, dpath="darrm/K"),
         queries=lookup(within=config, dpath="darrm/queries"),
@@ -143,7 +175,7 @@ rule tabulate_privacy_loss:
         "results/benchmarks/tabulate_privacy_loss/losses.tsv"
     localrule: True
     script:
-        "../scripts/tabulate_privacy_loss.py"
+        "../scripts/darrm/tabulate_privacy_loss.py"
 
 
 # Each search carries its budget in its name; several data sets may share one.
@@ -155,7 +187,7 @@ rule tabulate_gnmax_sigma:
     output:
         shown("results/darrm/tables/table4.csv", "sigma", "DaRRM", "Privacy"),
     params:
-        code=fingerprint("tabulate_gnmax_sigma.py"),
+        code=fingerprint("darrm/tabulate_gnmax_sigma.py"),
         m=lookup(within=config, dpath="darrm/tables/table4"),
         datasets=lambda wc: settings.darrm.paper_query_costs(config["darrm"]["tables"]["table4"]),
     log:
@@ -164,7 +196,7 @@ rule tabulate_gnmax_sigma:
         "results/benchmarks/tabulate_gnmax_sigma/table4.tsv"
     localrule: True
     script:
-        "../scripts/tabulate_gnmax_sigma.py"
+        "../scripts/darrm/tabulate_gnmax_sigma.py"
 
 
 rule draw_gamma_shapes:
@@ -191,7 +223,7 @@ rule draw_gamma_shapes:
         region_pdf=collect("results/darrm/figures/{item}_region.pdf", item=SHAPES),
         region_data=collect("results/darrm/tables/{item}_region.csv", item=SHAPES),
     params:
-        code=fingerprint("draw_gamma_shapes.py"),
+        code=fingerprint("darrm/draw_gamma_shapes.py"),
         settings=SHAPES,
         prior=lookup(within=config, dpath="darrm/prior"),
     log:
@@ -200,7 +232,7 @@ rule draw_gamma_shapes:
         "results/benchmarks/draw_gamma_shapes/shapes.tsv"
     localrule: True
     script:
-        "../scripts/draw_gamma_shapes.py"
+        "../scripts/darrm/draw_gamma_shapes.py"
 
 
 rule draw_sigma_search:
@@ -211,7 +243,7 @@ rule draw_sigma_search:
         pdf="results/darrm/figures/figure10.pdf",
         data="results/darrm/tables/figure10.csv",
     params:
-        code=fingerprint("draw_sigma_search.py"),
+        code=fingerprint("darrm/draw_sigma_search.py"),
         datasets=settings.darrm.paper_query_costs(config["darrm"]["figure10"]["m"]),
         search=lookup(within=config, dpath="darrm/sigma_search"),
     log:
@@ -220,7 +252,7 @@ rule draw_sigma_search:
         "results/benchmarks/draw_sigma_search/figure10.tsv"
     localrule: True
     script:
-        "../scripts/draw_sigma_search.py"
+        "../scripts/darrm/draw_sigma_search.py"
 
 
 rule study_objectives:
@@ -231,7 +263,7 @@ rule study_objectives:
         pdf="results/darrm/figures/objectives.pdf",
         data="results/darrm/tables/objectives.csv",
     params:
-        code=fingerprint("study_objectives.py"),
+        code=fingerprint("darrm/study_objectives.py"),
         settings=lookup(within=config, dpath="darrm/objectives"),
         seed=config["seed"],
         solver=config["solver"],
@@ -242,4 +274,141 @@ rule study_objectives:
     resources:
         mem_mb=growing(900),
     script:
-        "../scripts/study_objectives.py"
+        "../scripts/darrm/study_objectives.py"
+
+
+# Beyond the paper, on request only: about three minutes on two cores with the default grid.
+rule sweeps:
+    input:
+        collect("results/darrm/figures/{item}.png", item=["sweeps", "noiseless"]),
+
+
+# Of what both tables need, a run may have either, or neither.
+rule tabulate_simulations:
+    message:
+        "Tabulating the parameters of Figure 6, DaRRM's table3, and what double subsampling costs"
+    output:
+        composition=shown(
+            "results/darrm/tables/{item}.csv",
+            "table3",
+            "DaRRM",
+            "Noise functions",
+            item=["table3"] * bool(config["darrm"]["figure6"]),
+        ),
+        amplification=shown(
+            "results/darrm/tables/{item}.csv",
+            "amplification",
+            "DaRRM",
+            "Noise functions",
+            item=["amplification"] * bool(darrm.pure_shapes(settings.darrm)),
+        ),
+    params:
+        code=fingerprint("darrm/tabulate_simulations.py"),
+        composition=lookup(within=config, dpath="darrm/figure6"),
+        amplification=[config["darrm"][name] for name in darrm.pure_shapes(settings.darrm)],
+    log:
+        "logs/tabulate_simulations/tables.log",
+    benchmark:
+        "results/benchmarks/tabulate_simulations/tables.tsv"
+    localrule: True
+    resources:
+        mem_mb=growing(1000),
+    script:
+        "../scripts/darrm/tabulate_simulations.py"
+
+
+# U and P: the noise functions optimised for either prior.
+rule draw_prior_shapes:
+    message:
+        "Drawing gammas optimised for different priors, DaRRM's figure9"
+    input:
+        U=lambda wc: darrm.gammas(settings.darrm, prior_points(settings.darrm, "U")),
+        P=lambda wc: darrm.gammas(settings.darrm, prior_points(settings.darrm, "P")),
+    output:
+        png=shown("results/darrm/figures/figure9.png", "figure9", "DaRRM", "Noise functions"),
+        pdf="results/darrm/figures/figure9.pdf",
+        data="results/darrm/tables/figure9.csv",
+    params:
+        code=fingerprint("darrm/draw_prior_shapes.py"),
+        actual=lambda wc: config["darrm"]["figure9"]["actual"],
+    log:
+        "logs/draw_prior_shapes/figure9.log",
+    benchmark:
+        "results/benchmarks/draw_prior_shapes/figure9.tsv"
+    localrule: True
+    resources:
+        mem_mb=growing(1000),
+    script:
+        "../scripts/darrm/draw_prior_shapes.py"
+
+
+rule solve_sweep:
+    message:
+        "Sweeping over m at K = {wildcards.K}, epsilon = {wildcards.epsilon}, Delta = {wildcards.Delta}"
+    output:
+        f"results/darrm/sweeps/{darrm.SWEEP_POINT}.json",
+    params:
+        code=fingerprint("darrm/solve_sweep.py"),
+        point=files.point(darrm.SWEEP_POINT),
+        m=lambda wc: settings.darrm.sweeps.allowances(int(wc.K)),
+        prior=lookup(within=config, dpath="darrm/sweeps/prior"),
+        solver=config["solver"],
+    log:
+        f"logs/solve_sweep/{darrm.SWEEP_POINT}.log",
+    benchmark:
+        f"results/benchmarks/solve_sweep/{darrm.SWEEP_POINT}.tsv"
+    resources:
+        mem_mb=growing(2000),
+        runtime=60,
+    script:
+        "../scripts/darrm/solve_sweep.py"
+
+
+rule check_double_subsampling:
+    message:
+        "Checking double subsampling for all teachers, K = {wildcards.K}"
+    output:
+        "results/darrm/sweeps/double_subsampling,K={K}.csv",
+    params:
+        code=fingerprint("darrm/check_double_subsampling.py"),
+        K=lambda wc: int(wc.K),
+        settings=lookup(within=config, dpath="darrm/sweeps/double_subsampling"),
+    log:
+        "logs/check_double_subsampling/K={K}.log",
+    benchmark:
+        "results/benchmarks/check_double_subsampling/K={K}.tsv"
+    resources:
+        mem_mb=growing(1000),
+    script:
+        "../scripts/darrm/check_double_subsampling.py"
+
+
+# One figure of the benefit of gamma_opt, one of where no noise is needed, and the data of both.
+rule draw_sweeps:
+    message:
+        "Drawing the sweeps"
+    input:
+        points=darrm.sweeps(settings.darrm),
+        double_subsampling=collect(
+            "results/darrm/sweeps/double_subsampling,K={K}.csv",
+            K=lookup(within=config, dpath="darrm/sweeps/double_subsampling/K"),
+        ),
+    output:
+        png="results/darrm/figures/sweeps.png",
+        pdf="results/darrm/figures/sweeps.pdf",
+        noiseless_png="results/darrm/figures/noiseless.png",
+        noiseless_pdf="results/darrm/figures/noiseless.pdf",
+        data="results/darrm/tables/sweeps.csv",
+        noiseless="results/darrm/tables/noiseless.csv",
+        double_subsampling="results/darrm/tables/double_subsampling.csv",
+    params:
+        code=fingerprint("darrm/draw_sweeps.py"),
+    log:
+        "logs/draw_sweeps/sweeps.log",
+    benchmark:
+        "results/benchmarks/draw_sweeps/sweeps.tsv"
+    localrule: True
+    resources:
+        mem_mb=growing(1000),
+    script:
+        "../scripts/darrm/draw_sweeps.py"

@@ -1,11 +1,18 @@
 # DPBag: bagged teachers on UCI Adult, what their labels cost, and students trained on them.
 from private_ensembles.papers.dpbag import targets as dpbag
+from private_ensembles.papers.dpbag.section import MODELS
 
 # One partitioning into n shards of one split of the data (the seed).
 BAGGING = "model={model},n={n},seed={seed}"
 # The tables of this run, each with its model.
 STUDENT_TABLES = settings.dpbag.run_tables("students")
 LABEL_TABLES = settings.dpbag.run_tables("labels")
+
+
+wildcard_constraints:
+    model="|".join(MODELS),
+    n=r"\d+",
+    first=r"\d+",
 
 
 # All of the paper that this workflow reproduces.
@@ -24,7 +31,7 @@ rule cast_bagged_votes:
     output:
         f"results/dpbag/votes/{{dataset}}/{BAGGING},first={{first}}.npz",
     params:
-        code=fingerprint("cast_bagged_votes.py"),
+        code=fingerprint("dpbag/cast_bagged_votes.py"),
         model="{model}",
         training=lambda wc: settings.dpbag.training(wc.model),
         n=lambda wc: int(wc.n),
@@ -41,7 +48,7 @@ rule cast_bagged_votes:
     resources:
         runtime=60,
     script:
-        "../scripts/cast_bagged_votes.py"
+        "../scripts/dpbag/cast_bagged_votes.py"
 
 
 # Counts are the labels that each budget buys; costs, what they cost, are not for release.
@@ -54,7 +61,7 @@ rule account_bagging:
         counts=f"results/dpbag/privacy/{{dataset}}/{BAGGING}.csv",
         costs=f"results/dpbag/costs/{{dataset}}/{BAGGING}.npz",
     params:
-        code=fingerprint("account_bagging.py"),
+        code=fingerprint("dpbag/account_bagging.py"),
         budget=settings.dpbag.budget(),
         k=lambda wc: settings.dpbag.grid(wc.model)["k"],
         facts=lambda wc: {
@@ -70,7 +77,7 @@ rule account_bagging:
         f"results/benchmarks/account_bagging/{{dataset}}/{BAGGING}.tsv"
     priority: 1
     script:
-        "../scripts/account_bagging.py"
+        "../scripts/dpbag/account_bagging.py"
 
 
 # Not one of train_student's rules: its students are logistic models or trees on a table, hundreds in
@@ -85,7 +92,7 @@ rule train_bagged_students:
     output:
         "results/dpbag/students/{dataset}/model={model},seed={seed}.csv",
     params:
-        code=fingerprint("train_bagged_students.py"),
+        code=fingerprint("dpbag/train_bagged_students.py"),
         model="{model}",
         training=lambda wc: settings.dpbag.training(wc.model),
         settings={key: config["dpbag"][key] for key in ("draws", "noise")},
@@ -99,7 +106,7 @@ rule train_bagged_students:
     resources:
         runtime=60,
     script:
-        "../scripts/train_bagged_students.py"
+        "../scripts/dpbag/train_bagged_students.py"
 
 
 rule tabulate_student_accuracy:
@@ -117,7 +124,7 @@ rule tabulate_student_accuracy:
         ),
         by_split=collect("results/dpbag/tables/{item}_by_split.csv", item=STUDENT_TABLES),
     params:
-        code=fingerprint("tabulate_student_accuracy.py"),
+        code=fingerprint("dpbag/tabulate_student_accuracy.py"),
         tables=list(STUDENT_TABLES),
     log:
         "logs/tabulate_student_accuracy/students.log",
@@ -125,7 +132,7 @@ rule tabulate_student_accuracy:
         "results/benchmarks/tabulate_student_accuracy/students.tsv"
     localrule: True
     script:
-        "../scripts/tabulate_student_accuracy.py"
+        "../scripts/dpbag/tabulate_student_accuracy.py"
 
 
 rule tabulate_label_counts:
@@ -144,7 +151,7 @@ rule tabulate_label_counts:
         ),
         by_split=collect("results/dpbag/tables/{item}_by_split.csv", item=LABEL_TABLES),
     params:
-        code=fingerprint("tabulate_label_counts.py"),
+        code=fingerprint("dpbag/tabulate_label_counts.py"),
         tables=list(LABEL_TABLES),
     log:
         "logs/tabulate_label_counts/labels.log",
@@ -152,7 +159,7 @@ rule tabulate_label_counts:
         "results/benchmarks/tabulate_label_counts/labels.tsv"
     localrule: True
     script:
-        "../scripts/tabulate_label_counts.py"
+        "../scripts/dpbag/tabulate_label_counts.py"
 
 
 # Of all models at once.
@@ -170,7 +177,7 @@ rule draw_bagging:
         ),
         students_pdf="results/dpbag/figures/student_accuracy.pdf",
     params:
-        code=fingerprint("draw_bagging.py"),
+        code=fingerprint("dpbag/draw_bagging.py"),
         delta=lookup(within=config, dpath="dpbag/delta_of_counts"),
     log:
         "logs/draw_bagging/figures.log",
@@ -178,7 +185,7 @@ rule draw_bagging:
         "results/benchmarks/draw_bagging/figures.tsv"
     localrule: True
     script:
-        "../scripts/draw_bagging.py"
+        "../scripts/dpbag/draw_bagging.py"
 
 
 rule tabulate_affordable_labels:
@@ -187,7 +194,7 @@ rule tabulate_affordable_labels:
     output:
         shown("results/dpbag/tables/labels.csv", "affordable_labels", "DPBag", "Labels"),
     params:
-        code=fingerprint("tabulate_affordable_labels.py"),
+        code=fingerprint("dpbag/tabulate_affordable_labels.py"),
         shards=settings.dpbag.shards(),
         budget=settings.dpbag.budget(),
     log:
@@ -197,7 +204,7 @@ rule tabulate_affordable_labels:
     resources:
         mem_mb=growing(1000),
     script:
-        "../scripts/tabulate_affordable_labels.py"
+        "../scripts/dpbag/tabulate_affordable_labels.py"
 
 
 rule check_conjecture:
@@ -206,7 +213,7 @@ rule check_conjecture:
     output:
         shown("results/dpbag/tables/conjecture.csv", "conjecture", "DPBag", "Labels"),
     params:
-        code=fingerprint("check_conjecture.py"),
+        code=fingerprint("dpbag/check_conjecture.py"),
         settings=lookup(within=config, dpath="dpbag/conjecture"),
     log:
         "logs/check_conjecture/conjecture.log",
@@ -214,4 +221,4 @@ rule check_conjecture:
         "results/benchmarks/check_conjecture/conjecture.tsv"
     localrule: True
     script:
-        "../scripts/check_conjecture.py"
+        "../scripts/dpbag/check_conjecture.py"

@@ -2,6 +2,10 @@
 from private_ensembles.papers.nzc import targets as nzc
 
 
+wildcard_constraints:
+    nzc_task="|".join(config["nzc"]["tasks"]),
+
+
 # All of the paper that this workflow reproduces.
 rule nzc:
     input:
@@ -18,7 +22,7 @@ use rule release_labels as release_nzc_labels with:
         table="results/nzc/labels/task={nzc_task}.csv",
         labels="results/nzc/labels/task={nzc_task}.npz",
     params:
-        code=fingerprint("release_labels.py", "private_ensembles.papers.nzc.experiment"),
+        code=fingerprint("darrm/release_labels.py", "private_ensembles.papers.nzc.experiment"),
         paper="nzc",
         name="{nzc_task}",
         noise="reproducible",
@@ -37,7 +41,7 @@ use rule account_votes as account_nzc_votes with:
     output:
         "results/nzc/privacy/task={nzc_task}.csv",
     params:
-        code=fingerprint("account_votes.py", "private_ensembles.papers.nzc.experiment"),
+        code=fingerprint("pate/account_votes.py", "private_ensembles.papers.nzc.experiment"),
         paper="nzc",
         name="{nzc_task}",
         noise="reproducible",
@@ -90,7 +94,7 @@ rule tabulate_nzc:
         students=shown("results/nzc/tables/table1.csv", "nzc_table1", "NZC"),
         labels=shown("results/nzc/tables/table2.csv", "nzc_table2", "NZC"),
     params:
-        code=fingerprint("tabulate_nzc.py"),
+        code=fingerprint("nzc/tabulate_nzc.py"),
         tasks=settings.nzc.descriptions(settings.nzc.running()),
     log:
         "logs/tabulate_nzc/tables.log",
@@ -98,7 +102,7 @@ rule tabulate_nzc:
         "results/benchmarks/tabulate_nzc/tables.tsv"
     localrule: True
     script:
-        "../scripts/tabulate_nzc.py"
+        "../scripts/nzc/tabulate_nzc.py"
 
 
 # params.votes says which file holds the votes of how many teachers of a task.
@@ -112,7 +116,7 @@ rule draw_nzc_ensembles:
         pdf="results/nzc/figures/figure2.pdf",
         data="results/nzc/tables/figure2.csv",
     params:
-        code=fingerprint("draw_nzc_ensembles.py"),
+        code=fingerprint("nzc/draw_nzc_ensembles.py"),
         votes=nzc.votes(settings.nzc),
         tasks=settings.nzc.ensembles(settings.nzc.running()),
         distances=lookup(within=config, dpath="nzc/distances"),
@@ -122,7 +126,7 @@ rule draw_nzc_ensembles:
         "results/benchmarks/draw_nzc_ensembles/figure2.tsv"
     localrule: True
     script:
-        "../scripts/draw_nzc_ensembles.py"
+        "../scripts/nzc/draw_nzc_ensembles.py"
 
 
 # Needs no data.
@@ -132,7 +136,7 @@ rule audit_nzc_leads:
     output:
         shown("results/nzc/tables/leads.csv", "nzc_leads", "NZC"),
     params:
-        code=fingerprint("audit_nzc_leads.py"),
+        code=fingerprint("nzc/audit_nzc_leads.py"),
         settings=lookup(within=config, dpath="nzc/leads"),
         mechanism=settings.nzc.mechanism(),
     log:
@@ -141,4 +145,4 @@ rule audit_nzc_leads:
         "results/benchmarks/audit_nzc_leads/leads.tsv"
     localrule: True
     script:
-        "../scripts/audit_nzc_leads.py"
+        "../scripts/nzc/audit_nzc_leads.py"

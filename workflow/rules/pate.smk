@@ -2,6 +2,11 @@
 from private_ensembles.papers.pate import targets as pate
 
 
+wildcard_constraints:
+    task="|".join(config["pate"]["tasks"]),
+    aggregator=r"lnmax-\d+|confident",
+
+
 # All of the paper that this workflow reproduces.
 rule pate:
     input:
@@ -16,7 +21,7 @@ rule account_votes:
     output:
         "results/pate/privacy/task={task}.csv",
     params:
-        code=fingerprint("account_votes.py", "private_ensembles.papers.pate.experiment"),
+        code=fingerprint("pate/account_votes.py", "private_ensembles.papers.pate.experiment"),
         paper="pate",
         name="{task}",
         seed=config["seed"],
@@ -29,7 +34,7 @@ rule account_votes:
     resources:
         mem_mb=growing(1200),
     script:
-        "../scripts/account_votes.py"
+        "../scripts/pate/account_votes.py"
 
 
 use rule release_labels as release_pate_labels with:
@@ -41,7 +46,7 @@ use rule release_labels as release_pate_labels with:
         table="results/pate/labels/task={task}.csv",
         labels="results/pate/labels/task={task}.npz",
     params:
-        code=fingerprint("release_labels.py", "private_ensembles.papers.pate.experiment"),
+        code=fingerprint("darrm/release_labels.py", "private_ensembles.papers.pate.experiment"),
         paper="pate",
         name="{task}",
         settings=lambda wc: settings.pate.answers(wc.task),
@@ -65,7 +70,7 @@ rule train_student:
         history="results/pate/students/task={task},aggregator={aggregator},seed={seed}.history.csv",
         model="results/pate/students/task={task},aggregator={aggregator},seed={seed}.pt",
     params:
-        code=fingerprint("train_student.py"),
+        code=fingerprint("pate/train_student.py"),
         checkpoint="results/pate/checkpoints/task={task},seed={seed}",
         stream=["{task}"],
         task="{task}",
@@ -85,7 +90,7 @@ rule train_student:
         runtime=120,
         gpu=GPUS,
     script:
-        "../scripts/train_student.py"
+        "../scripts/pate/train_student.py"
 
 
 # The same kind of model with all private data and their true labels.
@@ -120,7 +125,7 @@ rule tabulate_students:
         table1=shown("results/pate/tables/table1.csv", "pate_table1", "PATE", "Students"),
         table2=shown("results/pate/tables/table2.csv", "pate_table2", "PATE", "Privacy"),
     params:
-        code=fingerprint("tabulate_students.py"),
+        code=fingerprint("pate/tabulate_students.py"),
         tasks=settings.pate.descriptions(settings.pate.running()),
     log:
         "logs/tabulate_students/table1.log",
@@ -128,7 +133,7 @@ rule tabulate_students:
         "results/benchmarks/tabulate_students/table1.tsv"
     localrule: True
     script:
-        "../scripts/tabulate_students.py"
+        "../scripts/pate/tabulate_students.py"
 
 
 # What the printed numbers imply about each other; needs neither votes nor parameters.
@@ -144,8 +149,8 @@ rule check_printed_arithmetic:
         ),
     params:
         code=fingerprint(
-            "check_printed_arithmetic.py",
-            also=["../published/pate_*.csv", "../published/pate.yaml"],
+            "pate/check_printed_arithmetic.py",
+            also=["published/pate_*.csv", "published/pate.yaml"],
         ),
     log:
         "logs/check_printed_arithmetic/printed_arithmetic.log",
@@ -153,7 +158,7 @@ rule check_printed_arithmetic:
         "results/benchmarks/check_printed_arithmetic/printed_arithmetic.tsv"
     localrule: True
     script:
-        "../scripts/check_printed_arithmetic.py"
+        "../scripts/pate/check_printed_arithmetic.py"
 
 
 rule draw_students:
@@ -166,7 +171,7 @@ rule draw_students:
         pdf="results/pate/figures/figure1.pdf",
         data="results/pate/tables/figure1.csv",
     params:
-        code=fingerprint("draw_students.py"),
+        code=fingerprint("pate/draw_students.py"),
         task=pate.figure1_task(settings.pate),
         settings=lambda wc: settings.pate.students_figure(pate.figure1_task(settings.pate)),
     log:
@@ -175,7 +180,7 @@ rule draw_students:
         "results/benchmarks/draw_students/figure1.tsv"
     localrule: True
     script:
-        "../scripts/draw_students.py"
+        "../scripts/pate/draw_students.py"
 
 
 rule compare_noise:
@@ -188,7 +193,7 @@ rule compare_noise:
         pdf="results/pate/figures/figure4.pdf",
         data="results/pate/tables/figure4.csv",
     params:
-        code=fingerprint("compare_noise.py"),
+        code=fingerprint("pate/compare_noise.py"),
         settings=settings.pate.with_orders("figure4"),
     log:
         "logs/compare_noise/figure4.log",
@@ -197,7 +202,7 @@ rule compare_noise:
     resources:
         mem_mb=growing(1500),
     script:
-        "../scripts/compare_noise.py"
+        "../scripts/pate/compare_noise.py"
 
 
 rule draw_threshold_effects:
@@ -213,7 +218,7 @@ rule draw_threshold_effects:
             "results/pate/tables/equal_answers.csv", "pate_equal_answers", "PATE", "Mechanisms"
         ),
     params:
-        code=fingerprint("draw_threshold_effects.py"),
+        code=fingerprint("pate/draw_threshold_effects.py"),
         settings=settings.pate.with_orders("figure5"),
     log:
         "logs/draw_threshold_effects/figure5.log",
@@ -222,4 +227,4 @@ rule draw_threshold_effects:
     resources:
         mem_mb=growing(1500),
     script:
-        "../scripts/draw_threshold_effects.py"
+        "../scripts/pate/draw_threshold_effects.py"

@@ -1,30 +1,4 @@
-# Beyond the papers: which mechanism to use, and labels for somebody's own votes.
-
-
-# The table ranks mechanisms at every epsilon; the audit has the exact epsilon of one label of each.
-rule plan_mechanisms:
-    message:
-        "Ranking mechanisms by expected right labels"
-    output:
-        table=shown("results/planner/tables/planner.csv", "planner", "Planner"),
-        labels=shown("results/planner/tables/fewer_labels.csv", "fewer_labels", "Planner"),
-        audit=shown("results/planner/tables/audit.csv", "planner_audit", "Planner"),
-        png=shown("results/planner/figures/correct_labels.png", "planner", "Planner"),
-        pdf="results/planner/figures/correct_labels.pdf",
-    params:
-        code=fingerprint("plan_mechanisms.py"),
-        settings=config["planner"],
-        seed=config["seed"],
-        noise=config["noise"],
-    log:
-        "logs/plan_mechanisms/planner.log",
-    benchmark:
-        "results/benchmarks/plan_mechanisms/planner.tsv"
-    priority: 1
-    resources:
-        mem_mb=growing(1000),
-    script:
-        "../scripts/plan_mechanisms.py"
+# Beyond the papers: labels for somebody's own votes.
 
 
 # The votes are a file of the user's. What may be shown of them has a folder of its own. Snakemake
@@ -53,8 +27,8 @@ rule apply_votes:
         private=OWN["private"],
     params:
         code=fingerprint(
-            "apply_votes.py",
-            also=["../report/page.css", "../report/page.js", *templates("page", "pieces", "own")],
+            "release/apply_votes.py",
+            also=["report/page.css", "report/page.js", *templates("page", "pieces", "own")],
         ),
         ensemble=config["own"]["ensemble"],
         budget=config["own"]["budget"],
@@ -71,7 +45,7 @@ rule apply_votes:
         mem_mb=growing(8000),
         runtime=120,
     script:
-        "../scripts/apply_votes.py"
+        "../scripts/release/apply_votes.py"
 
 
 # A batch of a session that is asked for again gets the labels that it got, so its files may be
@@ -86,7 +60,7 @@ rule release_batch:
         labels=BATCH["labels"],
         status=BATCH["status"],
     params:
-        code=fingerprint("release_batch.py"),
+        code=fingerprint("release/release_batch.py"),
         session=config["own"]["session"],
         reading=config["own"]["reading"],
     log:
@@ -94,4 +68,4 @@ rule release_batch:
     resources:
         mem_mb=growing(2000),
     script:
-        "../scripts/release_batch.py"
+        "../scripts/release/release_batch.py"

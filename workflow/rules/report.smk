@@ -1,5 +1,5 @@
 # The comparison with the published numbers, the page that shows everything, and the copies in docs/.
-PAGES = "../private_ensembles/papers/*/page.yaml"
+PAGES = "private_ensembles/papers/*/page.yaml"
 
 
 # One page with all tables and figures; opens without a network.
@@ -20,7 +20,7 @@ rule compare_published:
     output:
         shown("results/fidelity.csv", "fidelity", "Comparison"),
     params:
-        code=fingerprint("compare_published.py", also=["../published/*"]),
+        code=fingerprint("report/compare_published.py", also=["published/*"]),
         data=config["data"],
         settings=targets.claims(settings),
         datasets=targets.counted(settings),
@@ -33,37 +33,24 @@ rule compare_published:
     resources:
         mem_mb=growing(700),
     script:
-        "../scripts/compare_published.py"
+        "../scripts/report/compare_published.py"
 
 
 rule build_index:
     message:
         "Building the page of results"
     input:
+        **targets.page_inputs(settings),
         fidelity="results/fidelity.csv",
-        tables=[
-            targets.table_files(settings),
-            targets.other_tables(settings),
-            targets.ledger(settings)["totals"],
-            rules.plan_mechanisms.output.table,
-            rules.plan_mechanisms.output.labels,
-            rules.plan_mechanisms.output.audit,
-        ],
-        figures=[
-            targets.figure_files(settings),
-            targets.ledger(settings)["figures"],
-            rules.plan_mechanisms.output.png,
-        ],
-        ledger=targets.ledger(settings)["ledger"],
     output:
         page="results/index.html",
     params:
         code=fingerprint(
-            "build_index.py",
+            "report/build_index.py",
             also=[
-                "../report/*",
+                "report/*",
                 PAGES,
-                "../published/*.yaml",
+                "published/*.yaml",
                 *templates("page", "pieces", "index", "starred", "charts", "views"),
             ],
         ),
@@ -74,7 +61,7 @@ rule build_index:
         "results/benchmarks/build_index/index.tsv"
     localrule: True
     script:
-        "../scripts/build_index.py"
+        "../scripts/report/build_index.py"
 
 
 # Copies into docs/, never part of `all`: what is in docs/ changes on request only. What the run's
@@ -91,7 +78,7 @@ rule publish_docs:
         configuration="docs/configuration.yaml",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
     params:
-        code=fingerprint("publish_docs.py", also=["../report/sections.yaml", PAGES]),
+        code=fingerprint("report/publish_docs.py", also=["report/sections.yaml", PAGES]),
         papers=config["papers"],
         configuration=lambda wildcards: changed_part(config),
     log:
@@ -100,4 +87,4 @@ rule publish_docs:
         "results/benchmarks/publish_docs/docs.tsv"
     localrule: True
     script:
-        "../scripts/publish_docs.py"
+        "../scripts/report/publish_docs.py"

@@ -1,5 +1,61 @@
-# Ensembles of teachers, what they cost, and their votes.
-from private_ensembles.papers.darrm.targets import TEACHERS_COST
+# Data sets, ensembles of teachers, and their votes.
+# From public addresses to one checked file per data set is short, and everything long waits for it, so
+# these jobs come first.
+
+
+wildcard_constraints:
+    dataset="|".join([*config["datasets"], *config["synthetic_votes"]]),
+    file=settings.datasets.file_pattern(),
+    kind="private|plain",
+    profile="|".join(config["synthetic_votes"]) or "none",
+    K=r"\d+",
+    seed=r"\d+",
+    slice=r"\d+of\d+",
+
+
+# The mirror and the addresses say where the bytes come from, not what they are: the script reads
+# them from the configuration, so that a changed address is no reason to download again.
+rule download_data:
+    message:
+        "Downloading {wildcards.file} of {wildcards.dataset}"
+    output:
+        "data/raw/{dataset}/{file}",
+    params:
+        code=fingerprint("training/download_data.py"),
+        sha256=lambda wc: settings.datasets.raw_file(wc.dataset, wc.file)["sha256"],
+    log:
+        "logs/download_data/{dataset}/{file}.log",
+    benchmark:
+        "results/benchmarks/download_data/{dataset}/{file}.tsv"
+    priority: 3
+    localrule: True
+    script:
+        "../scripts/training/download_data.py"
+
+
+# input: by role, none for data that ship with scikit-learn.
+rule prepare_dataset:
+    message:
+        "Reading and checking {wildcards.dataset}"
+    input:
+        unpack(lambda wc: settings.datasets.raw_files(wc.dataset)),
+    output:
+        "results/datasets/{dataset}.npz",
+    params:
+        code=fingerprint("training/prepare_dataset.py"),
+        dataset="{dataset}",
+        settings=lambda wc: settings.datasets.preparation(wc.dataset),
+        sha256=lambda wc: settings.datasets.checksums(wc.dataset),
+        stand_in=lambda wc: settings.datasets[wc.dataset].stand_in,
+        seed=config["seed"],
+    log:
+        "logs/prepare_dataset/{dataset}.log",
+    benchmark:
+        "results/benchmarks/prepare_dataset/{dataset}.tsv"
+    priority: 3
+    localrule: True
+    script:
+        "../scripts/training/prepare_dataset.py"
 
 
 # How often it writes a checkpoint changes nothing, so the script reads that from the configuration.
@@ -11,7 +67,7 @@ rule train_teachers:
     output:
         "results/teachers/{dataset}/kind={kind},K={K},seed={seed}.pt",
     params:
-        code=fingerprint("train_teachers.py"),
+        code=fingerprint("training/train_teachers.py"),
         kind="{kind}",
         K=lambda wc: int(wc.K),
         slice=lambda wc: wc.get("slice"),
@@ -32,7 +88,7 @@ rule train_teachers:
         runtime=60,
         gpu=GPUS,
     script:
-        "../scripts/train_teachers.py"
+        "../scripts/training/train_teachers.py"
 
 
 # An ensemble of more than `teachers.per_job` teachers is trained by several jobs.
@@ -58,7 +114,7 @@ rule cast_votes:
     output:
         "results/votes/{dataset}/kind={kind},K={K},seed={seed}.npz",
     params:
-        code=fingerprint("cast_votes.py"),
+        code=fingerprint("training/cast_votes.py"),
         device=config["device"],
     log:
         "logs/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.log",
@@ -69,25 +125,52 @@ rule cast_votes:
         mem_mb=growing(6000 if GPUS else 800),
         gpu=GPUS,
     script:
-        "../scripts/cast_votes.py"
+        "../scripts/training/cast_votes.py"
 
 
-# Needs no data, so the paper's data sets are accounted for whatever is run.
-rule account_teachers:
+rule cast_forest_votes:
     message:
-        "Accounting for the privacy of one private teacher of each data set"
+        "Training {wildcards.K} random forests on {wildcards.dataset} and casting their votes, seed {wildcards.seed}"
+    input:
+        dataset="results/datasets/{dataset}.npz",
     output:
-        TEACHERS_COST,
+        "results/votes/{dataset}/kind=forest,K={K},seed={seed}.npz",
     params:
-        code=fingerprint("account_teachers.py"),
-        K=lookup(within=config, dpath="darrm/K"),
-        datasets=settings.darrm.accounting(),
+        code=fingerprint("training/cast_forest_votes.py"),
+        K=lambda wc: int(wc.K),
+        training_seed=lambda wc: int(wc.seed),
+        seed=config["seed"],
+        settings=settings.forest_teachers.parameters(),
     log:
-        "logs/account_teachers/teachers.log",
+        "logs/cast_forest_votes/{dataset}/K={K},seed={seed}.log",
     benchmark:
-        "results/benchmarks/account_teachers/teachers.tsv"
-    localrule: True
+        "results/benchmarks/cast_forest_votes/{dataset}/K={K},seed={seed}.tsv"
+    priority: 1
     resources:
-        mem_mb=growing(800),
+        mem_mb=growing(700),
     script:
-        "../scripts/account_teachers.py"
+        "../scripts/training/cast_forest_votes.py"
+
+
+# Every K of a profile and vote_seed has the same queries. Drawn first: the longest comparisons wait for
+# them, and what is left for the end should be short.
+rule synthesize_votes:
+    message:
+        "Drawing synthetic votes of {wildcards.K} teachers, profile {wildcards.profile}, seed {wildcards.seed}"
+    output:
+        "results/votes/{profile}/kind=synthetic,K={K},seed={seed}.npz",
+    params:
+        code=fingerprint("training/synthesize_votes.py"),
+        name="{profile}",
+        K=lambda wc: int(wc.K),
+        vote_seed=lambda wc: int(wc.seed),
+        seed=config["seed"],
+        settings=lookup(within=config, dpath="synthetic_votes/{profile}"),
+    log:
+        "logs/synthesize_votes/{profile}/K={K},seed={seed}.log",
+    benchmark:
+        "results/benchmarks/synthesize_votes/{profile}/K={K},seed={seed}.tsv"
+    priority: 3
+    localrule: True
+    script:
+        "../scripts/training/synthesize_votes.py"

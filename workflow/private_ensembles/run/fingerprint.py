@@ -148,9 +148,9 @@ def closure(script: str | Path, *modules: str) -> list[str]:
     count, because its rule knows what the gap is filled with. What a package's `__getattr__` would
     load does not count either: import that by its module.
 
-    script: a file name in workflow/scripts, or a path. modules: what it imports by a name that a
-    parameter gives ("private_ensembles.papers.pate.experiment"). Raises ValueError for an unknown
-    one, and for a relative import or one of `*`.
+    script: a file in workflow/scripts ("darrm/optimize_gamma.py"), or a path. modules: what it
+    imports by a name that a parameter gives ("private_ensembles.papers.pate.experiment"). Raises
+    ValueError for an unknown one, and for a relative import or one of `*`.
     """
     for name in modules:
         if name not in _modules():
@@ -166,7 +166,7 @@ def closure(script: str | Path, *modules: str) -> list[str]:
 def fingerprint(script: str | Path, *modules: str, also: Iterable[str] = ()) -> str:
     """Return the hash of a script and its closure: 16 hexadecimal digits.
 
-    modules: as for :func:`closure`. also: names or patterns, relative to the script, of data files
+    modules: as for :func:`closure`. also: names or patterns, relative to workflow/, of data files
     that are beside the code and count by their bytes. Raises ValueError if the script or a
     module does not exist or a name matches nothing.
     """
@@ -175,9 +175,9 @@ def fingerprint(script: str | Path, *modules: str, also: Iterable[str] = ()) -> 
     for name in closure(path, *modules):
         digest.update(f"\0{name}\0".encode() + _source(_modules()[name]).digest)
     for each in also:
-        files = sorted(SCRIPTS.glob(each))
+        files = sorted(SCRIPTS.parent.glob(each))
         if not files:
-            raise ValueError(f"also = {each!r}: must match a file beside {path}")
+            raise ValueError(f"also = {each!r}: must match a file in {SCRIPTS.parent}")
         for file in files:
             digest.update(f"\0{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]

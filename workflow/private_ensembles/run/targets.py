@@ -93,14 +93,34 @@ def ledger(settings: Configuration) -> dict[str, list[str]]:
     }
 
 
+def planner() -> dict[str, list[str]]:
+    """What the planner of mechanisms makes: its tables, the audit of its labels, and its figure."""
+    return {
+        "tables": [f"results/planner/tables/{name}.csv" for name in ("planner", "fewer_labels")],
+        "audit": ["results/planner/tables/audit.csv"],
+        "figures": ["results/planner/figures/correct_labels.png"],
+    }
+
+
+def page_inputs(settings: Configuration) -> dict[str, list[str]]:
+    """What the page of results shows, by the name that its script knows it by."""
+    audit, plans = ledger(settings), planner()
+    tables = [*table_files(settings), *other_tables(settings), *audit["totals"]]
+    return {
+        "tables": [*tables, *plans["tables"], *plans["audit"]],
+        "figures": [*figure_files(settings), *audit["figures"], *plans["figures"]],
+        "ledger": audit["ledger"],
+    }
+
+
 def published(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
-    audit = ledger(settings)
-    tables = [*other_tables(settings), *audit["ledger"], *audit["totals"]]
-    tables += [f"results/planner/tables/{name}.csv" for name in ("planner", "fewer_labels")]
-    figures = [*audit["figures"], "results/planner/figures/correct_labels.png"]
-    figures += figure_files(settings)
-    return {"tables": [*tables, *table_files(settings)], "figures": figures}
+    audit, plans = ledger(settings), planner()
+    tables = [*other_tables(settings), *audit["ledger"], *audit["totals"], *plans["tables"]]
+    return {
+        "tables": [*tables, *table_files(settings)],
+        "figures": [*audit["figures"], *plans["figures"], *figure_files(settings)],
+    }
 
 
 def page(settings: Configuration) -> str:
