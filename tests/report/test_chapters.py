@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from private_ensembles.report import chapters
-from private_ensembles.report.page import pieces
-from private_ensembles.report.sections import Item, Section
+from private_ensembles.report.html import read_caption
+from private_ensembles.report.page import ASSETS, pieces
+from private_ensembles.report.sections import Item, Section, read_sections
 
 
 @pytest.fixture
@@ -78,3 +79,37 @@ def test_statuses_are_counted_in_their_order(results):
     counts = chapters.counts(results.compared, "planner")
     assert list(counts.items()) == [("match", 1), ("differs", 1)]
     assert chapters.counts(results.compared, "pate") == {}
+
+
+def test_a_new_column_of_any_table_is_shown_where_it_is_computed_and_its_caption_says_it(
+    root, tmp_path
+):
+    """Two files: the heading and how numbers are rounded come of the column's name."""
+    read = pd.read_csv(root / "docs/fidelity.csv", dtype=str, keep_default_na=False)
+    compared = read[read["kind"] == "number"]
+    added = {"new_share": 0.12341, "epsilon_new": 0.12341, "new_upper": 0.12341}
+    sections, files = read_sections(ASSETS), {}
+    for section in sections:
+        for name in (name for item in section.items for name in item.files()):
+            source = root / "docs" / section.paper / name
+            if source.suffix == ".csv" and source.exists():
+                path = tmp_path / section.paper / name
+                path.parent.mkdir(exist_ok=True)
+                pd.read_csv(source).assign(**added).to_csv(path, index=False)
+                files[section.paper, name] = path
+    results = chapters.Results(tmp_path, files, compared, None)
+    items = [item for section in sections for item in chapters.items(section, results)]
+    tables = {rows.path: rows.table for item in items for rows in item.tables}
+    assert len(tables) == len(files) > 15
+    for path, table in tables.items():
+        for name, heading in {"new_share": "new share", "epsilon_new": "ε new"}.items():
+            assert f'title="{name}">{heading}</th>' in table, path
+        # Losses and upper bounds are rounded up, others to the nearest.
+        rows = len(pd.read_csv(path))
+        assert table.count(">0.1235</td>") >= 2 * rows, path
+        assert table.count(">0.1234</td>") >= rows, path
+    caption = tmp_path / "caption.rst"
+    caption.write_text("*new_share* is the share of something new. *epsilon_new* is what it costs.")
+    said = read_caption(caption)
+    assert "<em>new share</em> is the share" in said.lead
+    assert "<em>ε new</em> is what" in said.rest[0]
