@@ -10,12 +10,14 @@ import tempfile
 import numpy as np
 
 from private_ensembles import Budget, Ensemble, Protection, Rehearsal, Session
-from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
 
 # 1. The teachers, who never change. Their votes are made up here: each row of counts says how the
-#    forty models vote on one of 400 patients without a diagnosis.
-profile = ConsensusProfile(n_classes=3, easy_share=0.9, easy=(30, 1), hard=(3, 2), confusion=1.0)
-counts, truth = synthetic_counts(profile, 40, 400, np.random.default_rng(0))
+#    forty models vote on one of 400 patients without a diagnosis. One patient in ten is hard.
+drawn = np.random.default_rng(0)
+truth = drawn.integers(3, size=400)
+agreeing = np.where(drawn.random(400) < 0.9, drawn.beta(30, 1, 400), drawn.beta(3, 2, 400))
+votes = drawn.binomial(40, agreeing)[:, None]
+counts = votes * np.eye(3, dtype=int)[truth] + (40 - votes) * np.eye(3, dtype=int)[(truth + 1) % 3]
 
 # 2. The server's session: at most 60 labels, ever, for (6, 1e-6). It is planned on a stated
 #    profile, not on these votes. It is a rehearsal: leave out `rehearsal` for real patients.

@@ -16,12 +16,14 @@ from private_ensembles import (
     plan,
     release_labels,
 )
-from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
 
 # 1. The votes, private data. Here those of an ensemble that does not exist: 100 teachers, 4
-#    classes, 300 queries, of which 3 in 4 are easy.
-actual = ConsensusProfile(n_classes=4, easy_share=0.75, easy=(18, 2), hard=(2, 2), confusion=1.0)
-counts, truth = synthetic_counts(actual, 100, 300, np.random.default_rng(0))
+#    classes, 300 queries, of which 3 in 4 are easy. Whoever is wrong takes the next class.
+drawn = np.random.default_rng(0)
+truth = drawn.integers(4, size=300)
+agreeing = np.where(drawn.random(300) < 0.75, drawn.beta(18, 2, 300), drawn.beta(3, 2, 300))
+votes = drawn.binomial(100, agreeing)[:, None]
+counts = votes * np.eye(4, dtype=int)[truth] + (100 - votes) * np.eye(4, dtype=int)[(truth + 1) % 4]
 
 # 2. What may all labels together cost, and how many are wanted?
 budget, wanted = Budget(4, 1e-5), Wanted(150, queries=300)

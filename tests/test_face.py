@@ -1,6 +1,7 @@
-"""The package's face: names are found, load late, and open with an example."""
+"""The package's face: names are found, load late, and open with an example; pages use no others."""
 
 import inspect
+import re
 import subprocess
 import sys
 from dataclasses import fields, is_dataclass
@@ -11,6 +12,13 @@ import pytest
 import private_ensembles
 
 MOST_ARGUMENTS, MOST_FIELDS = 9, 10
+# Pages for those who change the package, and so use its modules.
+FOR_CONTRIBUTORS = {
+    "docs/add-a-figure.md",
+    "docs/add-a-mechanism.md",
+    "docs/add-a-paper.md",
+    "docs/add-a-vote-file-format.md",
+}
 
 
 @pytest.mark.parametrize("name", private_ensembles.__all__)
@@ -63,6 +71,44 @@ def test_no_public_thing_has_more_than_ten_fields():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'release_label'"):
         _ = private_ensembles.release_label
+
+
+def inner_names(code):
+    """What a text of Python names in the package that is not public, as modules or attributes."""
+    names = set(re.findall(r"\bprivate_ensembles\.(\w+)", code))
+    for listed in re.findall(r"from private_ensembles import (\([^)]*\)|.*)", code):
+        names |= set(re.findall(r"(?<!as )\b\w+", listed)) - {"as"}
+    return names - set(private_ensembles.__all__) - {"__version__"}
+
+
+def test_examples_and_pages_use_public_names_alone(root):
+    """Findings are about other packages. Pages for contributors show inner modules."""
+    pages = [*(root / "docs").rglob("*.md"), root / "README.md", *(root / "examples").glob("*.md")]
+    texts = {
+        path: "\n".join(
+            re.sub(r"(?m)^(>>>|\.\.\.) ?", "", block)
+            for block in re.findall(r"(?ms)^ *```py\w*\n(.*?)^ *```", path.read_text("utf-8"))
+        )
+        for path in pages
+    } | {path: path.read_text("utf-8") for path in (root / "examples").glob("*.py")}
+    inner = {str(path.relative_to(root)): inner_names(text) for path, text in texts.items()}
+    shown = {name for name, names in inner.items() if names}
+    assert shown <= FOR_CONTRIBUTORS, {name: inner[name] for name in shown - FOR_CONTRIBUTORS}
+    assert sum("private_ensembles" in text for text in texts.values()) > 12
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("from private_ensembles.audit import audit_sampler", {"audit"}),
+        ("import private_ensembles.audit as audit", {"audit"}),
+        ("from private_ensembles import plan, audit", {"audit"}),
+        ("from private_ensembles import (\n    plan,\n    labels,\n)\nx = 1", {"labels"}),
+        ("from private_ensembles import plan\nimport private_ensembles\nplan()", set()),
+    ],
+)
+def test_inner_names_are_seen_however_they_are_imported(code, names):
+    assert inner_names(code) == names
 
 
 def test_importing_the_package_loads_nothing(root):

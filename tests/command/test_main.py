@@ -15,7 +15,7 @@ import time
 import numpy as np
 import pytest
 
-from private_ensembles.audit import audit_function
+from private_ensembles import audit_mechanism
 from private_ensembles.command import audit, compare, gamma, main, plan, release, session, verify
 from private_ensembles.run.check import read_yaml
 
@@ -344,7 +344,7 @@ def test_the_python_on_the_page_runs(root):
     page = (root / "docs" / "command.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     example = runpy.run_path(str(root / "examples" / "randomized_response.py"))["labels"]
-    names = {"audited": audit_function(example, 3, 2)}
+    names = {"audited": audit_mechanism(example, teachers=3, classes=2, delta=0)}
     code = ast.parse(block)
     results = []
     for statement in code.body:

@@ -95,6 +95,7 @@ _PUBLIC = {
     "score_scale": ("labels.scores", "score_scale"),
     "draw_scores": ("labels.scores", "draw_scores"),
     "audit_mechanism": ("audit.api", "audit_mechanism"),
+    "to_pld": ("accounting.export", "to_pld"),
     "dpsgd_epsilon": ("training.api", "dpsgd_epsilon"),
     "optimize_gamma": ("papers.darrm.mathematics.optimize", "optimize_gamma"),
     "certify": ("papers.darrm.mathematics.certificate", "certify"),

@@ -24,12 +24,20 @@ def to_pld(
 ):
     """Return one label as dp_accounting's PrivacyLossDistribution, pessimistic.
 
+    >>> import numpy as np
+    >>> def curve(epsilons):  # randomised response that tells the truth with probability 3/4
+    ...     return np.maximum(0.75 - 0.25 * np.exp(epsilons), 0)
+    >>> label = to_pld(curve, largest_epsilon=1.1)
+    >>> round(label.self_compose(10).get_epsilon_for_delta(1e-5), 2)
+    10.99
+
     delta_curve: epsilons (E,) >= 0 -> one label's delta over all neighbours, both orders, bounded
-    from above (`audit.delta_curve`). largest_epsilon: where the curve ends; what delta is left
-    there becomes an infinite loss. interval: dp_accounting composes distributions of equal
-    intervals only (its own default is 1e-4). The distribution is that of a pair whose curve lies on
-    or above the given one at every epsilon (Zhu, Dong and Wang 2022, Theorem 10), in both orders
-    at once. Raises ValueError for an interval or a largest_epsilon that is not finite and > 0.
+    from above (`audit_mechanism(...).table.curve`). largest_epsilon: where the curve ends; what
+    delta is left there becomes an infinite loss. interval: dp_accounting composes distributions of
+    equal intervals only (its own default is 1e-4). The distribution is that of a pair whose curve
+    lies on or above the given one at every epsilon (Zhu, Dong and Wang 2022, Theorem 10), in both
+    orders at once. Raises ValueError for an interval or a largest_epsilon that is not finite and
+    > 0.
     """
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # late: slow to import
 
