@@ -36,21 +36,21 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        targets.everything(settings),
+        targets.default_targets(settings),
 
 
 # Not on dry runs, and not in the jobs of a cluster.
 onstart:
-    releasing.permission_or_exit(workflow.dag.needrun_jobs(), own_keys.request_of(config))
-    announce.say(announce.start(workflow.dag.needrun_jobs(), config))
+    transaction.check_permission_or_exit(workflow.dag.needrun_jobs(), own_keys.request_of(config))
+    announce.say(announce.describe_start(workflow.dag.needrun_jobs(), config))
 
 
 onsuccess:
     announce.say(
-        announce.end(
+        announce.describe_end(
             targets.page(settings),
             "results/fidelity.csv",
-            asked=announce.list_asked(workflow.dag),
+            requested=announce.list_requested_files(workflow.dag),
             since=STARTED,
             data=config["data"],
         )

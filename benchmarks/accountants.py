@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import describe, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import add_machine, describe_machine
+from benchmarks.writing import format_section, format_table
 from private_ensembles import label_epsilon, label_loss_distribution
 
 DELTA, LABELS = 1e-5, 100
@@ -30,16 +30,16 @@ SELECTION = ("exponential", 2 / 0.2676, 11, 2)
 HERE = "private-ensembles"
 
 
-def rows() -> Iterator[tuple[tuple, str, str, Callable[[], float]]]:
+def list_calls() -> Iterator[tuple[tuple, str, str, Callable[[], float]]]:
     """A case, a package, what is called, and the call."""
     yield LAPLACE, "syft", "pate.perform_analysis, independent of the votes", _perform_analysis
     yield NORMAL, "autodp", "ExactGaussianMechanism, composed", _autodp_gaussian
-    yield NORMAL, "dp-accounting", "GaussianDpEvent of the noisy counts", _counts
+    yield NORMAL, "dp-accounting", "GaussianDpEvent of the noisy counts", _dp_accounting_gaussian
     yield SELECTION, "autodp", "ExponentialMechanism, composed", _autodp_exponential
-    yield SELECTION, "dp-accounting", "pure DP, as a black box", _black_box
+    yield SELECTION, "dp-accounting", "pure DP, as a black box", _dp_accounting_pure
     for case in (LAPLACE, NORMAL, SELECTION):
-        yield case, HERE, "label_epsilon", lambda case=case: _ours(case)
-        yield case, HERE, "label_loss_distribution", lambda case=case: _distribution(case)
+        yield case, HERE, "label_epsilon", lambda case=case: _label_epsilon(case)
+        yield case, HERE, "label_loss_distribution", lambda case=case: _label_loss_epsilon(case)
 
 
 def _perform_analysis() -> float:
@@ -73,14 +73,14 @@ def _autodp_exponential() -> float:
     return _autodp(ExponentialMechanism(eps=2 / SELECTION[1]))
 
 
-def _counts() -> float:
+def _dp_accounting_gaussian() -> float:
     import dp_accounting
 
     event = dp_accounting.GaussianDpEvent(NORMAL[1] / math.sqrt(2))
     return dp_accounting.pld.PLDAccountant().compose(event, LABELS).get_epsilon(DELTA)
 
 
-def _black_box() -> float:
+def _dp_accounting_pure() -> float:
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     pure = pld.common.DifferentialPrivacyParameters(2 / SELECTION[1], 0.0)
@@ -91,18 +91,18 @@ def _sizes(case: tuple) -> dict:
     return {"labels": LABELS, "teachers": case[2], "classes": case[3]}
 
 
-def _ours(case: tuple) -> float:
+def _label_epsilon(case: tuple) -> float:
     return label_epsilon(*case[:2], delta=DELTA, **_sizes(case)).upper
 
 
-def _distribution(case: tuple) -> float:
+def _label_loss_epsilon(case: tuple) -> float:
     return label_loss_distribution(*case[:2], **_sizes(case)).get_epsilon_for_delta(DELTA)
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """All rows as a tidy frame; without epsilon where a package is not there. quick: the same."""
     found = []
-    for case, package, call, run in rows():
+    for case, package, call, run in list_calls():
         modules = {"dp-accounting": "dp_accounting", HERE: "private_ensembles"}
         there = util.find_spec(modules.get(package, package)) is not None
         row = dict(zip(("law", "scale", "teachers", "classes"), case, strict=True))
@@ -112,7 +112,7 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
         row["epsilon"] = run() if there else math.nan
         row["skipped"] = "" if there else "not installed"
         found.append(row)
-    return with_machine(found, describe("numpy", "scipy"))
+    return add_machine(found, describe_machine("numpy", "scipy"))
 
 
 def section(data: pd.DataFrame) -> str:
@@ -129,12 +129,12 @@ def section(data: pd.DataFrame) -> str:
         "called": "{call}",
         "ε": "{value}",
     }
-    return chapter(
+    return format_section(
         "The same labels by other accountants",
         "accountants",
         f"{LABELS} labels at δ = {DELTA:g}, by the accountant of each package and here. What is "
         "called, and what it charges for: "
         "[from other accountants](../from-other-accountants.md).",
         data,
-        table(columns, shown, words=4),
+        format_table(columns, shown, words=4),
     )

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from benchmarks.measuring import describe, in_a_process, least, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import add_machine, describe_machine, run_in_process, time_call
+from benchmarks.writing import format_section, format_table
 
 # Networks of the papers: shape of an image, classes.
 NETWORKS = {"mnist_cnn": ((28, 28), 10), "darrm_cnn": ((28, 28), 2)}
@@ -21,7 +21,7 @@ IMAGES, ROUNDS = 960, 5
 SIDE, PRODUCTS = 1024, 4  # of the matrix product
 
 
-def operations(model, images) -> tuple[int, int]:
+def count_operations(model, images) -> tuple[int, int]:
     """Return multiplications and additions for one image: forwards, and in a step of training.
 
     >>> import torch
@@ -48,7 +48,7 @@ def measure_network(name: str, batch: int) -> dict:
     import torch
     from torch.nn.functional import cross_entropy
 
-    from private_ensembles.training.teachers.device import channels_last
+    from private_ensembles.training.teachers.device import to_channels_last
     from private_ensembles.training.teachers.models import build_model
 
     torch.set_num_threads(1)
@@ -63,27 +63,27 @@ def measure_network(name: str, batch: int) -> dict:
     def train():
         for some in torch.arange(IMAGES).split(batch):
             optimizer.zero_grad()
-            cross_entropy(model(channels_last(images[some])), labels[some]).backward()
+            cross_entropy(model(to_channels_last(images[some])), labels[some]).backward()
             optimizer.step()
 
     def look():
         with torch.no_grad():
             for some in torch.arange(IMAGES).split(batch):
-                model(channels_last(images[some]))
+                model(to_channels_last(images[some]))
 
     def multiply():
         for _ in range(PRODUCTS):
             square @ square
 
-    forwards, training = operations(model, images[:1])
+    forwards, training = count_operations(model, images[:1])
     calls = {"training": (train, training), "forwards": (look, forwards)}
     row = {"training_operations": training, "forward_operations": forwards}
     for part, (call, each) in calls.items():
         call()  # what is prepared once
         rounds = []
         for _ in range(ROUNDS):
-            limit, _ = least(multiply)
-            taken, _ = least(call)
+            limit, _ = time_call(multiply)
+            taken, _ = time_call(call)
             rates = 2 * SIDE**3 * PRODUCTS / limit["seconds"], IMAGES * each / taken["seconds"]
             rounds.append((rates[1] / rates[0], *rates))
         share, most, rate = max(rounds)
@@ -93,13 +93,13 @@ def measure_network(name: str, batch: int) -> dict:
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """A row for each network and size of a batch, of the best of ROUNDS. quick: one of each."""
-    facts = describe("torch")
+    facts = describe_machine("torch")
     cases = [(name, batch) for name in NETWORKS for batch in (QUICK if quick else BATCHES)]
     rows = [
-        {"network": name, "batch": batch} | in_a_process(measure_network, name=name, batch=batch)
+        {"network": name, "batch": batch} | run_in_process(measure_network, name=name, batch=batch)
         for name, batch in (cases[:1] if quick else cases)
     ]
-    return with_machine(rows, facts)
+    return add_machine(rows, facts)
 
 
 def section(data: pd.DataFrame) -> str:
@@ -118,7 +118,7 @@ def section(data: pd.DataFrame) -> str:
         "of it": "{forwards_share:.0f} %",
         "the limit": "{training_limit:.0f} GFLOP/s",
     }
-    return chapter(
+    return format_section(
         "How much of a core's arithmetic training uses",
         "arithmetic",
         "One teacher on one core, against the rate of a matrix product of 1,024 x 1,024 in single "
@@ -126,5 +126,5 @@ def section(data: pd.DataFrame) -> str:
         "forwards, back, and SGD with momentum. Why it is so: "
         "[teachers.md](../teachers.md#plain-teachers-on-a-cpu-one-after-the-other).",
         data,
-        table(columns, shown, words=1),
+        format_table(columns, shown, words=1),
     )

@@ -17,22 +17,27 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.measuring import describe, least, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import add_machine, describe_machine, time_call
+from benchmarks.writing import format_section, format_table
 from private_ensembles.audit import epsilon_lower_bound
-from private_ensembles.audit.labels import Audited
+from private_ensembles.audit.audited_labels import AuditedLabel
 from private_ensembles.audit.sampler import clopper_pearson
-from private_ensembles.base.root import bisect
+from private_ensembles.base.root_search import bisect
 from private_ensembles.base.streams import generator
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import every
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_all_mechanisms
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
-from private_ensembles.papers.darrm.one_label import terms
+from private_ensembles.papers.darrm.one_label import make_label_task
 from private_ensembles.papers.dpbag.law import BaggingNoise
-from private_ensembles.papers.ledger.ledger import setting
+from private_ensembles.papers.ledger.ledger import calibrate_budget
 from private_ensembles.papers.nzc.law import ImmutableNoise
-from private_ensembles.papers.pate.given_noise import at_noise
+from private_ensembles.papers.pate.configured_noise import configured_parameters
 
 # One label of DaRRM's Table 1, and the noise of aggregators for as many teachers.
 BUDGET = {"K": 11, "m": 3, "epsilon": 0.0892, "Delta": 1e-4}
@@ -62,7 +67,7 @@ class Subject(NamedTuple):
     n_classes: int
     twin: bool
     claimed: float
-    audited: Audited
+    audited: AuditedLabel
 
 
 class Pair(NamedTuple):
@@ -74,14 +79,14 @@ class Pair(NamedTuple):
     names: tuple[int, ...]
     runs: int
 
-    def both(self, runs: int, generator: np.random.Generator) -> tuple[NDArray, NDArray]:
+    def count_outcomes(self, runs: int, generator: np.random.Generator) -> tuple[NDArray, NDArray]:
         """How often each outcome comes out on either input."""
         drawn = (self.draw(given, runs, generator) for given in (self.first, self.second))
         counted = [np.array([np.sum(one == name) for name in self.names]) for one in drawn]
         return counted[0], counted[1]
 
 
-def by_events(pair: Pair, generator: np.random.Generator) -> float:
+def bound_by_events(pair: Pair, generator: np.random.Generator) -> float:
     """The project's own: Clopper and Pearson's bounds of every outcome and its complement."""
     return epsilon_lower_bound(
         pair.draw,
@@ -95,7 +100,7 @@ def by_events(pair: Pair, generator: np.random.Generator) -> float:
     ).value
 
 
-def by_histogram(pair: Pair, generator: np.random.Generator) -> float:
+def bound_by_histogram(pair: Pair, generator: np.random.Generator) -> float:
     """The hockey-stick of both histograms less what it may be off by.
 
     The statistic of Gilbert and McMillan (2018) and of dp-auditorium's histogram tester. No event's
@@ -104,7 +109,7 @@ def by_histogram(pair: Pair, generator: np.random.Generator) -> float:
     """
     error = (1 - CONFIDENCE) / 4
     off = math.sqrt((len(pair.names) * math.log(2) - math.log(error)) / (2 * pair.runs))
-    one, other = (counts / pair.runs for counts in pair.both(pair.runs, generator))
+    one, other = (counts / pair.runs for counts in pair.count_outcomes(pair.runs, generator))
 
     def least(epsilon: float) -> float:
         growth = math.exp(epsilon)
@@ -116,7 +121,7 @@ def by_histogram(pair: Pair, generator: np.random.Generator) -> float:
     return bisect(lambda epsilon: least(epsilon) > 0, 50.0, 0.0)
 
 
-def by_sniper(pair: Pair, generator: np.random.Generator) -> float:
+def bound_by_sniper(pair: Pair, generator: np.random.Generator) -> float:
     """DP-Sniper (Bichsel, Steffen, Bogunovic and Vechev 2021), in both directions.
 
     Half of the draws train a classifier that says which input an outcome is from: of finitely many
@@ -125,7 +130,7 @@ def by_sniper(pair: Pair, generator: np.random.Generator) -> float:
     its probabilities.
     """
     half = pair.runs // 2
-    trained, tested = pair.both(half, generator), pair.both(half, generator)
+    trained, tested = pair.count_outcomes(half, generator), pair.count_outcomes(half, generator)
     best = 0.0
     for a, b in ((0, 1), (1, 0)):
         told = (trained[a] + 0.5) / (trained[a] + trained[b] + 1)
@@ -146,58 +151,62 @@ def by_sniper(pair: Pair, generator: np.random.Generator) -> float:
     return best
 
 
-AUDITORS = {"events": by_events, "histogram": by_histogram, "DP-Sniper": by_sniper}
+AUDITORS = {
+    "events": bound_by_events,
+    "histogram": bound_by_histogram,
+    "DP-Sniper": bound_by_sniper,
+}
 
 
-def subjects(classes: tuple[int, ...] = CLASSES) -> Iterator[Subject]:
+def list_subjects(classes: tuple[int, ...] = CLASSES) -> Iterator[Subject]:
     """Every mechanism whose exact epsilon says something, and its twin."""
-    given = setting(BUDGET, optimize_gamma(*BUDGET.values()).gamma)
+    given = calibrate_budget(BUDGET, optimize_gamma(*BUDGET.values()).gamma)
     cost = BUDGET["m"] * BUDGET["epsilon"], DELTA
-    for mechanism in every().values():
+    for mechanism in load_all_mechanisms().values():
         for n_classes in classes:
             task = Task(Ensemble(BUDGET["K"], n_classes), Budget(*cost), Wanted(1))
             if n_classes == 2 and mechanism.name in given.parameters:
                 task, parameters = (
-                    terms(mechanism.entry, given.budget),
+                    make_label_task(mechanism.entry, given.budget),
                     given.parameters[mechanism.name],
                 )
             elif mechanism.name in OWN:
                 if n_classes > 2:
                     continue
                 task, parameters = OWN[mechanism.name]
-            elif mechanism.name in registry.offered() and not mechanism.refusal(task):
+            elif mechanism.name in registry.offered_mechanisms() and not mechanism.refusal(task):
                 parameters = mechanism.calibrate(task)
             else:
-                parameters = at_noise(mechanism, NOISE, n_classes)
-            if parameters is None or mechanism.law.audited(task, parameters).assumed:
+                parameters = configured_parameters(mechanism, NOISE, n_classes)
+            if parameters is None or mechanism.law.build_audit(task, parameters).assumes_claim:
                 continue
-            honest = mechanism.law.audited(task, parameters)
+            honest = mechanism.law.build_audit(task, parameters)
             # What is claimed is as tight as can be, the exact value, unless it is false.
-            claimed = honest.worst(DELTA).epsilon
+            claimed = honest.worst_inputs(DELTA).epsilon
             if not mechanism.guarantee.holds:
                 claimed = mechanism.cost(task, parameters).claimed
             yield Subject(mechanism.name, n_classes, False, claimed, honest)
-            twin = mechanism.law.audited(task, mechanism.law.less_noise(parameters, 0.5))
+            twin = mechanism.law.build_audit(task, mechanism.law.scale_noise(parameters, 0.5))
             yield Subject(mechanism.name, n_classes, True, claimed, twin)
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """A row for each subject, auditor and number of draws. quick: few draws."""
-    machine = describe("numpy", "scipy")
+    machine = describe_machine("numpy", "scipy")
     rows = []
-    for subject in subjects():
+    for subject in list_subjects():
         facts = {name: getattr(subject, name) for name in ("name", "n_classes", "twin", "claimed")}
-        timing, worst = least(partial(subject.audited.worst, DELTA))
+        timing, worst = time_call(partial(subject.audited.worst_inputs, DELTA))
         exact = {"exact": worst.epsilon, "exact_seconds": timing["seconds"]}
         for draws in DRAWS[:1] if quick else DRAWS:
             given = worst.first, worst.second, subject.audited.names, draws
             pair = Pair(subject.audited.draw, *given)
             for auditor, bound in AUDITORS.items():
                 stream = generator(0, "auditors", subject.name, subject.n_classes, auditor, draws)
-                timing, found = least(partial(bound, pair, stream))
+                timing, found = time_call(partial(bound, pair, stream))
                 seen = {"auditor": auditor, "draws": draws, "bound": found}
                 rows.append(facts | exact | seen | {"seconds": timing["seconds"]})
-    data = with_machine(rows, machine)
+    data = add_machine(rows, machine)
     return data.assign(alarm=data["bound"] > data["claimed"] * (1 + 1e-9))
 
 
@@ -232,7 +241,7 @@ def section(data: pd.DataFrame) -> str:
     bounds = {"mechanism": "`{name}`", "classes": "{n_classes}", "noise": "{noise}"}
     bounds |= {"claimed": "{claimed:.3f}", "exact": "{exact:.3f}"}
     bounds |= {auditor: f"{{{auditor}:.3f}}" for auditor in AUDITORS}
-    return chapter(
+    return format_section(
         "Auditors side by side",
         "auditors",
         "One label of every mechanism that the exact audit can list "
@@ -249,9 +258,9 @@ def section(data: pd.DataFrame) -> str:
         f"The exact audit finds more than the claim for {(broken & twins).sum()} of {twins.sum()} "
         f"twins and for {(broken & ~twins).sum()} of {(~twins).sum()} others (NZC, whose own claim "
         f"is false), in {facts['exact_seconds'].median():.2g} s (median).",
-        table(columns, summary, words=1),
+        format_table(columns, summary, words=1),
         f"Bounds from {data['draws'].max():,} draws:",
-        table(bounds, most, words=1),
+        format_table(bounds, most, words=1),
         "Where sampling wins: it needs no table of probabilities, so it can look at an "
         "implementation as it runs, at outcomes that are not finite (noisy counts, weights of a "
         "teacher), and at inputs of any kind. Where it loses: it has to be told the inputs, its "

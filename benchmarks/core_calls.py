@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import describe, forget, least, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import add_machine, clear_caches, describe_machine, time_call
+from benchmarks.writing import format_section, format_table
 from private_ensembles import (
     Budget,
     Ensemble,
@@ -47,16 +47,16 @@ def calibration_loop() -> float:
     return total
 
 
-def some_votes(queries: int) -> np.ndarray:
+def draw_votes(queries: int) -> np.ndarray:
     """Counts of votes (queries, classes), most queries clear and some close."""
     random = np.random.default_rng(1)
     shares = random.dirichlet(np.full(SIZE["classes"], 0.3), size=queries)
     return random.multinomial(SIZE["teachers"], shares)
 
 
-def calls() -> dict[str, Callable[[], object]]:
+def list_calls() -> dict[str, Callable[[], object]]:
     """The calls by name, each as a reader might type it."""
-    counts, few = some_votes(2000), some_votes(300)
+    counts, few = draw_votes(2000), draw_votes(300)
     gamma = optimize_gamma(K=301, m=3, epsilon=0.1, Delta=1e-5).gamma
     allowed = {"m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
     label, many = {"labels": 500} | SIZE | BUDGET, {"labels": 1000, "teachers": 51, "delta": 1e-5}
@@ -70,9 +70,9 @@ def calls() -> dict[str, Callable[[], object]]:
         "optimize_gamma": lambda: optimize_gamma(K=101, m=3, epsilon=0.1, Delta=1e-5),
         "certify": lambda: certify(gamma, **allowed),
         "audit_mechanism": lambda: audit_mechanism(
-            lambda table: gumbel.weigh(table, 0.5), teachers=25, classes=4, delta=1e-5
+            lambda table: gumbel.label_probabilities(table, 0.5), teachers=25, classes=4, delta=1e-5
         ),
-        "gnmax_rdp": lambda: gnmax_rdp(some_votes(20_000), 40.0, np.arange(2, 200)),
+        "gnmax_rdp": lambda: gnmax_rdp(draw_votes(20_000), 40.0, np.arange(2, 200)),
         "confident_gnmax_privacy": lambda: confident_gnmax_privacy(counts, 200, 150, 120, 1e-5),
     }
 
@@ -82,19 +82,19 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
     Every round starts with the library's caches empty. quick: one round.
     """
-    facts = describe("numpy", "scipy")
+    facts = describe_machine("numpy", "scipy")
     rows = []
-    for name, call in calls().items():
+    for name, call in list_calls().items():
         rounds = []
         for _ in range(1 if quick else ROUNDS):
-            forget()
-            loop, _ = least(calibration_loop)
-            timing, _ = least(call)
+            clear_caches()
+            loop, _ = time_call(calibration_loop)
+            timing, _ = time_call(call)
             rounds.append({"seconds": timing["seconds"], "loop_seconds": loop["seconds"]})
         fastest = min(rounds, key=lambda taken: taken["seconds"] / taken["loop_seconds"])
         ratio = fastest["seconds"] / fastest["loop_seconds"]
         rows.append({"call": name, **fastest, "ratio": ratio})
-    return with_machine(rows, facts)
+    return add_machine(rows, facts)
 
 
 def warnings_of(now: pd.DataFrame, stored: pd.DataFrame) -> list[str]:
@@ -121,7 +121,7 @@ def section(data: pd.DataFrame) -> str:
         "the loop": "{loop_seconds:.2f}",
         "ratio": "{ratio:.2f}",
     }
-    return chapter(
+    return format_section(
         "Ten calls that everything waits for",
         "core_calls",
         "Processor seconds of each call (arguments: `benchmarks/core_calls.py`), those of a "
@@ -129,5 +129,5 @@ def section(data: pd.DataFrame) -> str:
         f"{ROUNDS} rounds. `python benchmarks/run.py core_calls --warn` measures again and names "
         f"each call whose ratio is above {SLOWER:g} times this one. `.ci/run` does so, and warns.",
         data,
-        table(columns, data, words=1),
+        format_table(columns, data, words=1),
     )

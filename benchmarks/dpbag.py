@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.measuring import ROOT, describe, least, peak, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import ROOT, add_machine, describe_machine, peak_memory, time_call
+from benchmarks.writing import format_section, format_table
 from private_ensembles.papers.dpbag.experiment import Thirds, split_thirds
 from private_ensembles.papers.dpbag.mathematics.personalised import running_costs
-from private_ensembles.papers.dpbag.votes import BaggedVotes, pack
+from private_ensembles.papers.dpbag.votes import BaggedVotes, pack_votes
 from private_ensembles.training.data.adult import load_adult
 from private_ensembles.training.data.shards import draw_partitions, shard_of_record
 from private_ensembles.training.teachers.logistic import fit_shards
@@ -28,16 +28,16 @@ FOLDERS = ("../shared/data/adult", "data/raw/adult")
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """All measurements as a tidy frame: part (fits, accounting), n, k and the rest."""
-    thirds, source = records()
-    facts = describe("numpy", "scipy", "scikit-learn") | {"records": source}
+    thirds, source = load_records()
+    facts = describe_machine("numpy", "scipy", "scikit-learn") | {"records": source}
     grid = GRID[:1] if quick else GRID
-    rows = [{"part": "fits", **fits(thirds, n, k)} for n, k in grid]
+    rows = [{"part": "fits", **measure_fits(thirds, n, k)} for n, k in grid]
     n, k, size = (50, 10, 1000) if quick else (250, 100, len(thirds.teachers[1]))
-    rows.append({"part": "accounting", **accounting(n, k, size)})
-    return with_machine(rows, facts)
+    rows.append({"part": "accounting", **measure_accounting(n, k, size)})
+    return add_machine(rows, facts)
 
 
-def records() -> tuple[Thirds, str]:
+def load_records() -> tuple[Thirds, str]:
     """UCI Adult in thirds where its files are at hand, else random records of its shape."""
     for folder in (ROOT / name for name in FOLDERS):
         if (folder / "adult.data").is_file():
@@ -58,11 +58,11 @@ def _skewed(width: int) -> np.ndarray:
     return weights / weights.sum()
 
 
-def fits(thirds: Thirds, n: int, k: int) -> dict:
+def measure_fits(thirds: Thirds, n: int, k: int) -> dict:
     """All n * k fits at once, a sample by scikit-learn, and both against the exact optimum."""
     features, labels = thirds.teachers
     shards = draw_partitions(len(labels), n, range(k), 0, "benchmark").reshape(n * k, -1)
-    ours, teachers = least(lambda: fit_shards(features, labels, shards, thirds.queries[0]))
+    ours, teachers = time_call(lambda: fit_shards(features, labels, shards, thirds.queries[0]))
     sample = np.linspace(0, n * k - 1, min(SAMPLE, n * k)).astype(int)
     sample = sample[np.isfinite(teachers.intercepts[sample])]
 
@@ -71,8 +71,8 @@ def fits(thirds: Thirds, n: int, k: int) -> dict:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # at its default tolerance it may say it has not converged
-        theirs, models = least(one_by_one)
-    exact = np.array([_optimum(features[s], labels[s]) for s in shards[sample]])
+        theirs, models = time_call(one_by_one)
+    exact = np.array([_fit_exactly(features[s], labels[s]) for s in shards[sample]])
     found = np.hstack([teachers.coefficients[sample], teachers.intercepts[sample][:, None]])
     other = np.array([np.append(model.coef_[0], model.intercept_) for model in models])
     sklearn_seconds = theirs["seconds"] * n * k / len(sample)
@@ -85,11 +85,11 @@ def fits(thirds: Thirds, n: int, k: int) -> dict:
         "ratio": sklearn_seconds / ours["seconds"],
         "largest_error": np.abs(found - exact).max(),
         "sklearn_largest_error": np.abs(other - exact).max(),
-        "proven_distance": teachers.distance.max(),
+        "proven_distance": teachers.distance_bound.max(),
     }
 
 
-def _optimum(features, labels):
+def _fit_exactly(features, labels):
     """One fit by dense Newton steps down to rounding."""
     extended = np.hstack([features, np.ones((len(features), 1))])
     penalty = np.diag([1.0] * features.shape[1] + [0.0])
@@ -101,20 +101,20 @@ def _optimum(features, labels):
     return theta
 
 
-def _bagged(n: int, k: int, size: int, queries: int) -> BaggedVotes:
+def _draw_bagged_votes(n: int, k: int, size: int, queries: int) -> BaggedVotes:
     generator = np.random.default_rng(0)
     chance = generator.random(queries) ** 3
-    bits = [pack(generator.random((n, queries), np.float32) < chance) for _ in range(k)]
+    bits = [pack_votes(generator.random((n, queries), np.float32) < chance) for _ in range(k)]
     shards = shard_of_record(draw_partitions(size, n, range(k), 0, "benchmark"), size)
     return BaggedVotes(np.stack(bits), shards, queries)
 
 
-def accounting(n: int, k: int, size: int) -> dict:
+def measure_accounting(n: int, k: int, size: int) -> dict:
     """Personal costs of `size` records at `size` queries, for three numbers of partitions."""
-    votes = _bagged(n, k, size, size)
+    votes = _draw_bagged_votes(n, k, size, size)
     sizes = sorted({max(1, k // 10), max(1, k // 2), k})
-    timing, _ = least(lambda: running_costs(votes, sizes))
-    return {"n": n, "k": k, "size": size, "memory_mib": peak()} | timing
+    timing, _ = time_call(lambda: running_costs(votes, sizes))
+    return {"n": n, "k": k, "size": size, "memory_mib": peak_memory()} | timing
 
 
 def section(data: pd.DataFrame) -> str:
@@ -132,14 +132,14 @@ def section(data: pd.DataFrame) -> str:
     }
     ours = data[data["part"] == "accounting"].iloc[0]
     size = f"{ours['size']:,.0f}"
-    return chapter(
+    return format_section(
         "DPBag's teachers and accounting",
         "dpbag",
         f"scikit-learn's time is that of its default fit on {SAMPLE} of the shards, one by one, "
         "scaled to all n · k. Errors are the largest distance of a coefficient of those shards "
         "from the optimum, which dense Newton steps give.",
         data,
-        table(columns, data[data["part"] == "fits"]),
+        format_table(columns, data[data["part"] == "fits"]),
         f"**Personalised accounting** of {size} records at {size} queries, n = {ours['n']:g}, k = "
         f"{ours['k']:g}: {ours['seconds']:.3g} s, for three numbers of partitions at once; the "
         f"process's largest memory is {ours['memory_mib']:.0f} MiB, the fits above included "

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.measuring import ROOT, describe, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import ROOT, add_machine, describe_machine
+from benchmarks.writing import format_section, format_table
 
 ROUNDS, CORES = 3, 2
 
@@ -33,7 +33,7 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
     quick: one round of the tests' tiny configuration.
     """
-    facts = describe("snakemake", "numpy", "scipy")
+    facts = describe_machine("snakemake", "numpy", "scipy")
     rows = []
     for number in range(1 if quick else ROUNDS):
         some = ["--configfile", str(ROOT / "config/scenarios/tiny.yaml")] if quick else []
@@ -43,7 +43,7 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
             | {"longest": max(each), "wall": wall}
             for rule, each in seconds.items()
         ]
-    return with_machine(rows, facts)
+    return add_machine(rows, facts)
 
 
 def measure_run(arguments: list[str]) -> tuple[float, dict[str, list[float]]]:
@@ -63,7 +63,7 @@ def section(data: pd.DataFrame) -> str:
     idle = 1 - runs["seconds"] / (CORES * runs["wall"])
     rules = data.groupby("rule")[["jobs", "seconds"]].min().reset_index()
     jobs = runs["jobs"].iloc[0]
-    return chapter(
+    return format_section(
         "The run on embedded data",
         "embedded",
         f"Whole runs of `snakemake --cores {CORES}` in an empty folder. Seconds are of the clock.",
@@ -72,7 +72,7 @@ def section(data: pd.DataFrame) -> str:
         f"{_range(runs['seconds'])} s together. What no job uses of the cores, for Snakemake's own "
         "work and while one of them has nothing to do, is at most "
         f"{idle.max():.0%} (target for Snakemake's: under a third). Each rule's jobs together:",
-        table(
+        format_table(
             {"rule": "{rule}", "jobs": "{jobs}", "seconds": "{seconds:.1f}"},
             rules.sort_values("seconds", ascending=False),
             words=1,

@@ -56,7 +56,7 @@ def _group_pmfs(p: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     return out
 
 
-def _shifted(pmfs: NDArray[np.float64], K: int) -> NDArray[np.float64]:
+def _shift_pmfs(pmfs: NDArray[np.float64], K: int) -> NDArray[np.float64]:
     """Every pmf (rows, n + 1) at every shift s = 0..K-n: (K - n + 1, rows, K + 1)."""
     rows, width = pmfs.shape
     out = np.zeros((K + 2 - width, rows, K + 1))
@@ -83,7 +83,7 @@ def row_blocks(problem: PrivacyProblem) -> Iterator[tuple[NDArray[np.float64], N
         weight = np.zeros((len(one), len(two) * (K + 1)))
         for side, factor in ((0, 1.0), (1, -problem.c)):
             left = _group_pmfs(p[first, side], t)
-            right = _shifted(_group_pmfs(p[second, side], K - t), K)
+            right = _shift_pmfs(_group_pmfs(p[second, side], K - t), K)
             weight += factor * left @ right.reshape(t + 1, -1)
         weight = weight.reshape(-1, K + 1)
         half = weight[:, (K + 1) // 2 :] - weight[:, : (K + 1) // 2][:, ::-1]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("reproducers")
-PLACE = "PRIVATE_ENSEMBLES_LIBRARIES"
+FOLDER_VARIABLE = "PRIVATE_ENSEMBLES_LIBRARIES"
 # Seconds that installing and running may take.
 _INSTALL, _RUN = 900, 600
 
@@ -31,12 +31,12 @@ class Skipped:
     reason: str
 
 
-def run(script: str, pins: str | None = None) -> dict | Skipped:
+def run_script(script: str, pins: str | None = None) -> dict | Skipped:
     """Return what reproducers/SCRIPT.py prints in the environment of reproducers/PINS.txt.
 
     pins: None for the environment that runs this.
     """
-    python = sys.executable if pins is None else environment(FOLDER / f"{pins}.txt")
+    python = sys.executable if pins is None else ensure_environment(FOLDER / f"{pins}.txt")
     if isinstance(python, Skipped):
         return python
     # -I: nothing of this project is on the path, and no file's name hides a package's.
@@ -53,19 +53,22 @@ def run(script: str, pins: str | None = None) -> dict | Skipped:
         return Skipped("printed no numbers")
 
 
-def environment(pins: Path) -> Path | Skipped:
+def ensure_environment(pins: Path) -> Path | Skipped:
     """Return the Python of an environment with these pins, made if it is not there."""
     text = pins.read_text(encoding="utf-8")
     made_from = f"{sys.prefix} {sys.version} {text}"
     name = f"{pins.stem}-{hashlib.sha256(made_from.encode()).hexdigest()[:12]}"
-    base = os.environ.get(PLACE) or Path.home() / ".cache" / "private-ensembles" / "libraries"
+    base = (
+        os.environ.get(FOLDER_VARIABLE)
+        or Path.home() / ".cache" / "private-ensembles" / "libraries"
+    )
     folder = Path(base) / name
     python = folder / "bin" / "python"
     if (folder / "complete").is_file():
         return python
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        _make(folder, python, pins)
+        _build_environment(folder, python, pins)
     except (OSError, subprocess.SubprocessError) as error:
         shutil.rmtree(folder, ignore_errors=True)
         said = _last_line(getattr(error, "stderr", None) or str(error))
@@ -74,7 +77,7 @@ def environment(pins: Path) -> Path | Skipped:
     return python
 
 
-def _make(folder: Path, python: Path, pins: Path) -> None:
+def _build_environment(folder: Path, python: Path, pins: Path) -> None:
     """Make an environment, let it see this one's packages behind its own, and install the pins."""
 
     def call(*command: str) -> None:
@@ -94,7 +97,7 @@ def _last_line(text: str) -> str:
     return lines[-1][:200] if lines else "no message"
 
 
-def how(pins: str) -> str:
+def read_installation_note(pins: str) -> str:
     """Return what the first line of a list of pins says of the installation."""
     first = (FOLDER / f"{pins}.txt").read_text(encoding="utf-8").splitlines()[0]
     return first.removeprefix("#").strip()

@@ -10,8 +10,15 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import enumeration
-from benchmarks.measuring import describe, forget, in_a_process, least, peak, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import (
+    add_machine,
+    clear_caches,
+    describe_machine,
+    peak_memory,
+    run_in_process,
+    time_call,
+)
+from benchmarks.writing import format_section, format_table
 from private_ensembles.papers.darrm.mathematics.certificate import certify_problem
 from private_ensembles.papers.darrm.mathematics.objective import coefficients, parse_prior
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
@@ -44,14 +51,14 @@ def measure_enumeration(K: int, m: float) -> dict:
         enumeration.multisets.cache_clear()
         return enumeration.all_rows(problem)
 
-    building, rows = least(build, 3)
-    solving, solved = least(lambda: enumeration.solve(cost, rows, time_limit=SOLVE_LIMIT))
+    building, rows = time_call(build, 3)
+    solving, solved = time_call(lambda: enumeration.solve(cost, rows, time_limit=SOLVE_LIMIT))
     return {
         "rows": len(rows),
         "build_seconds": building["seconds"],
         "solve_seconds": solving["seconds"] if solved else float("nan"),
         "utility": solved[1] if solved else float("nan"),
-        "memory_mib": peak(),
+        "memory_mib": peak_memory(),
     }
 
 
@@ -59,23 +66,23 @@ def measure_search(K: int, m: float, repetitions: int) -> dict:
     """optimize_gamma, certificate included, and certify alone on its result."""
     p = problem_of(K, m)
     optimize_gamma(5, 2, EPSILON, DELTA)  # imports
-    before = peak()
+    before = peak_memory()
 
     def search():
-        forget()
+        clear_caches()
         return optimize_gamma(K, p.m, p.epsilon, p.Delta, p.delta, prior=PRIOR)
 
-    searching, solution = least(search, repetitions)
+    searching, solution = time_call(search, repetitions)
 
     def certificate():
-        forget()
+        clear_caches()
         return certify_problem(p, solution.gamma)
 
-    certifying, proof = least(certificate, repetitions)
+    certifying, proof = time_call(certificate, repetitions)
     return {
         **searching,
         "certificate_seconds": certifying["seconds"],
-        "memory_mib": peak(),
+        "memory_mib": peak_memory(),
         "memory_before_mib": before,
         "utility": solution.utility,
         "utility_upper_bound": solution.utility_upper_bound,
@@ -90,12 +97,12 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
     Parts: enumeration; growth, with m in proportion to sqrt(K); growth_fixed, with m = 3 at every
     K, a tight budget. quick: at most 101 teachers.
     """
-    facts = describe("numpy", "scipy", "highspy")
+    facts = describe_machine("numpy", "scipy", "highspy")
     rows = []
     largest = 101 if quick else max(GROWTH)
     for K in ENUMERATED[: 1 if quick else None]:
         m = allowance_of(K)
-        measured = in_a_process(measure_enumeration, K=K, m=m)
+        measured = run_in_process(measure_enumeration, K=K, m=m)
         rows.append({"part": "enumeration", "K": K, "m": m, **measured})
     sizes = sorted({*GROWTH, *ENUMERATED, *EXTRAPOLATED})
     points = [("growth", K, allowance_of(K)) for K in sizes]
@@ -103,12 +110,12 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
     for part, K, m in points:
         if largest >= K:
             repetitions = 1 if K >= LARGE else 3
-            measured = in_a_process(measure_search, K=K, m=m, repetitions=repetitions)
+            measured = run_in_process(measure_search, K=K, m=m, repetitions=repetitions)
             rows.append({"part": part, "K": K, "m": m, **measured})
-    return with_machine(rows, facts)
+    return add_machine(rows, facts)
 
 
-def exponent(data: pd.DataFrame) -> float:
+def fit_exponent(data: pd.DataFrame) -> float:
     """Slope of ln(seconds) over ln(K) by least squares."""
     return float(np.polyfit(np.log(data["K"]), np.log(data["seconds"]), 1)[0])
 
@@ -149,7 +156,7 @@ def section(data: pd.DataFrame) -> str:
     far = pd.DataFrame([extrapolated_enumeration(listed, K) for K in EXTRAPOLATED])
     far = far.set_index("K", drop=False).assign(ours=growth["seconds"]).dropna()
     far["faster"] = far["seconds"] / far["ours"]
-    return chapter(
+    return format_section(
         "Optimising γ",
         "gamma",
         f"The least of three runs below K = {LARGE}, one run from there on. ε = {EPSILON}, Δ = "
@@ -159,7 +166,7 @@ def section(data: pd.DataFrame) -> str:
         "**Against the paper's way, every constraint at once**: all C(K+7, 7) corner multisets, "
         "their rows built by array operations, one HiGHS solve (`benchmarks/enumeration.py`). nan: "
         f"no solution in {SOLVE_LIMIT:g} s.",
-        table(
+        format_table(
             {
                 "K": "{K}",
                 "rows": "{rows:,.0f}",
@@ -177,7 +184,7 @@ def section(data: pd.DataFrame) -> str:
         "count of rows is exact, and a number in a row is taken to cost what it cost at the "
         "cheapest (building) or the largest (solving) measured size. No growth beyond that of the "
         "rows is supposed.",
-        table(
+        format_table(
             {
                 "K": "{K:.0f}",
                 "rows": "{rows:,.0f}",
@@ -212,11 +219,11 @@ def _growth(searched: pd.DataFrame) -> list[str]:
         "utility": "{utility:.9f}",
         "gap to the upper bound": "{gap:.1e}",
     }
-    blocks = [table(columns, searched)]
+    blocks = [format_table(columns, searched)]
     tail = searched[searched["K"] >= 101]
     if len(tail) > 2:
         blocks.append(
-            f"Seconds grow like K^{exponent(tail):.2f} over K = {tail['K'].min()}–"
+            f"Seconds grow like K^{fit_exponent(tail):.2f} over K = {tail['K'].min()}–"
             f"{tail['K'].max()} (least squares; target: no worse than K³)."
         )
     return blocks

@@ -9,8 +9,14 @@ import itertools
 
 import pandas as pd
 
-from benchmarks.measuring import describe, in_a_process, least, peak, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import (
+    add_machine,
+    describe_machine,
+    peak_memory,
+    run_in_process,
+    time_call,
+)
+from benchmarks.writing import format_section, format_table
 
 UNIFORM, COMMON = "uniform:0.5,1", "common:0.5,1"
 # Of the range of K = 1001; exp(m epsilon) overflows beyond m epsilon = 690.
@@ -46,10 +52,10 @@ def measure_point(K: int, m: float, epsilon: float, Delta: float, prior: str) ->
     from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
     optimize_gamma(5, 2, 0.1, 1e-5)
-    seconds, solution = least(lambda: optimize_gamma(K, m, epsilon, Delta, prior=prior))
+    seconds, solution = time_call(lambda: optimize_gamma(K, m, epsilon, Delta, prior=prior))
     return {
         **seconds,
-        "memory_mib": peak(),
+        "memory_mib": peak_memory(),
         "utility": solution.utility,
         "gap": solution.utility_upper_bound - solution.utility,
         "certified": solution.certificate.holds,
@@ -59,11 +65,11 @@ def measure_point(K: int, m: float, epsilon: float, Delta: float, prior: str) ->
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """Measurements as a tidy frame: the point, and what it took. quick: one small point."""
-    facts = describe("numpy", "scipy", "highspy")
+    facts = describe_machine("numpy", "scipy", "highspy")
     points = QUICK if quick else CORNERS + OTHERS
     points = [dict(zip(KEYS, point, strict=True)) for point in points]
-    rows = [point | in_a_process(measure_point, **point) for point in points]
-    return with_machine(rows, facts)
+    rows = [point | run_in_process(measure_point, **point) for point in points]
+    return add_machine(rows, facts)
 
 
 def section(data: pd.DataFrame) -> str:
@@ -80,12 +86,12 @@ def section(data: pd.DataFrame) -> str:
     columns = {name: f"{{{key}}}" for name, key in zip(SYMBOLS, KEYS, strict=True)}
     columns |= {"seconds": "{seconds:.1f}", "peak memory (MiB)": "{memory_mib:.0f}"}
     columns |= {"utility": "{utility:.9f}", "gap": "{gap:.1e}"}
-    return chapter(
+    return format_section(
         "The hard points of γ",
         "gamma_points",
         "δ = 1 − (1 − Δ)^m; every γ is certified. The gap is the upper bound on every private γ's "
         "utility less the utility. Target: under 60 s and 1.5 GiB at every point.",
         data,
         summary,
-        table(columns, costliest),
+        format_table(columns, costliest),
     )

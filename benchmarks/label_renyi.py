@@ -3,7 +3,7 @@
 The strongest account of labels before the one of this package: an auditor's of private prediction
 (Chadha, Jagielski, Papernot, Choquette-Choo and Nasr, ICML 2024) charges each label the largest
 Rényi divergence that neighbouring votes can cause, and adds up. It adds up the worst of each order,
-which no adversary has at once, so `accounting.labels_together.account` charges less for the same
+which no adversary has at once, so `accounting.adaptive_composition.account` charges less for the same
 labels. Theorem and proof: docs/many-labels.md, "The account before this one".
 """
 
@@ -14,16 +14,19 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.labels_together.account import (
+from private_ensembles.accounting.adaptive_composition.account import (
     check_labels,
     curves_on,
     deciding_orders,
 )
-from private_ensembles.accounting.labels_together.families import Family, largest_spread
-from private_ensembles.base.root import least_scale
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    DominatingPairs,
+    max_loss_deviation,
+)
+from private_ensembles.base.root_search import least_scale
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
-from private_ensembles.labels.accounts.gaussian_counts import share_of_labels
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.accounts.gaussian_counts import label_noise_share
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import Task
 
 # Thresholds for each standard deviation of a label's loss: moments are 1e-4 too large or less.
@@ -46,22 +49,22 @@ _MOST = 1e6
 
 def renyi_sigma(task: Task) -> float:
     """Return GNMax's sigma, near the least with which this account proves the task's budget."""
-    law, labels = load("gnmax_exact").law, task.wanted.labels
-    known = load("gnmax_exact").account.start.find(law, task, labels)
+    law, labels = load_mechanism("gnmax_exact").law, task.wanted.labels
+    known = load_mechanism("gnmax_exact").account.start.find_noise(law, task, labels)
 
     def height(share: float) -> float:
-        noise = law.less_noise(known, share)
-        spent = renyi_epsilon(law.pairs(task, noise), labels, task.budget.delta)
+        noise = law.scale_noise(known, share)
+        spent = renyi_epsilon(law.dominating_pairs(task, noise), labels, task.budget.delta)
         return math.log(min(spent, _MOST) / task.budget.epsilon)
 
-    share = least_scale(height, share_of_labels(labels), _TOLERANCE)
-    return law.less_noise(known, share).sigma
+    share = least_scale(height, label_noise_share(labels), _TOLERANCE)
+    return law.scale_noise(known, share).sigma
 
 
-def renyi_epsilon(family: Family, labels: int, delta: float) -> float:
+def renyi_epsilon(dominating_pairs: DominatingPairs, labels: int, delta: float) -> float:
     """Return an upper bound on the epsilon of `labels` labels at `delta`, by Rényi divergences.
 
-    >>> from private_ensembles.accounting.labels_together.families import two_classes
+    >>> from private_ensembles.accounting.adaptive_composition.dominating_pairs import two_classes
     >>> label = two_classes([0.25, 0.75])  # randomised response: optimal composition is 10.968
     >>> round(renyi_epsilon(label, 10, 1e-3), 2)
     10.97
@@ -72,11 +75,11 @@ def renyi_epsilon(family: Family, labels: int, delta: float) -> float:
     is Canonne, Kamath and Steinke's (2020), Proposition 12.
     """
     check_labels(labels, delta)
-    spread = largest_spread(family)
+    spread = max_loss_deviation(dominating_pairs)
     width = spread * math.sqrt(labels)
     # Whole numbers of steps, so that two equal and opposite losses fall on thresholds.
     step = spread / math.ceil(_FINENESS * max(1.0, _FINER / math.sqrt(labels)))
-    rows = curves_on(family, step, _CUT * delta / labels, spread)
+    rows = curves_on(dominating_pairs, step, _CUT * delta / labels, spread)
     reach = rows.shape[1] // 2
     log_delta = math.log(1 / delta)
     likely = math.sqrt(2 * log_delta) * width + width**2 / 2

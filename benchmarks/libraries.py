@@ -15,14 +15,16 @@ from importlib import metadata
 import pandas as pd
 
 from benchmarks import environments, selections, vote_steps
-from benchmarks.measuring import describe, with_machine
-from benchmarks.writing import chapter, table
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import two_classes
+from benchmarks.measuring import add_machine, describe_machine
+from benchmarks.writing import format_section, format_table
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    two_class_dominating_pairs,
+)
+from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.labels.laws import gumbel as exponential_mechanism
-from private_ensembles.labels.noisy_counts import rho_cost
+from private_ensembles.labels.noisy_counts import rho_to_epsilon
 
 # DaRRM's label at m = 3, a hundred times (composition of dp-accounting).
 LABELS, LABEL_EPSILON, DELTA, TEACHERS = 100, 0.2676, 1e-5, 11
@@ -46,49 +48,53 @@ PACKAGES = (
     Package("opendp", "0.16.0", "opendp", "opendp-0.16", selections.judge),
     Package("opendp", "0.15.1", "opendp", "opendp-0.15", selections.judge),
     Package("diffprivlib", "0.6.6", "diffprivlib", "diffprivlib", selections.judge),
-    Package("autodp", "0.2.3.1", "autodp", "autodp", vote_steps.autodp),
-    Package("invink", "0.1.0", "invink", "invink", vote_steps.invink),
+    Package("autodp", "0.2.3.1", "autodp", "autodp", vote_steps.judge_autodp),
+    Package("invink", "0.1.0", "invink", "invink", vote_steps.judge_invink),
     Package(
         "llama-index-packs-diff-private-simple-dataset",
         "0.4.1",
         "llama_index_pack",
         "llama_index_pack",
-        vote_steps.llama_index_pack,
+        vote_steps.judge_llama_index_pack,
     ),
     Package(
-        "smartnoise-synth", "1.0.8", "smartnoise_synth", "smartnoise_synth", vote_steps.smartnoise
+        "smartnoise-synth",
+        "1.0.8",
+        "smartnoise_synth",
+        "smartnoise_synth",
+        vote_steps.judge_smartnoise,
     ),
-    Package("synthcity", "0.2.12", "synthcity", "synthcity", vote_steps.synthcity),
+    Package("synthcity", "0.2.12", "synthcity", "synthcity", vote_steps.judge_synthcity),
 )
 
 
-def trial(package: Package) -> list[dict]:
+def run_trial(package: Package) -> list[dict]:
     """Rows of one package: claims and observations, or the reason why there are none."""
     facts = {"library": package.name, "version": package.version}
-    answer = environments.run(package.script, package.pins)
+    answer = environments.run_script(package.script, package.pins)
     if isinstance(answer, environments.Skipped):
         return [facts | {"part": "skipped", "verdict": "skipped", "note": answer.reason}]
     if answer["version"] != package.version:
         reason = f"version {answer['version']} was found"
         return [facts | {"part": "skipped", "verdict": "skipped", "note": reason}]
-    facts["installed"] = environments.how(package.pins)
+    facts["installed"] = environments.read_installation_note(package.pins)
     return [facts | row for row in package.judge(answer)]
 
 
-def compositions() -> list[dict]:
+def compare_compositions() -> list[dict]:
     """A hundred labels of the exponential mechanism by what each account knows of it."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     pure = pld.common.DifferentialPrivacyParameters(LABEL_EPSILON, 0.0)
     black_box = pld.from_privacy_parameters(pure).self_compose(LABELS)
-    chances = exponential_mechanism.weigh(both_counts(TEACHERS), LABEL_EPSILON / 2)
-    family = two_classes(chances[:, 1], chances[:, 0])
+    chances = exponential_mechanism.label_probabilities(both_counts(TEACHERS), LABEL_EPSILON / 2)
+    family = two_class_dominating_pairs(chances[:, 1], chances[:, 0])
     found = {
         "dp-accounting: pure DP, as a black box": black_box.get_epsilon_for_delta(DELTA),
-        "optimal composition of pure DP": optimal_homogeneous(
+        "optimal composition of pure DP": optimal_composition(
             LABEL_EPSILON, 0.0, LABELS, DELTA
         ).epsilon,
-        "bounded range, as zCDP": rho_cost(LABELS * LABEL_EPSILON**2 / 8, DELTA, "improved"),
+        "bounded range, as zCDP": rho_to_epsilon(LABELS * LABEL_EPSILON**2 / 8, DELTA, "improved"),
         "the labels themselves": adaptive_epsilon(family, LABELS, DELTA).upper,
     }
     version = metadata.version("dp-accounting")
@@ -100,12 +106,12 @@ def compositions() -> list[dict]:
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """All rows as a tidy frame. quick: only what this environment has already."""
-    facts = describe("numpy", "scipy")
-    rows = [row for package in PACKAGES[:1] if quick for row in trial(package)]
-    rows += [row for package in PACKAGES if not quick for row in trial(package)]
-    rows += [{"part": "another law"} | row for row in selections.of_another_law()]
-    rows += [{"part": "composition"} | row for row in compositions()]
-    return with_machine(rows, facts)
+    facts = describe_machine("numpy", "scipy")
+    rows = [row for package in PACKAGES[:1] if quick for row in run_trial(package)]
+    rows += [row for package in PACKAGES if not quick for row in run_trial(package)]
+    rows += [{"part": "another law"} | row for row in selections.list_other_law()]
+    rows += [{"part": "composition"} | row for row in compare_compositions()]
+    return add_machine(rows, facts)
 
 
 def section(data: pd.DataFrame) -> str:
@@ -117,7 +123,9 @@ def section(data: pd.DataFrame) -> str:
         symbols = {"epsilon": "ε", "rho": "ρ", "Rényi divergence": "D"}
         claims = claims.assign(
             symbol=claims["measure"].map(symbols),
-            true=[_between(*pair) for pair in zip(claims["lower"], claims["exact"], strict=True)],
+            true=[
+                _format_bounds(*pair) for pair in zip(claims["lower"], claims["exact"], strict=True)
+            ],
         )
         columns = {
             "package": "{library} {version}",
@@ -127,7 +135,7 @@ def section(data: pd.DataFrame) -> str:
             "claim": "{symbol} = {claimed:.4g}",
             "exact": "{true}",
         }
-        blocks.append(table(columns, claims, words=4))
+        blocks.append(format_table(columns, claims, words=4))
     if "observation" in part:
         seen = part["observation"].assign(
             more=[f" ({note})" if isinstance(note, str) else "" for note in _notes(part)]
@@ -140,15 +148,18 @@ def section(data: pd.DataFrame) -> str:
             "expected": "{expected}",
             "verdict": "{verdict}",
         }
-        blocks += ["What was seen when each package's own code ran:", table(columns, seen, words=6)]
+        blocks += [
+            "What was seen when each package's own code ran:",
+            format_table(columns, seen, words=6),
+        ]
     if "skipped" in part:
         columns = {"package": "{library} {version}", "skipped because": "{note}"}
-        blocks.append(table(columns, part["skipped"], words=2))
+        blocks.append(format_table(columns, part["skipped"], words=2))
     installed = data.dropna(subset=["installed"]) if "installed" in data else data[:0]
     if len(installed):
         one_each = installed.drop_duplicates(["library", "version"])
         columns = {"package": "{library} {version}", "how it was installed": "{installed}"}
-        blocks.append(table(columns, one_each, words=2))
+        blocks.append(format_table(columns, one_each, words=2))
     (other,) = part["another law"]["exact"]
     zero_concentrated = selections.EPSILON**2 / 8
     note = (
@@ -157,7 +168,7 @@ def section(data: pd.DataFrame) -> str:
         f"{other / zero_concentrated:.3g} times too small: permute-and-flip has ρ = {other:.4g}. "
         "The draws of the versions in the table are as the exponential mechanism has it."
     )
-    return chapter(
+    return format_section(
         "Other libraries on trial",
         "libraries",
         "What packages claim that a selection, a noisy vote or tokens cost, beside the exact value "
@@ -172,7 +183,7 @@ def section(data: pd.DataFrame) -> str:
         note,
         f"{LABELS} labels of the exponential mechanism, {LABEL_EPSILON:g}-DP each (two classes, "
         f"{TEACHERS} teachers), at δ = {DELTA:g}:",
-        table({"account": "{mechanism}", "ε": "{exact:.3f}"}, part["composition"], words=1),
+        format_table({"account": "{mechanism}", "ε": "{exact:.3f}"}, part["composition"], words=1),
     )
 
 
@@ -182,7 +193,7 @@ def _notes(part: dict[str, pd.DataFrame]) -> list:
     return list(observed["note"]) if "note" in observed else [None] * len(observed)
 
 
-def _between(lower: float, upper: float) -> str:
+def _format_bounds(lower: float, upper: float) -> str:
     """A number, or the bounds on it if they differ in the digits shown."""
     shown = f"{lower:.4g}", f"{upper:.4g}"
     return shown[1] if shown[0] == shown[1] else f"{shown[0]} to {shown[1]}"

@@ -12,10 +12,21 @@ from __future__ import annotations
 import pandas as pd
 
 from benchmarks.label_renyi import renyi_sigma
-from benchmarks.measuring import describe, in_a_process, least, peak, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import (
+    add_machine,
+    describe_machine,
+    peak_memory,
+    run_in_process,
+    time_call,
+)
+from benchmarks.writing import format_section, format_table
 from private_ensembles import label_epsilon, noise_scale
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 EPSILON, DELTA = 2.0, 1e-5
 # Epsilon, classes, teachers and labels. 2 classes are an own, exact family. The first three stand
@@ -36,8 +47,8 @@ TARGETS = {
 def measure_calibration(epsilon: float, classes: int, teachers: int, labels: int) -> dict:
     """Seconds and memory of finding sigma; sigma by three accounts; bounds on epsilon there."""
     size = {"delta": DELTA, "labels": labels, "teachers": teachers, "classes": classes}
-    timing, scale = least(lambda: noise_scale("gnmax", epsilon=epsilon, **size))
-    memory = peak()
+    timing, scale = time_call(lambda: noise_scale("gnmax", epsilon=epsilon, **size))
+    memory = peak_memory()
     before = {
         "analytic": noise_scale("gnmax", epsilon=epsilon, **size, analysis="analytic"),
         "label_rdp": renyi_sigma(
@@ -51,13 +62,13 @@ def measure_calibration(epsilon: float, classes: int, teachers: int, labels: int
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """All measurements as a tidy frame, a calibration a row. quick: a few small ones."""
-    facts = describe("numpy", "scipy")
+    facts = describe_machine("numpy", "scipy")
     rows = []
     for case in QUICK if quick else CASES:
         arguments = dict(zip(("epsilon", "classes", "teachers", "labels"), case, strict=True))
-        found = in_a_process(measure_calibration, **arguments)
+        found = run_in_process(measure_calibration, **arguments)
         rows.append({**arguments, **found, **shares_saved(found)})
-    return with_machine(rows, facts)
+    return add_machine(rows, facts)
 
 
 def shares_saved(found: dict) -> dict:
@@ -105,8 +116,8 @@ def section(data: pd.DataFrame) -> str:
         "share": 100 * data["charging"],
         "rest": 100 * data["account"],
     }
-    blocks = [table(case | saved, data.assign(**percent)), table(case | cost, data)]
-    return chapter(
+    blocks = [format_table(case | saved, data.assign(**percent)), format_table(case | cost, data)]
+    return format_section(
         "What many labels cost",
         "many_labels",
         f"GNMax's σ at δ = {DELTA:g} by three accounts. *Counts*: what the noisy counts "

@@ -19,7 +19,7 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def least(call: Callable[[], object], repetitions: int = 1) -> tuple[dict[str, float], object]:
+def time_call(call: Callable[[], object], repetitions: int = 1) -> tuple[dict[str, float], object]:
     """Return the least processor and wall-clock seconds of some calls, and the last result."""
     processor, wall = [], []
     for _ in range(repetitions):
@@ -30,12 +30,12 @@ def least(call: Callable[[], object], repetitions: int = 1) -> tuple[dict[str, f
     return {"seconds": min(processor), "wall_seconds": min(wall)}, result
 
 
-def peak() -> float:
+def peak_memory() -> float:
     """Return the largest resident memory of this process so far, MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def in_a_process(call: Callable, **arguments):
+def run_in_process(call: Callable, **arguments):
     """Call a function of a module in a fresh Python: its peak memory is then its own.
 
     Raises what the function raises.
@@ -47,7 +47,7 @@ def in_a_process(call: Callable, **arguments):
         return pool.submit(call, **arguments).result()
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Empty the caches of the library, so that every repetition does all of the work."""
     for name, module in list(sys.modules.items()):
         if name.startswith("private_ensembles"):
@@ -57,7 +57,7 @@ def forget() -> None:
                         cached.cache_clear()
 
 
-def describe(*packages: str) -> dict[str, str]:
+def describe_machine(*packages: str) -> dict[str, str]:
     """Return date, processor, cores, load, memory and versions, as text by name."""
     return {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -71,12 +71,12 @@ def describe(*packages: str) -> dict[str, str]:
     }
 
 
-def with_machine(rows: list[dict], facts: dict[str, str]) -> pd.DataFrame:
+def add_machine(rows: list[dict], facts: dict[str, str]) -> pd.DataFrame:
     """Return the rows as a frame, with a column `machine_...` for each fact of `describe`."""
     return pd.DataFrame(rows).assign(**{f"machine_{name}": fact for name, fact in facts.items()})
 
 
-def machine_of(data: pd.DataFrame) -> dict[str, str]:
+def read_machine(data: pd.DataFrame) -> dict[str, str]:
     """Return the facts of `with_machine`; where runs differ, all that they had, in their order."""
     return {
         name.removeprefix("machine_"): ", ".join(dict.fromkeys(map(str, data[name].dropna())))

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.measuring import ROOT, describe, with_machine
-from benchmarks.waiting import planned
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import ROOT, add_machine, describe_machine
+from benchmarks.waiting import measure_plan
+from benchmarks.writing import format_section, format_table
 
 # Teachers, classes, queries (of each a label is wanted), epsilon.
 GRID = tuple(
@@ -37,16 +37,16 @@ _TASK = ["teachers", "classes", "queries", "epsilon"]
 def measure(quick: bool = False) -> pd.DataFrame:
     """Return a row for each task, and for the slowest one of each checkout: the least seconds."""
     grid = list(QUICK if quick else GRID)
-    rows = [_row(task, "new") for task in grid]
+    rows = [_measure_task(task, "new") for task in grid]
     slowest = sorted(rows, key=lambda row: -row["seconds"])[: 2 * SHOWN]
     again = {tuple(row[name] for name in _TASK) for row in slowest} | {NOTED} & set(grid)
     codes = ("new", "old") if "OLD" in os.environ else ("new",)
     for _ in range(AGAIN):
         # In turns: a busy machine is as busy for both.
-        rows += [_row(task, code) for task in sorted(again) for code in codes]
+        rows += [_measure_task(task, code) for task in sorted(again) for code in codes]
     data = pd.DataFrame(rows)
     least = data.groupby([*_TASK, "code"], sort=False, as_index=False).min()
-    return with_machine(least, describe("numpy", "scipy", "threadpoolctl"))
+    return add_machine(least, describe_machine("numpy", "scipy", "threadpoolctl"))
 
 
 def section(data: pd.DataFrame) -> str:
@@ -55,7 +55,7 @@ def section(data: pd.DataFrame) -> str:
     old = data[data["code"] == "old"].set_index(_TASK)["seconds"]
     slowest = new.sort_values("seconds", ascending=False).index[:SHOWN]
     noted = [NOTED] if NOTED in new.index and NOTED not in slowest else []
-    rows = [_shown(task, new.loc[task], old.get(task, None)) for task in [*slowest, *noted]]
+    rows = [_format_row(task, new.loc[task], old.get(task, None)) for task in [*slowest, *noted]]
     columns = {
         "teachers × classes × queries": "{sizes}",
         "ε": "{epsilon:g}",
@@ -71,19 +71,21 @@ def section(data: pd.DataFrame) -> str:
         "Before: an older checkout, in turns. Last, unless it is among them, the plan that "
         "waited longest for one bound."
     )
-    return chapter("The slowest plans", "plan_grid", text, data, table(columns, pd.DataFrame(rows)))
+    return format_section(
+        "The slowest plans", "plan_grid", text, data, format_table(columns, pd.DataFrame(rows))
+    )
 
 
-def _row(task: tuple, code: str) -> dict:
+def _measure_task(task: tuple, code: str) -> dict:
     """Return what a plan of the task took by a checkout."""
     root = ROOT if code == "new" else Path(os.environ["OLD"])
     sizes = dict(zip(_TASK, task, strict=True))
     asked = sizes | {"what": "plan", "delta": DELTA, "noise": "secure"}
-    taken = planned(root, asked, PATIENCE)
+    taken = measure_plan(root, asked, PATIENCE)
     return sizes | {"code": code} | taken
 
 
-def _shown(task: tuple, now: pd.Series, before: float | None) -> dict:
+def _format_row(task: tuple, now: pd.Series, before: float | None) -> dict:
     teachers, classes, queries, epsilon = task
     slow = f"over {PATIENCE} s" if before is not None and math.isnan(before) else None
     return {

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import pandas as pd
 
-from benchmarks.measuring import describe, least, with_machine
-from benchmarks.writing import chapter
+from benchmarks.measuring import add_machine, describe_machine, time_call
+from benchmarks.writing import format_section
 from private_ensembles import Budget, Ensemble, plan
-from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.planner.defaults import ASSUMED_PROFILE
 
 CLASSES, DELTA = 10, 1e-5
 TEACHERS, LABELS, EPSILONS = (25, 50, 100, 250), (20, 100, 1000), (1.0, 2.0, 4.0)
 QUICK = ((25,), (20,), (4.0,))
 
 
-def one_teacher() -> float:
+def teacher_accuracy() -> float:
     """How often one teacher alone is right on the profile: the mean of its two distributions."""
-    easy, hard = (a / (a + b) for a, b in (PROFILE["easy"], PROFILE["hard"]))
-    share = PROFILE["easy_share"]
+    easy, hard = (a / (a + b) for a, b in (ASSUMED_PROFILE["easy"], ASSUMED_PROFILE["hard"]))
+    share = ASSUMED_PROFILE["easy_share"]
     return share * easy + (1 - share) * hard
 
 
-def best(teachers: int, labels: int, epsilon: float) -> dict:
+def measure_best_plan(teachers: int, labels: int, epsilon: float) -> dict:
     """The best mechanism and how many of so many labels it has right."""
     first, *_ = plan(Ensemble(teachers, CLASSES), Budget(epsilon, DELTA), labels)
     return {"mechanism": first.mechanism, "right": first.correct, "share": first.correct / labels}
@@ -33,25 +33,25 @@ def best(teachers: int, labels: int, epsilon: float) -> dict:
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """A plan for each number of teachers and labels and each epsilon. quick: one of them."""
-    facts = describe("numpy", "scipy")
+    facts = describe_machine("numpy", "scipy")
     rows = []
     for teachers in QUICK[0] if quick else TEACHERS:
         for labels in QUICK[1] if quick else LABELS:
             for epsilon in QUICK[2] if quick else EPSILONS:
                 case = {"teachers": teachers, "labels": labels, "epsilon": epsilon}
-                timing, found = least(lambda given=case: best(**given))
+                timing, found = time_call(lambda given=case: measure_best_plan(**given))
                 rows.append(case | found | {"seconds": timing["seconds"]})
-    return with_machine(rows, facts)
+    return add_machine(rows, facts)
 
 
-def shown(data: pd.DataFrame) -> str:
+def format_shares(data: pd.DataFrame) -> str:
     """The table in Markdown: right labels in per cent, bold where one teacher alone has fewer."""
     head = ["labels", "ε", *(f"{count} teachers" for count in sorted(set(data["teachers"])))]
     lines = [head, ["---:"] * len(head)]
     for (labels, epsilon), part in data.groupby(["labels", "epsilon"]):
         shares = part.sort_values("teachers")["share"]
         cells = [
-            f"**{100 * share:.0f} %**" if share > one_teacher() else f"{100 * share:.0f} %"
+            f"**{100 * share:.0f} %**" if share > teacher_accuracy() else f"{100 * share:.0f} %"
             for share in shares
         ]
         lines.append([f"{labels:,}", f"{epsilon:g}", *cells])
@@ -60,15 +60,15 @@ def shown(data: pd.DataFrame) -> str:
 
 def section(data: pd.DataFrame) -> str:
     """The results in Markdown."""
-    return chapter(
+    return format_section(
         "Right labels for a budget",
         "right_labels",
         "What `private-ensembles plan` expects of the best mechanism, by the number of teachers, "
         f"labels and ε of all labels together, at δ = 10⁻⁵ and with {CLASSES} classes: the share "
         "of labels that are right on the profile of [config.yaml](../../config.yaml). There one "
-        f"teacher alone is right on {100 * one_teacher():.0f} % of the queries, and a guess on "
+        f"teacher alone is right on {100 * teacher_accuracy():.0f} % of the queries, and a guess on "
         f"{100 / CLASSES:.0f} %. **Bold**: more than one teacher alone. Shares are "
         "means over 500 queries of the profile or more, and off by a point or two.",
         data,
-        shown(data),
+        format_shares(data),
     )

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.audit.finite import FiniteMechanism
+from private_ensembles.audit.finite_mechanism import FiniteMechanism
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.audit.verdicts import exceeds
 from private_ensembles.labels.laws import exponential as permute_and_flip
@@ -35,12 +35,12 @@ Law = Callable[[NDArray], NDArray]
 
 def gumbel(scale: float) -> Law:
     """The exponential mechanism: the largest score with Gumbel noise of this scale."""
-    return lambda scores: exponential_mechanism.weigh(scores, 1 / scale)
+    return lambda scores: exponential_mechanism.label_probabilities(scores, 1 / scale)
 
 
 def exponential_noise(scale: float) -> Law:
     """Permute-and-flip: the largest score with exponential noise of this scale."""
-    return lambda scores: permute_and_flip.weigh(scores, 1 / scale)
+    return lambda scores: permute_and_flip.label_probabilities(scores, 1 / scale)
 
 
 LAWS = {"exponential": gumbel, "permute_and_flip": exponential_noise}
@@ -61,11 +61,11 @@ def neighbours(shifts: tuple[int, ...]) -> tuple[NDArray, NDArray]:
 
 def judge(answer: dict) -> list[dict]:
     """Rows for what a reproducer says of selections: claims, and which end is selected."""
-    rows = [_claim(selection) for selection in answer["selections"]]
-    return rows + [_end(**end) for end in answer["ends"]]
+    rows = [_judge_claim(selection) for selection in answer["selections"]]
+    return rows + [_judge_end(**end) for end in answer["ends"]]
 
 
-def _claim(said: dict) -> dict:
+def _judge_claim(said: dict) -> dict:
     """One claim, the least that is true on the grid, and what draws say of the law."""
     words = tuple(SHIFTS)[said["monotonic"]]
     scale = (1 if said["monotonic"] else 2) / EPSILON
@@ -76,7 +76,7 @@ def _claim(said: dict) -> dict:
     # OpenDP's claim of zCDP is the exponential mechanism's epsilon^2 / 8; others claim epsilon.
     zero_concentrated = "ZeroConcentrated" in said["mechanism"]
     exact = table.rho() if zero_concentrated else table.epsilon(0.0)
-    fits, excluded = drawn_from(said["scores"], said["counts"], law, other)
+    fits, excluded = check_draws(said["scores"], said["counts"], law, other)
     if fits and excluded:
         found = "fails" if exceeds(exact, said["claimed"]) else "holds"
     else:
@@ -93,7 +93,7 @@ def _claim(said: dict) -> dict:
     }
 
 
-def drawn_from(inputs: list, counts: list, law: Law, other: Law) -> tuple[bool, bool]:
+def check_draws(inputs: list, counts: list, law: Law, other: Law) -> tuple[bool, bool]:
     """Whether draws are as the law has it, and whether they exclude the other one."""
     fits, excluded = True, False
     for scores, drawn in zip(inputs, np.array(counts), strict=True):
@@ -104,7 +104,7 @@ def drawn_from(inputs: list, counts: list, law: Law, other: Law) -> tuple[bool, 
     return fits, excluded
 
 
-def _end(mechanism: str, counts: list[int]) -> dict:
+def _judge_end(mechanism: str, counts: list[int]) -> dict:
     """Which of the scores 0, 5 and 10 is selected when there is next to no noise."""
     total = sum(counts)
     return {
@@ -118,7 +118,7 @@ def _end(mechanism: str, counts: list[int]) -> dict:
 
 
 @cache
-def of_another_law() -> list[dict]:
+def list_other_law() -> list[dict]:
     """OpenDP's issue 2911: what the zCDP claim would be worth if permute-and-flip were drawn."""
     scores, pairs = neighbours(SHIFTS["each score by at most 1"])
     matrix = exponential_noise(2 / EPSILON)(scores)

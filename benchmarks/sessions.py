@@ -9,11 +9,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import describe, in_a_process, peak, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import add_machine, describe_machine, peak_memory, run_in_process
+from benchmarks.writing import format_section, format_table
 from private_ensembles.labels.planner import planning
-from private_ensembles.labels.planner.defaults import settings
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task
+from private_ensembles.labels.planner.defaults import planner_settings
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+)
 from private_ensembles.release import record, release_plan
 from private_ensembles.release.ledger_file import Batch
 from private_ensembles.release.pool import Names
@@ -38,18 +43,18 @@ WORDS = {
 }
 
 
-def planned(labels: int, epsilon: float, delta: float) -> tuple[Task, object]:
+def plan_labels(labels: int, epsilon: float, delta: float) -> tuple[Task, object]:
     """Return the task of so many labels and the plan of the mechanism for them."""
     sizes = {"queries": labels, "labels": labels, "teachers": 250, "n_classes": 10}
-    task = planning.task(settings(**sizes), epsilon, delta, secure=True)
-    (plan,) = planning.ranked(task, [MECHANISM], 0)
+    task = planning.build_task(planner_settings(**sizes), epsilon, delta, secure=True)
+    (plan,) = planning.rank_on_profile(task, [MECHANISM], 0)
     return task, plan
 
 
 def compare_budgets(batches: int, labels: int, epsilon: float, delta: float) -> list[dict]:
     """Right labels if a budget is cut into batches, and if one plan serves all of them."""
-    _, one = planned(labels, epsilon / batches, delta / batches)
-    _, whole = planned(batches * labels, epsilon, delta)
+    _, one = plan_labels(labels, epsilon / batches, delta / batches)
+    _, whole = plan_labels(batches * labels, epsilon, delta)
     about = {"labels": batches * labels, "batches": batches, "budget": epsilon, "delta": delta}
     return [
         {"what": "split", "value": batches * one.correct, "sigma": one.parameters.sigma, **about},
@@ -59,8 +64,8 @@ def compare_budgets(batches: int, labels: int, epsilon: float, delta: float) -> 
 
 def compare_records(releases: int, labels: int, epsilon: float, delta: float) -> list[dict]:
     """What a ledger says of releases with the same noise: by addition, and jointly."""
-    task, plan = planned(labels, epsilon, delta)
-    terms = Terms.of(release_plan.of(task, plan, None), Names())
+    task, plan = plan_labels(labels, epsilon, delta)
+    terms = Terms.from_plan(release_plan.make_plan(task, plan, None), Names())
     batch = Batch(1, "0001", 1, 0, labels, labels, plan.epsilon, 0.0, None, None)
     one = record.Release(batch, terms)
     known = record.Record((one,) * releases)
@@ -82,28 +87,28 @@ def measure_single(mechanism: str, teachers: int, batches: int) -> dict:
         with Session.create(path, *asked, **more) as session:
             counts = np.array([[teachers - teachers // 4, teachers // 4]])
             session.release(counts)
-            before = peak()
+            before = peak_memory()
             started = time.process_time()
             for _ in range(batches):
                 session.release(counts)
             spent = time.process_time() - started
             session.verify()
         size = path.stat().st_size
-    per_label = {"value": 1000 * spent / batches, "grown_mib": peak() - before}
+    per_label = {"value": 1000 * spent / batches, "grown_mib": peak_memory() - before}
     about = {"mechanism": mechanism, "teachers": teachers, "batches": batches}
     return {"what": "single", **per_label, "bytes": size / batches, **about}
 
 
 def measure(quick: bool = False) -> pd.DataFrame:
     """Return a row for each number."""
-    facts = describe("numpy", "scipy", "opendp")
-    rows = in_a_process(compare_budgets, **SPLIT | (QUICK if quick else {}))
-    rows += in_a_process(compare_records, **RELEASES | (QUICK if quick else {}))
+    facts = describe_machine("numpy", "scipy", "opendp")
+    rows = run_in_process(compare_budgets, **SPLIT | (QUICK if quick else {}))
+    rows += run_in_process(compare_records, **RELEASES | (QUICK if quick else {}))
     for mechanism, teachers, batches in QUICK_SINGLE if quick else SINGLE:
         rows.append(
-            in_a_process(measure_single, mechanism=mechanism, teachers=teachers, batches=batches)
+            run_in_process(measure_single, mechanism=mechanism, teachers=teachers, batches=batches)
         )
-    return with_machine(rows, facts)
+    return add_machine(rows, facts)
 
 
 def section(data: pd.DataFrame) -> str:
@@ -132,13 +137,13 @@ def section(data: pd.DataFrame) -> str:
         "bytes of the file": "{bytes:.0f}",
     }
     kept = "kept" if (single["value"] <= TARGET).all() else "MISSED"
-    return chapter(
+    return format_section(
         "Sessions",
         "sessions",
         "250 teachers, ten classes and the usual profile for the first table. Times are processor "
         "time with the file in memory, so that nothing waits for a disk.",
         data,
-        table(columns, budgets, words=1),
-        table(times, single, words=1),
+        format_table(columns, budgets, words=1),
+        format_table(times, single, words=1),
         f"Target, {TARGET:g} ms of processor time for a label: {kept}.",
     )

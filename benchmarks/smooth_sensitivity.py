@@ -13,9 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import describe, forget, in_a_process, least, peak, with_machine
+from benchmarks.measuring import (
+    add_machine,
+    clear_caches,
+    describe_machine,
+    peak_memory,
+    run_in_process,
+    time_call,
+)
 from benchmarks.smooth_sensitivity_by_query import ByQuery
-from benchmarks.writing import chapter, table
+from benchmarks.writing import format_section, format_table
 from private_ensembles.base import streams as randomness
 from private_ensembles.papers.pate.mathematics.confident import confident_gnmax_privacy
 from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
@@ -49,7 +56,7 @@ CASES = {
 }
 
 
-def votes(name: str, queries: int | None = None) -> np.ndarray:
+def draw_votes(name: str, queries: int | None = None) -> np.ndarray:
     """A vote matrix like the named one, (queries, classes); always the same."""
     case = CASES[name]
     queries = case.queries if queries is None else queries
@@ -62,29 +69,29 @@ def votes(name: str, queries: int | None = None) -> np.ndarray:
 
 def measure_array(name: str, queries: int | None = None) -> dict:
     """The array code, caches emptied before every repetition."""
-    case, counts = CASES[name], votes(name, queries)
+    case, counts = CASES[name], draw_votes(name, queries)
 
     def run():
-        forget()
+        clear_caches()
         return smooth_sensitivity(
             counts, CostCurve(case.sigma2, case.order, case.classes), case.beta
         )
 
     run()  # imports
-    timing, value = least(run, REPETITIONS)
+    timing, value = time_call(run, REPETITIONS)
     return {
         **timing,
         "smooth_sensitivity": value,
-        "memory_mib": peak(),
+        "memory_mib": peak_memory(),
     }
 
 
 def measure_record(name: str, queries: int | None = None) -> dict:
     """The row of Table 2 in full: expected cost over all orders, conditions, beta, sigma_SS."""
-    case, counts = CASES[name], votes(name, queries)
+    case, counts = CASES[name], draw_votes(name, queries)
 
     def run():
-        forget()
+        clear_caches()
         return confident_gnmax_privacy(
             counts,
             case.threshold,
@@ -95,20 +102,20 @@ def measure_record(name: str, queries: int | None = None) -> dict:
             formula="paper",
         )
 
-    timing, record = least(run)
+    timing, record = time_call(run)
     return {
         **timing,
         "smooth_sensitivity": record.smooth_sensitivity,
-        "memory_mib": peak(),
+        "memory_mib": peak_memory(),
     }
 
 
 def measure_reference(name: str, sample: int) -> dict:
     """Query by query, on the first `sample` queries, and the array code's value on the same."""
-    case, counts = CASES[name], votes(name)[:sample]
+    case, counts = CASES[name], draw_votes(name)[:sample]
     curve = CostCurve(case.sigma2, case.order, case.classes)
     slow = ByQuery(case.sigma2, case.order, case.classes, curve.log_q0())
-    timing, value = least(
+    timing, value = time_call(
         lambda: slow.smooth_sensitivity(counts.tolist(), np.ones(len(counts)), case.beta)
     )
     fast = smooth_sensitivity(counts, curve, case.beta)
@@ -126,20 +133,20 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
     quick: without the records, the reference on 20 queries.
     """
     rows = []
-    facts = describe("numpy", "scipy")
+    facts = describe_machine("numpy", "scipy")
     for name, case in CASES.items():
         sample = 20 if quick else case.sample
         found = {
-            "array": in_a_process(measure_array, name=name),
-            "reference": in_a_process(measure_reference, name=name, sample=sample),
+            "array": run_in_process(measure_array, name=name),
+            "reference": run_in_process(measure_reference, name=name, sample=sample),
         }
         if not quick:
-            found["record"] = in_a_process(measure_record, name=name)
+            found["record"] = run_in_process(measure_record, name=name)
         rows += [
             {"part": part, "name": name, "queries": case.queries, **result}
             for part, result in found.items()
         ]
-    return with_machine(rows, facts)
+    return add_machine(rows, facts)
 
 
 def speedup(data: pd.DataFrame, name: str) -> float:
@@ -174,7 +181,7 @@ def section(data: pd.DataFrame) -> str:
         "memory (MiB)": "{memory_mib:.0f}",
     }
     blocks = [
-        table(columns, compared, words=1),
+        format_table(columns, compared, words=1),
         "From fewer queries than there are the time is **extrapolated**, in proportion to them. "
         "The difference is between the two values on the queries that the reference saw.",
     ]
@@ -184,7 +191,7 @@ def section(data: pd.DataFrame) -> str:
             "**A whole row of Table 2**: `confident_gnmax_privacy(..., conversion='classic', "
             "formula='paper')`, the expected cost at 240 orders, conditions C5 and C6 at each, β "
             "and σ_SS by the paper's search.",
-            table(
+            format_table(
                 {
                     "votes like": "{name}",
                     "seconds": "{seconds:.3g}",
@@ -196,7 +203,7 @@ def section(data: pd.DataFrame) -> str:
             f"Together {whole['seconds'].sum():.3g} s (target: 15 s) and "
             f"{whole['memory_mib'].max():.0f} MiB (target: 1 GiB).",
         ]
-    return chapter(
+    return format_section(
         "Smooth sensitivity",
         "smooth_sensitivity",
         f"The least of {REPETITIONS} runs with empty caches (reference and whole rows: one run). "

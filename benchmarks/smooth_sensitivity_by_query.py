@@ -45,12 +45,12 @@ class ByQuery:
         return min((high + math.log1p(math.exp(low - high))) / (self.order - 1), ceiling)
 
     def upper(self, log_q: float) -> float:
-        return self._shifted(log_q, -1.0)
+        return self._shift_log_q(log_q, -1.0)
 
     def lower(self, log_q: float) -> float:
-        return self._shifted(log_q, 1.0)
+        return self._shift_log_q(log_q, 1.0)
 
-    def _shifted(self, log_q: float, shift: float) -> float:
+    def _shift_log_q(self, log_q: float, shift: float) -> float:
         others = math.log(self.n_classes - 1)
         z = ndtri_exp(min(log_q - others, 0.0))
         return min(others + float(log_ndtr(z - math.sqrt(2) * shift / self.sigma)), 0.0)
@@ -68,7 +68,7 @@ class ByQuery:
         here = self.beta(log_q)
         return max(self.beta(self.upper(log_q)) - here, here - self.beta(self.lower(log_q)))
 
-    def at_distance(self, counts: list[int], d: int) -> tuple[float, bool]:
+    def sensitivity_at_distance(self, counts: list[int], d: int) -> tuple[float, bool]:
         """Algorithm 4: the sensitivity at distance d, and whether to stop there."""
         n = sorted(counts, reverse=True)
         log_q = self.log_q(n)
@@ -91,11 +91,13 @@ class ByQuery:
             return self.local_sensitivity(self.log_q0), True
         return self.local_sensitivity(new), False
 
-    def by_distance(self, counts: list[int], farthest: int | None = None) -> list[float]:
+    def sensitivities_by_distance(
+        self, counts: list[int], farthest: int | None = None
+    ) -> list[float]:
         """Algorithm 5's sensitivities at d = 0, 1, ..., each the largest up to there."""
         found, d, stop = [], 0, False
         while not stop and (farthest is None or d <= farthest):
-            value, stop = self.at_distance(counts, d)
+            value, stop = self.sensitivity_at_distance(counts, d)
             found.append(max([value, *found[-1:]]))
             d += 1
         return found
@@ -105,7 +107,7 @@ class ByQuery:
         total: list[float] = []
         constant = 0.0  # of the queries that have stopped
         for row, weight in zip(rows, weights, strict=True):
-            values = self.by_distance(row)
+            values = self.sensitivities_by_distance(row)
             while len(total) < len(values):
                 total.append(constant)
             for d in range(len(total)):

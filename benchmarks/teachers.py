@@ -14,8 +14,15 @@ from unittest.mock import patch
 
 import pandas as pd
 
-from benchmarks.measuring import ROOT, describe, in_a_process, least, peak, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import (
+    ROOT,
+    add_machine,
+    describe_machine,
+    peak_memory,
+    run_in_process,
+    time_call,
+)
+from benchmarks.writing import format_section, format_table
 
 ENSEMBLES = {"cpu": (11, 50, 250), "cuda": (11, 50, 250, 1000)}
 # Networks of the papers, and small models of the embedded run: shape of an image, classes, and
@@ -78,15 +85,15 @@ def measure_training(
             torch.cuda.synchronize()
 
     def memory():
-        return torch.cuda.max_memory_allocated() / 2**20 if on_a_gpu else peak()
+        return torch.cuda.max_memory_allocated() / 2**20 if on_a_gpu else peak_memory()
 
     if on_a_gpu:
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
     train(1)
     before = memory()
-    once, _ = least(lambda: train(1), rounds)
-    many, _ = least(lambda: train(1 + epochs), rounds)
+    once, _ = time_call(lambda: train(1), rounds)
+    many, _ = time_call(lambda: train(1 + epochs), rounds)
     steps = epochs * shard // BATCH
     clock = "wall_seconds" if on_a_gpu else "seconds"
     return {
@@ -115,8 +122,8 @@ def measure(
     only: measure on this device, cpu or cuda, and model: this one, and keep what EARLIER says of
     the others, so that a page may show several machines. What fails on a GPU has no numbers (nan).
     """
-    facts = describe("torch", "opacus")
-    devices = {"cpu": facts["processor"], "cuda": in_a_process(gpu_name)}
+    facts = describe_machine("torch", "opacus")
+    devices = {"cpu": facts["processor"], "cuda": run_in_process(gpu_name)}
     if only and not devices[only]:
         raise ValueError(f"only = {only!r}: PyTorch finds no GPU here")
     rows = []
@@ -129,7 +136,7 @@ def measure(
         for each in models:
             here = {"device": device, "device_name": name, "model": each, "rounds": rounds}
             rows += [here | row for row in _measure_model(device, each, sizes, rounds)]
-    data = with_machine(rows, facts)
+    data = add_machine(rows, facts)
     if only is None and model is None:
         return data
     earlier = pd.read_csv(EARLIER, dtype={"machine_cores": str})
@@ -149,7 +156,7 @@ def _measure_model(device: str, model: str, sizes: tuple, rounds: int) -> list[d
                 try:
                     # A GPU counts each measurement's memory by itself.
                     if device == "cpu":
-                        found = in_a_process(measure_training, **how)
+                        found = run_in_process(measure_training, **how)
                     else:
                         found = measure_training(**how)
                 except (RuntimeError, ValueError) as error:
@@ -167,7 +174,7 @@ def training_seconds(row):
     return row["seconds"] / row["images"] * row["K"] * steps * BATCH
 
 
-def ratios(data: pd.DataFrame, kind: str) -> pd.Series:
+def compute_speedups(data: pd.DataFrame, kind: str) -> pd.Series:
     """How many times faster an ensemble trains than one teacher after the other, by K."""
     rate = data[data["kind"] == kind].set_index(["together", "K"])
     rate = rate["images"] / rate["seconds"]
@@ -191,10 +198,10 @@ def section(data: pd.DataFrame) -> str:
         name, rounds = part["device_name"].iloc[0], part["rounds"].iloc[0]
         blocks += [
             f"**{model}, {device}: {name}** (rounds: {rounds})",
-            table(columns, part.assign(rate=part["images"] / part["seconds"]), words=1),
+            format_table(columns, part.assign(rate=part["images"] / part["seconds"]), words=1),
         ]
         for kind, words in (("private", "DP-SGD"), ("plain", "Plain teachers")):
-            faster = ratios(part, kind)
+            faster = compute_speedups(part, kind)
             each = ", ".join(f"{ratio:.2f} at K = {K:,}" for K, ratio in faster.items())
             blocks.append(f"{words}: an ensemble trains so many times as fast: {each}.")
         if "failure" in part:
@@ -208,7 +215,7 @@ def section(data: pd.DataFrame) -> str:
             "--write-docs` measures one and leaves the other rows as they are (`--model darrm_cnn` "
             "for one network)."
         )
-    return chapter(
+    return format_section(
         "Training ensembles",
         "teachers",
         f"Batches of {BATCH}. On a GPU seconds are of the clock, as the difference between a short "

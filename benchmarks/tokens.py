@@ -14,10 +14,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import describe, in_a_process, least, peak, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import (
+    add_machine,
+    describe_machine,
+    peak_memory,
+    run_in_process,
+    time_call,
+)
+from benchmarks.writing import format_section, format_table
 from private_ensembles import draw_scores, score_epsilon, score_scale
-from private_ensembles.base.root import bisect_integers
+from private_ensembles.base.root_search import bisect_integers
 
 PACKAGE = "invink"
 EPSILON, DELTA = 3.0, 1e-6
@@ -30,26 +36,26 @@ QUICK = (50,), (2_000,), 20
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
     """One row per number of draws, and one per number of classes; quick: few of both."""
-    facts = describe("numpy", "scipy")
+    facts = describe_machine("numpy", "scipy")
     counts, classes, times = QUICK if quick else (DRAWS, CLASSES, TIMES)
-    clip, epsilon_of, reason = accountant()
+    clip, epsilon_of, reason = load_accountant()
     rows = []
     for draws in counts:
         # By zCDP if it is not there, which is what it does.
         theirs = clip(draws) if clip else 2 * np.sqrt(2 * _rho() / draws)
-        timing, bounds = least(partial(score_epsilon, theirs, draws, DELTA))
+        timing, bounds = time_call(partial(score_epsilon, theirs, draws, DELTA))
         row = {"draws": draws, "range": theirs, "upper": bounds.upper, "lower": bounds.lower}
         if epsilon_of:
             row["invink"] = epsilon_of(theirs, draws)
         row["allowed"] = score_scale(EPSILON, draws, DELTA)
         if draws <= _MOST_FOUND:
-            row["more"] = _draws_within(theirs, draws) / draws - 1
+            row["more"] = _count_affordable_draws(theirs, draws) / draws - 1
         rows.append(row | timing)
-    rows += [in_a_process(drawn, classes=size, times=times) for size in classes]
-    return with_machine(rows, facts | {"invink": reason or "0.1.0"})
+    rows += [run_in_process(measure_draws, classes=size, times=times) for size in classes]
+    return add_machine(rows, facts | {"invink": reason or "0.1.0"})
 
 
-def accountant():
+def load_accountant():
     """The range that invink allows for draws, its epsilon, and None; or why it is not there."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None:
@@ -69,7 +75,7 @@ def accountant():
     return clip, epsilon_of, None
 
 
-def drawn(classes: int, times: int) -> dict[str, float]:
+def measure_draws(classes: int, times: int) -> dict[str, float]:
     """Seconds of so many secure draws, each by scores of its own, and the process' memory, MiB."""
     scores = np.random.default_rng(0).normal(0, 3, classes)
 
@@ -77,17 +83,17 @@ def drawn(classes: int, times: int) -> dict[str, float]:
         for _ in range(times):
             draw_scores(scores)
 
-    timing, _ = least(draw)
-    return {"classes": classes, "times": times, "peak": peak()} | timing
+    timing, _ = time_call(draw)
+    return {"classes": classes, "times": times, "peak": peak_memory()} | timing
 
 
 def _rho() -> float:
-    from private_ensembles.labels.noisy_counts import rho_within
+    from private_ensembles.labels.noisy_counts import largest_rho
 
-    return rho_within(EPSILON, DELTA, "improved")
+    return largest_rho(EPSILON, DELTA, "improved")
 
 
-def _draws_within(range_: float, draws: int) -> int:
+def _count_affordable_draws(range_: float, draws: int) -> int:
     """How many draws of this range our account allows."""
 
     def holds(number: int) -> bool:
@@ -123,7 +129,7 @@ def section(data: pd.DataFrame) -> str:
         "seconds": "{seconds:.2f}",
         "peak memory (MiB)": "{peak:.0f}",
     }
-    return chapter(
+    return format_section(
         "Tokens",
         "tokens",
         "What draws by bounded scores cost, whatever the number of classes: the range is the one "
@@ -132,7 +138,7 @@ def section(data: pd.DataFrame) -> str:
         "not below is what one pair of scores reaches. Seconds are of both. Theorems: "
         "[tokens.md](../tokens.md).",
         data,
-        table(columns, accounts),
+        format_table(columns, accounts),
         "Secure draws, exact for the floats given:",
-        table(sampling, draws),
+        format_table(sampling, draws),
     )

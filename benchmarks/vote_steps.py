@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 from private_ensembles import label_epsilon, score_epsilon
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import two_classes
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    two_class_dominating_pairs,
+)
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.audit.verdicts import exceeds
@@ -25,14 +27,14 @@ ERROR = 1e-9
 _PLACES = np.linspace(-6.0, 6.0, 49)
 
 
-def judged(claimed: float, lower: float, upper: float) -> str:
+def judge_claim(claimed: float, lower: float, upper: float) -> str:
     """``fails`` if the truth is above the claim for sure, ``holds`` if it is not, else ``open``."""
     if exceeds(lower, claimed):
         return "fails"
     return "open" if exceeds(upper, claimed) else "holds"
 
 
-def claim(mechanism: str, neighbours: str, claimed: float, lower: float, upper: float) -> dict:
+def claim_row(mechanism: str, neighbours: str, claimed: float, lower: float, upper: float) -> dict:
     """A row for a claimed epsilon and bounds on the exact one."""
     return {
         "part": "claim",
@@ -42,11 +44,11 @@ def claim(mechanism: str, neighbours: str, claimed: float, lower: float, upper: 
         "claimed": claimed,
         "lower": lower,
         "exact": upper,
-        "verdict": judged(claimed, lower, upper),
+        "verdict": judge_claim(claimed, lower, upper),
     }
 
 
-def observation(mechanism: str, done: str, seen: object, expected: object, fits: bool) -> dict:
+def observation_row(mechanism: str, done: str, seen: object, expected: object, fits: bool) -> dict:
     """A row for what a package did beside what was expected of it."""
     return {
         "part": "observation",
@@ -58,26 +60,28 @@ def observation(mechanism: str, done: str, seen: object, expected: object, fits:
     }
 
 
-def autodp(said: dict) -> list[dict]:
+def judge_autodp(said: dict) -> list[dict]:
     """GNMax's labels by Renyi divergence, and the bounds that depend on the votes."""
     bounds = label_epsilon(
         "gnmax", said["sigma"], delta=said["delta"], labels=said["labels"], teachers=250, classes=10
     )
     words = f"RDP_inde_pate_gaussian, {said['labels']} labels, σ = {said['sigma']:g}"
-    rows = [claim(words, "one of 250 votes moves", said["claimed"], bounds.lower, bounds.upper)]
+    rows = [claim_row(words, "one of 250 votes moves", said["claimed"], bounds.lower, bounds.upper)]
     counts = np.array([[40, 5, 5]])
-    moved = [counts[0] - np.eye(3, dtype=int)[i] + np.eye(3, dtype=int)[j] for i, j in _moves(3)]
+    moved = [
+        counts[0] - np.eye(3, dtype=int)[i] + np.eye(3, dtype=int)[j] for i, j in _list_moves(3)
+    ]
     table = np.vstack([gnmax_distribution(each[None], 4.0) for each in (counts[0], *moved)])
     log_q = float(gnmax_log_q(counts, 4.0)[0])
     for order, bound in zip(said["orders"], said["bounds"], strict=True):
         mechanism = f"RDP_depend_pate_gaussian, votes 40, 5, 5, σ = 4, order {order:g}"
         there = _divergence(table[:1], table[1:], order)
         back = _divergence(table[1:], table[:1], order)
-        row = claim(mechanism, "of these votes from a neighbour's", bound, there, there)
+        row = claim_row(mechanism, "of these votes from a neighbour's", bound, there, there)
         found = "fails" if exceeds(there / bound, 1.0) else "holds"
         rows.append(row | {"measure": "Rényi divergence", "verdict": found})
         # Theorem 6 of PATE 2018, which is quoted, is of the first direction only.
-        row = claim(mechanism, "of a neighbour's from these votes", bound, back, back)
+        row = claim_row(mechanism, "of a neighbour's from these votes", bound, back, back)
         covered = "not covered" if exceeds(back / bound, 1.0) else "holds"
         rows.append(row | {"measure": "Rényi divergence", "verdict": covered})
     # The chance that the reproducer states is not below the votes' own.
@@ -91,30 +95,32 @@ def _divergence(first: NDArray, second: NDArray, order: float) -> float:
     return float(np.log1p(moments.max()) / (order - 1))
 
 
-def _moves(classes: int) -> list[tuple[int, int]]:
+def _list_moves(classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(classes) for j in range(classes) if i != j]
 
 
-def invink(said: dict) -> list[dict]:
+def judge_invink(said: dict) -> list[dict]:
     """InvisibleInk's tokens."""
     bounds = score_epsilon(said["range"], said["tokens"], said["delta"])
     words = f"get_epsilon at get_clip's clip, {said['tokens']} tokens"
-    return [claim(words, "one reference is left out", said["claimed"], bounds.lower, bounds.upper)]
+    return [
+        claim_row(words, "one reference is left out", said["claimed"], bounds.lower, bounds.upper)
+    ]
 
 
-def llama_index_pack(said: dict) -> list[dict]:
+def judge_llama_index_pack(said: dict) -> list[dict]:
     """Few-shot examples by noisy means of next-token probabilities, sampled within one label."""
     rate = said["sampled"] / said["label_records"]
     tokens, sigma, delta = said["tokens"], said["sigma"], said["delta"]
-    lower = tokens_at_least(rate, sigma, tokens, delta)
-    upper = vectors_at_most(rate, sigma, tokens, delta)
+    lower = bound_tokens_epsilon(rate, sigma, tokens, delta)
+    upper = bound_vectors_epsilon(rate, sigma, tokens, delta)
     words = f"sigma_to_eps, one example of {tokens} tokens, σ = {sigma:g}, {said['sampled']} of "
     words += f"{said['label_records']:,} records of its label a token"
     low, high = clopper_pearson(said["hits"], said["draws"], ERROR)
     charged, of_label = said["rate_charged"], said["rate_of_label"]
     return [
-        claim(words, "one record of the label is replaced", said["claimed"], lower, upper),
-        observation(
+        claim_row(words, "one record of the label is replaced", said["claimed"], lower, upper),
+        observation_row(
             "_split_dataset",
             f"{said['draws']:,} samples of {said['sampled']} for a label of 100 of 400 records",
             f"a record is in {said['hits'] / said['draws']:.3f} of them",
@@ -122,7 +128,7 @@ def llama_index_pack(said: dict) -> list[dict]:
             bool(low <= charged <= high),
         )
         | {"note": f"rate within the label: {of_label:g}"},
-        observation(
+        observation_row(
             "_mode_of_distribution",
             "the token of two, without noise",
             "the likelier" if said["right_end"] else "the less likely",
@@ -132,7 +138,7 @@ def llama_index_pack(said: dict) -> list[dict]:
     ]
 
 
-def vectors_at_most(rate: float, sigma: float, tokens: int, delta: float) -> float:
+def bound_vectors_epsilon(rate: float, sigma: float, tokens: int, delta: float) -> float:
     """The noisy means' epsilon, from above: tokens are functions of them.
 
     A mean of M distributions moves by sqrt(2)/M at most if one record is replaced, and the noise is
@@ -147,7 +153,7 @@ def vectors_at_most(rate: float, sigma: float, tokens: int, delta: float) -> flo
     return one.self_compose(tokens).get_epsilon_for_delta(delta)
 
 
-def tokens_at_least(rate: float, sigma: float, tokens: int, delta: float) -> float:
+def bound_tokens_epsilon(rate: float, sigma: float, tokens: int, delta: float) -> float:
     """What the tokens themselves tell, from below: two tokens, and one record that differs.
 
     Every other record gives the same two probabilities, so the difference of the means stands at a
@@ -165,7 +171,7 @@ def tokens_at_least(rate: float, sigma: float, tokens: int, delta: float) -> flo
     return best
 
 
-def one_noise(teachers: int, scale: float) -> NDArray[np.float64]:
+def one_noise_probabilities(teachers: int, scale: float) -> NDArray[np.float64]:
     """Pr[0], Pr[1] at 0, ..., K votes for 1, (K + 1, 2): 1 if votes + Lap(1/scale) > K/2."""
     lead = scale * (np.arange(teachers + 1) - teachers / 2)
     tail = np.exp(-np.abs(lead)) / 2
@@ -173,20 +179,22 @@ def one_noise(teachers: int, scale: float) -> NDArray[np.float64]:
     return np.stack([np.where(lead >= 0, tail, 1 - tail), ones], axis=1)
 
 
-def _labels(said: dict, labels: int) -> tuple[float, float]:
-    chances = one_noise(said["teachers"], said["scale"])
-    bounds = adaptive_epsilon(two_classes(chances[:, 1], chances[:, 0]), labels, said["delta"])
+def _bound_labels_epsilon(said: dict, labels: int) -> tuple[float, float]:
+    chances = one_noise_probabilities(said["teachers"], said["scale"])
+    bounds = adaptive_epsilon(
+        two_class_dominating_pairs(chances[:, 1], chances[:, 0]), labels, said["delta"]
+    )
     return bounds.lower, bounds.upper
 
 
-def _law(said: dict) -> list[dict]:
+def _judge_law(said: dict) -> list[dict]:
     """Whether the vote step draws from `one_noise`, and the chance that a unanimous vote wins."""
-    expected = one_noise(said["shown_teachers"], said["shown_scale"])[:, 1]
+    expected = one_noise_probabilities(said["shown_teachers"], said["shown_scale"])[:, 1]
     low, high = clopper_pearson(np.array(said["ones"]), said["draws"], ERROR)
     fits = bool(((low <= expected) & (expected <= high)).all())
-    right = one_noise(said["teachers"], said["scale"])[-1, 1]
+    right = one_noise_probabilities(said["teachers"], said["scale"])[-1, 1]
     return [
-        observation(
+        observation_row(
             "vote step",
             f"{said['draws']:,} labels at each of 0 to {said['shown_teachers']} votes for 1",
             "as votes + Laplace noise > K/2" if fits else "another law",
@@ -194,7 +202,7 @@ def _law(said: dict) -> list[dict]:
             fits,
         )
         | {"note": f"a unanimous vote of {said['teachers']} is right in {right:.2%} of labels"},
-        observation(
+        observation_row(
             "vote step",
             "50 labels at 9 and at 1 of 10 votes, with next to no noise",
             "the label of most votes" if said["right_end"] else "another label",
@@ -204,21 +212,21 @@ def _law(said: dict) -> list[dict]:
     ]
 
 
-def smartnoise(said: dict) -> list[dict]:
+def judge_smartnoise(said: dict) -> list[dict]:
     """SmartNoise's PATE-GAN: a whole training's labels, and what else reaches the generator."""
     words = f"PATEGAN: {said['labels']:,} labels of {said['teachers']} teachers, their account"
     moved = "one of the votes moves"
     return [
-        claim(words, moved, said["claimed"], *_labels(said, said["labels"])),
-        *_law(said),
-        observation(
+        claim_row(words, moved, said["claimed"], *_bound_labels_epsilon(said, said["labels"])),
+        *_judge_law(said),
+        observation_row(
             "PATEGAN.train",
             f"its own account after the last label, target {said['claimed']:g}",
             f"{said['accountant']:.4f}",
             "at most the target",
             said["accountant"] <= said["claimed"],
         ),
-        observation(
+        observation_row(
             "PATEGAN.train",
             "gradients that reach the generator for each of its steps",
             f"{said['gradients']:g}, all but 1 of the teachers' losses",
@@ -228,28 +236,28 @@ def smartnoise(said: dict) -> list[dict]:
     ]
 
 
-def synthcity(said: dict) -> list[dict]:
+def judge_synthcity(said: dict) -> list[dict]:
     """synthcity's PATE-GAN: labels drawn and charged, and rows that reach the discriminator."""
     words = f"PATEGAN: all {said['labels']:,} labels of {said['teachers']} teachers, their account"
     moved = "one of the votes moves"
     return [
-        claim(words, moved, said["accountant"], *_labels(said, said["labels"])),
-        *_law(said),
-        observation(
+        claim_row(words, moved, said["accountant"], *_bound_labels_epsilon(said, said["labels"])),
+        *_judge_law(said),
+        observation_row(
             "PATEGAN.fit",
             f"batches of noisy labels used: {said['batches']}",
             f"{said['batches_charged']} of them are charged",
             "all are charged",
             said["batches"] == said["batches_charged"],
         ),
-        observation(
+        observation_row(
             "PATEGAN.fit",
             f"private rows that the generator's discriminator is given, of {said['rows']}",
             said["rows_shown"],
             0,
             said["rows_shown"] == 0,
         ),
-        observation(
+        observation_row(
             "PATEGAN(delta=1e-06)",
             "the delta that is kept",
             said["delta_kept"],

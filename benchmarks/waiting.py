@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.measuring import ROOT, describe, with_machine
-from benchmarks.writing import chapter, table
+from benchmarks.measuring import ROOT, add_machine, describe_machine
+from benchmarks.writing import format_section, format_table
 
 # What, teachers, classes, queries, labels, noise, and how many processor seconds it should take.
 TASKS = (
@@ -89,7 +89,7 @@ print(json.dumps({
 """
 
 
-def planned(root: Path, arguments: dict, patience: float | None = None) -> dict:
+def measure_plan(root: Path, arguments: dict, patience: float | None = None) -> dict:
     """Return what a plan or a release by a checkout took: seconds, wall_seconds, mib, best.
 
     right: how many labels a plan expects to be right. patience: seconds of the clock until it is
@@ -126,13 +126,13 @@ def measure(quick: bool = False) -> pd.DataFrame:
         asked = dict(roots)
         for _ in range(1 if quick else ROUNDS):
             for code, root in list(asked.items()):
-                taken = planned(root, arguments)
+                taken = measure_plan(root, arguments)
                 rows.append(sizes | {"code": code} | taken | {"goal": goal})
                 if math.isnan(taken["seconds"]):
                     del asked[code]
     data = pd.DataFrame(rows)
     least = data.groupby([*_TASK, "code", "best"], sort=False, as_index=False).min()
-    return with_machine(least, describe("numpy", "scipy", "threadpoolctl"))
+    return add_machine(least, describe_machine("numpy", "scipy", "threadpoolctl"))
 
 
 def section(data: pd.DataFrame) -> str:
@@ -147,7 +147,7 @@ def section(data: pd.DataFrame) -> str:
         "memory": "{mib:.0f} MiB",
         "right": "{right}",
     }
-    rows = [_row(task) for _, task in data.groupby(_TASK, sort=False)]
+    rows = [_format_row(task) for _, task in data.groupby(_TASK, sort=False)]
     text = (
         "Processor seconds of plans, and of releases by `release_labels`, of teachers × classes × "
         f"queries at ε = {EPSILON:g} and δ = 10⁻⁵, each in a fresh Python with the machine's own "
@@ -155,19 +155,23 @@ def section(data: pd.DataFrame) -> str:
         "is a plan for reproducible noise. Before: an older checkout, in turns with this one. "
         "**Bold**: the goal is met. Memory: now. Right: how many labels are expected to be right."
     )
-    shown = table(columns, pd.DataFrame(rows), words=2)
-    return chapter("Waiting for a plan", "waiting", text, data, shown)
+    shown = format_table(columns, pd.DataFrame(rows), words=2)
+    return format_section("Waiting for a plan", "waiting", text, data, shown)
 
 
-def _row(task: pd.DataFrame) -> dict:
+def _format_row(task: pd.DataFrame) -> dict:
     """Return what is shown of one task, of this checkout and, if there is one, of the older."""
     codes = task.set_index("code")
     now = codes.loc["new"]
     rehearsal = now["what"] == "plan" and now["noise"] == "reproducible"
     row = {name: now[name] for name in ("teachers", "classes", "queries", "labels", "mib")}
-    row |= {"what": "rehearsal" if rehearsal else now["what"], "old": "", "new": _seconds(now)}
+    row |= {
+        "what": "rehearsal" if rehearsal else now["what"],
+        "old": "",
+        "new": _format_seconds(now),
+    }
     if "old" in codes.index:
-        row["old"] = _seconds(codes.loc["old"])
+        row["old"] = _format_seconds(codes.loc["old"])
     if now["seconds"] <= now["goal"] and row["new"] != _REFUSED:
         row["new"] = f"**{row['new']}**"
     row["goal"] = "" if math.isnan(now["goal"]) else f"{now['goal']:g} s"
@@ -175,7 +179,7 @@ def _row(task: pd.DataFrame) -> dict:
     return row
 
 
-def _seconds(measured: pd.Series) -> str:
+def _format_seconds(measured: pd.Series) -> str:
     if measured["best"].startswith("error"):
         return _REFUSED
     seconds = measured["seconds"]

@@ -9,7 +9,7 @@ import pandas as pd
 from benchmarks import measuring
 
 
-def table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0) -> str:
+def format_table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0) -> str:
     """Return a table of a frame's rows.
 
     columns: heading -> how a row is shown there, such as "{seconds:.3g} s". words: so many of the
@@ -27,11 +27,11 @@ def table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0) -> str
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def chapter(title: str, name: str, text: str, data: pd.DataFrame, *blocks: str) -> str:
+def format_section(title: str, name: str, text: str, data: pd.DataFrame, *blocks: str) -> str:
     """Return the section of a benchmark: how it was made, on which machine, and its blocks."""
     made = (
         f"Made by `python benchmarks/run.py {name} --write-docs`; numbers behind it: "
         f"[{name}.csv]({name}.csv). {text}"
     )
-    facts = "; ".join(f"{fact}: {value}" for fact, value in measuring.machine_of(data).items())
+    facts = "; ".join(f"{fact}: {value}" for fact, value in measuring.read_machine(data).items())
     return "\n\n".join([f"## {title}", made, *blocks, f"*Measured on: {facts}.*"]) + "\n"

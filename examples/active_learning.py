@@ -11,7 +11,13 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-from private_ensembles import Budget, Ensemble, Protection, Rehearsal, Session
+from private_ensembles import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Session,
+)
 
 # 1. The images: 1,050 are private and belong to the teachers, 450 are public, 297 test the student.
 digits = load_digits()

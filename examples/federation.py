@@ -9,7 +9,13 @@ import tempfile
 
 import numpy as np
 
-from private_ensembles import Budget, Ensemble, Protection, Rehearsal, Session
+from private_ensembles import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Session,
+)
 
 # 1. The teachers, who never change. Their votes are made up here: each row of counts says how the
 #    forty models vote on one of 400 patients without a diagnosis. One patient in ten is hard.

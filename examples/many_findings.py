@@ -6,7 +6,12 @@ twice its yeses (docs/multi-label.md).
 
 import numpy as np
 
-from private_ensembles import Budget, Rehearsal, Wanted, release_labels
+from private_ensembles import (
+    Budget,
+    Rehearsal,
+    Wanted,
+    release_labels,
+)
 
 FINDINGS = ("cyst", "edema", "fracture", "mass", "nodule", "scar")
 IMAGES, TEACHERS, MOST = 20, 100, 30  # at most so many yeses of one teacher

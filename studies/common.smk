@@ -19,19 +19,19 @@ from studies.interactive_students import inputs as interactive_students
 
 asked = configuration.check_or_exit(config["studies"], main.settings)
 # What studies find in this run's settings; one that finds nothing is left out.
-PENALISED = intercept.penalised_teachers(main.settings.dpbag)
-BUDGETS = equal_budget.budgets(main.settings.pate, asked.equal_budget)
-INTERACTIVE = interactive_students.tasks(main.settings, asked.interactive_students)
-AUTHORS_LABELS = authors_labels.at_hand(main.settings, asked.authors_labels)
-AUTHORS_VOTES = authors_votes.at_hand(main.settings, asked.authors_votes)
-ATTACKED = adversaries.attacked(main.settings, asked.adversaries)
+PENALISED = intercept.teacher_settings(main.settings.dpbag)
+BUDGETS = equal_budget.budget_settings(main.settings.pate, asked.equal_budget)
+INTERACTIVE = interactive_students.task_settings(main.settings, asked.interactive_students)
+AUTHORS_LABELS = authors_labels.find_datasets(main.settings, asked.authors_labels)
+AUTHORS_VOTES = authors_votes.find_vote_files(main.settings, asked.authors_votes)
+ATTACKED = adversaries.attack_settings(main.settings, asked.adversaries)
 # What there is to make and to publish; each study adds its own.
 TABLES, FIGURES = [], []
 
 
-def fingerprint(script, also=()):
+def fingerprint(script, data_files=()):
     """The hash of a study's script and of what it imports, as main.fingerprint has it."""
-    return main.fingerprint(f"{HERE}/{script}", also=also)
+    return main.fingerprint(f"{HERE}/{script}", data_files=data_files)
 
 
 def shown(path):

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from private_ensembles.base import settings as types
-from private_ensembles.base.settings import about
+from private_ensembles.base.settings import describe_key
 from private_ensembles.run.configuration import Configuration
 from private_ensembles.training.section import NetworkStudent
 
@@ -15,13 +15,13 @@ from private_ensembles.training.section import NetworkStudent
 class BestLabel(types.Section):
     """The best label beside the others, for teachers of stated and of other accuracies."""
 
-    teachers: types.integer(ge=2, le=60) = about("Teachers.")
-    n_classes: types.integer(ge=3, le=100) = about("Classes.")
-    accuracies: types.Distinct[types.number(gt=0, lt=1)] = about(
+    teachers: types.integer(ge=2, le=60) = describe_key("Teachers.")
+    n_classes: types.integer(ge=3, le=100) = describe_key("Classes.")
+    accuracies: types.Distinct[types.number(gt=0, lt=1)] = describe_key(
         "Shares of queries on which a teacher is right; each is stated and true in turn."
     )
-    epsilons: types.Distinct[types.TotalEpsilon] = about("Budgets of one label.")
-    labels: types.Distinct[types.integer(ge=1, le=1000)] = about(
+    epsilons: types.Distinct[types.TotalEpsilon] = describe_key("Budgets of one label.")
+    labels: types.Distinct[types.integer(ge=1, le=1000)] = describe_key(
         "Numbers of labels that cost the largest budget together."
     )
 
@@ -34,13 +34,13 @@ class BestLabel(types.Section):
 class ManyLabels(types.Section):
     """Noise laws at equal totals, two classes, each charged for its labels."""
 
-    teachers: types.integer(ge=2, le=1000) = about("Teachers.")
-    lead: types.Count = about("Votes by which the right class leads.")
-    epsilon: types.TotalEpsilon = about("Of all labels together, at planner.delta.")
-    labels: types.Distinct[types.integer(ge=1, le=10000)] = about("Numbers Q of labels.")
+    teachers: types.integer(ge=2, le=1000) = describe_key("Teachers.")
+    lead: types.Count = describe_key("Votes by which the right class leads.")
+    epsilon: types.TotalEpsilon = describe_key("Of all labels together, at planner.delta.")
+    labels: types.Distinct[types.integer(ge=1, le=10000)] = describe_key("Numbers Q of labels.")
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        yield from types.at_most("lead", self.lead, self.teachers, "{here}.teachers")
+        yield from types.find_numbers_above("lead", self.lead, self.teachers, "{here}.teachers")
         if (self.teachers - self.lead) % 2:
             yield "lead", self.lead, f"odd or even as teachers = {self.teachers} is"
 
@@ -48,7 +48,7 @@ class ManyLabels(types.Section):
 class EqualBudget(types.Section):
     """Mechanisms at the same total epsilon."""
 
-    epsilon: types.Distinct[types.TotalEpsilon] = about("Total privacy losses epsilon.")
+    epsilon: types.Distinct[types.TotalEpsilon] = describe_key("Total privacy losses epsilon.")
 
 
 class InteractiveStudents(types.Section):
@@ -58,39 +58,41 @@ class InteractiveStudents(types.Section):
     `confident`, so that both cost the same whatever the votes.
     """
 
-    first_share: types.number(gt=0, lt=1) = about(
+    first_share: types.number(gt=0, lt=1) = describe_key(
         "Share of the queries of `confident` that the first round asks."
     )
-    threshold: types.number() = about(
+    threshold: types.number() = describe_key(
         "Votes by which the teachers must differ from the student in the second round."
     )
-    confidence: types.Share = about("Score above which the student's own label is reinforced.")
-    seeds: types.Seeds = about("Training seeds; each has its own second round.")
-    student_parameters: NetworkStudent = about("Instead of the task's.")
+    confidence: types.Share = describe_key(
+        "Score above which the student's own label is reinforced."
+    )
+    seeds: types.Seeds = describe_key("Training seeds; each has its own second round.")
+    student_parameters: NetworkStudent = describe_key("Instead of the task's.")
 
 
 class Epochs(types.Section):
     """Epochs of each kind of student."""
 
-    vat: types.Count = about("Of virtual adversarial training.")
-    gan: types.Count = about("Of the GAN.")
+    vat: types.Count = describe_key("Of virtual adversarial training.")
+    gan: types.Count = describe_key("Of the GAN.")
 
 
 class GanStudent(types.Section):
     """PATE's kind of student beside the workflow's, on labels that the authors released."""
 
-    task: str = about("One of `authors_labels`; left out if these are not at hand.")
-    labels: types.Counts = about("Numbers of labels.")
+    task: str = describe_key("One of `authors_labels`; left out if these are not at hand.")
+    labels: types.Counts = describe_key("Numbers of labels.")
     epochs: Epochs
-    widths: list[types.Count] = about("Hidden layers of the GAN's discriminator.")
-    generator_widths: list[types.Count] = about("Hidden layers of its generator.")
+    widths: list[types.Count] = describe_key("Hidden layers of the GAN's discriminator.")
+    generator_widths: list[types.Count] = describe_key("Hidden layers of its generator.")
 
 
 class AuthorsVotes(types.Section):
     """The votes of PATE's own ensembles, if their files are at hand."""
 
-    folder: str = about("Where the files are, relative to where the workflow runs.")
-    files: types.Named[str] = about(
+    folder: str = describe_key("Where the files are, relative to where the workflow runs.")
+    files: types.Named[str] = describe_key(
         "By task, a NumPy file of counts: a row for each query, a column for each class. What is "
         "not there is left out."
     )
@@ -99,18 +101,22 @@ class AuthorsVotes(types.Section):
 class Adversaries(types.Section):
     """Attacks on the teachers of this run: one record of one teacher is replaced."""
 
-    data: Literal["any", "embedded", "paper"] = about("The value of `data` that runs them.")
-    tasks: types.Distinct[str] = about("The first of these tasks of PATE that is run is attacked.")
+    data: Literal["any", "embedded", "paper"] = describe_key("The value of `data` that runs them.")
+    tasks: types.Distinct[str] = describe_key(
+        "The first of these tasks of PATE that is run is attacked."
+    )
     m: types.Allowance
-    queries: types.integer(ge=1, le=1000) = about("Labels that an adversary sees.")
-    records: types.integer(ge=1, le=1000) = about(
+    queries: types.integer(ge=1, le=1000) = describe_key("Labels that an adversary sees.")
+    records: types.integer(ge=1, le=1000) = describe_key(
         "Real records, and as many poisoned ones, that are tried; the worst is shown."
     )
-    retrainings: types.integer(ge=4, le=100_000) = about(
+    retrainings: types.integer(ge=4, le=100_000) = describe_key(
         "Trainings of a private teacher with and without the record, of each so many."
     )
-    draws: types.integer(ge=100, le=10_000_000) = about("Runs of a mechanism on either side.")
-    confidence: types.number(gt=0, lt=1) = about("Of all intervals at once.")
+    draws: types.integer(ge=100, le=10_000_000) = describe_key(
+        "Runs of a mechanism on either side."
+    )
+    confidence: types.number(gt=0, lt=1) = describe_key("Of all intervals at once.")
 
 
 class Studies(types.Section):
@@ -119,8 +125,10 @@ class Studies(types.Section):
     best_label: types.Maybe[BestLabel]
     many_labels: types.Maybe[ManyLabels]
     equal_budget: types.Maybe[EqualBudget]
-    interactive_students: types.Maybe[types.Named[InteractiveStudents]] = about("By task of PATE.")
-    authors_labels: types.Maybe[types.Named[str]] = about(
+    interactive_students: types.Maybe[types.Named[InteractiveStudents]] = describe_key(
+        "By task of PATE."
+    )
+    authors_labels: types.Maybe[types.Named[str]] = describe_key(
         "By task of PATE, the data set of labels that the authors' ensemble released."
     )
     gan_student: types.Maybe[GanStudent]
@@ -143,20 +151,24 @@ class Studies(types.Section):
             if tasks[name] and (tasks[name].student != "vat" or tasks[name].confident.queries < 2):
                 allowed = "left out: two rounds need a network and two queries"
                 yield f"interactive_students.{name}", name, allowed
-        known = settings.datasets.of("labels", stand_in=False)
+        known = settings.datasets.select_names("labels", stand_in=False)
         for task, name in (self.authors_labels or {}).items():
             if name not in known:
                 allowed = f"one of the data sets that hold labels: {', '.join(known) or 'none'}"
                 yield f"authors_labels.{task}", name, allowed
         if self.adversaries:
-            plain = [name for name, task in settings.pate.chosen().items() if task.kind == "plain"]
+            plain = [
+                name for name, task in settings.pate.enabled_tasks().items() if task.kind == "plain"
+            ]
             for index, name in enumerate(self.adversaries.tasks):
                 if name not in tasks or (tasks[name] and name not in plain):
                     allowed = f"one of pate.tasks whose teachers are plain: {', '.join(plain)}"
                     yield f"adversaries.tasks[{index}]", name, allowed
             if self.adversaries.data in ("any", settings.data):
                 most = settings.darrm.K
-                yield from types.at_most("adversaries.m", self.adversaries.m, most, "darrm.K")
+                yield from types.find_numbers_above(
+                    "adversaries.m", self.adversaries.m, most, "darrm.K"
+                )
 
 
 def check_or_exit(values: Mapping, settings: Configuration) -> Studies:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.papers.dpbag.votes import BaggedVotes, pack
+from private_ensembles.papers.dpbag.votes import BaggedVotes, pack_votes
 from private_ensembles.training.data.shards import draw_partitions, shard_of_record
 
 
@@ -16,6 +16,6 @@ def bagged():
         chance = generator.random(queries)
         votes = (generator.random((k, n, queries)) < chance).astype(np.uint8)
         shards = shard_of_record(draw_partitions(records, n, range(k), seed, "test"), records)
-        return BaggedVotes(pack(votes), shards, queries), votes
+        return BaggedVotes(pack_votes(votes), shards, queries), votes
 
     return draw

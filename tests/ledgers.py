@@ -21,7 +21,7 @@ def made_up(plan: ReleasePlan, epsilon: float) -> Release:
 def releases(own: str | Path = "results/own") -> list[Release]:
     """Return the releases on the ledger of a folder, its hashes checked; none without a ledger."""
     path = Path(own) / "ledger.sqlite"
-    return list(Record.checked(path).releases) if path.exists() else []
+    return list(Record.read_verified(path).releases) if path.exists() else []
 
 
 def seen_is_charged(own: str | Path = "results/own") -> None:

@@ -37,13 +37,13 @@ def test_labels_from_votes_runs_and_plans_what_it_then_gets(root):
 def test_the_example_plans_without_a_look_at_the_votes_that_it_releases(root, monkeypatch):
     """Neither their counts nor their truth may reach the planner."""
     seen = []
-    plan = ranking.plan
+    plan = ranking.rank_mechanisms
 
     def planning(task, counts, truth, names, meter=None):
         seen.append((counts, truth))
         return plan(task, counts, truth, ["gnmax_analytic"])
 
-    monkeypatch.setattr(ranking, "plan", planning)
+    monkeypatch.setattr(ranking, "rank_mechanisms", planning)
     names = runpy.run_path(str(root / "examples" / "labels_from_votes.py"))
     number = len(names["counts"])
     assert (names["released"].labels >= 0).sum() > 100

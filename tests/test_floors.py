@@ -54,7 +54,12 @@ PARTS["pate"] |= {"dpbag"}
 PARTS["nzc"] |= {"pate"}
 # What lays out results sees tables; how they were computed, and from what, is not its business.
 # Of mechanisms it knows the facts that it shows: the order, the labels and the looks.
-SEES_TABLES = ("labels.names", "labels.registry", "labels.assumed_profile", "papers.common.style")
+SEES_TABLES = (
+    "labels.display_names",
+    "labels.registry",
+    "labels.assumed_profile",
+    "papers.common.style",
+)
 SEES_TABLES += ("papers.all", "papers.common.findings", "papers.compare")
 
 

@@ -20,7 +20,7 @@ TEXT = "\n".join(
 # Without line breaks, which say nothing.
 WORDS = " ".join(TEXT.split())
 NAMES = {
-    registry.entry(name).label: name
+    registry.get_entry(name).label: name
     for name in ("gnmax", "gnmax_analytic", "ladder", "darrm_sub", "darrm_opt", "majority_private")
 }
 
@@ -121,8 +121,10 @@ def test_the_readme_s_tallies_by_paper_are_those_of_the_published_comparison():
 def test_the_readme_says_how_far_a_budget_goes_as_the_planner_does():
     """README: right labels by teachers, labels and epsilon; tests/benchmarks runs the planner."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert right_labels.shown(published("benchmarks/right_labels")) in readme
-    assert f"alone is right on {100 * right_labels.one_teacher():.0f} %" in " ".join(readme.split())
+    assert right_labels.format_shares(published("benchmarks/right_labels")) in readme
+    assert f"alone is right on {100 * right_labels.teacher_accuracy():.0f} %" in " ".join(
+        readme.split()
+    )
 
 
 def test_the_page_on_darrm_counts_as_the_comparison_does():
@@ -142,8 +144,8 @@ def test_odds_in_the_readme_are_those_of_its_epsilon():
 
 # The table has no row of DaRRM by subsampling and of a committee.
 AUDIT = {
-    registry.entry(name).label: name
-    for name in registry.of_one_label()
+    registry.get_entry(name).label: name
+    for name in registry.single_label_mechanisms()
     if name not in ("darrm_sub", "committee")
 }
 

@@ -23,13 +23,13 @@ class Generator(pategan.Generator):
         )
 
 
-def watched(num_teachers, votes, scale, orders):
+def record_moments(num_teachers, votes, scale, orders):
     moments = accountant(num_teachers, votes, scale, orders)
     charged.append((len(votes), scale, moments.numpy()))
     return moments
 
 
-accountant, pategan.moments_acc, pategan.Generator = pategan.moments_acc, watched, Generator
+accountant, pategan.moments_acc, pategan.Generator = pategan.moments_acc, record_moments, Generator
 np.random.seed(0)  # noqa: NPY002 (the package draws from it)
 torch.manual_seed(0)
 bounds = [MinMaxTransformer(lower=-5, upper=5) for _ in range(2)]

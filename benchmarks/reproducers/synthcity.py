@@ -19,18 +19,18 @@ labelled, charged, shown = [], [], []
 vote, charge = pategan.Teachers.pate_lamda, pategan.PATEGAN._update_alpha
 
 
-def watched_vote(self, x):
+def record_vote(self, x):
     answer = vote(self, x)
     labelled.append(len(answer[2]))
     return answer
 
 
-def watched_charge(self, n0, n1):
+def record_charge(self, n0, n1):
     charged.append(len(n0))
     return charge(self, n0, n1)
 
 
-class Watched(pategan.TabularGAN):
+class RecordingGAN(pategan.TabularGAN):
     """The package's GAN; what its discriminator is given in training is written down."""
 
     def __init__(self, *args, **options):
@@ -40,8 +40,8 @@ class Watched(pategan.TabularGAN):
         )
 
 
-pategan.Teachers.pate_lamda, pategan.PATEGAN._update_alpha = watched_vote, watched_charge
-pategan.TabularGAN = Watched
+pategan.Teachers.pate_lamda, pategan.PATEGAN._update_alpha = record_vote, record_charge
+pategan.TabularGAN = RecordingGAN
 np.random.seed(0)  # noqa: NPY002 (the package draws from it)
 torch.manual_seed(0)
 data = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["a", "b"])

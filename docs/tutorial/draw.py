@@ -34,7 +34,7 @@ def examples() -> dict:
 
 def draw_attack(page: dict, path: Path) -> None:
     """Where one vote decides, and how many published labels each patient changes."""
-    with style.figure(1, 2, size=(7.8, 3.4)) as (drawn, (plane, patients)):
+    with style.open_figure(1, 2, size=(7.8, 3.4)) as (drawn, (plane, patients)):
         for chosen, color, name in (
             (~page["close"], GREY, "at least seven agree"),
             (page["close"], style.BLACK, "one vote decides"),
@@ -52,8 +52,8 @@ def draw_attack(page: dict, path: Path) -> None:
             ylabel="published labels that change",
             title="the same labels without one patient",
         )
-        style.legend(drawn, plane, "lower", 2)
-        style.save(drawn, path)
+        style.add_legend(drawn, plane, "lower", 2)
+        style.save_figure(drawn, path)
 
 
 def draw_one_label(page: dict, path: Path) -> None:
@@ -67,26 +67,26 @@ def draw_one_label(page: dict, path: Path) -> None:
             (2 * votes - 11) / (math.sqrt(2) * page["sigma"])
         ),
     }
-    with style.figure(size=(5.2, 3.4)) as (drawn, axis):
+    with style.open_figure(size=(5.2, 3.4)) as (drawn, axis):
         for (name, chances), look in zip(curves.items(), style.SEQUENCE, strict=False):
             axis.plot(votes, chances, label=name, **look)
         axis.set(xlabel='teachers who say "ill", of 11', ylabel='chance that "ill" is published')
         axis.set_xticks(votes)
-        style.legend(drawn, axis, "lower", 2)
-        style.save(drawn, path)
+        style.add_legend(drawn, axis, "lower", 2)
+        style.save_figure(drawn, path)
 
 
 def draw_many_labels(page: dict, path: Path) -> None:
     """The share of right labels over their number, all within one budget."""
-    with style.figure(size=(5.2, 3.4)) as (drawn, axis):
+    with style.open_figure(size=(5.2, 3.4)) as (drawn, axis):
         for teachers, look in zip(TEACHERS, style.SEQUENCE, strict=False):
             shares = [page["right"](teachers, labels) for labels in LABELS]
             axis.plot(LABELS, shares, label=f"{teachers} teachers", **look)
         axis.axhline(0.5, color=GREY, linewidth=0.8)
         axis.set(xscale="log", xlabel="labels, ε = 2 together", ylabel="share of right labels")
-        style.plain_ticks(axis.xaxis, (1, 10, 100, 1000))
-        style.legend(drawn, axis, "lower", 3)
-        style.save(drawn, path)
+        style.set_plain_ticks(axis.xaxis, (1, 10, 100, 1000))
+        style.add_legend(drawn, axis, "lower", 3)
+        style.save_figure(drawn, path)
 
 
 def main(folder: Path) -> None:

@@ -16,13 +16,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles.audit.histograms import leading_pairs
-from private_ensembles.base.sources import Seeded
+from private_ensembles.base.noise_sources import SeededNoise
 from private_ensembles.base.streams import generator
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.laws.law import Law
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.training.data.images import LabelledImages
@@ -31,7 +36,7 @@ from private_ensembles.training.teachers.accounting import epsilon_group
 from private_ensembles.training.teachers.ensemble import train_ensemble
 from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import Randomness
-from private_ensembles.training.teachers.training import training_of
+from private_ensembles.training.teachers.training import build_training
 from private_ensembles.training.teachers.voting import cast_votes
 from studies.adversaries.known_pair import attack, pair_epsilon
 
@@ -42,7 +47,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Setting:
+class AttackedMechanism:
     """A mechanism under attack.
 
     proven: epsilon at delta of all labels, for one record that is replaced.
@@ -56,9 +61,9 @@ class Setting:
 
     def outcomes(self, counts: NDArray) -> NDArray[np.float64]:
         """Return Pr[outcome] on each query, (queries, outcomes)."""
-        return self.law.outcomes(counts, self.parameters)
+        return self.law.outcome_distribution(counts, self.parameters)
 
-    def tells(self, counts: NDArray, others: NDArray) -> NDArray[np.float64]:
+    def jeffreys_divergences(self, counts: NDArray, others: NDArray) -> NDArray[np.float64]:
         """Return what each query tells of the two lists: Jeffreys' divergence, (queries,)."""
         told = np.zeros(len(counts))
         moved = (counts != others).any(axis=1)
@@ -92,10 +97,10 @@ class Target:
         self.shard = shards[TEACHER]
         self.seed, self.path = seed, (dataset.name, training_seed)
         self.others = votes.histogram() - self._one_hot(votes.votes[:, TEACHER])
-        self.own = self.retrained(None)
+        self.own_votes = self.retrain(None)
 
-    def retrained(
-        self, record: tuple | None, *again: int | str, queries: slice | list = slice(None)
+    def retrain(
+        self, record: tuple | None, *stream: int | str, queries: slice | list = slice(None)
     ) -> NDArray[np.int64]:
         """Return the teacher's votes, (queries,), after one training.
 
@@ -115,7 +120,7 @@ class Target:
             self.dataset.pixel_max,
             self.dataset.n_classes,
         )
-        randomness = Randomness(self.seed, (*self.path, *again))
+        randomness = Randomness(self.seed, (*self.path, *stream))
         states = train_ensemble(
             self.kind, records, self.training, randomness, members=[TEACHER], device=self.device
         )
@@ -128,7 +133,7 @@ class Target:
             device=self.device,
         )[:, 0].astype(np.int64)
 
-    def counts(self, votes: NDArray) -> NDArray[np.int64]:
+    def count_votes(self, votes: NDArray) -> NDArray[np.int64]:
         """Return all votes, (queries, classes), if the teacher votes like this."""
         return self.others + self._one_hot(votes)
 
@@ -154,40 +159,42 @@ def poisoned_records(target: Target, number: int) -> tuple[list[tuple], NDArray[
     leads = np.take_along_axis(pool, order, axis=1)
     closest = np.argsort(leads[:, 0] - leads[:, 1], kind="stable")[:number]
     front = order[closest, :2]
-    labels = np.where(front[:, 0] == target.own[closest], front[:, 1], front[:, 0])
+    labels = np.where(front[:, 0] == target.own_votes[closest], front[:, 1], front[:, 0])
     images = target.dataset.test_images[closest]
     return list(zip([0] * number, images, labels, strict=True)), closest
 
 
-def asked(
-    told: Sequence[NDArray], given: NDArray[np.int64], queries: int
+def choose_queries(
+    divergences: Sequence[NDArray], random_queries: NDArray[np.int64], queries: int
 ) -> Iterator[tuple[str, int, NDArray[np.int64]]]:
     """Yield (how queries are asked, which record, which queries) of the record that tells most.
 
     told: for each record what each query tells, (pool,). given: queries drawn at random.
     """
     ways: dict[str, Callable[[NDArray], NDArray]] = {
-        "given": lambda told: given,
+        "given": lambda told: random_queries,
         "chosen": lambda told: np.argsort(-told, kind="stable")[:queries],
         "repeated": lambda told: np.full(queries, np.argmax(told)),
     }
     for name, way in ways.items():
-        chosen = [way(each) for each in told]
-        sums = [each[index].sum() for each, index in zip(told, chosen, strict=True)]
+        chosen = [way(each) for each in divergences]
+        sums = [each[index].sum() for each, index in zip(divergences, chosen, strict=True)]
         best = int(np.argmax(sums))
         yield name, best, chosen[best]
 
 
-def worst_votes(setting: Setting, n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:
+def worst_votes(
+    setting: AttackedMechanism, n_teachers: int, n_classes: int
+) -> tuple[NDArray, NDArray]:
     """Return the two histograms one vote apart that tell most, of `leading_pairs`: (1, C) each."""
     rows, pairs = leading_pairs(n_teachers, n_classes)
     first, second = rows[pairs[:, 0]], rows[pairs[:, 1]]
-    best = int(np.argmax(setting.tells(first, second)))
+    best = int(np.argmax(setting.jeffreys_divergences(first, second)))
     return first[[best]], second[[best]]
 
 
-def scores(
-    setting: Setting, here: NDArray, there: NDArray, runs: int, sources: Sequence
+def draw_log_likelihood_ratios(
+    setting: AttackedMechanism, here: NDArray, there: NDArray, runs: int, sources: Sequence
 ) -> list[NDArray[np.float64]]:
     """Return the log-likelihood ratios of all labels of `runs` releases from either votes.
 
@@ -200,7 +207,7 @@ def scores(
         return [np.zeros(runs), np.zeros(runs)]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.log(setting.outcomes(here)) - np.log(setting.outcomes(there))
-    first = int(setting.law.silent)  # no answer, -1, is the first outcome
+    first = int(setting.law.may_abstain)  # no answer, -1, is the first outcome
     sides = []
     for counts, source in zip((here, there), sources, strict=True):
         total = np.empty(runs)
@@ -208,14 +215,14 @@ def scores(
         for start in range(0, runs, size):
             number = min(size, runs - start)
             many = np.tile(counts, (number, 1))
-            labels = setting.law.draw(many, setting.parameters, Seeded(source))
+            labels = setting.law.draw(many, setting.parameters, SeededNoise(source))
             labels = np.asarray(labels, dtype=np.int64).reshape(number, len(counts)) + first
             total[start : start + number] = ratios[np.arange(len(counts)), labels].sum(axis=1)
         sides.append(total)
     return sides
 
 
-def pate_settings(settings: Mapping, queries: int, n_classes: int) -> list[Setting]:
+def pate_settings(settings: Mapping, queries: int, n_classes: int) -> list[AttackedMechanism]:
     """Return GNMax and Confident-GNMax with the noise of one of PATE's tasks.
 
     settings: K, delta, confident (threshold, sigma1, sigma2). Proven: what Q labels cost whose
@@ -228,19 +235,21 @@ def pate_settings(settings: Mapping, queries: int, n_classes: int) -> list[Setti
     )
     found = []
     for name, parameters in (
-        ("gnmax", replace(checked.of_label, **size)),
+        ("gnmax", replace(checked.label_noise, **size)),
         ("confident_gnmax", checked),
     ):
-        exact = load(f"{name}_exact")
+        exact = load_mechanism(f"{name}_exact")
         task = Task(
             Ensemble(settings["K"], n_classes), Budget(1.0, settings["delta"]), Wanted(queries)
         )
         proven = exact.cost(task, parameters).proven
-        found.append(Setting(name, exact.law, parameters, settings["delta"], proven))
+        found.append(AttackedMechanism(name, exact.law, parameters, settings["delta"], proven))
     return found
 
 
-def darrm_setting(settings: Mapping, gamma: NDArray, queries: int, records: int) -> Setting:
+def darrm_setting(
+    settings: Mapping, gamma: NDArray, queries: int, records: int
+) -> AttackedMechanism:
     """Return DaRRM's labels of private teachers, K of them on disjoint shards.
 
     settings: K, m, epsilon, Delta, delta_gamma, training. A record reaches one teacher, of which
@@ -250,7 +259,7 @@ def darrm_setting(settings: Mapping, gamma: NDArray, queries: int, records: int)
     own = {
         key: value for key, value in settings["training"].items() if key not in ("model", "shards")
     }
-    training = training_of("private", own)
+    training = build_training("private", own)
     plan = training.schedule(records)
     proven = epsilon_group(
         training.noise_multiplier, plan.sample_rate, plan.steps, settings["Delta"]
@@ -264,7 +273,9 @@ def darrm_setting(settings: Mapping, gamma: NDArray, queries: int, records: int)
         settings["Delta"],
         gamma=np.asarray(gamma),
     )
-    return Setting("darrm_opt", load("darrm_opt").law, parameters, settings["Delta"], proven)
+    return AttackedMechanism(
+        "darrm_opt", load_mechanism("darrm_opt").law, parameters, settings["Delta"], proven
+    )
 
 
 @dataclass(frozen=True)
@@ -275,7 +286,7 @@ class Attacks:
     settings: Mapping
     seed: int
 
-    def rows(self, mechanisms: Sequence[Setting], known: str) -> list[dict]:
+    def run_attacks(self, mechanisms: Sequence[AttackedMechanism], known: str) -> list[dict]:
         """Return a row for each mechanism and adversary; known: what of the training is known."""
         target, number, queries = self.target, self.settings["records"], self.settings["queries"]
         name = target.dataset.name
@@ -290,24 +301,24 @@ class Attacks:
             "natural": natural_records(target, number, source),
             "poisoned": poisoned_records(target, number)[0],
         }
-        before = target.counts(target.own)[:pool]
+        before = target.count_votes(target.own_votes)[:pool]
         after = {
-            kind: [target.counts(target.retrained(record))[:pool] for record in records]
+            kind: [target.count_votes(target.retrain(record))[:pool] for record in records]
             for kind, records in tried.items()
         }
         rows = []
         for setting in mechanisms:
             for kind, neighbours in after.items():
-                told = [setting.tells(before, each) for each in neighbours]
-                for way, best, index in asked(told, given, queries):
+                told = [setting.jeffreys_divergences(before, each) for each in neighbours]
+                for way, best, index in choose_queries(told, given, queries):
                     pair = before[index], neighbours[best][index]
-                    rows.append(self._row(setting, kind, way, known, *pair))
+                    rows.append(self._attack_row(setting, kind, way, known, *pair))
             worst = worst_votes(setting, target.K, target.dataset.n_classes)
             pair = [np.repeat(counts, queries, axis=0) for counts in worst]
-            rows.append(self._row(setting, "teacher", "repeated", known, *pair))
+            rows.append(self._attack_row(setting, "teacher", "repeated", known, *pair))
         return rows
 
-    def hidden_training(self, setting: Setting) -> dict:
+    def attack_hidden_training(self, setting: AttackedMechanism) -> dict:
         """Return the row of a poisoned record if the noise of DP-SGD is unknown, too.
 
         The teacher is trained again and again with and without the record. Asked for is the
@@ -325,9 +336,9 @@ class Attacks:
         for side, replaced in enumerate((record, None)):
             seen = []
             for run in range(self.settings["retrainings"]):
-                vote = target.retrained(replaced, "adversary", side, run, queries=[place])[0]
+                vote = target.retrain(replaced, "adversary", side, run, queries=[place])[0]
                 counts = np.tile(target.others[place] + ones[vote], (queries, 1))
-                noise = Seeded(generator(self.seed, *path, side, run))
+                noise = SeededNoise(generator(self.seed, *path, side, run))
                 drawn = setting.law.draw(counts, setting.parameters, noise)
                 seen.append(int((np.asarray(drawn) == label).sum()))
             counted.append(seen)
@@ -338,32 +349,42 @@ class Attacks:
             threshold=queries * float(chances.mean()),
             confidence=self.settings["row_confidence"],
         )
-        return self._told(setting, "poisoned", "repeated", "nothing", found) | {
+        return self._describe_attack(setting, "poisoned", "repeated", "nothing", found) | {
             "moved_votes": None,
             "exact_epsilon": None,
             "proven_epsilon": setting.proven,
         }
 
-    def _row(
-        self, setting: Setting, record: str, way: str, known: str, here: NDArray, there: NDArray
+    def _attack_row(
+        self,
+        setting: AttackedMechanism,
+        record: str,
+        way: str,
+        known: str,
+        here: NDArray,
+        there: NDArray,
     ) -> dict:
         path = "adversaries", self.target.dataset.name, setting.mechanism, record, way
         sources = [generator(self.seed, *path, side) for side in range(2)]
-        first, second = scores(setting, here, there, self.settings["draws"], sources)
+        first, second = draw_log_likelihood_ratios(
+            setting, here, there, self.settings["draws"], sources
+        )
         found = attack(first, second, setting.delta, confidence=self.settings["row_confidence"])
-        errors = setting.law.error(int(here[0].sum()), here.shape[1], setting.parameters)
+        errors = setting.law.numerical_error(int(here[0].sum()), here.shape[1], setting.parameters)
         exact = pair_epsilon(
             setting.outcomes(here), setting.outcomes(there), setting.delta, **errors
         )
         # With DP-SGD's noise known, a teacher's vote is a certainty, of which nothing is proven.
         proven = setting.proven if known == "everything" else None
-        return self._told(setting, record, way, known, found) | {
+        return self._describe_attack(setting, record, way, known, found) | {
             "moved_votes": int((here != there).any(axis=1).sum()),
             "exact_epsilon": exact,
             "proven_epsilon": proven,
         }
 
-    def _told(self, setting: Setting, record: str, way: str, known: str, found) -> dict:
+    def _describe_attack(
+        self, setting: AttackedMechanism, record: str, way: str, known: str, result
+    ) -> dict:
         return {
             "dataset": self.target.dataset.name,
             "stand_in": self.target.dataset.stand_in,
@@ -374,15 +395,15 @@ class Attacks:
             "training_known": known,
             "queries": self.settings["queries"],
             "delta": setting.delta,
-            "observed_lower": found.lower,
-            "observed": found.point,
-            "observed_upper": found.upper,
-            "successes": f"{found.successes[0]}, {found.successes[1]}",
-            "runs": found.runs,
+            "observed_lower": result.lower,
+            "observed": result.point,
+            "observed_upper": result.upper,
+            "successes": f"{result.successes[0]}, {result.successes[1]}",
+            "runs": result.runs,
         }
 
 
-def study(
+def attack_ensembles(
     plain: tuple[Target, Mapping] | None,
     private: tuple[Target, Mapping, NDArray] | None,
     settings: Mapping,
@@ -414,14 +435,14 @@ def study(
         target, task = plain
         attacks = Attacks(target, settings, seed)
         found = pate_settings(task, settings["queries"], target.dataset.n_classes)
-        rows += attacks.rows(found, "everything")
+        rows += attacks.run_attacks(found, "everything")
         progress("plain teachers are done")
     if private is not None:
         target, task, gamma = private
         attacks = Attacks(target, settings, seed)
         setting = darrm_setting(task, gamma, settings["queries"], len(target.shard))
-        rows += attacks.rows([setting], "noise")
-        rows.append(attacks.hidden_training(setting))
+        rows += attacks.run_attacks([setting], "noise")
+        rows.append(attacks.attack_hidden_training(setting))
     table = pd.DataFrame(rows)
     last = {name: table.pop(name) for name in ("moved_votes", "exact_epsilon", "proven_epsilon")}
     table["moved_votes"] = last["moved_votes"].astype("Int64")

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles.labels import names
+from private_ensembles.labels import display_names
 from private_ensembles.papers.common import style
 
 _ADVERSARIES = {
@@ -27,23 +27,23 @@ def draw(table: pd.DataFrame, *paths: str) -> None:
     groups = list(table.groupby(["mechanism", "training_known"], sort=False))
     heights = [len(rows) + 1.2 for _, rows in groups]
     size = (8.6, 1.5 + 0.27 * sum(heights))
-    with style.figure(len(groups), 1, size=size, height_ratios=heights, squeeze=False) as (
+    with style.open_figure(len(groups), 1, size=size, height_ratios=heights, squeeze=False) as (
         drawn,
         axes,
     ):
         for axis, ((mechanism, known), rows) in zip(axes[:, 0], groups, strict=True):
-            _panel(axis, rows.reset_index(drop=True))
+            _draw_panel(axis, rows.reset_index(drop=True))
             # Whose noise was given is neither published nor found for a budget: the family's name.
-            family = names.mechanism(mechanism).split(",")[0]
-            title = f"{family}: δ = {style.number(rows['delta'].iloc[0])}"
+            family = display_names.mechanism_label(mechanism).split(",")[0]
+            title = f"{family}: δ = {style.format_number(rows['delta'].iloc[0])}"
             hidden = {"noise": ", DP-SGD's noise known", "nothing": ", DP-SGD's noise hidden"}
             axis.set_title(title + hidden.get(known, ""), loc="left")
         axes[-1, 0].set_xlabel("ε of all labels together")
-        drawn.legend(*_legend(axes), loc="outside upper center", ncols=3)
-        style.save(drawn, *paths)
+        drawn.legend(*_collect_legend(axes), loc="outside upper center", ncols=3)
+        style.save_figure(drawn, *paths)
 
 
-def _panel(axis, rows: pd.DataFrame) -> None:
+def _draw_panel(axis, rows: pd.DataFrame) -> None:
     def inside(values):
         return values.clip(_LOW, _HIGH)
 
@@ -73,7 +73,7 @@ def _panel(axis, rows: pd.DataFrame) -> None:
     axis.grid(False, axis="y")
 
 
-def _legend(axes) -> tuple[list, list[str]]:
+def _collect_legend(axes) -> tuple[list, list[str]]:
     """Return each handle once, of whichever panel has it."""
     found = {}
     for axis in axes[:, 0]:

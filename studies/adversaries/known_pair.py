@@ -15,7 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.loss_distribution import LossDistribution, dominating_masses
+from private_ensembles.accounting.privacy_loss_distribution import (
+    PrivacyLossDistribution,
+    dominating_masses,
+)
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
@@ -63,13 +66,16 @@ def pair_epsilon(
     Raises:
         ValueError: for other shapes, probabilities outside [0, 1], and delta out of range.
     """
-    first, second = _checked(first, second)
-    checks.probability(delta=delta, zero=False, one=False)
+    first, second = _check_distributions(first, second)
+    checks.check_probability(delta=delta, zero=False, one=False)
     errors = relative_error, absolute_error
-    return max(_one_way(first, second, delta, *errors), _one_way(second, first, delta, *errors))
+    return max(
+        _one_sided_epsilon(first, second, delta, *errors),
+        _one_sided_epsilon(second, first, delta, *errors),
+    )
 
 
-def _one_way(
+def _one_sided_epsilon(
     first: NDArray, second: NDArray, delta: float, relative: float, absolute: float
 ) -> float:
     """Return epsilon at delta of Pr[. | first] against Pr[. | second]."""
@@ -95,7 +101,7 @@ def _one_way(
         masses = np.convolve(masses, mine)
         leaks.append(leak)
         whole *= max(1.0, math.fsum(mine) + leak)
-    total = LossDistribution(
+    total = PrivacyLossDistribution(
         masses * (1 + _SLACK),
         -(len(masses) // 2),
         interval,
@@ -105,7 +111,7 @@ def _one_way(
 
 
 @dataclass(frozen=True)
-class Observed:
+class AttackResult:
     """What one attack showed of epsilon at delta, at a confidence that holds for all together.
 
     lower: epsilon is at least this, with that confidence; point: what the shares themselves say;
@@ -129,7 +135,7 @@ def attack(
     *,
     threshold: float | None = None,
     confidence: float = 0.95,
-) -> Observed:
+) -> AttackResult:
     """Return what a test by scores shows of epsilon: labels' scores beyond a threshold.
 
     The first half of the runs chooses the threshold and the direction, the second half counts what
@@ -160,8 +166,8 @@ def attack(
         )
     if np.isnan(scores).any():
         raise ValueError("on_first, on_second: NaN: must be numbers")
-    checks.probability(delta=delta, one=False)
-    checks.probability(confidence=confidence, zero=False, one=False)
+    checks.check_probability(delta=delta, one=False)
+    checks.check_probability(confidence=confidence, zero=False, one=False)
     if threshold is not None:
         event, counted = (0, threshold), scores
     else:
@@ -169,16 +175,16 @@ def attack(
         event, counted = _best_event(scores[:, :half], delta), scores[:, -half:]
     runs = counted.shape[1]
     if event is None:
-        return Observed(0.0, 0.0, 0.0, (0, 0), runs, confidence)
+        return AttackResult(0.0, 0.0, 0.0, (0, 0), runs, confidence)
     likelier, threshold = event
     beyond = counted >= threshold if likelier == 0 else counted < threshold
     hits = [int(beyond[side].sum()) for side in (likelier, 1 - likelier)]
     low, high = clopper_pearson(hits, runs, (1 - confidence) / 2)
     chances = np.array(hits) / runs
-    return Observed(
-        _ratio(low[0], high[1], delta),
-        _ratio(chances[0], chances[1], delta),
-        _ratio(high[0], low[1], delta),
+    return AttackResult(
+        _observed_epsilon(low[0], high[1], delta),
+        _observed_epsilon(chances[0], chances[1], delta),
+        _observed_epsilon(high[0], low[1], delta),
         (hits[0], hits[1]),
         runs,
         confidence,
@@ -195,19 +201,19 @@ def _best_event(scores: NDArray, delta: float) -> tuple[int, float] | None:
         counts = beyond if likelier == 0 else runs - beyond
         low, high = clopper_pearson(counts, runs, 0.05)
         for place in range(len(thresholds)):
-            found = _ratio(low[likelier, place], high[1 - likelier, place], delta)
+            found = _observed_epsilon(low[likelier, place], high[1 - likelier, place], delta)
             if found > best:
                 best, chosen = found, (likelier, float(thresholds[place]))
     return chosen
 
 
-def _ratio(chance: float, other: float, delta: float) -> float:
+def _observed_epsilon(chance: float, other: float, delta: float) -> float:
     if chance <= delta:
         return 0.0
     return max(0.0, math.log((chance - delta) / other)) if other > 0 else math.inf
 
 
-def _checked(first: ArrayLike, second: ArrayLike) -> tuple[NDArray, NDArray]:
+def _check_distributions(first: ArrayLike, second: ArrayLike) -> tuple[NDArray, NDArray]:
     pair = [np.asarray(each, dtype=np.float64) for each in (first, second)]
     if pair[0].ndim != 2 or pair[0].shape != pair[1].shape or pair[0].shape[1] < 2:
         raise ValueError(

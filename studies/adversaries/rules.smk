@@ -8,7 +8,7 @@ rule attack_ensembles:
     message:
         "Attacking the teachers of this run by natural and poisoned records"
     input:
-        **adversaries.read(main.settings, ATTACKED),
+        **adversaries.input_files(main.settings, ATTACKED),
     output:
         table=shown("results/studies/tables/adversaries.csv"),
         png=shown("results/studies/figures/adversaries.png"),

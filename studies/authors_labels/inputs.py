@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 
-from private_ensembles.base.numbers import instance
+from private_ensembles.base.parameter_names import join_parameters
 from private_ensembles.run.configuration import Configuration
 
 
-def at_hand(settings: Configuration, asked: Mapping[str, str] | None) -> dict[str, str]:
+def find_datasets(settings: Configuration, study: Mapping[str, str] | None) -> dict[str, str]:
     """Return, by task that is run, the data set of its authors' labels, if that is at hand.
 
     Labels of other queries than the pool's, or of other classes, are left out.
     """
     datasets, found = settings.datasets, {}
-    for task, name in (asked or {}).items():
-        if task not in settings.pate.running() or not settings.available(name):
+    for task, name in (study or {}).items():
+        if task not in settings.pate.running_tasks() or not settings.is_available(name):
             continue
         chosen = settings.pate.tasks[task]
         same_classes = datasets[name].n_classes == datasets[chosen.dataset].n_classes
@@ -22,7 +22,7 @@ def at_hand(settings: Configuration, asked: Mapping[str, str] | None) -> dict[st
     return found
 
 
-def students(settings: Configuration, task: str) -> list[str]:
+def student_files(settings: Configuration, task: str) -> list[str]:
     """Return the summaries of a task's students of these labels, one for each seed."""
-    names = (instance(task=task, seed=seed) for seed in settings.pate.seeds(task))
+    names = (join_parameters(task=task, seed=seed) for seed in settings.pate.seeds(task))
     return [f"results/studies/authors_labels/{name}.csv" for name in names]

@@ -33,7 +33,7 @@ rule tabulate_authors_labels:
     input:
         TRUTH.values(),
         RELEASED.values(),
-        students=[authors_labels.students(main.settings, task) for task in AUTHORS_LABELS],
+        students=[authors_labels.student_files(main.settings, task) for task in AUTHORS_LABELS],
     output:
         shown("results/studies/tables/authors_labels.csv"),
     params:

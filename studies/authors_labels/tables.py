@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 
-def authors_labels(
+def summarise_authors_labels(
     released: dict[str, tuple[np.ndarray, np.ndarray]],
     truth: dict[str, np.ndarray],
     trained: pd.DataFrame,

@@ -4,7 +4,7 @@ import pandas as pd
 
 from private_ensembles.base import files
 from private_ensembles.training.data.released import read_released_labels
-from studies.authors_labels.tables import authors_labels
+from studies.authors_labels.tables import summarise_authors_labels
 
 with files.job(snakemake) as job:
     released = {task: read_released_labels(path) for task, path in job.params.released.items()}
@@ -14,4 +14,4 @@ with files.job(snakemake) as job:
     }
     labels = {task: (part.test_labels, part.train_queries) for task, part in released.items()}
     students = pd.concat([pd.read_csv(path) for path in job.input.students], ignore_index=True)
-    files.write_csv(job.output[0], authors_labels(labels, truth, students))
+    files.write_csv(job.output[0], summarise_authors_labels(labels, truth, students))

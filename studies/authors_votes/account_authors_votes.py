@@ -1,8 +1,8 @@
 """Account for the votes of the paper's own ensembles, those that are at hand."""
 
 from private_ensembles.base import files
-from private_ensembles.release.files.read import read_own_votes
-from studies.authors_votes.accounting import authors_votes
+from private_ensembles.release.files.votes_reader import read_own_votes
+from studies.authors_votes.accounting import account_votes
 
 with files.job(snakemake) as job:
     settings = job.params.settings
@@ -12,4 +12,4 @@ with files.job(snakemake) as job:
         )
         for task, path in job.params.files.items()
     }
-    files.write_csv(job.output[0], authors_votes(votes, settings))
+    files.write_csv(job.output[0], account_votes(votes, settings))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.pate.experiment import confident_account, noise_of
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp, threshold_rdp
@@ -14,7 +14,7 @@ from private_ensembles.papers.pate.mathematics.rounds import confident_round
 from private_ensembles.papers.pate.orders import order_grid
 
 
-def authors_votes(
+def account_votes(
     votes: Mapping[str, Votes], settings: Mapping[str, Mapping[str, object]]
 ) -> pd.DataFrame:
     """Account for Confident-GNMax on an ensemble's first queries, one row per task.
@@ -47,12 +47,14 @@ def authors_votes(
         chance = confident.answer_probability
         row["answered_sd"] = float(np.sqrt((chance * (1 - chance)).sum()))
         row["epsilon_of_the_text"] = row["epsilon"]
-        row |= _as_the_code(asked, chance, chosen)
+        row |= _account_as_published_code(asked, chance, chosen)
         rows.append(row | {"release": NOT_FOR_RELEASE})
     return pd.DataFrame(rows)
 
 
-def _as_the_code(counts: np.ndarray, chance: np.ndarray, settings: Mapping) -> dict[str, float]:
+def _account_as_published_code(
+    counts: np.ndarray, chance: np.ndarray, settings: Mapping
+) -> dict[str, float]:
     """Epsilon, its order and the Rényi cost at it, each expected over the thresholds."""
     orders, confident = order_grid(settings["orders"]), settings["confident"]
     check = {name: confident[name] for name in ("threshold", "sigma1")}

@@ -6,16 +6,16 @@ from private_ensembles.run.configuration import Configuration
 from studies.configuration import AuthorsVotes
 
 
-def at_hand(settings: Configuration, asked: AuthorsVotes | None) -> dict[str, str]:
+def find_vote_files(settings: Configuration, study: AuthorsVotes | None) -> dict[str, str]:
     """Return, by task, the files that are there; none unless the run is on the papers' data."""
-    if asked is None or settings.data != "paper":
+    if study is None or settings.data != "paper":
         return {}
-    paths = {task: Path(asked.folder) / file for task, file in asked.files.items()}
-    tasks = settings.pate.chosen()
+    paths = {task: Path(study.folder) / file for task, file in study.files.items()}
+    tasks = settings.pate.enabled_tasks()
     return {task: str(path) for task, path in paths.items() if task in tasks and path.is_file()}
 
 
-def accounting(settings: Configuration, task: str) -> dict:
+def accounting_settings(settings: Configuration, task: str) -> dict:
     """Return what the accounting for a task's votes depends on."""
     chosen = settings.pate.tasks[task]
     return {

@@ -15,9 +15,9 @@ from studies.best_label.certificate import (
     probabilities,
     repair,
     uniform_share,
-    utility_below,
+    utility_lower_bound,
 )
-from studies.best_label.objective import right_weights
+from studies.best_label.objective import correct_label_weights
 from studies.best_label.program import Program
 from studies.best_label.sorted_histograms import TieGroups
 
@@ -73,8 +73,8 @@ def best_label(
     likely. epsilon: in (0, 700]; delta: in [0, 1). Raises ValueError for arguments out of range and
     for sizes that take minutes. Source: docs/best-label.md.
     """
-    checks.within(0, _LARGEST_EPSILON, epsilon=epsilon, low_allowed=False)
-    checks.probability(delta=delta, one=False)
+    checks.check_range(0, _LARGEST_EPSILON, epsilon=epsilon, low_allowed=False)
+    checks.check_probability(delta=delta, one=False)
     program = Program(n_teachers, n_classes, epsilon, delta)
     size = program.moves.pairs.size // 2 * n_classes
     if size > MOST_MOVES:
@@ -82,17 +82,17 @@ def best_label(
             f"n_teachers = {n_teachers}, n_classes = {n_classes}: {size:,} moves times classes: "
             f"must be at most {MOST_MOVES:,}"
         )
-    program.weights = right_weights(program.histograms, accuracy)
+    program.weights = correct_label_weights(program.histograms, accuracy)
     for count in range(_ROUNDS):
         p, multipliers = interior_point.solve(program)
-        bound, rows = program.upper_bound(multipliers), program.rows
-        share = uniform_share(program, program.add_violated(p))
+        bound, rows = program.upper_bound(multipliers), program.row_count
+        share = uniform_share(program, program.add_violated_rows(p))
         utility = (1 - share) * float(program.weights @ p) + share / n_classes
         near = _SOLVED if count < _FEW else _NEARLY_SOLVED
-        if utility > (1 - near) * bound or program.rows == rows:
+        if utility > (1 - near) * bound or program.row_count == rows:
             break
     units, worst, mixed = repair(program, p)
     certificate = TableCertificate(
-        worst <= delta, worst, mixed, utility_below(program, units), min(bound, 1.0)
+        worst <= delta, worst, mixed, utility_lower_bound(program, units), min(bound, 1.0)
     )
     return BestLabel(epsilon, delta, program.histograms, units, certificate)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.base.rounding import UNIT_ROUNDOFF, below
+from private_ensembles.base.rounding import UNIT_ROUNDOFF, round_float_down
 from studies.best_label.objective import WEIGHT_ROUNDINGS
 from studies.best_label.program import Program
 from studies.best_label.sorted_histograms import TieGroups
@@ -38,7 +38,7 @@ class TableCertificate:
 
     holds: bool
     worst: float
-    mixed: float
+    uniform_share: float
     utility: float
     upper_bound: float
 
@@ -57,7 +57,7 @@ def needed_delta(program: Program, units: NDArray[np.int64]) -> float:
     # Up to two round-offs of p each, those of the growth and of the product, and of the sum.
     growth = program.growth * (1 - _ROUNDING)
     worst = 0.0
-    for x, y in program.both_orders():
+    for x, y in program.iterate_moves():
         gains = np.maximum(p[x] * (1 + _ROUNDING) - growth * p[y], 0.0)
         worst = max(worst, float(gains.sum(axis=1).max()))
     return worst * (1 + program.n_classes * _ROUNDING)
@@ -78,7 +78,7 @@ def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64],
     C = program.n_classes
     share = 0.0
     for count in range(_TRIES):
-        units = whole_units(program, (1 - share) * p + share / C)
+        units = round_to_units(program, (1 - share) * p + share / C)
         delta = needed_delta(program, units)
         if delta <= program.delta:
             return units, delta, share
@@ -94,7 +94,7 @@ def uniform_share(program: Program, needed: float) -> float:
     return over / (over + program.delta + math.expm1(program.epsilon) / program.n_classes)
 
 
-def whole_units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
+def round_to_units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return units near p, whole numbers that add up to UNITS in every histogram, (G,)."""
     sizes, starts = program.histograms.sizes, program.histograms.starts
     masses = np.maximum(p, 0.0) * sizes
@@ -108,7 +108,7 @@ def whole_units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
     return units
 
 
-def utility_below(program: Program, units: NDArray[np.int64]) -> float:
+def utility_lower_bound(program: Program, units: NDArray[np.int64]) -> float:
     """Return a lower bound on the sum of the program's weights times probabilities, both >= 0."""
     terms = program.weights * probabilities(program.histograms, units)
-    return float(below(math.fsum(terms), WEIGHT_ROUNDINGS + 4))
+    return float(round_float_down(math.fsum(terms), WEIGHT_ROUNDINGS + 4))

@@ -9,20 +9,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.labels import label_epsilon
-from private_ensembles.accounting.labels_together.account import Curve, curve
-from private_ensembles.accounting.labels_together.families import Pairs
-from private_ensembles.accounting.labels_together.scales import (
+from private_ensembles.accounting.adaptive_composition.account import PrivacyCurve, privacy_curve
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import NeighbourPairs
+from private_ensembles.accounting.adaptive_composition.scales import (
     grid_fineness,
     least_scale_of_curves,
     share_of_scale,
 )
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.planner.planning import words
+from private_ensembles.accounting.label_composition import largest_label_epsilon
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.planner.planning import describe_parameters
 from private_ensembles.labels.task import Task
 from studies.best_label.best_label import BestLabel, best_label
-from studies.best_label.objective import right_weights
-from studies.best_label.sorted_histograms import moves, tie_groups
+from studies.best_label.objective import correct_label_weights
+from studies.best_label.sorted_histograms import list_moves, tie_groups
 
 # What the table calls it, which is no mechanism of the registry.
 NAME, LABEL = "optimal_label", "Optimal label"
@@ -50,13 +50,13 @@ def compare(
     single = [(epsilon, 1) for epsilon in settings["epsilons"]]
     several = [(max(settings["epsilons"]), labels) for labels in settings["labels"] if labels > 1]
     histograms = tie_groups(**size)
-    weights = {accuracy: right_weights(histograms, accuracy) for accuracy in accuracies}
+    weights = {accuracy: correct_label_weights(histograms, accuracy) for accuracy in accuracies}
     rows = []
     for epsilon, labels in (*single, *several):
-        task = Task.read(
+        task = Task.from_dict(
             {"epsilon": epsilon, "delta": delta, "queries": labels, "labels": labels, **size}
         )
-        drawn = [*_of_mechanisms(mechanisms, task), *_of_the_best(accuracies, task)]
+        drawn = [*_mechanism_labels(mechanisms, task), *_best_labels(accuracies, task)]
         for facts, chances in drawn:
             rows += [
                 {
@@ -79,13 +79,13 @@ def compare(
     return pd.DataFrame(rows)
 
 
-def _of_mechanisms(
+def _mechanism_labels(
     mechanisms: Iterable[str], task: Task
 ) -> Iterator[tuple[dict, NDArray[np.float64]]]:
     """Facts of mechanisms, and Pr[each class of a tie group] of their labels."""
     histograms = tie_groups(task.ensemble.teachers, task.ensemble.classes)
     for name in mechanisms:
-        mechanism = load(name)
+        mechanism = load_mechanism(name)
         entry = mechanism.entry
         if (
             not entry.guarantee.hides_votes
@@ -97,22 +97,22 @@ def _of_mechanisms(
         chances = np.empty(len(histograms.sizes))
         chances[histograms.groups] = mechanism.law.distribution(histograms.counts, parameters)
         facts = {"mechanism": name, "name": entry.label, "stated": math.nan}
-        yield facts | {"parameters": words(parameters)}, chances
+        yield facts | {"parameters": describe_parameters(parameters)}, chances
 
 
-def _of_the_best(
+def _best_labels(
     accuracies: Iterable[float], task: Task
 ) -> Iterator[tuple[dict, NDArray[np.float64]]]:
     """The same of the best label, for each stated accuracy."""
     for stated in accuracies:
-        label = within(task, stated)
+        label = calibrate_best_label(task, stated)
         each = f"label_epsilon = {label.epsilon:.4g}, label_delta = {label.delta:.4g}"
         said = f"{each}, labels = {task.wanted.labels}, accuracy = {stated:.4g}"
         facts = {"mechanism": NAME, "name": LABEL, "stated": stated}
         yield facts | {"parameters": said}, label.probabilities
 
 
-def within(task: Task, accuracy: float) -> BestLabel:
+def calibrate_best_label(task: Task, accuracy: float) -> BestLabel:
     """Return the best label of which as many as the task wants keep its budget together.
 
     One label spends all of epsilon and delta. Several spend no delta each, and are charged together
@@ -122,17 +122,19 @@ def within(task: Task, accuracy: float) -> BestLabel:
     size = task.ensemble.teachers, task.ensemble.classes
     if task.wanted.labels == 1:
         return best_label(*size, task.budget.epsilon, task.budget.delta, accuracy=accuracy)
-    each = label_epsilon(task.budget.epsilon, task.wanted.labels, task.budget.delta)
+    each = largest_label_epsilon(task.budget.epsilon, task.wanted.labels, task.budget.delta)
 
     def label(share: float) -> BestLabel:
         return best_label(*size, each / share, accuracy=accuracy)
 
-    def curve_of(share: float, fineness: float) -> Curve:
+    def curve_of(share: float, fineness: float) -> PrivacyCurve:
         wanted = task.wanted.labels, task.budget.epsilon, task.budget.delta
-        return curve(pairs(label(share)), *wanted, fineness=fineness, lower=False)
+        return privacy_curve(
+            neighbouring_pairs(label(share)), *wanted, fineness=fineness, lower=False
+        )
 
     start = share_of_scale(
-        pairs(label(1)), task.wanted.labels, task.budget.epsilon, task.budget.delta
+        neighbouring_pairs(label(1)), task.wanted.labels, task.budget.epsilon, task.budget.delta
     )
     share = least_scale_of_curves(
         curve_of,
@@ -145,10 +147,10 @@ def within(task: Task, accuracy: float) -> BestLabel:
     return label(min(share, 1.0))
 
 
-def pairs(label: BestLabel) -> Pairs:
+def neighbouring_pairs(label: BestLabel) -> NeighbourPairs:
     """Return what all moves do to a label, up to the names of the classes."""
     histograms, chances = label.histograms, label.probabilities
-    listed = moves(histograms.n_teachers, histograms.n_classes)
+    listed = list_moves(histograms.n_teachers, histograms.n_classes)
     first, second = listed.pairs.T
     before, after = chances[listed.placed[first]], chances[listed.placed[second]]
-    return Pairs(before, after, 2.0**-52, 1e-300)
+    return NeighbourPairs(before, after, 2.0**-52, 1e-300)

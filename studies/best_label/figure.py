@@ -20,29 +20,29 @@ def draw_best_label(study: pd.DataFrame, *paths: str) -> None:
     study = study[study["mechanism"].isin(DRAWN) & (study["accuracy"] == study["accuracy"].iloc[0])]
     budget = study["epsilon"].max()
     first = study.iloc[0]
-    with style.figure(1, 2, size=(8.5, 4.4)) as (drawn, axes):
-        _lines(study[study["labels"] == 1], "epsilon", axes[0])
-        _lines(study[study["epsilon"] == budget], "labels", axes[1])
+    with style.open_figure(1, 2, size=(8.5, 4.4)) as (drawn, axes):
+        _draw_lines(study[study["labels"] == 1], "epsilon", axes[0])
+        _draw_lines(study[study["epsilon"] == budget], "labels", axes[1])
         drawn.suptitle(
             f"{first['teachers']} teachers, each right with probability {first['accuracy']:g}; "
-            f"{first['n_classes']} classes; δ = {style.number(first['delta'])}",
+            f"{first['n_classes']} classes; δ = {style.format_number(first['delta'])}",
             fontsize=9,
         )
         axes[0].set(xscale="log", xlabel="ε", ylabel="right labels", title="one label")
         axes[1].set(xscale="log", xlabel="labels Q", ylabel="right labels")
         axes[1].set_title(f"Q labels for ε = {budget:g} together")
         for axis, column in zip(axes, ("epsilon", "labels"), strict=True):
-            style.plain_ticks(axis.xaxis, sorted(set(study[column])), alone=True)
+            style.set_plain_ticks(axis.xaxis, sorted(set(study[column])), hide_minor=True)
             axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-        style.save(drawn, *paths)
+        style.save_figure(drawn, *paths)
 
 
-def _lines(rows: pd.DataFrame, x: str, axis: Axes) -> None:
+def _draw_lines(rows: pd.DataFrame, x: str, axis: Axes) -> None:
     """One line per mechanism; dots where the stated accuracy is not the true one."""
     for name, part in rows.groupby("mechanism", sort=False):
         told = part["stated"].isna() | (part["stated"] == part["accuracy"])
-        look = {"label": part["name"].iloc[0], **(LOOK if name == BEST else style.look(name))}
+        look = {"label": part["name"].iloc[0], **(LOOK if name == BEST else style.line_style(name))}
         axis.plot(part.loc[told, x], part.loc[told, "right"], **look)
         other = part[~told]
         if len(other):

@@ -26,8 +26,10 @@ def solve(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     given.col_cost_ = -program.weights
     given.col_lower_ = np.zeros(program.size)
     given.col_upper_ = np.ones(program.size)
-    given.row_lower_ = np.concatenate([np.full(program.rows, -np.inf), ones])
-    given.row_upper_ = np.concatenate([np.full(program.rows, program.delta / program.growth), ones])
+    given.row_lower_ = np.concatenate([np.full(program.row_count, -np.inf), ones])
+    given.row_upper_ = np.concatenate(
+        [np.full(program.row_count, program.delta / program.growth), ones]
+    )
     given.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     given.a_matrix_.start_, given.a_matrix_.index_ = matrix.indptr, matrix.indices
     given.a_matrix_.value_ = matrix.data
@@ -51,5 +53,5 @@ def solve(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if status != "Optimal":
         raise RuntimeError(f"HiGHS ended with status {status!r}")
     solution = model.getSolution()
-    multipliers = -np.array(solution.row_dual)[: program.rows] / program.growth
+    multipliers = -np.array(solution.row_dual)[: program.row_count] / program.growth
     return np.array(solution.col_value), multipliers

@@ -22,7 +22,7 @@ WEIGHT_ROUNDINGS = 5
 _LARGEST_LOGARITHM = 700.0
 
 
-def right_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]:
+def correct_label_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]:
     """Return Pr[the sorted histogram, the right class in the tie group], (G,).
 
     >>> from studies.best_label.sorted_histograms import tie_groups
@@ -43,14 +43,14 @@ def right_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]
         )
     factorials = np.array([math.factorial(n) for n in range(K + 1)], dtype=object)
     votes = factorials[K] // np.multiply.reduce(factorials[histograms.counts], axis=1)
-    arrangements = (votes[histograms.owners] * _names(histograms)).astype(np.float64)
+    arrangements = (votes[histograms.owners] * _count_namings(histograms)).astype(np.float64)
     with sixty_digits():  # accuracy^n and ((1 - accuracy) / (C - 1))^n, each rounded once
         bases = Decimal(accuracy), (1 - Decimal(accuracy)) / (C - 1)
         right, wrong = np.array([[float(base**n) for n in range(K + 1)] for base in bases])
     return arrangements * right[histograms.votes] * wrong[K - histograms.votes]
 
 
-def _names(histograms: TieGroups) -> NDArray[np.object_]:
+def _count_namings(histograms: TieGroups) -> NDArray[np.object_]:
     """How many ways there are to name all classes but the right one, one of each tie group."""
     C = histograms.n_classes
     factorials = np.array([math.factorial(n) for n in range(C + 1)], dtype=object)

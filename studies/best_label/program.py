@@ -16,12 +16,12 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
-from studies.best_label.sorted_histograms import Moves, TieGroups, moves, tie_groups
+from studies.best_label.sorted_histograms import Moves, TieGroups, list_moves, tie_groups
 
 # Table entries that are looked at together.
 _CHUNK = 1 << 21
 # Rows this close to being tight, relative to their larger side, are taken along with violated ones.
-NEAR = 0.05
+NEARLY_TIGHT = 0.05
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Program:
 
     def __post_init__(self) -> None:
         self.histograms: TieGroups = tie_groups(self.n_teachers, self.n_classes)
-        self.moves: Moves = moves(self.n_teachers, self.n_classes)
+        self.moves: Moves = list_moves(self.n_teachers, self.n_classes)
         self.growth = math.exp(self.epsilon)
         self.size = len(self.histograms.sizes)
         if self.weights is None:
@@ -51,7 +51,7 @@ class Program:
         self.events = sparse.csr_matrix((0, self.size))
 
     @property
-    def rows(self) -> int:
+    def row_count(self) -> int:
         """How many rows were found so far."""
         return len(self.singles) + self.events.shape[0]
 
@@ -70,17 +70,17 @@ class Program:
         shape = len(self.histograms.counts), self.size
         return sparse.csr_matrix((self.histograms.sizes.astype(float), groups, starts), shape)
 
-    def add_violated(self, p: NDArray[np.float64]) -> float:
+    def add_violated_rows(self, p: NDArray[np.float64]) -> float:
         """Add the rows that p violates, and single ones that are near; return the delta it needs.
 
         That is rounded to nearest: `certificate.needed_delta` is a bound.
         """
         worst, above, below, events = 0.0, [], [], []
-        for x, y in self.both_orders():
+        for x, y in self.iterate_moves():
             gains = p[x] - self.growth * p[y]
             excess = np.maximum(gains, 0.0).sum(axis=1)
             worst = max(worst, float(excess.max(initial=0.0)))
-            close = gains > self.delta - NEAR * p[x]
+            close = gains > self.delta - NEARLY_TIGHT * p[x]
             above.append(x[close])
             below.append(y[close])
             for k in np.flatnonzero((excess > self.delta * (1 + 1e-9)) & (self.delta > 0)):
@@ -94,7 +94,7 @@ class Program:
         self._add_events(events)
         return worst
 
-    def both_orders(self):
+    def iterate_moves(self):
         """Yield tie groups (chunk, C) of all classes on both sides of all moves, in both orders."""
         pairs, placed = self.moves.pairs, self.moves.placed
         size = max(1, _CHUNK // self.n_classes)

@@ -12,7 +12,7 @@ rule study_best_label:
         pdf="results/studies/figures/best_label.pdf",
     params:
         code=fingerprint("best_label/study_best_label.py"),
-        settings=asked.best_label.plain(),
+        settings=asked.best_label.to_dict(),
         mechanisms=main.config["planner"]["mechanisms"],
         delta=main.config["planner"]["delta"],
     log:

@@ -43,7 +43,7 @@ class TieGroups:
     def _keys(self) -> NDArray[np.bytes_]:
         return _keys(self.counts)
 
-    def rows(self, descending: ArrayLike) -> NDArray[np.int64]:
+    def find_rows(self, descending: ArrayLike) -> NDArray[np.int64]:
         """Return the row of each of some sorted histograms (Q, C).
 
         Raises ValueError for rows that are not among them.
@@ -65,7 +65,7 @@ class TieGroups:
         """
         counts = np.asarray(counts)
         order = np.argsort(-counts, axis=1, kind="stable")
-        rows = self.rows(np.take_along_axis(counts, order, axis=1))
+        rows = self.find_rows(np.take_along_axis(counts, order, axis=1))
         groups = np.empty(counts.shape, dtype=self.groups.dtype)
         np.put_along_axis(groups, order, self.groups[rows], axis=1)
         return groups
@@ -92,7 +92,7 @@ class Moves:
 def tie_groups(n_teachers: int, n_classes: int) -> TieGroups:
     """Return all sorted histograms; ValueError as `audit.histograms.enumerate_histograms`."""
     counts = enumerate_sorted_histograms(n_teachers, n_classes)
-    first = _first_of_ties(counts)
+    first = _mark_first_of_ties(counts)
     groups = (np.cumsum(first.ravel()) - 1).reshape(counts.shape)
     owners, columns = np.nonzero(first)
     return TieGroups(
@@ -106,7 +106,7 @@ def tie_groups(n_teachers: int, n_classes: int) -> TieGroups:
 
 
 @lru_cache(maxsize=8)
-def moves(n_teachers: int, n_classes: int) -> Moves:
+def list_moves(n_teachers: int, n_classes: int) -> Moves:
     """Return what one moved vote does.
 
     >>> kinds = moves(2, 2)  # one vote stays: the other joins it, or does not
@@ -119,7 +119,7 @@ def moves(n_teachers: int, n_classes: int) -> Moves:
     base = np.zeros((1, n_classes), dtype=np.int64)
     if n_teachers > 1:
         base = tie_groups(n_teachers - 1, n_classes).counts
-    first = _first_of_ties(base)
+    first = _mark_first_of_ties(base)
     second = np.zeros_like(first)
     second[:, 1:] = first[:, :-1] & ~first[:, 1:]
     bases, columns = np.nonzero(first | second)
@@ -128,16 +128,16 @@ def moves(n_teachers: int, n_classes: int) -> Moves:
     grown = base[bases]
     places = np.arange(len(bases))
     grown[places, columns - tied] += 1
-    placed = after.groups[after.rows(grown)]
+    placed = after.groups[after.find_rows(grown)]
     rows, right = places[tied], columns[tied]
     placed[rows, right - 1], placed[rows, right] = (
         placed[rows, right],
         placed[rows, right - 1].copy(),
     )
-    return Moves(placed, bases, tied, _pairs(bases, tied))
+    return Moves(placed, bases, tied, _pair_placements(bases, tied))
 
 
-def _pairs(bases: NDArray, tied: NDArray) -> NDArray[np.int32]:
+def _pair_placements(bases: NDArray, tied: NDArray) -> NDArray[np.int32]:
     """Two first classes of ties, or the first and the second class of one."""
     pairs = []
     rows = np.arange(len(bases))
@@ -151,7 +151,7 @@ def _pairs(bases: NDArray, tied: NDArray) -> NDArray[np.int32]:
     return np.concatenate(pairs).astype(np.int32)
 
 
-def _first_of_ties(counts: NDArray) -> NDArray[np.bool_]:
+def _mark_first_of_ties(counts: NDArray) -> NDArray[np.bool_]:
     first = np.ones(counts.shape, dtype=bool)
     first[:, 1:] = counts[:, 1:] != counts[:, :-1]
     return first

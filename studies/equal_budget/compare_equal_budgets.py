@@ -22,5 +22,5 @@ with files.job(snakemake) as job:
         for column in ("synthetic", "stand_in"):
             comparisons.insert(1, column, settings[column])
         parts.append(comparisons)
-        job.progress("%s: %d comparisons", task, len(comparisons))
+        job.report_progress("%s: %d comparisons", task, len(comparisons))
     files.write_csv(job.output[0], pd.concat(parts, ignore_index=True))

@@ -11,10 +11,15 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.base.secure import check_mode
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
-from private_ensembles.labels.mechanism import every
-from private_ensembles.labels.planner.planning import words
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_all_mechanisms
+from private_ensembles.labels.planner.planning import describe_parameters
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.pate.experiment import draw_queries
 
 
@@ -46,11 +51,11 @@ def compare(
                 Wanted(queries),
                 secure=check_mode(noise) == "secure",
             )
-            for name, mechanism in every().items():
+            for name, mechanism in load_all_mechanisms().items():
                 if mechanism.refusal(wanted) or not mechanism.guarantee.hides_votes:
                     continue
                 parameters = mechanism.calibrate(wanted)
-                answers, correct = mechanism.law.expected(
+                answers, correct = mechanism.law.expected_answers(
                     counts[asked], labels[asked], wanted, parameters
                 )
                 rows.append(
@@ -60,7 +65,7 @@ def compare(
                         "epsilon": epsilon,
                         "delta": wanted.budget.delta,
                         "mechanism": name,
-                        "parameters": words(parameters),
+                        "parameters": describe_parameters(parameters),
                         "privacy_model": wanted.protection.privacy_model,
                         "adjacency": wanted.protection.adjacency,
                         "answers": answers,

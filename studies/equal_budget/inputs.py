@@ -4,17 +4,17 @@ from private_ensembles.papers.pate.section import Pate
 from studies.configuration import EqualBudget
 
 
-def budgets(pate: Pate, asked: EqualBudget | None) -> dict[str, dict]:
+def budget_settings(pate: Pate, study: EqualBudget | None) -> dict[str, dict]:
     """Return, by task that is run, pool, delta, numbers of queries and total epsilons."""
-    if asked is None:
+    if study is None:
         return {}
     return {
         name: {
             **pate.tasks[name].pick("pool", "delta"),
             "queries": pate.tasks[name].lnmax.queries,
-            "epsilon": asked.epsilon,
+            "epsilon": study.epsilon,
             "stand_in": facts["stand_in"],
             "synthetic": facts["synthetic"],
         }
-        for name, facts in pate.descriptions(pate.running()).items()
+        for name, facts in pate.descriptions(pate.running_tasks()).items()
     }

@@ -7,12 +7,12 @@ rule compare_equal_budgets:
     message:
         "Comparing mechanisms at the same total budget on PATE's votes"
     input:
-        main.pate.votes(main.settings.pate).values(),
+        main.pate.vote_files(main.settings.pate).values(),
     output:
         shown("results/studies/tables/equal_budget.csv"),
     params:
         code=fingerprint("equal_budget/compare_equal_budgets.py"),
-        votes=main.pate.votes(main.settings.pate),
+        votes=main.pate.vote_files(main.settings.pate),
         tasks=BUDGETS,
         seed=main.config["seed"],
         noise=main.config["noise"],

@@ -3,12 +3,12 @@
 import numpy as np
 
 from private_ensembles.base import files
-from private_ensembles.training.data.images import read_dataset
+from private_ensembles.training.data.images import read_labelled_images
 from private_ensembles.training.data.released import read_released_labels
 from studies.gan_student.comparison import Pool, compare
 
 with files.job(snakemake) as job:
-    images = read_dataset(job.input.dataset)
+    images = read_labelled_images(job.input.dataset)
     released = read_released_labels(job.input.labels)
     pool = Pool(
         images.test_images,
@@ -18,4 +18,4 @@ with files.job(snakemake) as job:
         released.n_classes,
         images.pixel_max,
     )
-    files.write_csv(job.output[0], compare(pool, job.params.settings, job.progress))
+    files.write_csv(job.output[0], compare(pool, job.params.settings, job.report_progress))

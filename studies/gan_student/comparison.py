@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from private_ensembles.training.student.images import train_network
+from private_ensembles.training.student.network import train_network
 from private_ensembles.training.student.training import Conditions, Training
 from studies.gan_student.gan import FeatureMatching, train_gan
 

@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, linear, softplus
 
 from private_ensembles.base.streams import torch_seed
-from private_ensembles.training.student.images import channels_first, network_scores
+from private_ensembles.training.student.network import network_scores, to_channels_first
 from private_ensembles.training.student.training import Conditions
 
 # Standard deviation of the noise on the images and on each hidden layer of the discriminator.
@@ -44,7 +44,7 @@ class FeatureMatching:
     codes: int = 100
 
 
-class Normalised(nn.Module):
+class WeightNormLinear(nn.Module):
     """A linear layer whose weights have a length apart from their direction (weight norm)."""
 
     def __init__(self, inputs: int, outputs: int, scale: float) -> None:
@@ -67,10 +67,10 @@ class Discriminator(nn.Module):
         sizes = (pixels, *widths)
         self.hidden = nn.ModuleList(
             # Twice the variance makes up for what the rectifiers cut off.
-            Normalised(*pair, math.sqrt(2))
+            WeightNormLinear(*pair, math.sqrt(2))
             for pair in pairwise(sizes)
         )
-        self.last = Normalised(sizes[-1], n_classes, 1.0)
+        self.last = WeightNormLinear(sizes[-1], n_classes, 1.0)
 
     def features(self, images: torch.Tensor, noise: torch.Generator | None = None) -> torch.Tensor:
         """The last hidden layer, (N, widths[-1]); noise: while the discriminator learns."""
@@ -95,7 +95,7 @@ def _generator(codes: int, widths: tuple[int, ...], pixels: int) -> nn.Sequentia
     layers: list[nn.Module] = []
     for inputs, outputs in zip((codes, *widths[:-1]), widths, strict=True):
         layers += [nn.Linear(inputs, outputs), nn.BatchNorm1d(outputs), nn.Softplus()]
-    return nn.Sequential(*layers, Normalised(widths[-1], pixels, 1.0), nn.Sigmoid())
+    return nn.Sequential(*layers, WeightNormLinear(widths[-1], pixels, 1.0), nn.Sigmoid())
 
 
 def train_gan(
@@ -121,7 +121,7 @@ def train_gan(
     Raises ValueError if the loss stops being finite.
     """
     path = conditions.seed, *conditions.path
-    images = torch.from_numpy(channels_first(pool)).to(torch.float32) / pixel_max
+    images = torch.from_numpy(to_channels_first(pool)).to(torch.float32) / pixel_max
     index, labels = torch.from_numpy(index), torch.from_numpy(labels)
     pixels = images[0].numel()
     # PyTorch's layers draw their weights from the global generator only.

@@ -12,7 +12,7 @@ rule compare_gan_student:
         shown("results/studies/tables/gan_student.csv"),
     params:
         code=fingerprint("gan_student/compare_gan_student.py"),
-        settings=asked.gan_student.plain(),
+        settings=asked.gan_student.to_dict(),
     log:
         "logs/compare_gan_student/gan_student.log",
     benchmark:

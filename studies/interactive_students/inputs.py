@@ -2,21 +2,21 @@
 
 from collections.abc import Mapping
 
-from private_ensembles.papers.pate.targets import task_votes
-from private_ensembles.run import names_of_files
+from private_ensembles.papers.pate.targets import task_vote_file
+from private_ensembles.run import file_names
 from private_ensembles.run.configuration import Configuration
 from studies.configuration import InteractiveStudents
 
 
-def tasks(
-    settings: Configuration, asked: Mapping[str, InteractiveStudents] | None
+def task_settings(
+    settings: Configuration, study: Mapping[str, InteractiveStudents] | None
 ) -> dict[str, dict]:
     """Return, by task that is run and has students, what its two rounds depend on."""
     pate, found = settings.pate, {}
-    for name, chosen in (asked or {}).items():
-        if name not in pate.running() or not pate.tasks[name].student:
+    for name, chosen in (study or {}).items():
+        if name not in pate.running_tasks() or not pate.tasks[name].student:
             continue
-        own, student = chosen.plain(), pate.student(name)
+        own, student = chosen.to_dict(), pate.student(name)
         student["parameters"] |= own.pop("student_parameters")
         found[name] = {
             **pate.tasks[name].pick("pool", "delta", "confident"),
@@ -28,10 +28,10 @@ def tasks(
     return found
 
 
-def read(settings: Configuration, task: str) -> dict[str, str]:
+def input_files(settings: Configuration, task: str) -> dict[str, str]:
     """Return the files that the students of a task read, by name."""
     return {
-        "dataset": names_of_files.dataset(settings.pate.tasks[task].dataset),
-        "votes": task_votes(settings.pate, task),
+        "dataset": file_names.dataset(settings.pate.tasks[task].dataset),
+        "votes": task_vote_file(settings.pate, task),
         "labels": f"results/pate/labels/task={task}.npz",
     }

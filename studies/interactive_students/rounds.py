@@ -15,26 +15,26 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.base.noise_sources import NoiseSource, SecureNoise, SeededNoise
 from private_ensembles.base.secure import check_mode
-from private_ensembles.base.sources import Secure, Seeded, Source
 from private_ensembles.base.streams import generator
 from private_ensembles.labels.histograms import check_counts
-from private_ensembles.labels.laws.checked import CheckedNoise, check_and_label, stopped
+from private_ensembles.labels.laws.checked import CheckedNoise, apply_caps, check_and_label
 from private_ensembles.labels.laws.gaussian import WHOLE
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.labels.thresholds import (
     NO_ANSWER,
     check_confidence,
     check_scores,
-    student_excess,
+    largest_disagreement,
 )
 from private_ensembles.papers.common.students import run_student
 from private_ensembles.papers.pate.experiment import noise_of
 from private_ensembles.papers.pate.mathematics.rounds import (
     Round,
-    certain_epsilon,
     confident_round,
     interactive_round,
+    worst_case_epsilon,
 )
 from private_ensembles.papers.pate.orders import order_grid
 
@@ -57,14 +57,16 @@ class Repetition:
     def __post_init__(self) -> None:
         check_mode(self.noise)
 
-    def noise_source(self) -> Source:
+    def noise_source(self) -> NoiseSource:
         """Return the source of the second round's noise."""
         if check_mode(self.noise) == "secure":
-            return Secure()
-        return Seeded(generator(self.seed, self.task, "noise", "interactive", self.student_seed))
+            return SecureNoise()
+        return SeededNoise(
+            generator(self.seed, self.task, "noise", "interactive", self.student_seed)
+        )
 
 
-def interactive_students(
+def train_interactive_students(
     inputs: Mapping[str, np.ndarray],
     facts: Mapping[str, int],
     counts: np.ndarray,
@@ -91,7 +93,7 @@ def interactive_students(
     student's accuracy, correct, evaluated. Raises ValueError like `run_student`.
     """
     queries, labels = bought
-    n_first = first_queries(len(queries), settings["first_share"])
+    n_first = first_round_size(len(queries), settings["first_share"])
     task, student_seed = repetition.task, repetition.student_seed
     way = {"seed": repetition.seed, "watched": False, **conditions}
 
@@ -106,7 +108,7 @@ def interactive_students(
     later = queries[n_first:]
     # Of released labels and public images only, and therefore public.
     scores = taught.scores(inputs["test"][later])
-    answers, reinforced = second_round(
+    answers, reinforced = release_second_round(
         counts[later],
         scores,
         settings,
@@ -143,7 +145,7 @@ def interactive_students(
                 "right": int((released == inputs["test_labels"][asked]).sum()),
                 "epsilon": expected_epsilon(costs[name], settings),
                 # Both rounds together release no more than one round of all queries does.
-                "certain_epsilon": certain_epsilon(
+                "certain_epsilon": worst_case_epsilon(
                     [round_one if name == "first" else whole],
                     settings["delta"],
                     answer_cap=settings["answer_cap"],
@@ -156,7 +158,9 @@ def interactive_students(
     return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
 
 
-def summary(rows: pd.DataFrame, tasks: Mapping[str, Mapping[str, object]]) -> pd.DataFrame:
+def summarise_students(
+    rows: pd.DataFrame, tasks: Mapping[str, Mapping[str, object]]
+) -> pd.DataFrame:
     """Summarise the rows of :func:`interactive_students` over seeds: a row per task and aggregator.
 
     tasks: by name, stand_in, K. Numbers are means over seeds; student_accuracy_sd is over seeds.
@@ -173,18 +177,18 @@ def summary(rows: pd.DataFrame, tasks: Mapping[str, Mapping[str, object]]) -> pd
     return table.assign(release=NOT_FOR_RELEASE)
 
 
-def first_queries(queries: int, share: float) -> int:
+def first_round_size(queries: int, share: float) -> int:
     """How many of the queries the first round asks: their share, rounded, each round at least 1."""
     return min(max(round(queries * share), 1), queries - 1)
 
 
-def second_round(
+def release_second_round(
     counts: np.ndarray,
     scores: np.ndarray,
     settings: Mapping,
     *,
     answered: int,
-    source: Source,
+    source: NoiseSource,
 ) -> Released:
     """Ask the later queries of Interactive-GNMax: labels (Q,), -1 for none, and whose are its own.
 
@@ -207,7 +211,7 @@ def interactive_gnmax(
     scores: ArrayLike,
     confidence: float,
     noise: CheckedNoise,
-    source: Source,
+    source: NoiseSource,
     *,
     answer_cap: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -228,11 +232,11 @@ def interactive_gnmax(
     counts = check_counts(counts)
     scores = check_scores(scores, counts)
     confidence = check_confidence(confidence)
-    excess = student_excess(counts, scores, whole=source.secure)
+    excess = largest_disagreement(counts, scores, round_expected=source.secure)
     passed, labels = check_and_label(counts, excess, noise, WHOLE, source)
     reinforced = ~passed & (scores.max(axis=1) > confidence)
     labels = np.where(passed, labels, np.where(reinforced, scores.argmax(axis=1), NO_ANSWER))
-    labels = stopped(labels, passed, None, answer_cap)
+    labels = apply_caps(labels, passed, None, answer_cap)
     return labels, reinforced & (labels != NO_ANSWER)
 
 

@@ -1,5 +1,5 @@
 # What a student between two rounds gains over one round at the same cost.
-READ = {task: interactive_students.read(main.settings, task) for task in INTERACTIVE}
+READ = {task: interactive_students.input_files(main.settings, task) for task in INTERACTIVE}
 TABLES.append("results/studies/tables/interactive_students.csv")
 
 

@@ -3,12 +3,12 @@
 from private_ensembles.papers.dpbag.section import Dpbag
 
 
-def penalised_teachers(dpbag: Dpbag) -> dict:
+def teacher_settings(dpbag: Dpbag) -> dict:
     """Return n (the most shards), k, seeds and C of logistic teachers on DPBag's own data.
 
     Empty for a stand-in, of which nothing is printed, and without such teachers.
     """
-    if dpbag.used is not dpbag or dpbag.logistic is None:
+    if dpbag.active_section is not dpbag or dpbag.logistic is None:
         return {}
     grid = dpbag.grid("logistic")
     return grid | {"n": max(grid["n"]), "C": dpbag.training("logistic")["C"]}

@@ -13,12 +13,12 @@ import math
 import numpy as np
 import pandas as pd
 
-from private_ensembles.labels.marks import FUNCTION_OF_VOTES
+from private_ensembles.labels.release_marks import FUNCTION_OF_VOTES
 from private_ensembles.papers.dpbag.experiment import Thirds, noise_of
 from private_ensembles.papers.dpbag.mathematics.budget import data_independent_count
 from private_ensembles.papers.dpbag.mathematics.conjectured_counts import first_exceeding
 from private_ensembles.papers.dpbag.tables import error_of_difference
-from private_ensembles.papers.dpbag.votes import BaggedVotes, pack
+from private_ensembles.papers.dpbag.votes import BaggedVotes, pack_votes
 from private_ensembles.training.data.shards import draw_partitions, shard_of_record
 from private_ensembles.training.teachers.logistic import LogisticTeachers, predict
 
@@ -37,29 +37,31 @@ def cast_votes(thirds: Thirds, *, n, partitions, n_queries, C, seed, path, progr
     features, labels = thirds.teachers
     queries = thirds.queries[0][:n_queries]
     shards = draw_partitions(len(labels), n, list(partitions), seed, *path, "partition")
-    start = _public_teacher(*thirds.queries, shards.shape[1:], C)
+    start = _fit_public_teacher(*thirds.queries, shards.shape[1:], C)
     bits = []
     for done, part in enumerate(shards, 1):
-        bits.append(pack(predict(_fit(features[part], labels[part], C, start), queries)))
+        bits.append(
+            pack_votes(predict(_fit_teachers(features[part], labels[part], C, start), queries))
+        )
         if progress is not None:
             progress(done)
     return BaggedVotes(np.stack(bits), shard_of_record(shards, len(labels)), len(queries))
 
 
-def _public_teacher(features: np.ndarray, labels: np.ndarray, shape, C: float) -> np.ndarray:
+def _fit_public_teacher(features: np.ndarray, labels: np.ndarray, shape, C: float) -> np.ndarray:
     """Weights and intercept from which fits start: the mean teacher of shards of public records.
 
     shape: number and size of the shards. Zeros if all of them are of one label.
     """
     n, size = min(shape[0], len(labels) // shape[1]), shape[1]
     part = np.arange(n * size).reshape(n, size)
-    taught = _fit(features[part], labels[part], C, np.zeros(features.shape[1] + 1))
+    taught = _fit_teachers(features[part], labels[part], C, np.zeros(features.shape[1] + 1))
     theta = np.column_stack([taught.coefficients, taught.intercepts])
     theta = theta[np.isfinite(taught.intercepts)]
     return theta.mean(axis=0) if len(theta) else np.zeros(features.shape[1] + 1)
 
 
-def _fit(features: np.ndarray, labels: np.ndarray, C: float, start) -> LogisticTeachers:
+def _fit_teachers(features: np.ndarray, labels: np.ndarray, C: float, start) -> LogisticTeachers:
     """Fit all teachers of a partition.
 
     features: float64 (shards, records, d); labels: (shards, records), 0 or 1. start: (d + 1,),
@@ -99,10 +101,10 @@ def _fit(features: np.ndarray, labels: np.ndarray, C: float, start) -> LogisticT
     return LogisticTeachers(theta[:, :-1], theta[:, -1], distance)
 
 
-def counts(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=None) -> list[dict]:
+def count_labels(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=None) -> list[dict]:
     """Count the labels of one split of the data: n, k, epsilon, delta and first_exceeding.
 
-    settings: as for `experiment.account`. sizes: numbers k of partitions, increasing. Twice as many
+    settings: as for `experiment.account_labels`. sizes: numbers k of partitions, increasing. Twice as many
     queries are asked as SAA buys at most; first_exceeding is None if they end first.
     """
     delta, order_max = settings["delta_of_counts"], settings["order_max"]
@@ -127,7 +129,7 @@ def counts(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=None) 
     ]
 
 
-def table(rows: pd.DataFrame) -> pd.DataFrame:
+def summarise_counts(rows: pd.DataFrame) -> pd.DataFrame:
     """Summarise counts over splits: means, standard deviations and errors as `label_counts` has.
 
     rows: of `counts`, with dataset, stand_in and seed (the split).

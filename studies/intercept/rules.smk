@@ -7,7 +7,7 @@ rule study_intercept:
     message:
         "Counting labels of teachers whose intercept is penalised"
     input:
-        dataset=main.files.dataset(main.settings.dpbag.used.dataset),
+        dataset=main.files.dataset(main.settings.dpbag.active_section.dataset),
     output:
         shown("results/studies/tables/intercept.csv"),
     params:

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from private_ensembles.base import files
-from private_ensembles.papers.dpbag.experiment import split_thirds, with_facts
+from private_ensembles.papers.dpbag.experiment import add_facts, split_thirds
 from private_ensembles.training.data.tabular import read_records
-from studies.intercept.penalised import counts, table
+from studies.intercept.penalised_intercept import count_labels, summarise_counts
 
 with files.job(snakemake) as job:
     options = job.params
@@ -14,7 +14,7 @@ with files.job(snakemake) as job:
     meter = job.meter(len(study["seeds"]) * max(study["k"]), "partitions")
     rows = []
     for repeat in study["seeds"]:
-        counted = counts(
+        counted = count_labels(
             split_thirds(records, options.scaling, options.seed, repeat),
             options.budget,
             n=study["n"],
@@ -25,6 +25,6 @@ with files.job(snakemake) as job:
             progress=lambda done: meter.advance(),
         )
         facts = {"dataset": records.name, "stand_in": records.stand_in, "seed": repeat}
-        rows += with_facts(counted, **facts)
+        rows += add_facts(counted, **facts)
     meter.finish()
-    files.write_csv(job.output[0], table(pd.DataFrame(rows)))
+    files.write_csv(job.output[0], summarise_counts(pd.DataFrame(rows)))

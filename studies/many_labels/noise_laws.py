@@ -7,16 +7,21 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.base.secure import check_mode
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.planner.planning import words
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.planner.planning import describe_parameters
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 # A label tells at least this share of what two noisy counts tell, in standard deviations of noise,
 # once each label tells little: the slope of a threshold at 0 (docs/many-labels.md).
 LIMIT = math.sqrt(2 / math.pi)
 
 
-def many_labels(
+def compare_noise_laws(
     settings: Mapping,
     *,
     mechanisms: Iterable[str],
@@ -46,7 +51,7 @@ def many_labels(
             secure=check_mode(noise) == "secure",
         )
         for name in mechanisms:
-            mechanism = load(name)
+            mechanism = load_mechanism(name)
             if not mechanism.guarantee.hides_votes or mechanism.refusal(wanted):
                 continue
             parameters = mechanism.calibrate(wanted)
@@ -63,8 +68,8 @@ def many_labels(
                     "delta": wanted.budget.delta,
                     "teachers": teachers,
                     "lead": lead,
-                    "parameters": words(parameters),
-                    "sigma": parameters.shown().get("sigma", math.nan),
+                    "parameters": describe_parameters(parameters),
+                    "sigma": parameters.table_values().get("sigma", math.nan),
                     "right": float(outcome[0, 1]),
                 }
             )

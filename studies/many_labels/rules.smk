@@ -15,7 +15,7 @@ rule study_many_labels:
         pdf="results/studies/figures/many_labels.pdf",
     params:
         code=fingerprint("many_labels/study_many_labels.py"),
-        settings=asked.many_labels.plain(),
+        settings=asked.many_labels.to_dict(),
         mechanisms=main.config["planner"]["mechanisms"],
         delta=main.config["planner"]["delta"],
         noise=main.config["noise"],

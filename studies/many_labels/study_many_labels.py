@@ -4,12 +4,12 @@ import pandas as pd
 
 from private_ensembles.base import files
 from studies.many_labels.figure import draw_many_labels
-from studies.many_labels.noise_laws import many_labels
+from studies.many_labels.noise_laws import compare_noise_laws
 
 with files.job(snakemake) as job:
     params = job.params
     meter = job.meter(len(params.settings["labels"]), "numbers of labels")
-    table = many_labels(
+    table = compare_noise_laws(
         params.settings,
         mechanisms=params.mechanisms,
         delta=params.delta,

@@ -9,7 +9,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 
-from private_ensembles.accounting.labels_together.account import Bounds, curve
+from private_ensembles.accounting.adaptive_composition.account import Bounds, privacy_curve
 
 # Probabilities are whole multiples of this, so that floats hold them exactly and add up to 1.
 UNIT = 2**40
@@ -100,7 +100,7 @@ def convex_value(first, second, kinks, weights):
 
 def dearest_row(cover, kinks, weights):
     """The largest such value of a cover's rows in both orders, with their errors."""
-    error = np.broadcast_to(np.asarray(cover.error), cover.first.shape)
+    error = np.broadcast_to(np.asarray(cover.relative_error), cover.first.shape)
     both = (cover.first, cover.second), (cover.second, cover.first)
     return max(
         convex_value(p * (1 + error), q * (1 - error), kinks, weights).max() for p, q in both
@@ -109,13 +109,13 @@ def dearest_row(cover, kinks, weights):
 
 def bounds_at(family, labels, epsilon, **options):
     """Bounds on the delta of labels at an epsilon."""
-    found = curve(family, labels, epsilon, 1e-9, **options)
+    found = privacy_curve(family, labels, epsilon, 1e-9, **options)
     return Bounds(least_delta(found, epsilon), found.delta(epsilon))
 
 
 def least_delta(found, epsilon):
     """A lower bound on the delta of a curve at an epsilon: the highest of its lines from below."""
-    lines = found.below + found.slopes * np.expm1(epsilon - found.logs)
+    lines = found.lower + found.lower_slopes * np.expm1(epsilon - found.epsilons)
     return max(0.0, float(lines.max()) * (1 - 1e-12) - 1e-14)
 
 

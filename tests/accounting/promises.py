@@ -15,9 +15,9 @@ import numpy as np
 from mpmath import mpf
 from scipy.special import ndtri
 
-from private_ensembles.accounting.labels_together.account import curve
-from private_ensembles.accounting.labels_together.counts_and_labels import NoisyCounts
-from private_ensembles.accounting.labels_together.families import Pairs
+from private_ensembles.accounting.adaptive_composition.account import privacy_curve
+from private_ensembles.accounting.adaptive_composition.counts_and_labels import NoisyCounts
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import NeighbourPairs
 from tests.accounting.adversaries import both_orders, exact_value, power, random_rows
 
 DIGITS = 60
@@ -227,14 +227,14 @@ def _labels(rng):
     first, second = random_rows(
         rng, 1 + int(rng.random() < 0.5), 2 + (labels < 3) * (rng.random() < 0.3)
     )
-    return Pairs(first, second), both_orders(first, second), labels
+    return NeighbourPairs(first, second), both_orders(first, second), labels
 
 
 def _label_curve(rng):
     family, pairs, labels = _labels(rng)
     scale, delta = log_uniform(rng, -2, 0.7), log_uniform(rng, -9, -1)
     fineness = float(rng.choice([2.0, 7.0]))
-    return curve(family, labels, scale, delta, fineness=fineness), pairs, labels
+    return privacy_curve(family, labels, scale, delta, fineness=fineness), pairs, labels
 
 
 def _exactly(value):
@@ -243,7 +243,7 @@ def _exactly(value):
 
 def curve_delta(rng, function):
     found, pairs, labels = _label_curve(rng)
-    epsilon = float(rng.uniform(0, found.logs[-1] * 1.1))
+    epsilon = float(rng.uniform(0, found.epsilons[-1] * 1.1))
     low, _ = power(epsilon)
     yield function(found, epsilon), _exactly(exact_value(pairs, labels, low)), False
 
@@ -304,7 +304,7 @@ def _one_label_and_count(rng):
             for x, y in zip(p, q, strict=True)
         )
 
-    return Pairs(first, second), counts, exact
+    return NeighbourPairs(first, second), counts, exact
 
 
 def joint_epsilon(rng, function):
@@ -608,11 +608,11 @@ def gnmax_sigma(rng, function):
 
 
 def rho(rng, function):
-    from private_ensembles.labels.noisy_counts import Releases
+    from private_ensembles.labels.noisy_counts import GaussianReleases
 
     sigma1, sigma2 = log_uniform(rng, -3, 6), log_uniform(rng, -3, 6)
     thresholds, labels = int(rng.integers(0, 10**6)), int(rng.integers(1, 10**6))
-    found = function.fget(Releases(thresholds, sigma1, labels, sigma2))
+    found = function.fget(GaussianReleases(thresholds, sigma1, labels, sigma2))
     yield mpf(found), mpf(thresholds) / (2 * mpf(sigma1) ** 2) + mpf(labels) / mpf(sigma2) ** 2
 
 
@@ -695,7 +695,7 @@ def _quantile(chance, other):
 
 def composed(rng, function):
     from private_ensembles.accounting.composition import conversion_cost, randomised_response_rdp
-    from private_ensembles.accounting.labels import ORDERS
+    from private_ensembles.accounting.label_composition import ORDERS
 
     epsilon, labels = log_uniform(rng, -9, 0), int(log_uniform(rng, 2.5, 9))
     delta = log_uniform(rng, -12, -0.5)
@@ -716,7 +716,7 @@ def group_of(rng):
 
     reach = int(rng.integers(2, 30))
     sizes = {"queries": 5, "labels": 5, "n_teachers": 40, "n_classes": 2}
-    return Task.read(
+    return Task.from_dict(
         {
             "epsilon": log_uniform(rng, -2, 1.5),
             "delta": log_uniform(rng, -9, -2),
@@ -749,7 +749,7 @@ def cost_of_all(rng, function):
     task = group_of(rng)
     if groups.refusal(task):
         return
-    spent = groups.of_one_vote(task).budget.epsilon * float(rng.choice([0.3, 1.0, 1.05]))
+    spent = groups.divide_budget(task).budget.epsilon * float(rng.choice([0.3, 1.0, 1.05]))
     asked = []
 
     def cost_of_one(one):
@@ -810,27 +810,27 @@ def whole_distance(rng, function):
 
 
 PROMISES = {
-    "accounting.labels_together.account:Curve.delta": curve_delta,
-    "accounting.labels_together.account:Curve.epsilon": curve_epsilon,
-    "accounting.labels_together.account:Curve.least_epsilon": curve_least_epsilon,
-    "accounting.labels_together.account:adaptive_epsilon": adaptive_epsilon,
-    "accounting.labels_together.counts_and_labels:NoisyCounts.mu": counts_mu,
-    "accounting.labels_together.counts_and_labels:joint_epsilon": joint_epsilon,
-    "accounting.discrete_gaussian:fine_distance": fine_distance,
-    "accounting.discrete_gaussian:whole_distance": whole_distance,
+    "accounting.adaptive_composition.account:PrivacyCurve.delta": curve_delta,
+    "accounting.adaptive_composition.account:PrivacyCurve.epsilon": curve_epsilon,
+    "accounting.adaptive_composition.account:PrivacyCurve.least_epsilon": curve_least_epsilon,
+    "accounting.adaptive_composition.account:adaptive_epsilon": adaptive_epsilon,
+    "accounting.adaptive_composition.counts_and_labels:NoisyCounts.mu": counts_mu,
+    "accounting.adaptive_composition.counts_and_labels:joint_epsilon": joint_epsilon,
+    "accounting.discrete_gaussian:fine_lattice_total_variation": fine_distance,
+    "accounting.discrete_gaussian:whole_lattice_total_variation": whole_distance,
     "accounting.trade_off:least_mu": least_mu,
     "accounting.trade_off:trade_off": trade_off,
     "base.rounding:round_up": round_up,
     "base.rounding:round_down": round_down,
-    "base.rounding:multiple_above": multiple_above,
-    "base.rounding:above": above,
-    "base.rounding:below": below,
-    "base.rounding:sum_above": sum_above,
-    "accounting.composition:simple": simple,
-    "accounting.composition:replace_one": replace_one,
-    "accounting.composition:general": general,
-    "accounting.composition:optimal_homogeneous": optimal_homogeneous,
-    "accounting.composition:spare_delta": spare_delta,
+    "base.rounding:round_multiple_up": multiple_above,
+    "base.rounding:round_float_up": above,
+    "base.rounding:round_float_down": below,
+    "base.rounding:round_sum_up": sum_above,
+    "accounting.composition:simple_composition": simple,
+    "accounting.composition:replace_one_from_add_remove": replace_one,
+    "accounting.composition:general_composition": general,
+    "accounting.composition:optimal_composition": optimal_homogeneous,
+    "accounting.composition:delta_slack": spare_delta,
     "accounting.composition:randomised_response_rdp": randomised_response_rdp,
     "accounting.composition:exact_conversion_cost": exact_conversion_cost,
     "accounting.composition:rdp_to_dp": rdp_to_dp,
@@ -841,9 +841,9 @@ PROMISES = {
     "audit.divergence:renyi_curve": renyi_curve,
     "audit.shared_data:shared_data_curve": shared_data_curve,
     "audit.shared_data:shared_data_epsilon": shared_data_epsilon,
-    "papers.dpbag.mathematics.budget:epsilon": dpbag_epsilon,
-    "papers.dpbag.mathematics.budget:affordable": dpbag_affordable,
-    "papers.nzc.mathematics.truth:proven_epsilon": nzc_epsilon,
+    "papers.dpbag.mathematics.budget:moments_epsilon": dpbag_epsilon,
+    "papers.dpbag.mathematics.budget:affordable_cost": dpbag_affordable,
+    "papers.nzc.mathematics.claims_and_truth:proven_epsilon": nzc_epsilon,
     "papers.pate.mathematics.rdp:gnmax_rdp_of_log_q": gnmax_rdp_of_log_q,
     "papers.pate.mathematics.rdp:theorem_6": theorem_6,
     "papers.pate.mathematics.rdp:gnmax_independent_rdp": gnmax_independent_rdp,
@@ -855,14 +855,14 @@ PROMISES = {
     "papers.pate.mathematics.sanitize:gnss_rdp": gnss_rdp,
     "labels.gnmax:analytic_epsilon": analytic_epsilon,
     "labels.gnmax:gnmax_sigma": gnmax_sigma,
-    "labels.noisy_counts:Releases.rho": rho,
+    "labels.noisy_counts:GaussianReleases.rho": rho,
     "labels.noisy_counts:data_independent_epsilon": data_independent_epsilon,
     "labels.noisy_counts:exact_data_independent_epsilon": exact_data_independent_epsilon,
-    "accounting.labels:composed": composed,
-    "labels.accounts.groups:cost_of_all": cost_of_all,
-    "labels.accounts.groups:delta_of_one": delta_of_one,
-    "labels.accounts.groups:less_noise": less_noise,
-    "labels.accounts.groups:more_noise": more_noise,
+    "accounting.label_composition:total_label_epsilon": composed,
+    "labels.accounts.groups:group_cost": cost_of_all,
+    "labels.accounts.groups:single_vote_delta": delta_of_one,
+    "labels.accounts.groups:single_vote_noise_factor": less_noise,
+    "labels.accounts.groups:group_noise_factor": more_noise,
     "labels.laws.laplace:PureScale": pure_scale,
-    "labels.ladder:ladder_chances": ladder_chances,
+    "labels.ladder:ladder_probabilities": ladder_chances,
 }

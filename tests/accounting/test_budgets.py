@@ -7,10 +7,13 @@ import pytest
 from scipy.special import ndtr
 
 from private_ensembles.accounting.budgets import majority_cost, pld_epsilon, total_budgets
-from private_ensembles.accounting.composition import optimal_homogeneous, replace_one
+from private_ensembles.accounting.composition import (
+    optimal_composition,
+    replace_one_from_add_remove,
+)
 from private_ensembles.audit import delta_curve, two_class_matrix, two_class_pairs
 from private_ensembles.labels.gnmax import analytic_epsilon
-from private_ensembles.labels.ladder import ladder_chances
+from private_ensembles.labels.ladder import ladder_probabilities
 
 
 @pytest.mark.parametrize(("sigma", "queries", "delta"), [(40.0, 286, 1e-5), (150.0, 640, 1e-8)])
@@ -35,7 +38,7 @@ def test_pld_of_randomised_response_is_optimal_composition(queries):
     def curve(epsilons):
         return delta_curve(matrix, [(0, 1)], epsilons, relative_error=1e-15)
 
-    exact = optimal_homogeneous(0.2, 0.0, queries, 1e-4).epsilon
+    exact = optimal_composition(0.2, 0.0, queries, 1e-4).epsilon
     found = pld_epsilon(curve, queries, 1e-4, largest_epsilon=0.2)
     assert exact - 1e-6 <= found <= exact + 2e-3
 
@@ -43,7 +46,7 @@ def test_pld_of_randomised_response_is_optimal_composition(queries):
 @pytest.mark.parametrize("queries", [1, 20, 100])
 def test_total_budgets_fall_with_what_they_know(queries):
     epsilon, delta = 0.2676, 3e-4
-    matrix = ladder_chances(11, epsilon, delta, np.arange(12))
+    matrix = ladder_probabilities(11, epsilon, delta, np.arange(12))
     pairs = two_class_pairs(11)
     total = queries * delta + 1e-4
     found = total_budgets(epsilon, delta, queries, total)
@@ -63,7 +66,7 @@ def test_majority_costs_one_teacher_under_both_adjacencies():
     one = majority_cost(0.0892, 1e-4, "add_remove")
     assert (one.epsilon, one.delta) == (0.0892, 1e-4)
     group = majority_cost(0.0892, 1e-4, "replace_one")
-    by_hand = replace_one(0.0892, 1e-4)
+    by_hand = replace_one_from_add_remove(0.0892, 1e-4)
     assert (group.epsilon, group.delta) == (by_hand.epsilon, by_hand.delta)
     with pytest.raises(ValueError, match="adjacency"):
         majority_cost(0.0892, 1e-4, "zero_out")

@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from private_ensembles.accounting import composition
-from private_ensembles.accounting.composition import general, optimal_homogeneous, rdp_to_dp, simple
+from private_ensembles.accounting.composition import (
+    general_composition,
+    optimal_composition,
+    rdp_to_dp,
+    simple_composition,
+)
 from tests.accounting.promises import leaking_response_delta
 
 # Printed in DaRRM's Tables 2, 5, 7 and 9: (epsilon, m, Q, epsilon_total, delta_total).
@@ -30,7 +35,7 @@ PRINTED = [
 @pytest.mark.parametrize(("epsilon", "m", "queries", "total", "delta_total"), PRINTED)
 def test_general_composition_gives_the_printed_totals(epsilon, m, queries, total, delta_total):
     per_query = float(Fraction(epsilon) * m), float(Fraction("0.0001") * m)
-    result = general(*per_query, queries, 1e-4)
+    result = general_composition(*per_query, queries, 1e-4)
     assert f"{result.epsilon:.3f}" == total
     assert f"{result.delta:.3f}" == delta_total
 
@@ -46,7 +51,7 @@ def test_optimal_composition_is_the_least_epsilon_that_enumeration_allows(epsilo
     with mpmath.workdps(50):
         leaked = leaking_response_delta(0.0, delta, k, 0)
         target = float(leaked + spare * (1 - delta) ** k * 0.999)
-        result = optimal_homogeneous(epsilon, delta, k, target)
+        result = optimal_composition(epsilon, delta, k, target)
         assert leaking_response_delta(epsilon, delta, k, result.epsilon) <= target
         if result.epsilon > 0:
             below = result.epsilon * (1 - 1e-9) - 1e-12
@@ -62,37 +67,37 @@ def test_optimal_composition_agrees_with_the_printed_points_of_its_theorem():
             for j in range(i)
         )
         delta_i = math.fsum(terms) / (1 + math.exp(epsilon)) ** k
-        found = optimal_homogeneous(epsilon, 0.0, k, delta_i * (1 + 1e-12)).epsilon
+        found = optimal_composition(epsilon, 0.0, k, delta_i * (1 + 1e-12)).epsilon
         assert found == pytest.approx((k - 2 * i) * epsilon, abs=1e-9)
 
 
 def test_optimal_composition_never_exceeds_general_or_simple():
     for epsilon, delta, k in itertools.product([0.01, 0.2676, 2.0], [0.0, 3e-4], [1, 2, 20, 501]):
-        published = general(epsilon, delta, k, 1e-4)
-        assert optimal_homogeneous(epsilon, delta, k, published.delta).epsilon <= published.epsilon
-        assert simple(epsilon, delta, k).epsilon >= published.epsilon
+        published = general_composition(epsilon, delta, k, 1e-4)
+        assert optimal_composition(epsilon, delta, k, published.delta).epsilon <= published.epsilon
+        assert simple_composition(epsilon, delta, k).epsilon >= published.epsilon
 
 
 def test_leaks_beyond_the_total_delta_leave_no_finite_epsilon():
-    assert optimal_homogeneous(0.1, 0.01, 10, 0.05).epsilon == math.inf
-    assert optimal_homogeneous(0.1, 1.0, 10, 0.5).epsilon == math.inf
-    assert optimal_homogeneous(0.1, 0.01, 10, 1.0).epsilon == 0
+    assert optimal_composition(0.1, 0.01, 10, 0.05).epsilon == math.inf
+    assert optimal_composition(0.1, 1.0, 10, 0.5).epsilon == math.inf
+    assert optimal_composition(0.1, 0.01, 10, 1.0).epsilon == 0
 
 
 def test_optimal_composition_of_thousands_of_releases_neither_overflows_nor_underflows():
-    result = optimal_homogeneous(5.0, 0.0, 3000, 1e-5)
+    result = optimal_composition(5.0, 0.0, 3000, 1e-5)
     assert 0.98 * 15000 * math.tanh(2.5) < result.epsilon < 15000
 
 
 def test_simple_composition_rounds_up_exactly():
-    assert simple(1.0, 0.125, 5) == composition.Composition(5.0, 0.625)
-    total = simple(0.2676, 3e-4, 20)
+    assert simple_composition(1.0, 0.125, 5) == composition.Composition(5.0, 0.625)
+    total = simple_composition(0.2676, 3e-4, 20)
     assert (
         Fraction(total.epsilon)
         >= 20 * Fraction(0.2676)
         > Fraction(math.nextafter(total.epsilon, 0))
     )
-    assert simple(1.0, 0.3, 9).delta == 1
+    assert simple_composition(1.0, 0.3, 9).delta == 1
 
 
 def test_rdp_to_dp_bounds_the_gaussian_mechanism_and_improved_is_tighter():

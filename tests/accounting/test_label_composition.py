@@ -2,17 +2,20 @@
 
 import pytest
 
-from private_ensembles.accounting import labels as accounted
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.accounting.labels import composed, label_epsilon
-from private_ensembles.base.root import largest
+from private_ensembles.accounting import label_composition as accounted
+from private_ensembles.accounting.composition import optimal_composition
+from private_ensembles.accounting.label_composition import (
+    largest_label_epsilon,
+    total_label_epsilon,
+)
+from private_ensembles.base.root_search import find_largest
 
 
 @pytest.mark.parametrize("labels", [2, 30, 299, 301, 5000])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.05, 1.0])
 def test_composition_of_many_labels_is_no_less_than_the_optimal_one(labels, epsilon):
-    optimal = optimal_homogeneous(epsilon, 0.0, labels, 1e-5).epsilon
-    total = composed(epsilon, labels, 1e-5)
+    optimal = optimal_composition(epsilon, 0.0, labels, 1e-5).epsilon
+    total = total_label_epsilon(epsilon, labels, 1e-5)
     assert total >= optimal * (1 - 1e-12)
     assert total <= 1.35 * optimal + 1e-9
 
@@ -20,16 +23,16 @@ def test_composition_of_many_labels_is_no_less_than_the_optimal_one(labels, epsi
 @pytest.mark.parametrize("leak", [0.0, 1e-8])
 @pytest.mark.parametrize("labels", [1, 20, 200])
 def test_one_label_takes_what_all_may_cost_together(labels, leak):
-    each = label_epsilon(2.0, labels, 1e-5, leak)
-    assert 1.9999 < composed(each, labels, 1e-5, leak) <= 2.0
+    each = largest_label_epsilon(2.0, labels, 1e-5, leak)
+    assert 1.9999 < total_label_epsilon(each, labels, 1e-5, leak) <= 2.0
 
 
 def test_what_many_labels_leak_is_composed_as_well():
     """The Rényi curve of randomised response knows of no leak."""
     for labels in (301, 1000):
-        leaking = composed(0.01, labels, 1e-5, 5e-9)
-        assert leaking == optimal_homogeneous(0.01, 5e-9, labels, 1e-5).epsilon
-        assert leaking > optimal_homogeneous(0.01, 0.0, labels, 1e-5).epsilon
+        leaking = total_label_epsilon(0.01, labels, 1e-5, 5e-9)
+        assert leaking == optimal_composition(0.01, 5e-9, labels, 1e-5).epsilon
+        assert leaking > optimal_composition(0.01, 0.0, labels, 1e-5).epsilon
 
 
 @pytest.mark.parametrize("leak", [0.0, 1e-12, 9.9e-8])
@@ -39,14 +42,16 @@ def test_the_exact_composition_is_asked_of_few_epsilons_and_of_the_one_returned(
 ):
     """Floats find where to ask; 60 digits took nearly all of the time."""
     asked = []
-    exact = largest(lambda x: composed(x, 100, 1e-5, leak) <= epsilon, relative=1e-7)
+    exact = find_largest(
+        lambda x: total_label_epsilon(x, 100, 1e-5, leak) <= epsilon, relative=1e-7
+    )
 
     def counted(x, labels, *rest):
         asked.append(x)
-        return composed(x, labels, *rest)
+        return total_label_epsilon(x, labels, *rest)
 
-    monkeypatch.setattr(accounted, "composed", counted)
-    found = label_epsilon.__wrapped__(epsilon, 100, 1e-5, leak)
+    monkeypatch.setattr(accounted, "total_label_epsilon", counted)
+    found = largest_label_epsilon.__wrapped__(epsilon, 100, 1e-5, leak)
     assert found == exact
     assert found in asked
     assert len(asked) <= 4

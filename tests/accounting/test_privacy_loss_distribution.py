@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.accounting.loss_distribution import (
+from private_ensembles.accounting.composition import optimal_composition
+from private_ensembles.accounting.privacy_loss_distribution import (
     _power,
     compose,
     dominating_masses,
@@ -35,7 +35,7 @@ def test_epsilon_is_never_below_optimal_composition(labels, delta):
     epsilon = 0.01
     total = compose(response_deltas(epsilon, 50), epsilon / 50, labels)
     found = total.epsilon(delta, epsilon / 5e4)
-    exact = optimal_homogeneous(epsilon, 0.0, labels, delta).epsilon
+    exact = optimal_composition(epsilon, 0.0, labels, delta).epsilon
     assert found >= exact
     assert found <= 1.001 * exact or delta < 1e-10
 

@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting import composition, discrete_gaussian, zero_concentrated
-from private_ensembles.accounting.budgets import pld_epsilon
-from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.counts_and_labels import (
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.counts_and_labels import (
     NoisyCounts,
     joint_epsilon,
 )
-from private_ensembles.accounting.labels_together.families import (
-    Pairs,
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    NeighbourPairs,
     bounded_range_pairs,
     pure_pair,
 )
-from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.loss_distribution import mirrored_deltas
+from private_ensembles.accounting.adaptive_composition.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.budgets import pld_epsilon
+from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.poisson_binomial import binomial_pmf, grouped_pmf, pmf
+from private_ensembles.accounting.privacy_loss_distribution import mirrored_deltas
 from private_ensembles.accounting.trade_off import trade_off
 from tests.ranges import NEGATIVE, NO_COUNT, NOT_POSITIVE, NOT_WITHIN_0_1, OUTSIDE_0_1, check_ends
 
-COIN = Pairs(np.array([[0.5, 0.5]]), np.array([[0.45, 0.55]]))
+COIN = NeighbourPairs(np.array([[0.5, 0.5]]), np.array([[0.45, 0.55]]))
 LITTLE = math.nextafter(2.0**-20, 0)
 
 # What is called with one number, which it refuses, and which it takes.
@@ -32,7 +32,7 @@ RANGES = {
     "adaptive_epsilon, delta": (lambda x: adaptive_epsilon(COIN, 2, x), NOT_WITHIN_0_1, (0.5,)),
     "adaptive_epsilon, labels": (lambda x: adaptive_epsilon(COIN, x, 0.1), NO_COUNT, (1,)),
     "Pairs": (
-        lambda x: Pairs(np.array([[x, 1 - x]]), np.array([[0.5, 0.5]])),
+        lambda x: NeighbourPairs(np.array([[x, 1 - x]]), np.array([[0.5, 0.5]])),
         (-1e-12, 1 + 1e-12),
         (0.0, 1.0),
     ),
@@ -56,16 +56,16 @@ RANGES = {
         NOT_POSITIVE,
         (1.0,),
     ),
-    "simple, epsilon": (lambda x: composition.simple(x, 0.1, 2), NEGATIVE, (0.0,)),
-    "simple, delta": (lambda x: composition.simple(0.1, x, 2), OUTSIDE_0_1, (0.0, 1.0)),
-    "simple, k": (lambda x: composition.simple(0.1, 0.1, x), NO_COUNT, (1,)),
+    "simple, epsilon": (lambda x: composition.simple_composition(x, 0.1, 2), NEGATIVE, (0.0,)),
+    "simple, delta": (lambda x: composition.simple_composition(0.1, x, 2), OUTSIDE_0_1, (0.0, 1.0)),
+    "simple, k": (lambda x: composition.simple_composition(0.1, 0.1, x), NO_COUNT, (1,)),
     "general, slack": (
-        lambda x: composition.general(0.1, 0.0, 2, x),
+        lambda x: composition.general_composition(0.1, 0.0, 2, x),
         (0.0, *OUTSIDE_0_1),
         (1.0, 1e-300),
     ),
     "optimal_homogeneous, delta": (
-        lambda x: composition.optimal_homogeneous(0.1, 0.0, 2, x),
+        lambda x: composition.optimal_composition(0.1, 0.0, 2, x),
         OUTSIDE_0_1,
         (0.0, 1.0),
     ),
@@ -105,15 +105,23 @@ RANGES = {
     "log_tail, terms": (lambda x: discrete_gaussian.log_tail(1, 1.0, terms=x), (0, 3, 1.5), (1, 2)),
     "law, sigma": (lambda x: discrete_gaussian.law(x, 1), NOT_POSITIVE, (0.1,)),
     "law, terms": (lambda x: discrete_gaussian.law(1.0, x), (0, -1, 1.5), (1,)),
-    "Moves, counts": (lambda x: discrete_gaussian.Moves(x, 1.0), (-1, -2, 1.5), (0, 1)),
-    "Moves, sigma": (lambda x: discrete_gaussian.Moves(1, x), NOT_POSITIVE, (0.1,)),
+    "Moves, counts": (
+        lambda x: discrete_gaussian.DiscreteGaussianCounts(x, 1.0),
+        (-1, -2, 1.5),
+        (0, 1),
+    ),
+    "Moves, sigma": (
+        lambda x: discrete_gaussian.DiscreteGaussianCounts(1, x),
+        NOT_POSITIVE,
+        (0.1,),
+    ),
     "discrete epsilon": (
-        lambda x: discrete_gaussian.epsilon(x, [discrete_gaussian.Moves(1, 2.0)]),
+        lambda x: discrete_gaussian.epsilon(x, [discrete_gaussian.DiscreteGaussianCounts(1, 2.0)]),
         NOT_WITHIN_0_1,
         (0.5,),
     ),
     "fine_distance": (
-        lambda x: discrete_gaussian.fine_distance(x, 2),
+        lambda x: discrete_gaussian.fine_lattice_total_variation(x, 2),
         (LITTLE, 0.0, math.nan, 2.0**56, math.inf),
         (2.0**-20, 2.0**55),
     ),

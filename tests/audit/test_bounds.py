@@ -5,10 +5,10 @@ import math
 import pytest
 
 from private_ensembles.audit import (
+    count_sorted_histograms,
     enumerate_histograms,
     epsilon_bounds,
     leading_pairs,
-    sorted_histograms,
 )
 from private_ensembles.labels.gnmax import analytic_epsilon
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
@@ -21,7 +21,7 @@ ERRORS = {"relative_error": 1e-10, "absolute_error": 1e-300}
 def test_sorted_histograms_are_counted(n_teachers, n_classes):
     everything = enumerate_histograms(n_teachers, n_classes)
     distinct = {tuple(sorted(row)) for row in everything.tolist()}
-    assert sorted_histograms(n_teachers, n_classes) == len(distinct)
+    assert count_sorted_histograms(n_teachers, n_classes) == len(distinct)
 
 
 def test_leading_pairs_prove_less_than_all_pairs_and_the_noisy_counts_more():
@@ -87,7 +87,7 @@ def test_pairs_are_no_more_than_asked_for():
 
 def test_a_proof_below_what_the_audit_finds_is_refused():
     def distribution(counts):
-        return gumbel.weigh(counts, 1.0)
+        return gumbel.label_probabilities(counts, 1.0)
 
     assert epsilon_bounds(distribution, 3, 3, 0.0, **ERRORS).upper <= 2 + 1e-8
     with pytest.raises(ValueError, match=r"upper = 0\.1: must not be below"):
@@ -95,6 +95,8 @@ def test_a_proof_below_what_the_audit_finds_is_refused():
 
 
 def test_bounds_of_a_large_epsilon_meet_too():
-    found = epsilon_bounds(lambda counts: gumbel.weigh(counts, 4.0), 3, 3, 0.0, **ERRORS)
+    found = epsilon_bounds(
+        lambda counts: gumbel.label_probabilities(counts, 4.0), 3, 3, 0.0, **ERRORS
+    )
     assert found.lower > 4
     assert found.exact

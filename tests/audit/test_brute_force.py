@@ -50,8 +50,8 @@ def interactive(counts):
 MECHANISMS = {
     "gnmax": lambda counts: gnmax_distribution(counts, 3.0),
     "lnmax": lambda counts: lnmax_distribution(counts, 3.0),
-    "exponential": lambda counts: gumbel.weigh(counts, 0.3),
-    "permute_and_flip": lambda counts: exponential.weigh(counts, 0.3),
+    "exponential": lambda counts: gumbel.label_probabilities(counts, 0.3),
+    "permute_and_flip": lambda counts: exponential.label_probabilities(counts, 0.3),
     "confident_gnmax": confident,
     "interactive_gnmax": interactive,
     "nzc": lambda counts: label_distribution(counts, ties="random")[0],

@@ -15,13 +15,13 @@ import torch
 
 from private_ensembles.audit import epsilon_lower_bound, exact_epsilon, two_class_matrix
 from private_ensembles.audit.sampler import clopper_pearson
-from private_ensembles.base.sources import Secure
+from private_ensembles.base.noise_sources import SecureNoise
 from private_ensembles.base.streams import generator
 from private_ensembles.labels import registry
 from private_ensembles.labels.gnmax import analytic_epsilon
 from private_ensembles.labels.laws.checked import CheckedNoise
-from private_ensembles.labels.mechanism import load
-from private_ensembles.training.teachers.dpsgd import poisson_batch, train_private_ensemble
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.training.teachers.dpsgd import draw_poisson_batch, train_private_ensemble
 from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import SecureTensors, SeededTensors
 from private_ensembles.training.teachers.training import PrivateTraining
@@ -56,17 +56,17 @@ PRIVATE = {
         "tests.labels.test_claims:"
         "test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_twin_does_not"
     ),
-    "base/sources.py Seeded.add_gaussian": AUDITED,
-    "base/sources.py Seeded.subsets": AUDITED,
-    "base/secure.py coins": SECURE,
+    "base/noise_sources.py SeededNoise.add_gaussian": AUDITED,
+    "base/noise_sources.py SeededNoise.subsets": AUDITED,
+    "base/secure.py draw_bernoulli": SECURE,
     "base/secure.py fair_bits": SECURE,
-    "base/secure.py largest": SECURE,
-    "base/secure.py one_of": SELECTIONS,
+    "base/secure.py argmax_fair_ties": SECURE,
+    "base/secure.py choose_uniformly": SELECTIONS,
     "base/secure.py _gaussian": SECURE_THRESHOLDS,
     "base/secure.py uniform": DPSGD,
-    "base/sources.py Seeded.bits": SCORES,
-    "base/sources.py Secure.bits": SCORES,
-    "training/teachers/dpsgd.py poisson_batch": BATCHES,
+    "base/noise_sources.py SeededNoise.bits": SCORES,
+    "base/noise_sources.py SecureNoise.bits": SCORES,
+    "training/teachers/dpsgd.py draw_poisson_batch": BATCHES,
     "training/teachers/dpsgd.py train_private_teacher": DPSGD,
     "training/teachers/dpsgd.py _Noise.__call__.fill": DPSGD,
     "training/teachers/sources.py SecureTensors.fill_normal": DPSGD,
@@ -82,35 +82,35 @@ TRAINING = "trains on what is released already, or makes no privacy claim"
 LOT = "breaks ties: no claim rests on it"
 STAND_IN = "the audit's stand-in for votes of private teachers"
 OTHER = {
-    "base/sources.py Seeded.fairest": LOT,
+    "base/noise_sources.py SeededNoise.argmax_fair_ties": LOT,
     "base/streams.py system_generator": "a seed; whoever draws with it is listed",
     "papers/dpbag/experiment.py split_thirds": PUBLIC,
-    "audit/labels.py OnOneTeacher.draw": STAND_IN,
-    "audit/labels.py OnTeachers.draw": STAND_IN,
+    "audit/audited_labels.py DecidingTeacherLabel.draw": STAND_IN,
+    "audit/audited_labels.py SharedDataLabel.draw": STAND_IN,
     "papers/darrm/monte_carlo.py algorithm_4_draws": SIMULATED,
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
     "papers/darrm/mathematics/objective.py uniform_points": SIMULATED,
-    "training/data/prepare.py split": PUBLIC,
-    "adversaries/attacks.py Attacks.rows": PUBLIC,
+    "training/data/prepare.py split_indices": PUBLIC,
+    "adversaries/attacks.py Attacks.run_attacks": PUBLIC,
     "adversaries/attacks.py natural_records": PUBLIC,
     "training/data/shards.py cut_shards": PUBLIC,
     "training/data/shards.py permutation_shards": PUBLIC,
     "papers/darrm/experiment.py release_labels": PUBLIC,
     "papers/pate/experiment.py draw_queries": PUBLIC,
-    "papers/pate/experiment.py stated_scores": SIMULATED,
-    "training/student/images.py distort": TRAINING,
-    "training/student/images.py _Run._batches": TRAINING,
-    "training/student/virtual_adversarial.py perturbation": TRAINING,
-    "labels/profile.py _alike": SIMULATED,
-    "labels/profile.py _drawn": SIMULATED,
+    "papers/pate/experiment.py simulate_student_scores": SIMULATED,
+    "training/student/network.py distort": TRAINING,
+    "training/student/network.py _Run._batches": TRAINING,
+    "training/student/virtual_adversarial.py adversarial_perturbation": TRAINING,
+    "labels/profile.py _draw_dirichlet": SIMULATED,
+    "labels/profile.py _draw_queries": SIMULATED,
     "labels/profile.py synthetic_counts.count": SIMULATED,
     "labels/profile.py synthetic_counts": SIMULATED,
     "training/teachers/plain.py train_plain_teacher": TRAINING,
     "training/teachers/sources.py SeededTensors.permutation": TRAINING,
-    "training/teachers/plain.py _epoch": TRAINING,
+    "training/teachers/plain.py _draw_epoch_batches": TRAINING,
     "gan_student/comparison.py compare": PUBLIC,
     "gan_student/gan.py Discriminator.features.noisy": TRAINING,
-    "gan_student/gan.py Normalised.__init__": TRAINING,
+    "gan_student/gan.py WeightNormLinear.__init__": TRAINING,
     "gan_student/gan.py train_gan": TRAINING,
     "gan_student/gan.py train_gan.created": TRAINING,
     "gan_student/gan.py train_gan.discriminate": TRAINING,
@@ -187,9 +187,9 @@ def test_thresholds_with_secure_noise(aggregator):
         def sample(votes, runs, _):
             votes, noise = np.tile(votes, (runs, 1)), CheckedNoise(wanted, factor * sigma, 1.0)
             if aggregator == "confident":
-                return load("confident_gnmax").law.draw(votes, noise, Secure()) >= 0
+                return load_mechanism("confident_gnmax").law.draw(votes, noise, SecureNoise()) >= 0
             scores = np.broadcast_to(student[0], votes.shape)
-            return interactive_gnmax(votes, scores, 0.5, noise, Secure())[0] >= 0
+            return interactive_gnmax(votes, scores, 0.5, noise, SecureNoise())[0] >= 0
 
         return sample
 
@@ -245,8 +245,8 @@ def test_a_step_of_dp_sgd(noise):
 def test_batches_hold_a_record_at_its_rate(noise):
     stream = SeededTensors(1) if noise == "reproducible" else SecureTensors()
     runs, rate = 200_000, 1 / 32
-    drawn = len(poisson_batch(runs, rate, stream))
+    drawn = len(draw_poisson_batch(runs, rate, stream))
     low, high = clopper_pearson(drawn, runs, 1e-6)
     assert low <= rate <= high
-    twin = len(poisson_batch(runs, 2 * rate, stream))
+    twin = len(draw_poisson_batch(runs, 2 * rate, stream))
     assert clopper_pearson(twin, runs, 1e-6)[0] > rate

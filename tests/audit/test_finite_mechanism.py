@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit import FiniteMechanism, audit_function, audit_shared_data
-from private_ensembles.audit.labels import OnCounts, OnTeachers
+from private_ensembles.audit.audited_labels import HistogramLabel, SharedDataLabel
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.nzc.law import ImmutableNoise
 from tests.audit import oracle
 from tests.labels.listed import AUDIT_DELTA, one_label_each
@@ -32,14 +37,14 @@ def one_vote_moves(audited):
 
 def as_anybody_s(mechanism, task, parameters):
     """The mechanism as a stranger would hand it in: a function of counts, and its model."""
-    audited = mechanism.law.audited(task, parameters)
+    audited = mechanism.law.build_audit(task, parameters)
 
     def chances(counts):
-        return mechanism.law.outcomes(counts, parameters)
+        return mechanism.law.outcome_distribution(counts, parameters)
 
-    if isinstance(audited, OnTeachers):
+    if isinstance(audited, SharedDataLabel):
         return audited, audit_shared_data(chances, task.ensemble.teachers, *audited.teacher)
-    if isinstance(audited, OnCounts) and one_vote_moves(audited):
+    if isinstance(audited, HistogramLabel) and one_vote_moves(audited):
         return audited, audit_function(chances, task.ensemble.teachers, 2, **audited.errors)
     return audited, FiniteMechanism(audited.inputs, audited.matrix, audited.pairs, **audited.errors)
 
@@ -48,12 +53,12 @@ def as_anybody_s(mechanism, task, parameters):
 def test_the_numbers_are_the_registered_audit_s_and_every_twin_is_caught(listed, name):
     mechanism, task, parameters = listed[name]
     audited, found = as_anybody_s(mechanism, task, parameters)
-    exact = audited.worst(AUDIT_DELTA).epsilon
+    exact = audited.worst_inputs(AUDIT_DELTA).epsilon
     assert found.epsilon(AUDIT_DELTA) == pytest.approx(exact, rel=1e-9)
     assert found.verdict(exact * (1 + 1e-6), AUDIT_DELTA) == "holds"
     assert found.verdict(exact, AUDIT_DELTA) != "fails"
     assert found.verdict(exact * (1 - 1e-6), AUDIT_DELTA) == "fails"
-    _, twin = as_anybody_s(mechanism, task, mechanism.law.less_noise(parameters, 0.5))
+    _, twin = as_anybody_s(mechanism, task, mechanism.law.scale_noise(parameters, 0.5))
     assert twin.verdict(exact, AUDIT_DELTA) == "fails"
     # What other accountants are told: nothing of it is below what epsilon at delta says.
     mu = found.mu()
@@ -63,27 +68,32 @@ def test_the_numbers_are_the_registered_audit_s_and_every_twin_is_caught(listed,
         assert gaussian_delta(mu * (1 + 1e-9), exact * (1 - 1e-9)) >= AUDIT_DELTA * (1 - 1e-6)
 
 
-OFFERED = [name for name in registry.offered() if registry.entry(name).guarantee.hides_votes]
+OFFERED = [
+    name for name in registry.offered_mechanisms() if registry.get_entry(name).guarantee.hides_votes
+]
 
 
 @pytest.mark.parametrize("name", OFFERED)
 def test_what_is_offered_keeps_its_budget_on_three_classes_and_its_twin_does_not(name):
     """The claim is the planner's own; for two classes only, two."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = Task(Ensemble(5, mechanism.law.n_classes or 3), Budget(1.0, AUDIT_DELTA), Wanted(1))
     parameters = mechanism.calibrate(task)
 
     def audited(given):
-        errors = mechanism.law.error(5, task.ensemble.classes, given)
+        errors = mechanism.law.numerical_error(5, task.ensemble.classes, given)
         return audit_function(
-            lambda counts: mechanism.law.outcomes(counts, given), 5, task.ensemble.classes, **errors
+            lambda counts: mechanism.law.outcome_distribution(counts, given),
+            5,
+            task.ensemble.classes,
+            **errors,
         )
 
     found = audited(parameters)
     claim = mechanism.cost(task, parameters).claimed
     assert found.verdict(claim * (1 + 1e-6), AUDIT_DELTA) == "holds"
     assert found.verdict(claim, AUDIT_DELTA) != "fails"
-    twin = audited(mechanism.law.less_noise(parameters, 0.5))
+    twin = audited(mechanism.law.scale_noise(parameters, 0.5))
     assert twin.verdict(found.epsilon(AUDIT_DELTA), AUDIT_DELTA) == "fails"
 
 
@@ -150,7 +160,7 @@ def test_what_is_known_of_randomised_response(response):
     orders = 1 + np.geomspace(1e-3, 1e3, 4000)
     assert 0.9999 * (found.renyi(orders) / orders).max() <= found.rho()
     assert found.rho() <= 1.001 * (found.renyi(orders) / orders).max()
-    worst = found.worst(0.0)
+    worst = found.worst_pair(0.0)
     assert sorted(found.inputs[[worst.first, worst.second]].tolist()) == [[5, 6], [6, 5]]
 
 

@@ -14,16 +14,16 @@ from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_double_subsampling,
     gamma_subsampling,
     label_probability,
-    mirrored,
+    mirror_gamma,
 )
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from tests.audit import oracle
 from tests.audit.joint_labels import teachers_of_a_label, two_labels_epsilon
 
 # One label costs one teacher's epsilon, two cost three.
-OF_FIVE = mirrored([1.0, 0.0, 1.0])
+OF_FIVE = mirror_gamma([1.0, 0.0, 1.0])
 # Made for DaRRM's own prior at K = 11, m = 3, epsilon = 0.0892, Delta = delta = 0, rounded down.
-OF_ELEVEN = mirrored([0.938, 0.542, 0.999, 0.999, 0.977, 0.999])
+OF_ELEVEN = mirror_gamma([0.938, 0.542, 0.999, 0.999, 0.977, 0.999])
 
 
 def exactly(gamma):
@@ -37,7 +37,7 @@ def exactly(gamma):
         ([Fraction(0), Fraction(1, 3), Fraction(1)], Fraction(3)),
         ([Fraction(1, 8), Fraction(1, 2), Fraction(1, 4), Fraction(1)], Fraction(6, 5)),
         (exactly(gamma_subsampling(3, 1)), Fraction(3)),
-        (exactly(mirrored([1.0, 0.25])), Fraction(6, 5)),
+        (exactly(mirror_gamma([1.0, 0.25])), Fraction(6, 5)),
     ],
 )
 def test_two_labels_cost_what_all_behaviours_of_all_teachers_do(votes, growth):
@@ -99,7 +99,7 @@ def test_two_labels_exceed_the_claim_where_teachers_leak_as_well(
 
     They are epsilon-DP, so (epsilon, Delta)-DP too. One more says 1 on the second query.
     """
-    K, m, gamma = 11, 2, mirrored(upper)
+    K, m, gamma = 11, 2, mirror_gamma(upper)
     delta = 1 - (1 - Delta) ** m
     assert certify(gamma, m, epsilon, Delta, delta).holds
     best = optimize_gamma(K, m, epsilon, Delta).gamma
@@ -120,7 +120,7 @@ def test_two_labels_exceed_the_claim_where_teachers_leak_as_well(
 
 def test_two_labels_of_nine_teachers_of_the_same_prior_exceed_it_as_well():
     """K = 9, m = 2, epsilon = 1, Delta = 0, rounded down: 4.15 epsilon where 4 are claimed."""
-    gamma = mirrored([0.268, 0.999, 0.999, 0.633, 0.999])
+    gamma = mirror_gamma([0.268, 0.999, 0.999, 0.633, 0.999])
     assert certify(gamma, 2, 1.0, 0.0, 0.0).holds
     found = two_labels_epsilon(label_probability(gamma), 1.0)
     assert found == pytest.approx(4.15258, abs=1e-5)
@@ -169,6 +169,6 @@ def test_of_monotone_gammas_none_is_known_whose_two_labels_cost_more_than_twice_
     """Not proven: what stands in docs/darrm-many-labels.md as open."""
     rng = np.random.default_rng(seed)
     K, epsilon = int(rng.choice([3, 5, 7])), float(rng.choice([0.01, 0.1, 1.0]))
-    votes = label_probability(mirrored(np.sort(rng.random((K + 1) // 2))))
+    votes = label_probability(mirror_gamma(np.sort(rng.random((K + 1) // 2))))
     one = shared_data_epsilon(votes, epsilon, 0.0, 0.0)
     assert two_labels_epsilon(votes, epsilon) <= 2 * one * (1 + 1e-9)

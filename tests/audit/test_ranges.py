@@ -5,8 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.audit import divergence, histograms, sampler, shared_data
-from private_ensembles.audit.finite import audit_function
+from private_ensembles.audit import (
+    divergence,
+    histograms,
+    sampler,
+    shared_data,
+)
+from private_ensembles.audit.finite_mechanism import audit_function
 from tests.ranges import NEGATIVE, NO_COUNT, NOT_WITHIN_0_1, OUTSIDE_0_1, check_ends
 
 COIN, PAIR = [[0.5, 0.5], [0.25, 0.75]], [[0, 1]]

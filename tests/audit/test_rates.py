@@ -12,10 +12,10 @@ ERRORS = {"relative_error": 1e-12, "absolute_error": 1e-300}
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("law", [gumbel.LAW, exponential.LAW], ids=lambda law: law.name)
 def test_exact_rate_spends_its_budget_and_beats_the_pure_one(law, n_classes):
-    rate = selection_rate(0.2676, 3e-4, law.weigh, 11, n_classes)
+    rate = selection_rate(0.2676, 3e-4, law.label_probabilities, 11, n_classes)
     assert rate > 0.2676 / 2
     histograms, pairs = reduced_histograms(11, n_classes)
-    exact = exact_epsilon(law.weigh(histograms, rate), pairs, 3e-4, **ERRORS)
+    exact = exact_epsilon(law.label_probabilities(histograms, rate), pairs, 3e-4, **ERRORS)
     assert exact == pytest.approx(0.2676, abs=1e-7)
     assert exact <= 0.2676 + 1e-12
 
@@ -25,4 +25,4 @@ def test_exact_rate_spends_its_budget_and_beats_the_pure_one(law, n_classes):
 )
 def test_a_budget_of_no_rate_is_named(epsilon, delta, name):
     with pytest.raises(ValueError, match=name):
-        selection_rate(epsilon, delta, gumbel.weigh, 11)
+        selection_rate(epsilon, delta, gumbel.label_probabilities, 11)

@@ -18,5 +18,5 @@ def test_numbers_are_written_for_reading(value, text):
     "value", [0.2676, 1 / 3, 4.00049999, 9.99951, 12345.2, 1.23456e95, 123456789.5, 1e-300]
 )
 def test_a_bound_is_never_shown_as_less_than_it_is(value, digits):
-    shown = float(written.format_bound(value, digits))
+    shown = float(written.format_upper_bound(value, digits))
     assert value <= shown <= value * (1 + 10 ** (1 - digits))

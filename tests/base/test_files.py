@@ -125,7 +125,7 @@ def test_progress_reaches_log_and_terminal_and_warnings_the_log_only(
     fake_snakemake, tmp_path, capsys
 ):
     with files.job(fake_snakemake()) as job:
-        job.progress("teacher %d of %d", 1, 11)
+        job.report_progress("teacher %d of %d", 1, 11)
         job.log.info("detail")
         warnings.warn("from a library", stacklevel=1)
         # Written at once, so that one can watch a long job.
@@ -357,7 +357,7 @@ def test_what_lies_in_a_private_folder_stays_its_owners(fake_snakemake, tmp_path
 
 
 def _hold(lock, held, let_go):
-    with files.alone(lock):
+    with files.hold_lock(lock):
         held.set()
         let_go.wait(30)
 

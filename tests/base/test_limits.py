@@ -2,7 +2,14 @@
 
 import pytest
 
-from private_ensembles import Budget, Ensemble, Protection, noise_scale, plan, release_labels
+from private_ensembles import (
+    Budget,
+    Ensemble,
+    Protection,
+    noise_scale,
+    plan,
+    release_labels,
+)
 from private_ensembles.base import limits
 from private_ensembles.command import main
 from private_ensembles.release import section

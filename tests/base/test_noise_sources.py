@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.streams import generator
 
 COUNTS = np.array([[7, 3, 1], [2, 2, 7]])
@@ -11,40 +11,40 @@ COUNTS = np.array([[7, 3, 1], [2, 2, 7]])
 
 @pytest.mark.parametrize("by_class", [False, True])
 def test_seeded_noise_is_that_of_the_generator_in_the_order_said(by_class):
-    noisy = Seeded(generator(0, "test"), by_class).add_gaussian(COUNTS, 2.0)
+    noisy = SeededNoise(generator(0, "test"), by_class).add_gaussian(COUNTS, 2.0)
     shape = COUNTS.shape[::-1] if by_class else COUNTS.shape
     drawn = generator(0, "test").standard_normal(shape)
     np.testing.assert_array_equal(noisy, COUNTS + 2.0 * (drawn.T if by_class else drawn))
 
 
 def test_secure_noise_is_whole_and_breaks_ties_among_the_largest_only():
-    noisy = Secure().add_gaussian(COUNTS, 2.0)
+    noisy = SecureNoise().add_gaussian(COUNTS, 2.0)
     assert noisy.dtype == np.int64
     tied = np.tile([[5, 1, 5]], (200, 1))
-    assert set(Secure().largest(tied)) == {0, 2}
+    assert set(SecureNoise().argmax(tied)) == {0, 2}
 
 
 def test_the_seeded_largest_is_the_first_of_the_largest():
-    assert Seeded(generator(0, "test")).largest(COUNTS * 1.0).tolist() == [0, 2]
+    assert SeededNoise(generator(0, "test")).argmax(COUNTS * 1.0).tolist() == [0, 2]
 
 
 def test_a_source_says_of_itself_whether_it_is_secure():
     """And only a seeded one has a stream: nothing else can stand for a source."""
     stream = generator(0, "test")
-    assert Secure().secure
-    assert not hasattr(Secure(), "generator")
-    assert not Seeded(stream).secure
-    assert Seeded(stream).generator is stream
+    assert SecureNoise().secure
+    assert not hasattr(SecureNoise(), "generator")
+    assert not SeededNoise(stream).secure
+    assert SeededNoise(stream).generator is stream
 
 
 def test_fine_noise_of_a_seed_is_continuous_noise():
-    noisy = [Seeded(generator(0, "test")).add_gaussian(COUNTS, 2.0)]
-    noisy.append(Seeded(generator(0, "test")).add_fine_gaussian(COUNTS, 2.0))
+    noisy = [SeededNoise(generator(0, "test")).add_gaussian(COUNTS, 2.0)]
+    noisy.append(SeededNoise(generator(0, "test")).add_fine_gaussian(COUNTS, 2.0))
     np.testing.assert_array_equal(*noisy)
-    assert (Secure().add_fine_gaussian(COUNTS, 2.0) % 2**20 != 0).any()
+    assert (SecureNoise().add_fine_gaussian(COUNTS, 2.0) % 2**20 != 0).any()
 
 
-@pytest.mark.parametrize("noise", [Secure(), Seeded(generator(0, "test"))])
+@pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(generator(0, "test"))])
 def test_subsets_are_uniform_and_ties_are_broken_evenly(noise):
     drawn = noise.subsets(3000, 5, 2)
     assert drawn.shape == (3000, 2)
@@ -52,8 +52,8 @@ def test_subsets_are_uniform_and_ties_are_broken_evenly(noise):
     pairs = np.bincount(np.sort(drawn, axis=1) @ [5, 1], minlength=25)
     assert (pairs > 0).sum() == 10
     assert np.abs(pairs[pairs > 0] - 300).max() < 115  # seven standard deviations
-    tied = noise.fairest(np.tile([[5, 1, 5]], (3000, 1)))
+    tied = noise.argmax_fair_ties(np.tile([[5, 1, 5]], (3000, 1)))
     assert set(tied) == {0, 2}
     assert abs((tied == 0).sum() - 1500) < 200
-    assert noise.fairest(COUNTS).tolist() == [0, 2]
+    assert noise.argmax_fair_ties(COUNTS).tolist() == [0, 2]
     assert sorted(noise.subsets(1, 4, 4)[0]) == [0, 1, 2, 3]

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from private_ensembles.base.numbers import (
+from private_ensembles.base.parameter_names import (
     NUMBER,
-    at_most,
-    delta_of,
-    instance,
+    join_parameters,
     link,
+    m_fold_delta,
     multiply,
-    number,
-    parse_instance,
+    parse_parameters,
+    write_number,
+    write_upper_bound,
 )
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -34,25 +34,25 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
     ],
 )
 def test_number_is_written_in_its_shortest_form(value, text):
-    assert number(value) == text
+    assert write_number(value) == text
 
 
 @given(finite)
 def test_number_reads_back_as_the_same_value_and_fits_the_wildcard(value):
     import re
 
-    assert float(number(value)) == value
-    assert re.fullmatch(NUMBER, number(value))
+    assert float(write_number(value)) == value
+    assert re.fullmatch(NUMBER, write_number(value))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, True, "3", None])
 def test_number_refuses_what_is_no_finite_number(value):
     with pytest.raises(ValueError, match="number = "):
-        number(value)
+        write_number(value)
 
 
 def test_instance_names_the_grid_point_of_the_paper():
-    name = instance(K=11, m=3, epsilon=0.1, Delta=1e-5, delta=2e-5, prior="uniform:0.5,1")
+    name = join_parameters(K=11, m=3, epsilon=0.1, Delta=1e-5, delta=2e-5, prior="uniform:0.5,1")
     assert name == "K=11,m=3,epsilon=0.1,Delta=1e-05,delta=2e-05,prior=uniform:0.5,1"
 
 
@@ -65,24 +65,24 @@ def test_instance_names_the_grid_point_of_the_paper():
 )
 def test_instance_reads_back(parameters):
     # The empty key of a piece without "=" can only be told apart because values hold no "=".
-    assert parse_instance(instance(**parameters)) == parameters
+    assert parse_parameters(join_parameters(**parameters)) == parameters
 
 
 @pytest.mark.parametrize("value", ["a/b", "a=b", "", "a b", ",a", "a,", "{x}", "../x"])
 def test_instance_refuses_text_that_breaks_a_path_or_a_name(value):
     with pytest.raises(ValueError, match="prior = "):
-        instance(prior=value)
+        join_parameters(prior=value)
 
 
 @pytest.mark.parametrize("text", ["", "K", "K=", "=3", "K=1,K=2", "K=1,,m=2", "3K=1"])
 def test_parse_instance_refuses_what_instance_never_writes(text):
     with pytest.raises(ValueError, match="instance = "):
-        parse_instance(text)
+        parse_parameters(text)
 
 
 def test_instance_needs_a_parameter():
     with pytest.raises(ValueError, match="at least one parameter"):
-        instance()
+        join_parameters()
 
 
 @pytest.mark.parametrize(
@@ -101,16 +101,16 @@ def test_multiply_is_the_float_nearest_to_the_decimal_product(m, epsilon):
 @given(st.integers(0, 200), st.floats(0, 0.999))
 def test_delta_of_is_one_minus_the_power_without_cancellation(m, Delta):
     exact = 1 - (1 - Fraction(Delta)) ** m
-    assert delta_of(m, Delta) == pytest.approx(float(exact), rel=1e-12, abs=0)
+    assert m_fold_delta(m, Delta) == pytest.approx(float(exact), rel=1e-12, abs=0)
 
 
 def test_delta_of_covers_its_ends_and_refuses_what_lies_beyond():
-    assert delta_of(3, 1) == 1
-    assert delta_of(0, 1) == 0
+    assert m_fold_delta(3, 1) == 1
+    assert m_fold_delta(0, 1) == 0
     with pytest.raises(ValueError, match=r"Delta = -0\.1"):
-        delta_of(3, -0.1)
+        m_fold_delta(3, -0.1)
     with pytest.raises(ValueError, match="m = -1"):
-        delta_of(-1, 0.1)
+        m_fold_delta(-1, 0.1)
 
 
 def test_link_quotes_all_that_means_something_in_an_address():
@@ -119,5 +119,5 @@ def test_link_quotes_all_that_means_something_in_an_address():
 
 @given(st.floats(min_value=1e-300, max_value=1e300))
 def test_a_bound_in_words_is_still_a_bound(value):
-    assert value <= float(at_most(value)) <= value * (1 + 1.1e-4)
-    assert len(at_most(value).partition("e")[0].replace(".", "").strip("0")) <= 5
+    assert value <= float(write_upper_bound(value)) <= value * (1 + 1.1e-4)
+    assert len(write_upper_bound(value).partition("e")[0].replace(".", "").strip("0")) <= 5

@@ -93,7 +93,7 @@ def test_a_job_s_progress_is_quiet_where_nobody_watches(fake_snakemake, tmp_path
 
 
 def test_a_job_s_progress_is_seen_in_a_terminal(fake_snakemake, monkeypatch, capsys):
-    monkeypatch.setattr(watch, "terminal", lambda: True)
+    monkeypatch.setattr(watch, "is_terminal", lambda: True)
     monkeypatch.setattr(watch, "_EVERY", 0.0)
     with files.job(fake_snakemake()) as job:
         list(job.track([1], "queries"))

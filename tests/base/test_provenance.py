@@ -9,7 +9,12 @@ import pytest
 
 from private_ensembles.base import files
 from private_ensembles.base import provenance as records
-from private_ensembles.base.provenance import check_inputs, read_record, record_path, surroundings
+from private_ensembles.base.provenance import (
+    check_inputs,
+    read_record,
+    record_path,
+    surroundings,
+)
 
 NAME = "results/darrm/tables/table1.csv"
 

@@ -8,7 +8,7 @@ from tests.ranges import NOT_POSITIVE, OUTSIDE_0_1, check_ends
 
 ONE = np.array([1])
 RANGES = {
-    "coins": (secure.coins, OUTSIDE_0_1, (0.0, 1.0)),
+    "coins": (secure.draw_bernoulli, OUTSIDE_0_1, (0.0, 1.0)),
     "add_discrete_gaussian": (
         lambda x: secure.add_discrete_gaussian(ONE, x),
         NOT_POSITIVE,

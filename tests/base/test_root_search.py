@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from private_ensembles.base.root import (
-    ascending,
+from private_ensembles.base.root_search import (
+    ascending_points,
     bisect,
     bisect_integers,
-    doubling,
-    first_failing,
-    first_holding,
-    halving,
-    largest,
-    largest_within,
+    doubling_points,
+    find_first_failing,
+    find_first_holding,
+    find_largest,
+    find_largest_within,
+    halving_points,
     least_scale,
 )
 
@@ -40,7 +40,7 @@ def test_integers_next_to_each_other_differ(boundary, below, above):
 
 @given(st.floats(1e-5, 1e5))
 def test_the_largest_is_found_by_doubling_and_by_halves(boundary):
-    found = largest(lambda x: x <= boundary, relative=1e-7)
+    found = find_largest(lambda x: x <= boundary, relative=1e-7)
     assert boundary * (1 - 1.1e-7) <= found <= boundary
 
 
@@ -52,11 +52,11 @@ def test_costs_show_the_way_to_the_largest_within_a_budget(boundary, power):
         asked.append(x)
         return (x / boundary) ** power + 0.1 * x / boundary
 
-    found = largest_within(cost, 1.1)
+    found = find_largest_within(cost, 1.1)
     assert cost(found) <= 1.1 < cost(found * (1 + 1.1e-7))
     assert found in asked
     assert len(asked) <= 45
-    assert found == largest(lambda x: cost(x) <= 1.1, relative=1e-7)
+    assert found == find_largest(lambda x: cost(x) <= 1.1, relative=1e-7)
 
 
 @given(st.floats(0.01, 100.0))
@@ -66,7 +66,7 @@ def test_steps_and_costs_without_end_are_searched_as_well(boundary):
         lambda x: math.inf if x > boundary else 8 * x / boundary,
         lambda x: 0.0 if x < boundary / 2 else 7.0 if x <= boundary else 9.0,
     ):
-        found = largest_within(cost, 8.0)
+        found = find_largest_within(cost, 8.0)
         assert boundary * (1 - 1.1e-7) <= found <= boundary * (1 + 1e-12)
 
 
@@ -75,19 +75,19 @@ def test_a_guide_that_misleads_changes_no_result(share):
     def cost(x):
         return x**2
 
-    assert largest_within(cost, 2.0, lambda x: share * x**2) == largest_within(cost, 2.0)
+    assert find_largest_within(cost, 2.0, lambda x: share * x**2) == find_largest_within(cost, 2.0)
 
 
 def test_what_holds_everywhere_or_nowhere_ends_the_search():
-    assert math.isfinite(largest(lambda x: True, relative=1e-7))
+    assert math.isfinite(find_largest(lambda x: True, relative=1e-7))
     with pytest.raises(ValueError, match="the claim fails"):
-        largest(lambda x: False, relative=1e-7)
-    assert largest_within(lambda x: 0.0, 1.0) > 1e9
+        find_largest(lambda x: False, relative=1e-7)
+    assert find_largest_within(lambda x: 0.0, 1.0) > 1e9
     for nowhere in (2.0, math.inf):
         with pytest.raises(ValueError, match="the claim fails"):
-            largest_within(lambda x, cost=nowhere: cost, 1.0)
-    assert first_holding(lambda x: False, doubling(1.0)) == math.inf
-    assert first_failing(lambda x: True, halving(1.0)) == math.inf
+            find_largest_within(lambda x, cost=nowhere: cost, 1.0)
+    assert find_first_holding(lambda x: False, doubling_points(1.0)) == math.inf
+    assert find_first_failing(lambda x: True, halving_points(1.0)) == math.inf
     assert least_scale(lambda x: 1.0, 1.0, 1e-3) == math.inf
 
 
@@ -111,28 +111,30 @@ def test_least_noise_is_found_where_noise_does_not_always_help(start, width):
         return start <= noise < start * 1.02 * width or noise >= 8
 
     grid = [0.05 * 200 ** (i / 399) for i in range(400)]
-    found = first_holding(holds, grid, relative=1e-9)
+    found = find_first_holding(holds, grid, relative=1e-9)
     assert found == pytest.approx(start, rel=1e-8)
     assert holds(found)
-    assert first_holding(lambda noise: True, grid) == 0.05
+    assert find_first_holding(lambda noise: True, grid) == 0.05
 
 
 def test_points_double_and_halve_to_an_end_and_ascend_from_a_start():
-    assert list(doubling(3, 24)) == [3, 6, 12, 24]
-    assert list(halving(1.0, 0.2)) == [1.0, 0.5, 0.25]
-    assert first_failing(lambda x: x < 5, doubling(1.0)) == 8.0
-    points = ascending(2.0, 0.5)
+    assert list(doubling_points(3, 24)) == [3, 6, 12, 24]
+    assert list(halving_points(1.0, 0.2)) == [1.0, 0.5, 0.25]
+    assert find_first_failing(lambda x: x < 5, doubling_points(1.0)) == 8.0
+    points = ascending_points(2.0, 0.5)
     assert [next(points) for _ in range(4)] == [2.0, 3.0, 4.0, 6.0]
     # Without `relative` the point itself is returned, else what lies beside the one before it.
-    assert first_holding(lambda x: x >= 3.5, ascending(2.0, 0.5), relative=math.inf) == 4.0
-    assert first_holding(lambda x: x >= 3.5, ascending(2.0, 0.5)) == pytest.approx(3.5)
+    assert (
+        find_first_holding(lambda x: x >= 3.5, ascending_points(2.0, 0.5), relative=math.inf) == 4.0
+    )
+    assert find_first_holding(lambda x: x >= 3.5, ascending_points(2.0, 0.5)) == pytest.approx(3.5)
 
 
 def test_no_other_file_looks_for_a_bracket_or_bisects(root):
     """A number that is doubled or halved, or a middle of two, is a search, or one of these."""
     others = {
-        "accounting/labels_together/account.py": "where a grid lies",
-        "papers/dpbag/mathematics/plain.py": "an equation within a formula",
+        "accounting/adaptive_composition/account.py": "where a grid lies",
+        "papers/dpbag/mathematics/label_loss.py": "an equation within a formula",
         "labels/laws/table.py": "how far a table reaches",
         "release/certificate.py": "panels of a quadrature",
     }
@@ -143,4 +145,4 @@ def test_no_other_file_looks_for_a_bracket_or_bisects(root):
         for path in package.rglob("*.py")
         if search.search(path.read_text(encoding="utf-8"))
     }
-    assert names - {"base/root.py", "verify/verify.py"} == set(others)
+    assert names - {"base/root_search.py", "verify/verify.py"} == set(others)

@@ -22,10 +22,10 @@ from private_ensembles.base.rounding import (
     ELEMENTARY,
     UNIT_ROUNDOFF,
     Ball,
-    above,
-    below,
     log_sum,
     normal_error,
+    round_float_down,
+    round_float_up,
 )
 from tests.accounting.promises import DIGITS, PROMISES
 
@@ -34,9 +34,11 @@ DRAWS = 120
 # Where an exact value takes long: all strategies of an adversary, a search of sigma.
 CURVE = ("delta", "epsilon", "least_epsilon")
 FEWER = {
-    "accounting.labels_together.account:adaptive_epsilon": 20,
-    "accounting.labels_together.counts_and_labels:joint_epsilon": 20,
-    **dict.fromkeys((f"accounting.labels_together.account:Curve.{name}" for name in CURVE), 30),
+    "accounting.adaptive_composition.account:adaptive_epsilon": 20,
+    "accounting.adaptive_composition.counts_and_labels:joint_epsilon": 20,
+    **dict.fromkeys(
+        (f"accounting.adaptive_composition.account:PrivacyCurve.{name}" for name in CURVE), 30
+    ),
     "labels.gnmax:gnmax_sigma": 20,
     "accounting.trade_off:least_mu": 40,
 }
@@ -79,15 +81,15 @@ TEACHERS = "tests/training/teachers/"
 CERTIFIED = f"{DARRM}test_certificate.py::test_certificate_bounds_the_exact_worst_cost_and_no_more"
 ALLOWED = f"{DARRM}test_privacy_cost.py::test_what_is_rounded_is_rounded_against_us"
 LOOSER = f"{DARRM}test_worst_case.py::test_looser_bounds_are_never_below_the_exact_one"
-PLAIN = f"{DPBAG}test_plain.py::test_no_votes_of_several_queries_lose_more_than_is_claimed"
+PLAIN = f"{DPBAG}test_label_loss.py::test_no_votes_of_several_queries_lose_more_than_is_claimed"
 TEACHER = f"{TEACHERS}test_accounting.py::test_unsampled_single_step_is_the_gaussian_mechanism"
 GROUP = f"{TEACHERS}test_accounting.py::test_group_privacy_of_one_gaussian_step_is_its_closed_form"
 MIXTURE = (
-    "tests/accounting/labels_together/test_gaussian_maximum.py::"
+    "tests/accounting/adaptive_composition/test_gaussian_maximum.py::"
     "test_what_lies_between_nodes_is_below_their_mixture"
 )
 DOMINATED = (
-    "tests/accounting/labels_together/test_dominating_pairs.py::"
+    "tests/accounting/adaptive_composition/test_dominating_pairs.py::"
     "test_no_neighbours_do_more_to_a_convex_function_than_the_pairs"
 )
 DISCRETE = "tests/accounting/test_discrete_gaussian.py::test_delta_is_the_sum_over_all_outcomes"
@@ -97,54 +99,54 @@ ORDERS = (
     "test_no_order_costs_more_and_rho_is_hardly_more_than_the_dearest"
 )
 ONE_PAIR = (
-    "tests/accounting/labels_together/test_bounded_range.py::"
+    "tests/accounting/adaptive_composition/test_bounded_range.py::"
     "test_both_bounds_hold_the_best_composition_that_is_not_adaptive"
 )
-TOGETHER = "tests/accounting/labels_together/"
+TOGETHER = "tests/accounting/adaptive_composition/"
 BETWEEN_NODES = "test_a_curve_between_nodes_lies_below_the_mixture_of_those_around_it"
 ELSEWHERE = {
-    "accounting.labels_together.whole_curve:WholeCurve": (
+    "accounting.adaptive_composition.whole_curve:WholeCurve": (
         f"{TOGETHER}test_whole_curve.py::test_it_is_above_every_adversary_and_close"
     ),
-    "accounting.labels_together.bounded_range:least_epsilon": ONE_PAIR,
-    "accounting.labels_together.bounded_range:_of_one_pair": ONE_PAIR,
-    "accounting.labels_together.families:Family": MIXTURE,
-    "accounting.labels_together.counts_and_labels:_excesses": (
-        "accounting.labels_together.counts_and_labels:joint_epsilon"
+    "accounting.adaptive_composition.bounded_range:least_epsilon": ONE_PAIR,
+    "accounting.adaptive_composition.bounded_range:_repeated_pair_epsilon": ONE_PAIR,
+    "accounting.adaptive_composition.dominating_pairs:DominatingPairs": MIXTURE,
+    "accounting.adaptive_composition.counts_and_labels:_count_divergences": (
+        "accounting.adaptive_composition.counts_and_labels:joint_epsilon"
     ),
-    "accounting.labels_together.families:Dominating": DOMINATED,
-    "accounting.labels_together.families:bounded_range_pairs": DOMINATED,
-    "accounting.labels_together.families:pure_pair": DOMINATED,
-    "accounting.loss_distribution:LossDistribution.delta": "accounting.budgets:pld_epsilon",
-    "accounting.loss_distribution:LossDistribution.epsilon": "accounting.budgets:pld_epsilon",
-    "accounting.loss_distribution:compose": "accounting.budgets:pld_epsilon",
+    "accounting.adaptive_composition.dominating_pairs:PessimisticPairs": DOMINATED,
+    "accounting.adaptive_composition.dominating_pairs:bounded_range_pairs": DOMINATED,
+    "accounting.adaptive_composition.dominating_pairs:pure_pair": DOMINATED,
+    "accounting.privacy_loss_distribution:PrivacyLossDistribution.delta": "accounting.budgets:pld_epsilon",
+    "accounting.privacy_loss_distribution:PrivacyLossDistribution.epsilon": "accounting.budgets:pld_epsilon",
+    "accounting.privacy_loss_distribution:compose": "accounting.budgets:pld_epsilon",
     "accounting.discrete_gaussian:Law.lower_tail": DISCRETE,
     "accounting.discrete_gaussian:Law.upper_tail": DISCRETE,
-    "accounting.discrete_gaussian:Moves.delta": DISCRETE,
+    "accounting.discrete_gaussian:DiscreteGaussianCounts.delta": DISCRETE,
     "accounting.discrete_gaussian:delta": DISCRETE,
     "accounting.discrete_gaussian:log_tail": TAILS,
     "accounting.discrete_gaussian:log_overtakes": TAILS,
     "papers.pate.mathematics.tails:LatticeTails": TAILS,
     "accounting.discrete_gaussian:epsilon": DISCRETE,
     "accounting.zero_concentrated:least_rho": ORDERS,
-    "accounting.gaussian:excess": "labels.gnmax:analytic_epsilon",
+    "accounting.gaussian:hockey_stick_divergence": "labels.gnmax:analytic_epsilon",
     "accounting.gaussian:gaussian_delta": "labels.gnmax:analytic_epsilon",
     "audit.bounds:epsilon_bounds": "audit.divergence:exact_epsilon",
     "audit.histograms:leading_pairs": "audit.divergence:exact_epsilon",
     "audit.shared_data:_sides": "audit.shared_data:shared_data_curve",
     "papers.darrm.mathematics.certificate:Certificate": CERTIFIED,
-    "papers.dpbag.mathematics.plain:plain_epsilon": PLAIN,
+    "papers.dpbag.mathematics.label_loss:plain_epsilon": PLAIN,
     "papers.darrm.mathematics.privacy_cost:PrivacyProblem.c": ALLOWED,
     "papers.darrm.mathematics.privacy_cost:PrivacyProblem.allowance": ALLOWED,
     "papers.darrm.mathematics.worst_case:WorstCase": LOOSER,
     "papers.darrm.mathematics.worst_case:series_worst_case": LOOSER,
-    "papers.darrm.accounts:Optimised.allowance": CERTIFIED,
-    "audit.labels:Audited.worst": "audit.divergence:exact_epsilon",
-    "audit.labels:Audited.curve": "audit.divergence:delta_curve",
-    "labels.parameters:Cost": "accounting.labels:composed",
-    "labels.noisy_counts:rho_cost": "labels.noisy_counts:data_independent_epsilon",
-    "papers.nzc.mathematics.truth:lead_one_epsilon": "audit.divergence:exact_epsilon",
-    "labels.laws.selection:exact_rate": "tests/labels/laws/test_secure_selection.py::"
+    "papers.darrm.accounts:OptimisedAccount.allowance": CERTIFIED,
+    "audit.audited_labels:AuditedLabel.worst_inputs": "audit.divergence:exact_epsilon",
+    "audit.audited_labels:AuditedLabel.curve": "audit.divergence:delta_curve",
+    "labels.parameters:Cost": "accounting.label_composition:total_label_epsilon",
+    "labels.noisy_counts:rho_to_epsilon": "labels.noisy_counts:data_independent_epsilon",
+    "papers.nzc.mathematics.claims_and_truth:lead_one_epsilon": "audit.divergence:exact_epsilon",
+    "labels.laws.selection:truncate_rate": "tests/labels/laws/test_secure_selection.py::"
     "test_exponents_are_exact_for_all_counts",
     "papers.pate.mathematics.rdp:log_of_union_bound": "papers.pate.mathematics.rdp:gnmax_log_q",
     "training.teachers.accounting:_noise_per_norm": f"{TEACHERS}test_accounting.py::"
@@ -154,7 +156,7 @@ ELSEWHERE = {
     "training.teachers.accounting:epsilon_pld": TEACHER,
     "training.teachers.accounting:epsilon_rdp": TEACHER,
     "training.teachers.accounting:teacher_costs": TEACHER,
-    "training.teachers.sampled_gaussian:epsilon_of_steps": f"{TEACHERS}test_sampled_gaussian.py::"
+    "training.teachers.sampled_gaussian:composed_epsilon": f"{TEACHERS}test_sampled_gaussian.py::"
     "test_without_sampling_many_steps_are_one_gaussian",
 }
 # Bounds of which the text speaks, and no float that is returned.
@@ -254,7 +256,7 @@ def test_what_is_kept_elsewhere_exists():
 
 
 def test_bounds_of_a_list_are_those_of_its_numbers():
-    for bound in (above, below):
+    for bound in (round_float_up, round_float_down):
         assert bound([1.0, 3.0], 9).tolist() == [bound(1.0, 9), bound(3.0, 9)]
 
 

@@ -13,11 +13,11 @@ import torch
 from scipy import stats
 
 from private_ensembles.base import secure as secure
-from private_ensembles.base.sources import Secure
+from private_ensembles.base.noise_sources import SecureNoise
 from private_ensembles.labels.laws.gaussian import gnmax
 from private_ensembles.papers.darrm.law import release
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
-from private_ensembles.training.teachers.dpsgd import poisson_batch
+from private_ensembles.training.teachers.dpsgd import draw_poisson_batch
 from private_ensembles.training.teachers.sources import SecureTensors
 
 CHANCE = 1e-7
@@ -33,17 +33,17 @@ def test_coin_compares_a_uniform_integer_with_the_exact_probability(stand_in):
     stand_in(secure, "secrets", randbelow=lambda below: asked.append(below) or 0)
     for p in (0.1, 0.5, 1 / 3, 5e-324, 1.0):
         asked.clear()
-        assert secure.coins(np.array([p])).tolist() == [True]
+        assert secure.draw_bernoulli(np.array([p])).tolist() == [True]
         assert Fraction(p).denominator == asked[0]
         stand_in(secure, "secrets", randbelow=lambda below, p=p: Fraction(p).numerator)
         # The first integer that must not count, unless all of them do.
-        assert secure.coins(np.array([p])).tolist() == [False]
+        assert secure.draw_bernoulli(np.array([p])).tolist() == [False]
         stand_in(secure, "secrets", randbelow=lambda below: asked.append(below) or 0)
 
 
 def test_coins_come_at_their_rate_and_never_or_always_at_the_ends():
     p = np.array([0.0, 1.0, 0.3, 0.9])
-    tossed = secure.coins(np.tile(p, (5000, 1)))
+    tossed = secure.draw_bernoulli(np.tile(p, (5000, 1)))
     assert tossed.shape == (5000, 4)
     assert not tossed[:, 0].any()
     assert tossed[:, 1].all()
@@ -56,7 +56,7 @@ def test_one_place_of_those_wanted_is_as_likely_as_another(stand_in):
     drawn = []
     for outcome in range(3):
         stand_in(secure, "secrets", randbelow=lambda number, k=outcome: k % number)
-        drawn += secure.one_of(wanted).tolist()
+        drawn += secure.choose_uniformly(wanted).tolist()
     assert drawn == [1, 3, 4]
 
 
@@ -136,18 +136,18 @@ def seed_everything():
 
 def test_no_seed_has_any_influence():
     draws = {
-        "coins": lambda: secure.coins(np.full(300, 0.5)),
+        "coins": lambda: secure.draw_bernoulli(np.full(300, 0.5)),
         "bits": lambda: secure.fair_bits(300),
-        "exponential coins": lambda: secure.exponential_coins(np.full(300, -0.7)),
+        "exponential coins": lambda: secure.draw_bernoulli_exp(np.full(300, -0.7)),
         "classes": lambda: secure.softmax_classes(np.zeros((300, 3))),
-        "one of": lambda: secure.one_of(np.ones((300, 3), bool)),
+        "one of": lambda: secure.choose_uniformly(np.ones((300, 3), bool)),
         "discrete": lambda: secure.add_discrete_gaussian(np.zeros(300, int), 5.0),
         "fine": lambda: secure.add_fine_gaussian(np.zeros(30, int), 5.0),
         "uniform": lambda: secure.uniform(10),
         "normal": lambda: secure.normal((10,)),
-        "gnmax": lambda: gnmax(np.tile([3, 2], (300, 1)), 5.0, Secure()),
-        "darrm": lambda: release(np.full(300, 2), gamma_subsampling(5, 3), Secure()),
-        "batch": lambda: poisson_batch(1000, 0.5, SecureTensors()),
+        "gnmax": lambda: gnmax(np.tile([3, 2], (300, 1)), 5.0, SecureNoise()),
+        "darrm": lambda: release(np.full(300, 2), gamma_subsampling(5, 3), SecureNoise()),
+        "batch": lambda: draw_poisson_batch(1000, 0.5, SecureTensors()),
     }
     for name, draw in draws.items():
         seed_everything()

@@ -16,11 +16,11 @@ class Sample(settings.Section):
     table1: settings.Maybe[settings.Allowance] = settings.LEFT_OUT
 
     def mistakes(self):
-        yield from settings.at_most("m", self.m or [], self.K or 1, "{here}.K")
+        yield from settings.find_numbers_above("m", self.m or [], self.K or 1, "{here}.K")
 
 
 def test_text_that_yaml_does_not_read_as_a_number_becomes_one():
-    read = Sample(seed="7", K="11", m=["1", 3.0], delta_prime="1e-5", table1="null").plain()
+    read = Sample(seed="7", K="11", m=["1", 3.0], delta_prime="1e-5", table1="null").to_dict()
     assert read == {"seed": 7, "K": 11, "m": [1, 3], "delta_prime": 1e-5, "table1": None}
     assert [type(m) for m in read["m"]] == [int, int]
 
@@ -34,7 +34,7 @@ def test_a_number_is_the_same_parameter_however_it_is_written(ways):
     class Scale(settings.Section):
         scale: settings.NotNegative
 
-    assert len({repr(Scale(scale=way).plain()) for way in ways}) == 1
+    assert len({repr(Scale(scale=way).to_dict()) for way in ways}) == 1
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,16 @@ def test_values_of_another_type_or_out_of_range_are_refused(values):
 
 
 def test_at_most_names_the_number_of_a_list_that_is_above():
-    assert list(settings.at_most("m", [1, 13, 3], 11, "K")) == [("m[1]", 13, "at most K = 11")]
-    assert list(settings.at_most("m", 13, 11, "K")) == [("m", 13, "at most K = 11")]
-    assert list(settings.at_most("m", 11, 11, "K")) == []
+    assert list(settings.find_numbers_above("m", [1, 13, 3], 11, "K")) == [
+        ("m[1]", 13, "at most K = 11")
+    ]
+    assert list(settings.find_numbers_above("m", 13, 11, "K")) == [("m", 13, "at most K = 11")]
+    assert list(settings.find_numbers_above("m", 11, 11, "K")) == []
     with pytest.raises(ValidationError, match="m\\[0\\]"):
         Sample(K=3, m=[5])
 
 
 def test_plain_and_pick_return_what_was_given():
     sample = Sample(seed=1, table1=None)
-    assert sample.plain() == {"seed": 1, "table1": None}
+    assert sample.to_dict() == {"seed": 1, "table1": None}
     assert list(sample.pick("table1", "K", "seed")) == ["table1", "seed"]

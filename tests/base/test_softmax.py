@@ -11,8 +11,14 @@ from scipy.stats import chisquare
 
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.base import softmax
-from private_ensembles.base.softmax import BITS, accepted, bounds, draw, parts
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
+from private_ensembles.base.softmax import (
+    BITS,
+    bracket_exponential,
+    class_intervals,
+    draw,
+    is_accepted,
+)
 from private_ensembles.base.streams import generator
 
 
@@ -35,11 +41,13 @@ def scores_of(rng, classes, kind):
 def test_every_true_part_lies_between_its_whole_numbers(kind, classes):
     """Then a point is in class j with a probability in exact proportion to e^(s_j)."""
     scores = scores_of(np.random.default_rng(classes), classes, kind)
-    line = parts(scores)
+    line = class_intervals(scores)
     places = np.diff(line.ends, prepend=0)
     assert line.ends[-1] <= 2**BITS
     with mpmath.workdps(60):
-        for score, place, sure in zip(scores, places.tolist(), line.sure.tolist(), strict=True):
+        for score, place, sure in zip(
+            scores, places.tolist(), line.sure_lengths.tolist(), strict=True
+        ):
             if score == -math.inf:
                 assert (place, sure) == (0, 0)
                 continue
@@ -47,7 +55,7 @@ def test_every_true_part_lies_between_its_whole_numbers(kind, classes):
             assert 0 <= sure <= true <= place
             assert place - sure <= 2 + true * mpf(2) ** -38
     # Next to all of the line is someone's, so that a second point is hardly ever needed.
-    assert line.sure.sum() > 2**BITS * (1 - 2.0**-19)
+    assert line.sure_lengths.sum() > 2**BITS * (1 - 2.0**-19)
 
 
 @pytest.mark.parametrize("more", [0, 64, 640])
@@ -55,7 +63,7 @@ def test_bounds_hold_the_size(more):
     rng = np.random.default_rng(more)
     for exponent in [0.0, -1e-300, -1e-9, -1e300, *(-(10 ** rng.uniform(-3, 3.2, 40))).tolist()]:
         factor = float(2.0**BITS * rng.uniform(1e-6, 1))
-        low, high = bounds(Fraction(factor), Fraction(exponent), more)
+        low, high = bracket_exponential(Fraction(factor), Fraction(exponent), more)
         with mpmath.workdps(400):
             true = mpf(factor) * mpmath.exp(mpf(exponent)) * mpf(2) ** more
             assert low <= true <= high
@@ -77,7 +85,7 @@ class Scripted:
 @pytest.mark.parametrize("place", [1, 2, 3])
 def test_a_point_is_accepted_if_it_is_below_the_true_size(place, words):
     """Points that agree with the size for a while, and then fall below or above it."""
-    line = parts(np.array([0.0, -0.3, -37.0, -60.0]))
+    line = class_intervals(np.array([0.0, -0.3, -37.0, -60.0]))
     with mpmath.workdps(300):
         true = mpf(line.factor) * mpmath.exp(mpf(float(line.scores[place])) - mpf(line.largest))
         digits = int(mpmath.floor(true * mpf(2) ** (64 * words)))
@@ -85,8 +93,8 @@ def test_a_point_is_accepted_if_it_is_below_the_true_size(place, words):
     agreeing = [rest >> 64 * (words - 1 - i) & (2**64 - 1) for i in range(words)]
     below = Scripted([*agreeing[:-1], max(0, agreeing[-1] - 2), 0, 0])
     above = Scripted([*agreeing[:-1], agreeing[-1] + 2, 0, 0])
-    assert accepted(line, place, inside, below)
-    assert not accepted(line, place, inside, above)
+    assert is_accepted(line, place, inside, below)
+    assert not is_accepted(line, place, inside, above)
     assert len(above.words) <= 2  # it took as many digits as agreed, and no more
 
 
@@ -97,7 +105,7 @@ def test_a_point_beyond_all_classes_is_drawn_again():
 
 def test_classes_come_in_proportion_and_a_doctored_law_does_not():
     scores = np.log([1.0, 2.0, 3.0, 10.0, 1e-3])
-    source = Seeded(generator(0, "softmax"))
+    source = SeededNoise(generator(0, "softmax"))
     drawn = np.bincount([draw(scores, source.bits) for _ in range(40_000)], minlength=5)
     weights = np.exp(scores)
     assert chisquare(drawn, 40_000 * weights / weights.sum()).pvalue > 1e-6
@@ -111,7 +119,7 @@ def test_secure_draws_keep_to_the_range_and_a_twin_does_not():
 
     def lower(factor):
         def sample(scores, runs, _):
-            return np.array([draw(factor * scores[0], Secure().bits) for _ in range(runs)])
+            return np.array([draw(factor * scores[0], SecureNoise().bits) for _ in range(runs)])
 
         return epsilon_lower_bound(
             sample,
@@ -132,25 +140,25 @@ def test_secure_draws_keep_to_the_range_and_a_twin_does_not():
 )
 def test_scores_without_a_law_are_refused(scores):
     with pytest.raises(ValueError, match="scores: must be finite, or -inf"):
-        parts(scores)
+        class_intervals(scores)
 
 
 def test_too_many_classes_for_the_line_are_refused(monkeypatch):
     monkeypatch.setattr(softmax, "BITS", 4)
     with pytest.raises(ValueError, match="scores: 40 classes are too many"):
-        parts(np.zeros(40))
+        class_intervals(np.zeros(40))
 
 
 @pytest.mark.parametrize("kind", ["near", "logits", "far", "huge", "large", "tied"])
 def test_lines_of_many_rows_are_those_of_each(kind):
     rng = np.random.default_rng(1)
     rows = np.array([scores_of(rng, 30, kind) for _ in range(5)])
-    lines = softmax._lines(rows)
+    lines = softmax._interval_arrays(rows)
     for row in range(5):
-        line, alone = softmax._line(lines, row), parts(rows[row])
+        line, alone = softmax._intervals_of_row(lines, row), class_intervals(rows[row])
         assert line.factor == alone.factor
         np.testing.assert_array_equal(line.ends, alone.ends)
-        np.testing.assert_array_equal(line.sure, alone.sure)
+        np.testing.assert_array_equal(line.sure_lengths, alone.sure_lengths)
 
 
 class Words:
@@ -172,12 +180,12 @@ class Words:
 def test_every_point_of_a_row_is_its_class_or_is_decided_by_more_digits():
     """The ends of all true parts and of all places, and points beside them."""
     scores = np.array([0.0, -0.3, -37.0, -60.0, -np.inf])
-    line = parts(scores)
+    line = class_intervals(scores)
     starts = line.ends - np.diff(line.ends, prepend=0)
     points = sorted(
         {
             int(p) + d
-            for p in (*starts, *(starts + line.sure), *line.ends)
+            for p in (*starts, *(starts + line.sure_lengths), *line.ends)
             for d in (-1, 0, 1)
             if 0 <= int(p) + d < 2**BITS
         }
@@ -186,18 +194,18 @@ def test_every_point_of_a_row_is_its_class_or_is_decided_by_more_digits():
         bits = Words([point << 2])
         (drawn,) = softmax.draw_each(scores[None], bits)
         place = int(np.searchsorted(line.ends, point, side="right"))
-        if place < 5 and point - starts[place] < line.sure[place]:
+        if place < 5 and point - starts[place] < line.sure_lengths[place]:
             assert (drawn, bits.after) == (place, 0)
             continue
         # By the size itself, by more digits, or by another point, all 0.
         inside = point - int(starts[place]) if place < 5 else 0
-        below = place < 5 and accepted(line, place, inside, lambda number: 0)
+        below = place < 5 and is_accepted(line, place, inside, lambda number: 0)
         assert drawn == (place if below else 0)
 
 
 def test_rows_are_drawn_as_if_each_were_alone():
     scores = np.log(np.array([[1.0, 2.0, 3.0, 10.0], [5.0, 1e-3, 5.0, 1e-9]]))
-    drawn = softmax.draw_each(np.repeat(scores, 20_000, axis=0), Secure().bits)
+    drawn = softmax.draw_each(np.repeat(scores, 20_000, axis=0), SecureNoise().bits)
     for row, labels in zip(scores, drawn.reshape(2, -1), strict=True):
         weights = np.exp(row)
         wanted = 20_000 * weights / weights.sum()
@@ -220,7 +228,7 @@ def test_a_coin_s_point_is_sure_or_decided_by_more_digits(exponent):
         # Of all bits 0, a million would tell that e^-1e6 is more.
         for point in (p for p in points if p < 2**BITS and (p or exponent > -1e3)):
             bits = Words([point << 2])
-            (tossed,) = softmax.coins(np.array([exponent]), bits)
+            (tossed,) = softmax.draw_bernoulli_exp(np.array([exponent]), bits)
             assert tossed == (point < true)  # further digits are 0
             if bits.after:
                 assert abs(point - true) <= 2
@@ -228,7 +236,9 @@ def test_a_coin_s_point_is_sure_or_decided_by_more_digits(exponent):
 
 def test_coins_have_any_shape_and_their_chances():
     exponents = np.array([[0.0, -0.5], [-3.0, -1e9]])
-    tossed = softmax.coins(np.repeat(exponents[None], 20_000, axis=0), Secure().bits)
+    tossed = softmax.draw_bernoulli_exp(
+        np.repeat(exponents[None], 20_000, axis=0), SecureNoise().bits
+    )
     assert tossed.shape == (20_000, 2, 2)
     assert tossed[:, 0, 0].all()
     assert not tossed[:, 1, 1].any()
@@ -241,4 +251,4 @@ def test_coins_have_any_shape_and_their_chances():
 @pytest.mark.parametrize("exponents", [[1e-9], [np.nan], [0.0, np.inf]])
 def test_exponents_above_0_are_no_coins(exponents):
     with pytest.raises(ValueError, match="exponents: must be numbers that are at most 0"):
-        softmax.coins(np.array(exponents), Secure().bits)
+        softmax.draw_bernoulli_exp(np.array(exponents), SecureNoise().bits)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import two_classes
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    two_class_dominating_pairs,
+)
 from private_ensembles.base.threads import on_one_thread
 
 
@@ -37,5 +39,5 @@ def test_threads_are_one_within_and_restored_after_an_error():
 def test_an_account_leaves_threads_as_it_found_them():
     with threadpool_limits(2, user_api="blas"):
         before = threads()
-        adaptive_epsilon(two_classes([0.25, 0.75]), 3, 1e-3)
+        adaptive_epsilon(two_class_dominating_pairs([0.25, 0.75]), 3, 1e-3)
         assert threads() == before

@@ -14,8 +14,8 @@ def toy():
         with pytest.MonkeyPatch.context() as patch:
             for name, value in sizes.items():
                 patch.setattr(benchmark, name, value)
-            if hasattr(benchmark, "in_a_process"):
-                patch.setattr(benchmark, "in_a_process", lambda call, **given: call(**given))
+            if hasattr(benchmark, "run_in_process"):
+                patch.setattr(benchmark, "run_in_process", lambda call, **given: call(**given))
             yield benchmark
 
     return changed

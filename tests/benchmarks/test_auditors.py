@@ -49,10 +49,10 @@ def test_bounds_come_close_where_events_are_likely_and_many_are_drawn():
 
 
 def test_every_twin_is_unsound_and_nothing_else_but_nzc():
-    found = list(auditors.subjects((2,)))
+    found = list(auditors.list_subjects((2,)))
     assert len({one.name for one in found}) > 15
     for one in found:
-        broken = one.audited.worst(DELTA).epsilon > one.claimed * (1 + 1e-9)
+        broken = one.audited.worst_inputs(DELTA).epsilon > one.claimed * (1 + 1e-9)
         assert broken == (one.twin or one.name == "nzc"), one
 
 

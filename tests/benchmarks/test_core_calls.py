@@ -10,7 +10,7 @@ def quick_calls(monkeypatch):
     """Two calls of which one does nothing, and one runs the calibration loop twice."""
     twice = {"idle": lambda: None}
     twice["double"] = lambda: [core_calls.calibration_loop() for _ in range(2)]
-    monkeypatch.setattr(core_calls, "calls", lambda: twice)
+    monkeypatch.setattr(core_calls, "list_calls", lambda: twice)
 
 
 def test_a_ratio_is_to_the_calibration_loop(quick_calls):

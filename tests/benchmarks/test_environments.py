@@ -11,13 +11,13 @@ from benchmarks.environments import Skipped
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
     monkeypatch.setattr(environments, "FOLDER", tmp_path)
-    monkeypatch.setenv(environments.PLACE, str(tmp_path / "made"))
+    monkeypatch.setenv(environments.FOLDER_VARIABLE, str(tmp_path / "made"))
     return tmp_path
 
 
 def test_what_a_reproducer_prints_last_is_returned(folder):
     (folder / "some.py").write_text("print('a bar of progress')\nprint('{\"version\": \"1\"}')\n")
-    assert environments.run("some") == {"version": "1"}
+    assert environments.run_script("some") == {"version": "1"}
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_what_a_reproducer_prints_last_is_returned(folder):
 )
 def test_a_reproducer_that_fails_gives_a_reason(folder, text, reason):
     (folder / "some.py").write_text(text)
-    found = environments.run("some")
+    found = environments.run_script("some")
     assert isinstance(found, Skipped)
     assert found.reason.startswith(reason)
 
@@ -41,7 +41,7 @@ def test_a_package_that_cannot_be_installed_gives_a_reason_and_leaves_nothing(fo
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
-    found = environments.run("some", "some")
+    found = environments.run_script("some", "some")
     assert isinstance(found, Skipped)
     assert found.reason.startswith("could not be installed: ERROR: No matching distribution")
     assert list((folder / "made").iterdir()) == []
@@ -49,8 +49,8 @@ def test_a_package_that_cannot_be_installed_gives_a_reason_and_leaves_nothing(fo
 
 def test_an_environment_is_made_once_and_sees_this_one(folder, monkeypatch):
     (folder / "none.txt").write_text("# nothing of its own\n")
-    made = environments.environment(folder / "none.txt")
+    made = environments.ensure_environment(folder / "none.txt")
     subprocess.run([made, "-c", "import numpy"], check=True)
-    monkeypatch.setattr(environments, "_make", None)
-    assert environments.environment(folder / "none.txt") == made
-    assert environments.how("none") == "nothing of its own"
+    monkeypatch.setattr(environments, "_build_environment", None)
+    assert environments.ensure_environment(folder / "none.txt") == made
+    assert environments.read_installation_note("none") == "nothing of its own"

@@ -9,16 +9,21 @@ import pytest
 
 from benchmarks.label_renyi import renyi_epsilon, renyi_sigma
 from private_ensembles import label_epsilon, noise_scale
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import (
-    Pairs,
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    NeighbourPairs,
     bounded_range_pairs,
-    two_classes,
+    two_class_dominating_pairs,
 )
-from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive_composition.gaussian_maximum import GaussianMaximum
 from private_ensembles.labels.laws.gaussian import GaussianNoise
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from tests.labels.accounts.test_groups import exact_delta
 
 from ..accounting.adversaries import both_orders, exact_value, power, random_rows
@@ -46,9 +51,9 @@ def by_definition(pairs, labels, delta):
     [(11, 10, 9.0, 1.001), (51, 20, 20.67, 1.001), (5, 1, 3.0, 1.01)],
 )
 def test_it_is_the_worst_divergence_composed_and_converted(K, labels, scale, near):
-    law = load("gnmax_exact").law
+    law = load_mechanism("gnmax_exact").law
     task = Task(Ensemble(K, 2), Budget(1.0, 1e-5), Wanted(labels))
-    family = law.pairs(task, law.at(scale, labels))
+    family = law.dominating_pairs(task, law.noise_at_scale(scale, labels))
     exact = by_definition(both_orders(family.first, family.second), labels, 1e-5)
     claimed = renyi_epsilon(family, labels, 1e-5)
     assert exact <= claimed <= exact * near
@@ -59,7 +64,7 @@ def test_it_is_the_worst_divergence_composed_and_converted(K, labels, scale, nea
 def test_no_strategy_in_fractions_reaches_more(seed, labels):
     first, second = random_rows(np.random.default_rng(seed), 3, 3)
     pairs, delta = both_orders(first, second), 1e-2
-    claimed = renyi_epsilon(Pairs(first, second), labels, delta)
+    claimed = renyi_epsilon(NeighbourPairs(first, second), labels, delta)
     if math.isfinite(claimed):
         least, _ = power(claimed)
         assert exact_value(pairs, labels, least) <= Fraction(delta)
@@ -68,7 +73,7 @@ def test_no_strategy_in_fractions_reaches_more(seed, labels):
 @pytest.mark.parametrize(
     ("family", "labels"),
     [
-        (two_classes([0.25, 0.75]), 10),
+        (two_class_dominating_pairs([0.25, 0.75]), 10),
         (GaussianMaximum(20.0, 51, 10), 30),
         (GaussianMaximum(3.0, 11, 3), 5),
         (bounded_range_pairs(2 / 9), 50),
@@ -82,23 +87,27 @@ def test_labels_charged_together_cost_less(family, labels):
 
 
 def test_more_classes_cost_at_least_what_two_do():
-    two = load("gnmax_exact").law.pairs(
-        Task(Ensemble(51, 2), Budget(1, 1e-5), Wanted(20)), load("gnmax_exact").law.at(20.0)
+    two = load_mechanism("gnmax_exact").law.dominating_pairs(
+        Task(Ensemble(51, 2), Budget(1, 1e-5), Wanted(20)),
+        load_mechanism("gnmax_exact").law.noise_at_scale(20.0),
     )
     many = GaussianMaximum(20.0, 51, 10)
     assert renyi_epsilon(two, 20, 1e-5) < renyi_epsilon(many, 20, 1e-5)
 
 
 def test_what_tells_everything_costs_everything():
-    assert renyi_epsilon(Pairs(np.array([[1.0, 0.0]]), np.array([[0.9, 0.1]])), 5, 1e-3) == math.inf
-    rare = Pairs(np.array([[0.5, 0.5 - 1e-9, 1e-9]]), np.array([[0.5, 0.5, 0.0]]))
+    assert (
+        renyi_epsilon(NeighbourPairs(np.array([[1.0, 0.0]]), np.array([[0.9, 0.1]])), 5, 1e-3)
+        == math.inf
+    )
+    rare = NeighbourPairs(np.array([[0.5, 0.5 - 1e-9, 1e-9]]), np.array([[0.5, 0.5, 0.0]]))
     assert 0 <= renyi_epsilon(rare, 5, 1e-3) < 0.01
 
 
 @pytest.mark.parametrize(("labels", "delta"), [(0, 1e-5), (1, 0.0), (1, 1.0)])
 def test_bad_numbers_are_refused(labels, delta):
     with pytest.raises(ValueError, match=r"must be"):
-        renyi_epsilon(two_classes([0.25, 0.75]), labels, delta)
+        renyi_epsilon(two_class_dominating_pairs([0.25, 0.75]), labels, delta)
 
 
 @pytest.mark.parametrize(
@@ -119,15 +128,18 @@ def test_documented_scales_are_found(epsilon, teachers, labels, printed):
 def test_no_adversary_reaches_delta(C, K, Q):
     task = Task(Ensemble(K, C), Budget(1.0, 1e-3), Wanted(Q))
     noise = GaussianNoise(renyi_sigma(task), Q)
-    assert exact_delta(load("gnmax_exact").law, noise, task) <= task.budget.delta
+    assert exact_delta(load_mechanism("gnmax_exact").law, noise, task) <= task.budget.delta
 
 
 @pytest.mark.parametrize("classes", [2, 10])
 def test_less_noise_costs_more_and_the_account_of_labels_less(classes):
-    law, task = load("gnmax_exact").law, Task(Ensemble(40, classes), Budget(2.0, 1e-5), Wanted(50))
+    law, task = (
+        load_mechanism("gnmax_exact").law,
+        Task(Ensemble(40, classes), Budget(2.0, 1e-5), Wanted(50)),
+    )
     sigma = renyi_sigma(task)
     spent = [
-        renyi_epsilon(law.pairs(task, GaussianNoise(share * sigma, 50)), 50, 1e-5)
+        renyi_epsilon(law.dominating_pairs(task, GaussianNoise(share * sigma, 50)), 50, 1e-5)
         for share in (1, 0.95)
     ]
     assert 1.99 < spent[0] <= 2 < spent[1]

@@ -12,7 +12,7 @@ PUBLISHED = pd.read_csv(run.DOCS / "right_labels.csv")
 def test_what_docs_say_of_a_case_is_what_the_planner_finds(teachers, labels, epsilon):
     case = {"teachers": teachers, "labels": labels, "epsilon": epsilon}
     row = PUBLISHED[(PUBLISHED[list(case)] == pd.Series(case)).all(axis=1)].iloc[0]
-    found = right_labels.best(**case)
+    found = right_labels.measure_best_plan(**case)
     assert found["mechanism"] == row["mechanism"]
     assert found["right"] == pytest.approx(row["right"], rel=1e-6)
 
@@ -25,7 +25,7 @@ def test_all_that_docs_say_is_what_the_planner_finds():
 
 
 def test_one_teacher_is_right_as_often_as_the_profile_says():
-    assert right_labels.one_teacher() == pytest.approx(0.7 * 20 / 22 + 0.3 * 0.5)
+    assert right_labels.teacher_accuracy() == pytest.approx(0.7 * 20 / 22 + 0.3 * 0.5)
 
 
 def test_more_teachers_fewer_labels_and_a_larger_epsilon_have_a_larger_share_right():
@@ -37,6 +37,6 @@ def test_more_teachers_fewer_labels_and_a_larger_epsilon_have_a_larger_share_rig
 
 
 def test_cells_are_bold_where_one_teacher_alone_has_fewer_right():
-    table = right_labels.shown(PUBLISHED)
-    assert table.count("**") == 2 * (PUBLISHED["share"] > right_labels.one_teacher()).sum()
+    table = right_labels.format_shares(PUBLISHED)
+    assert table.count("**") == 2 * (PUBLISHED["share"] > right_labels.teacher_accuracy()).sum()
     assert table in right_labels.section(PUBLISHED)

@@ -37,7 +37,7 @@ def test_permute_and_flip_breaks_the_exponential_mechanism_s_rho_by_a_pair_that_
     divergence = mpmath.log(sum(mpmath.mpf(1) / 9 / p for p in near))
     law = selections.exponential_noise(2.0)
     np.testing.assert_allclose(law(np.array([[5, 6, 5]]))[0], [float(p) for p in near], rtol=1e-12)
-    (row,) = selections.of_another_law()
+    (row,) = selections.list_other_law()
     assert row["exact"] >= divergence / 2
     pairs = selections.neighbours(SHIFTS["each score by at most 1"])
     assert row["exact"] > 2 * EPSILON**2 / 8
@@ -66,7 +66,7 @@ def test_opendp_of_this_environment_claims_no_less_than_it_spends(monkeypatch, t
     assert "DRAWS, SCORES = 4_000," in source
     (tmp_path / "opendp.py").write_text(source.replace("4_000,", "1_500,"), encoding="utf-8")
     monkeypatch.setattr(environments, "FOLDER", tmp_path)
-    rows = selections.judge(environments.run("opendp"))
+    rows = selections.judge(environments.run_script("opendp"))
     claims = [row for row in rows if row["part"] == "claim"]
     assert [row["verdict"] for row in claims] == ["holds"] * 4
     assert all(0.95 * row["claimed"] < row["exact"] for row in claims)

@@ -52,7 +52,7 @@ def test_a_gpu_alone_is_added_to_what_was_measured_on_a_cpu(measured, monkeypatc
     monkeypatch.setattr(teachers, "EARLIER", tmp_path / "teachers.csv")
     monkeypatch.setattr(teachers, "MODELS", {"cuda": TINY})
     monkeypatch.setattr(teachers, "ENSEMBLES", {"cuda": (11, 50, 250, 1000)})
-    monkeypatch.setattr(teachers, "in_a_process", lambda gpu_name: "Fake 9000")
+    monkeypatch.setattr(teachers, "run_in_process", lambda gpu_name: "Fake 9000")
     monkeypatch.setattr(teachers, "measure_training", pretend)
     data = teachers.measure(only="cuda")
     kept = data[data["device"] == "cpu"]

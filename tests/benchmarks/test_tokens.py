@@ -36,11 +36,11 @@ def test_the_accountant_is_asked_for_a_batch_that_counts_the_public_prompt(monke
         "    return 2.5\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    clip, epsilon_of, reason = tokens.accountant()
+    clip, epsilon_of, reason = tokens.load_accountant()
     assert (clip(7), epsilon_of(0.5, 7), reason) == (0.5, 2.5, None)
 
 
-@pytest.mark.skipif(tokens.accountant()[0] is None, reason="invink is not installed")
+@pytest.mark.skipif(tokens.load_accountant()[0] is None, reason="invink is not installed")
 def test_theirs_is_zcdp():
-    clip, epsilon_of, _ = tokens.accountant()
+    clip, epsilon_of, _ = tokens.load_accountant()
     assert epsilon_of(clip(500), 500) == pytest.approx(3, rel=1e-6)

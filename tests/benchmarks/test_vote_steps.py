@@ -40,7 +40,9 @@ GAN = {
     "shown_teachers": 10,
     "right_end": True,
 }
-GAN["ones"] = np.rint(20_000 * vote_steps.one_noise(10, 0.5)[:, 1]).astype(int).tolist()
+GAN["ones"] = (
+    np.rint(20_000 * vote_steps.one_noise_probabilities(10, 0.5)[:, 1]).astype(int).tolist()
+)
 
 
 def verdicts(rows):
@@ -48,12 +50,14 @@ def verdicts(rows):
 
 
 def test_a_verdict_needs_a_bound_on_the_right_side():
-    found = [vote_steps.judged(1.0, *bounds) for bounds in ((0.5, 0.9), (1.1, 1.2), (0.9, 1.1))]
+    found = [
+        vote_steps.judge_claim(1.0, *bounds) for bounds in ((0.5, 0.9), (1.1, 1.2), (0.9, 1.1))
+    ]
     assert found == ["holds", "fails", "open"]
 
 
 def test_one_laplace_noise_costs_its_rate_at_most_and_just_that():
-    chances = vote_steps.one_noise(5, 0.3)
+    chances = vote_steps.one_noise_probabilities(5, 0.3)
     assert chances.sum(axis=1) == pytest.approx(np.ones(6))
     losses = np.abs(np.diff(np.log(chances), axis=0))
     assert losses.max() == pytest.approx(0.3, rel=1e-12)
@@ -62,36 +66,40 @@ def test_one_laplace_noise_costs_its_rate_at_most_and_just_that():
 
 def test_the_pack_s_tokens_cost_more_than_is_charged_by_a_sum_that_anyone_can_check():
     delta, sigma, rate = 1 / 120_000, 0.51, 20 / 30_000
-    lower = vote_steps.tokens_at_least(rate, sigma, 100, delta)
-    upper = vote_steps.vectors_at_most(rate, sigma, 100, delta)
+    lower = vote_steps.bound_tokens_epsilon(rate, sigma, 100, delta)
+    upper = vote_steps.bound_vectors_epsilon(rate, sigma, 100, delta)
     assert 1.4 < lower <= upper < 1.5
     # One place at which the others may stand, by sums of binomials: delta is not kept at 0.34.
     off, on = (0.5 * math.erfc(-x / math.sqrt(2)) for x in (-4.5, -4.5 + 1 / sigma))
     seen = np.arange(101)
     first, second = binom.pmf(seen, 100, off), binom.pmf(seen, 100, off + rate * (on - off))
     assert np.maximum(second - math.exp(0.34) * first, 0).sum() > delta
-    assert verdicts(vote_steps.llama_index_pack(PACK)) == ["fails", "differs", "as expected"]
+    assert verdicts(vote_steps.judge_llama_index_pack(PACK)) == ["fails", "differs", "as expected"]
     right = PACK | {"claimed": 1.5, "rate_charged": 0.2}
-    assert verdicts(vote_steps.llama_index_pack(right)) == ["holds", "as expected", "as expected"]
+    assert verdicts(vote_steps.judge_llama_index_pack(right)) == [
+        "holds",
+        "as expected",
+        "as expected",
+    ]
 
 
 def test_a_gan_in_order_is_called_so():
-    assert verdicts(vote_steps.smartnoise(GAN)) == ["holds"] + ["as expected"] * 4
-    assert verdicts(vote_steps.synthcity(GAN)) == ["holds"] + ["as expected"] * 5
+    assert verdicts(vote_steps.judge_smartnoise(GAN)) == ["holds"] + ["as expected"] * 4
+    assert verdicts(vote_steps.judge_synthcity(GAN)) == ["holds"] + ["as expected"] * 5
 
 
 @pytest.mark.parametrize(
     ("change", "judge", "place", "verdict"),
     [
-        ({"claimed": 0.01}, vote_steps.smartnoise, 0, "fails"),
-        ({"ones": GAN["ones"][::-1]}, vote_steps.smartnoise, 1, "differs"),
-        ({"right_end": False}, vote_steps.smartnoise, 2, "differs"),
-        ({"accountant": 2.1}, vote_steps.smartnoise, 3, "differs"),
-        ({"gradients": 11}, vote_steps.smartnoise, 4, "differs"),
-        ({"accountant": 0.01}, vote_steps.synthcity, 0, "fails"),
-        ({"batches_charged": 2}, vote_steps.synthcity, 3, "differs"),
-        ({"rows_shown": 1}, vote_steps.synthcity, 4, "differs"),
-        ({"delta_kept": None}, vote_steps.synthcity, 5, "differs"),
+        ({"claimed": 0.01}, vote_steps.judge_smartnoise, 0, "fails"),
+        ({"ones": GAN["ones"][::-1]}, vote_steps.judge_smartnoise, 1, "differs"),
+        ({"right_end": False}, vote_steps.judge_smartnoise, 2, "differs"),
+        ({"accountant": 2.1}, vote_steps.judge_smartnoise, 3, "differs"),
+        ({"gradients": 11}, vote_steps.judge_smartnoise, 4, "differs"),
+        ({"accountant": 0.01}, vote_steps.judge_synthcity, 0, "fails"),
+        ({"batches_charged": 2}, vote_steps.judge_synthcity, 3, "differs"),
+        ({"rows_shown": 1}, vote_steps.judge_synthcity, 4, "differs"),
+        ({"delta_kept": None}, vote_steps.judge_synthcity, 5, "differs"),
     ],
 )
 def test_each_finding_needs_what_it_says(change, judge, place, verdict):
@@ -100,9 +108,9 @@ def test_each_finding_needs_what_it_says(change, judge, place, verdict):
 
 def test_tokens_of_invink_and_labels_of_autodp():
     tokens = {"range": 0.05, "tokens": 5, "delta": 1e-6, "claimed": 3.0}
-    assert verdicts(vote_steps.invink(tokens)) == ["holds"]
-    assert verdicts(vote_steps.invink(tokens | {"claimed": 0.01})) == ["fails"]
+    assert verdicts(vote_steps.judge_invink(tokens)) == ["holds"]
+    assert verdicts(vote_steps.judge_invink(tokens | {"claimed": 0.01})) == ["fails"]
     labels = {"labels": 2, "sigma": 40.0, "delta": 1e-5, "claimed": 1.0, "log_q": -21.2}
     labels |= {"orders": [2.0, 10.0], "bounds": [1e-8, 0.01]}
-    found = verdicts(vote_steps.autodp(labels))
+    found = verdicts(vote_steps.judge_autodp(labels))
     assert found == ["holds", "holds", "not covered", "fails", "not covered"]

@@ -16,7 +16,16 @@ import numpy as np
 import pytest
 
 from private_ensembles import audit_mechanism
-from private_ensembles.command import audit, compare, gamma, main, plan, release, session, verify
+from private_ensembles.command import (
+    audit,
+    compare,
+    gamma,
+    main,
+    plan,
+    release,
+    session,
+    verify,
+)
 from private_ensembles.run.check import read_yaml
 
 SUBCOMMANDS = {

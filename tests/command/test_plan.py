@@ -9,7 +9,12 @@ from private_ensembles.base import streams
 from private_ensembles.command.main import main
 from private_ensembles.labels.planner import ranking
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 SIZE = {"--teachers": 40, "--classes": 3, "--queries": 30, "--labels": 10}
 GIVEN = {"--epsilon": 3, "--seed": 5} | SIZE
@@ -24,7 +29,7 @@ def test_the_ranking_is_the_planner_s(capsys):
     task = Task(Ensemble(40, 3), Budget(3.0, 1e-5), Wanted(10, 30))
     profile = ConsensusProfile(3, 0.7, (20, 2), (2, 2), 1.0)
     counts, truth = synthetic_counts(profile, 40, 500, streams.generator(5, "planner", "profile"))
-    plans = ranking.plan(task, counts, truth, NAMES)
+    plans = ranking.rank_mechanisms(task, counts, truth, NAMES)
     assert [row["mechanism"] for row in found["plans"]] == [one.mechanism for one in plans]
     assert np.allclose([row["correct"] for row in found["plans"]], [one.correct for one in plans])
     assert found["plans"][-1]["not_applicable"] == "for two classes only"
@@ -46,7 +51,7 @@ def test_a_task_for_which_nothing_applies_has_status_1(capsys):
 
 
 def test_more_classes_than_can_be_planned_are_refused_before_any_work(capsys, monkeypatch):
-    monkeypatch.setattr(ranking, "plan", lambda *_: pytest.fail("planned"))
+    monkeypatch.setattr(ranking, "rank_mechanisms", lambda *_: pytest.fail("planned"))
     words = ["plan", "--teachers", "50", "--classes", "1000000", "--queries", "20"]
     assert main(words) == 2
     error = capsys.readouterr().err
@@ -54,7 +59,7 @@ def test_more_classes_than_can_be_planned_are_refused_before_any_work(capsys, mo
 
 
 def test_what_takes_long_is_said_beforehand_and_not_among_the_results(capsys, monkeypatch):
-    monkeypatch.setattr(ranking, "about_seconds", lambda task: 75.0)
+    monkeypatch.setattr(ranking, "estimate_seconds", lambda task: 75.0)
     assert main([*WORDS, *MECHANISMS, "--json"]) == 0
     said = capsys.readouterr()
     assert said.err == "this takes about 75 s of one core\n"

@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles.command import settings
+from private_ensembles.command import planner_options
 from private_ensembles.labels import registry
 
 
 def given(*words):
     parser = argparse.ArgumentParser()
-    settings.add_ensemble(parser, required=False)
-    settings.add_budget(parser)
-    settings.add_protection(parser)
-    settings.add_profile(parser)
-    settings.add_noise(parser, seed="of nothing")
+    planner_options.add_ensemble(parser, required=False)
+    planner_options.add_budget(parser)
+    planner_options.add_protection(parser)
+    planner_options.add_profile(parser)
+    planner_options.add_noise(parser, seed="of nothing")
     return parser.parse_args(words)
 
 
 def test_defaults_are_the_workflow_s(root):
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    found = settings.of(given())
+    found = planner_options.build_planner_settings(given())
     section = config["planner"]
     assert sorted(found.pop("mechanisms")) == sorted(section["mechanisms"])
     profile = {key: np.array(value).tolist() for key, value in found.pop("profile").items()}
@@ -35,7 +35,7 @@ def test_defaults_are_the_workflow_s(root):
 
 def test_options_take_their_place():
     words = "--mechanism ladder --easy 5 1 --shards shared --teacher-epsilon 0.1"
-    found = settings.of(given(*words.split()), teachers=7)
+    found = planner_options.build_planner_settings(given(*words.split()), teachers=7)
     assert found["mechanisms"] == ["ladder"]
     assert found["profile"]["easy"] == [5.0, 1.0]
     assert (found["privacy_model"], found["teacher_epsilon"]) == ("shared_data", 0.1)
@@ -43,6 +43,6 @@ def test_options_take_their_place():
 
 
 def test_a_mechanism_that_is_not_offered_is_named():
-    assert "nzc" not in registry.offered()
+    assert "nzc" not in registry.offered_mechanisms()
     with pytest.raises(ValueError, match="mechanism = 'nzc': must be one of"):
-        settings.of(given("--mechanism", "nzc"))
+        planner_options.build_planner_settings(given("--mechanism", "nzc"))

@@ -16,7 +16,12 @@ import pytest
 from private_ensembles.base import files
 from private_ensembles.command import release
 from private_ensembles.command.main import main
-from private_ensembles.release import ledger_file, own_votes, releasing, showing
+from private_ensembles.release import (
+    ledger_file,
+    own_votes,
+    release_files,
+    transaction,
+)
 from private_ensembles.release.record import Record, Total
 from tests import ending
 from tests.ledgers import releases, seen_is_charged
@@ -82,7 +87,7 @@ def test_the_same_request_again_shows_the_same_labels_and_costs_nothing(
     before = labels.read_bytes()
     labels.unlink()
     with monkeypatch.context() as patched:
-        patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+        patched.setattr(own_votes, "draw_labels", lambda *_: pytest.fail("drawn"))
         assert main(["release", votes, *WORDS]) == 0
     assert "drawn and charged before: they cost nothing more" in capsys.readouterr().out
     assert labels.read_bytes() == before
@@ -95,7 +100,7 @@ def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys
     before = labels.read_bytes()
     capsys.readouterr()
     with monkeypatch.context() as patched:
-        patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+        patched.setattr(own_votes, "draw_labels", lambda *_: pytest.fail("drawn"))
         assert main(["release", votes, *OTHER]) == 2
         # Nor are votes looked at.
         assert main(["release", "gone.csv", *OTHER]) == 2
@@ -115,7 +120,7 @@ def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys
 
 def test_the_ledger_is_the_workflow_s():
     """A release of the workflow in the same folder counts, and the other way round."""
-    assert releasing.Place(release.RESULTS / "release") == releasing.Place()
+    assert transaction.OutputFolder(release.RESULTS / "release") == transaction.OutputFolder()
 
 
 def test_what_was_spent_before_the_ledger_counts(votes, capsys):
@@ -151,7 +156,7 @@ def test_a_rehearsal_is_called_one_and_is_not_counted(votes, tmp_path, capsys):
 
 
 def test_labels_are_charged_before_they_are_drawn(votes, monkeypatch, capsys):
-    drawn = own_votes.release
+    drawn = own_votes.draw_labels
 
     def draw(application, votes, seed):
         if votes.n_queries > 1:  # else it is for a made-up query
@@ -161,7 +166,7 @@ def test_labels_are_charged_before_they_are_drawn(votes, monkeypatch, capsys):
         return drawn(application, votes, seed)
 
     with monkeypatch.context() as patched:
-        patched.setattr(own_votes, "release", draw)
+        patched.setattr(own_votes, "draw_labels", draw)
         assert main(["release", votes, *WORDS]) == 2
     capsys.readouterr()
     assert not Path("results/own/release").exists()
@@ -205,7 +210,7 @@ def ended(votes):
         state = "lost" if before[-1].batch.labels is None else "charged"
     with pytest.MonkeyPatch.context() as patched:
         if state == "charged":
-            patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+            patched.setattr(own_votes, "draw_labels", lambda *_: pytest.fail("drawn"))
         assert main(["release", votes, *WORDS]) == (2 if state == "lost" else 0)
     if state == "lost":
         assert main(["release", votes, *WORDS, "--again"]) == 0
@@ -220,7 +225,7 @@ def ended(votes):
 
 
 # All steps of the command, in the files that have them.
-STEPS = (release, releasing, ledger_file, showing, files)
+STEPS = (release, transaction, ledger_file, release_files, files)
 
 
 def test_a_command_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_finished(
@@ -245,7 +250,7 @@ def test_a_full_disk_is_one_line_that_says_that_the_labels_are_charged(votes, ca
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(showing, "writer", lambda _: full)
+    monkeypatch.setattr(release_files, "writer", lambda _: full)
     assert main(["release", votes, *WORDS]) == 2
     place = "results/own/release/0001/labels.csv"
     remedy = "the labels are charged, and the same command puts them in place"
@@ -334,7 +339,7 @@ def test_what_is_of_little_use_stops_before_anything_is_drawn_or_written(
     votes, tmp_path, capsys, monkeypatch
 ):
     with monkeypatch.context() as patched:
-        patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+        patched.setattr(own_votes, "draw_labels", lambda *_: pytest.fail("drawn"))
         assert main(["release", votes, *USELESS]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""

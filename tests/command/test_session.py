@@ -9,7 +9,7 @@ import pytest
 
 from private_ensembles.base import files as io
 from private_ensembles.command.main import main
-from private_ensembles.release import showing
+from private_ensembles.release import release_files
 
 CREATE = ["session", "create", "w.session", "--teachers", "60", "--classes", "3", "--labels", "20"]
 CREATE += ["--epsilon", "5", "--shards", "disjoint", "--mechanism", "gnmax_analytic"]
@@ -149,7 +149,7 @@ def test_an_export_on_a_full_disk_names_the_file(folder, capsys, stand_in):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    stand_in(showing, "os", utime=full)
+    stand_in(release_files, "os", utime=full)
     assert main(["session", "export", "w.session", "--out", "out"]) == 2
     *_, error = capsys.readouterr().err.splitlines()
     assert error == "error: out/labels.csv: No space left on device"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.command.functions import guarded, kind_of, load
+from private_ensembles.command.user_functions import guard_errors, kind_of, load
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_arguments_say_what_a_function_is(file):
 
 
 def test_a_guard_keeps_what_is_right():
-    assert guarded(lambda x: x + 1, "f")(1) == 2
+    assert guard_errors(lambda x: x + 1, "f")(1) == 2
 
 
 def test_the_end_of_the_program_is_an_error(tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from private_ensembles.accounting.stated import stated
+from private_ensembles.accounting.certificate_format import build_certificate
 from private_ensembles.command import verify
 from private_ensembles.command.main import main
 
@@ -47,7 +47,7 @@ def test_the_statuses_of_the_verifier_are_the_command_s(tmp_path, capsys, monkey
     monkeypatch.chdir(tmp_path)
     coins = [[1, "1/4"], [1, "1/3"], [0, "1/3"], [0, "1/4"]]
     law = {"name": "coins", "rows": coins}
-    true = stated("label", "hockey_stick", law=law, epsilon=2, delta=0)
+    true = build_certificate("label", "hockey_stick", law=law, epsilon=2, delta=0)
     for name, content, status in (
         ("-true.json", true, 0),
         ("false.json", true | {"epsilon": "1/2"}, 1),
@@ -67,7 +67,9 @@ def test_the_limit_is_passed_on(tmp_path, capsys):
     path = tmp_path / "many.json"
     coins = [[1, "1/3"]] * 15000 + [[0, "1/3"]] * 15000
     law = {"name": "coins", "rows": coins}
-    path.write_text(json.dumps(stated("label", "hockey_stick", law=law, epsilon=1, delta=0)))
+    path.write_text(
+        json.dumps(build_certificate("label", "hockey_stick", law=law, epsilon=1, delta=0))
+    )
     assert main(["verify", str(path), "--limit", "1"]) == 2
     assert "1 million are allowed (--limit)" in capsys.readouterr().out
     assert main(["verify", str(path)]) == 0

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from private_ensembles.command import settings, votes_options
+from private_ensembles.command import planner_options, votes_options
 from private_ensembles.command.main import main
 from private_ensembles.labels.planner import defaults
 from private_ensembles.labels.profile_fit import fit_profile
@@ -153,8 +153,8 @@ def test_a_profile_is_stated_or_fitted_and_needs_labels(folder, capsys):
 
 def test_without_options_the_profile_is_the_usual_one():
     parser = argparse.ArgumentParser()
-    settings.add_profile(parser)
-    assert votes_options.profile(parser.parse_args([])) == defaults.PROFILE
+    planner_options.add_profile(parser)
+    assert votes_options.read_profile(parser.parse_args([])) == defaults.ASSUMED_PROFILE
 
 
 def test_a_session_s_batch_has_identifiers_and_names_too(folder):

@@ -13,17 +13,17 @@ import numpy as np
 from scipy.special import ndtr
 
 from private_ensembles.base import secure
-from private_ensembles.base.sources import Secure
+from private_ensembles.base.noise_sources import SecureNoise
 
 _DIGITS = 60
 _EXACT = (
-    "coins",
-    "exponential_coins",
+    "draw_bernoulli",
+    "draw_bernoulli_exp",
     "softmax_classes",
-    "one_of",
+    "choose_uniformly",
     "fair_bits",
     "subsets",
-    "largest",
+    "argmax_fair_ties",
 )
 _GAUSSIAN = ("add_discrete_gaussian", "add_fine_gaussian")
 
@@ -52,7 +52,7 @@ class Followed:
         while self.open:
             self.path, self.chances = self.open.pop(), []
             self.gaussian.clear()
-            (label,) = law.draw(np.array([row]), parameters, Secure())
+            (label,) = law.draw(np.array([row]), parameters, SecureNoise())
             outcomes[int(label) + 1] += np.prod(self.chances, initial=Fraction(1))
             if self.gaussian:
                 return _of_noise(self.gaussian, parameters)
@@ -72,11 +72,11 @@ class Followed:
         self.chances.append(chances[self.path[place]])
         return outcomes[self.path[place]]
 
-    def coins(self, probabilities):
+    def draw_bernoulli(self, probabilities):
         (p,) = (Fraction(float(p)) for p in np.ravel(probabilities))
         return np.array([self.next([True, False], [p, 1 - p])])
 
-    def exponential_coins(self, exponents):
+    def draw_bernoulli_exp(self, exponents):
         (row,) = map(_powers, np.asarray(exponents).tolist())
         return np.array([[self.next([True, False], [p, 1 - p]) for p in row]])
 
@@ -84,7 +84,7 @@ class Followed:
         (row,) = map(_powers, np.asarray(scores).tolist())
         return np.array([self.next(range(len(row)), [p / sum(row) for p in row])])
 
-    def one_of(self, wanted):
+    def choose_uniformly(self, wanted):
         (places,) = map(np.flatnonzero, np.asarray(wanted))
         chances = [Fraction(1, len(places))] * len(places)
         return np.array([self.next(places.tolist(), chances)])
@@ -98,7 +98,7 @@ class Followed:
         chosen = list(itertools.combinations(range(size), most))
         return np.array([self.next(chosen, [Fraction(1, len(chosen))] * len(chosen))])
 
-    def largest(self, noisy):
+    def argmax_fair_ties(self, noisy):
         if self.gaussian:  # which of them is largest is summed up
             return np.zeros(len(noisy), np.int64)
         tied = np.flatnonzero(noisy[0] == noisy[0].max()).tolist()

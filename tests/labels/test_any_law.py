@@ -12,9 +12,14 @@ import pytest
 from scipy.stats import binom
 
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.base.root import bisect
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.base.root_search import bisect
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from tests.accounting.adversaries import power
 
 OF_TWO = ["gnmax_exact", "exponential", "permute_and_flip", "ladder"]
@@ -66,7 +71,7 @@ def exact_delta(low, high, labels, epsilon):
 @pytest.mark.parametrize(("K", "Q"), [(5, 1), (11, 4), (21, 20), (51, 100)])
 @pytest.mark.parametrize("name", OF_TWO)
 def test_no_law_is_right_more_often(name, K, Q, epsilon):
-    mechanism, task = load(name), Task(Ensemble(K, 2), Budget(epsilon, 1e-5), Wanted(Q))
+    mechanism, task = load_mechanism(name), Task(Ensemble(K, 2), Budget(epsilon, 1e-5), Wanted(Q))
     table = mechanism.law.distribution(both_counts(K), mechanism.calibrate(task))
     right = table[(K + 1) // 2 :, 1]
     assert (right <= bound_on_any_law(K, Q, epsilon, 1e-5) * (1 + 1e-12)).all()
@@ -75,8 +80,8 @@ def test_no_law_is_right_more_often(name, K, Q, epsilon):
 def test_the_bound_is_near_gaussian_noise_with_many_labels():
     """So that no other noise can gain much: at a lead of 51 of 251, less than a point."""
     task = Task(Ensemble(251, 2), Budget(1.0, 1e-5), Wanted(100))
-    noise = load("gnmax_exact").calibrate(task)
-    right = load("gnmax_exact").law.distribution(both_counts(251), noise)[151, 1]
+    noise = load_mechanism("gnmax_exact").calibrate(task)
+    right = load_mechanism("gnmax_exact").law.distribution(both_counts(251), noise)[151, 1]
     bound = bound_on_any_law(251, 100, 1.0, 1e-5)[25]
     assert right < bound < right + 0.007
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.labels.arrays import of_arrays
+from private_ensembles.labels.array_votes import votes_from_arrays
 
 COUNTS = np.array([[4, 1], [2, 3]])
 WHOLE = {"n_teachers": 5, "absent": False}
@@ -19,22 +19,25 @@ WHOLE = {"n_teachers": 5, "absent": False}
     ],
 )
 def test_what_a_ballot_is_follows_from_what_is_given(given, facts):
-    votes = of_arrays(**given)
+    votes = votes_from_arrays(**given)
     assert {name: getattr(votes, name) for name in facts} == facts
 
 
 def test_votes_count_as_they_are_given():
-    assert of_arrays(COUNTS).histogram().tolist() == COUNTS.tolist()
-    absent = of_arrays(COUNTS, teachers=7, absent=True)
+    assert votes_from_arrays(COUNTS).histogram().tolist() == COUNTS.tolist()
+    absent = votes_from_arrays(COUNTS, teachers=7, absent=True)
     assert absent.histogram().tolist() == [[5, 2], [3, 4]]  # the missing two are dealt out
 
 
 @pytest.mark.parametrize("type_", [np.uint8, np.int8, np.uint16, np.int32, np.uint64])
 def test_counts_of_small_types_do_not_overflow(type_):
     rows = np.array([[100, 90, 60], [0, 125, 125]]).astype(type_)
-    found = of_arrays(rows)
+    found = votes_from_arrays(rows)
     assert (found.n_teachers, found.histogram().tolist()) == (250, [[100, 90, 60], [0, 125, 125]])
-    assert of_arrays(rows, teachers=300, absent=True).histogram().sum(axis=1).tolist() == [300, 300]
+    assert votes_from_arrays(rows, teachers=300, absent=True).histogram().sum(axis=1).tolist() == [
+        300,
+        300,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,5 +58,5 @@ def test_counts_of_small_types_do_not_overflow(type_):
 )
 def test_what_does_not_go_together_is_one_line(counts, given, says):
     with pytest.raises(ValueError, match=says) as caught:
-        of_arrays(counts, **given)
+        votes_from_arrays(counts, **given)
     assert "\n" not in str(caught.value)

@@ -10,11 +10,18 @@ import pytest
 
 from private_ensembles.base import secure
 from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
-from private_ensembles.base.sources import Secure
+from private_ensembles.base.noise_sources import SecureNoise
 from private_ensembles.labels import registry
-from private_ensembles.labels.door import release, release_votes
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.release_gate import release_from_counts, release_from_votes
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+    shards_for_privacy_model,
+)
 from private_ensembles.labels.votes import Votes
 
 ENDS = [
@@ -45,16 +52,18 @@ def votes_of(counts):
 
 
 @pytest.mark.parametrize("size", ENDS, ids=str)
-@pytest.mark.parametrize("name", registry.offered())
+@pytest.mark.parametrize("name", registry.offered_mechanisms())
 def test_no_votes_stop_a_release(name, size, monkeypatch):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     private = mechanism.guarantee.teachers == "private"
     model = sorted(mechanism.guarantee.privacy_models)[-1 if name == "committee" else 0]
     task = Task(
         Ensemble(*size, private=Budget(0.3, 0.0) if private else None),
         Budget(2.0, 1e-5),
         Wanted(1),
-        Protection(shards_of(model), adjacency="add_remove" if private else "replace_one"),
+        Protection(
+            shards_for_privacy_model(model), adjacency="add_remove" if private else "replace_one"
+        ),
         secure=True,
     )
     if mechanism.refusal(task) is not None:
@@ -71,9 +80,9 @@ def test_no_votes_stop_a_release(name, size, monkeypatch):
     for row in histograms(*size):
         asked.clear()
         if name == "committee":
-            labels = release_votes(mechanism, votes_of(row[None]), parameters, Secure())
+            labels = release_from_votes(mechanism, votes_of(row[None]), parameters, SecureNoise())
         else:
-            labels = release(mechanism, row[None], parameters, Secure())
+            labels = release_from_counts(mechanism, row[None], parameters, SecureNoise())
         assert labels.shape == (1,)
         assert labels.dtype == np.int64
         assert -1 <= labels[0] < size[1]

@@ -5,22 +5,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels import registry
-from private_ensembles.labels.door import release_votes
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import planning
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.release_gate import release_from_votes
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.labels.votes import Votes
 
 BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
-NAMES = registry.offered()
+NAMES = registry.offered_mechanisms()
 
 
 def base(name, **change):
     """The task, in a privacy model that the mechanism is for."""
-    model = sorted(load(name).guarantee.privacy_models)[0]
-    return Task.read(BASE.stated() | {"privacy_model": model, **change})
+    model = sorted(load_mechanism(name).guarantee.privacy_models)[0]
+    return Task.from_dict(BASE.to_dict() | {"privacy_model": model, **change})
 
 
 DARRM = {"darrm_opt", "darrm_sub"}
@@ -45,12 +50,15 @@ def free_points(mechanism, n_classes):
     """The ends of every free parameter, and random points between."""
     # One number alone decides the noise, or it takes long: with a threshold, of many classes.
     slow = mechanism.name == "confident_gnmax_exact" and n_classes > 2
-    number = 2 if slow or set(mechanism.account.free) == {"cap"} else 12
+    number = 2 if slow or set(mechanism.account.free_parameters) == {"cap"} else 12
     generator = np.random.default_rng(1)
-    low = {name: ends[0] for name, ends in mechanism.account.free.items()}
-    high = {name: ends[1] for name, ends in mechanism.account.free.items()}
+    low = {name: ends[0] for name, ends in mechanism.account.free_parameters.items()}
+    high = {name: ends[1] for name, ends in mechanism.account.free_parameters.items()}
     between = [
-        {name: float(generator.uniform(*ends)) for name, ends in mechanism.account.free.items()}
+        {
+            name: float(generator.uniform(*ends))
+            for name, ends in mechanism.account.free_parameters.items()
+        }
         for _ in range(number)
     ]
     return [{}, low, high, *between]
@@ -60,7 +68,7 @@ def free_points(mechanism, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize(("labels", "epsilon"), [(1, 0.7), (7, 3.0), (40, 0.7)])
 def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilon):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = base(name, n_classes=n_classes, labels=labels, epsilon=epsilon)
     if mechanism.refusal(task):
         assert (name in TWO_CLASSES and n_classes == 4) or (name in DARRM and labels > 1)
@@ -77,11 +85,11 @@ def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilo
 
 @pytest.mark.parametrize("name", NAMES)
 def test_labels_stop_at_the_cap(name):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = base(name, labels=5, epsilon=20.0)
     assert mechanism.refusal(task) is None
-    source = Seeded(np.random.default_rng(3))
-    released = release_votes(mechanism, votes(counts(task)), mechanism.calibrate(task), source)
+    source = SeededNoise(np.random.default_rng(3))
+    released = release_from_votes(mechanism, votes(counts(task)), mechanism.calibrate(task), source)
     assert released.dtype == np.int64
     assert len(released) == 60
     assert (released >= 0).sum() <= 5
@@ -138,18 +146,20 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
     ],
 )
 def test_what_does_not_apply_is_refused_with_the_reason(name, change, reason):
-    assert load(name).refusal(base(name, labels=1)) is None
-    assert reason in load(name).refusal(base(name, **change))
+    assert load_mechanism(name).refusal(base(name, labels=1)) is None
+    assert reason in load_mechanism(name).refusal(base(name, **change))
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("labels", [1, 40])
 def test_secure_noise_serves_all_that_do_not_refuse_it(name, labels):
-    mechanism, task = load(name), base(name, labels=labels, secure=True)
+    mechanism, task = load_mechanism(name), base(name, labels=labels, secure=True)
     if mechanism.refusal(task):
         assert labels > 1
         return
-    released = release_votes(mechanism, votes(counts(task)), mechanism.calibrate(task), Secure())
+    released = release_from_votes(
+        mechanism, votes(counts(task)), mechanism.calibrate(task), SecureNoise()
+    )
     assert set(released) <= {-1, 0, 1}
     if name in ("gnmax_analytic", "confident_gnmax", "ladder"):
         assert mechanism.refusal(replace(task, wanted=replace(task.wanted, labels=40))) is None
@@ -158,15 +168,15 @@ def test_secure_noise_serves_all_that_do_not_refuse_it(name, labels):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_a_search_s_score_is_about_what_is_expected(name, n_classes):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = base(name, n_classes=n_classes, labels=1 if name in DARRM else 40)
     if mechanism.refusal(task):
         return
     histograms = counts(task)
     truth = histograms.argmax(axis=1)
-    score = mechanism.law.score(histograms, truth, task)
-    high = {key: ends[1] for key, ends in mechanism.account.free.items()}
+    score = mechanism.law.build_objective(histograms, truth, task)
+    high = {key: ends[1] for key, ends in mechanism.account.free_parameters.items()}
     for free in ({}, {key: end / 2 for key, end in high.items()}, high):
         parameters = mechanism.calibrate(task, **free)
-        right = mechanism.law.expected(histograms, truth, task, parameters)[1]
+        right = mechanism.law.expected_answers(histograms, truth, task, parameters)[1]
         assert score(parameters) == pytest.approx(right, rel=0.03)

@@ -7,8 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from tests.accounting.adversaries import power
 from tests.labels.accounts.test_groups import OF_TEACHERS, OF_TWO, ON_COUNTS
 
@@ -18,7 +23,7 @@ SIZES = [(2, 1, 3), (3, 1, 2), (3, 1, 3), (4, 1, 2), (4, 2, 2), (5, 2, 2)]
 
 def task_of(Q, most, K, **others):
     size = {"queries": Q, "labels": Q, "n_teachers": K, "n_classes": 2}
-    return Task.read({"epsilon": 1.0, "delta": 1e-3, "most_ones": most, **size, **others})
+    return Task.from_dict({"epsilon": 1.0, "delta": 1e-3, "most_ones": most, **size, **others})
 
 
 def exact_delta(law, parameters, task):
@@ -29,7 +34,9 @@ def exact_delta(law, parameters, task):
     """
     K = task.ensemble.teachers
     counts = np.stack([K - np.arange(K + 1), np.arange(K + 1)], axis=1)
-    named = [[Fraction(float(p)) for p in row] for row in law.outcomes(counts, parameters)]
+    named = [
+        [Fraction(float(p)) for p in row] for row in law.outcome_distribution(counts, parameters)
+    ]
     growth, moved = power(task.budget.epsilon)[1], range(task.protection.reach + 1)
 
     @functools.cache
@@ -56,7 +63,7 @@ def exact_delta(law, parameters, task):
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_no_adversary_who_moves_a_teacher_reaches_delta(name, Q, most, K):
     """The noise that is found, and what is claimed of it at another epsilon."""
-    mechanism, task = load(name), task_of(Q, most, K)
+    mechanism, task = load_mechanism(name), task_of(Q, most, K)
     assert mechanism.refusal(task) is None
     parameters = mechanism.calibrate(task)
     assert parameters.labels == task.wanted.labels
@@ -69,8 +76,8 @@ def test_no_adversary_who_moves_a_teacher_reaches_delta(name, Q, most, K):
 
 @pytest.mark.parametrize("name", OF_TWO)
 def test_several_teachers_move_as_many_queries(name):
-    mechanism, task = load(name), task_of(3, 1, 3, reach=2)
-    assert mechanism.charged(task).wanted.labels == 3
+    mechanism, task = load_mechanism(name), task_of(3, 1, 3, reach=2)
+    assert mechanism.charged_task(task).wanted.labels == 3
     parameters = mechanism.calibrate(task)
     assert exact_delta(mechanism.law, parameters, task) <= task.budget.delta
 
@@ -79,8 +86,8 @@ def test_several_teachers_move_as_many_queries(name):
 @pytest.mark.parametrize(("Q", "most", "K"), [(2, 1, 3), (3, 1, 5), (4, 2, 3)])
 @pytest.mark.parametrize("name", OF_TWO)
 def test_five_per_cent_less_noise_is_caught(name, Q, most, K):
-    mechanism, task = load(name), task_of(Q, most, K)
-    twin = mechanism.law.less_noise(mechanism.calibrate(task), 0.95)
+    mechanism, task = load_mechanism(name), task_of(Q, most, K)
+    twin = mechanism.law.scale_noise(mechanism.calibrate(task), 0.95)
     assert exact_delta(mechanism.law, twin, task) > task.budget.delta
     assert mechanism.cost(task, twin).proven > task.budget.epsilon
 
@@ -88,7 +95,7 @@ def test_five_per_cent_less_noise_is_caught(name, Q, most, K):
 @pytest.mark.parametrize("name", OF_TWO)
 def test_a_teacher_that_moves_its_one_changes_two_labels(name):
     """Were it charged for one of them, an adversary would gain more than delta."""
-    mechanism, task = load(name), task_of(3, 1, 5)
+    mechanism, task = load_mechanism(name), task_of(3, 1, 5)
     one = replace(mechanism.calibrate(Task(Ensemble(5, 2), Budget(1.0, 1e-3), Wanted(1))), labels=3)
     assert exact_delta(mechanism.law, one, task) > task.budget.delta
 
@@ -96,20 +103,20 @@ def test_a_teacher_that_moves_its_one_changes_two_labels(name):
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_few_ones_cost_what_as_many_labels_as_may_change_do(name):
     """And if they are no fewer than the labels, what all of these do."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     size = {"n_teachers": 30, "n_classes": 2}
-    task = Task.read(
+    task = Task.from_dict(
         {"epsilon": 1.0, "delta": 1e-5, "queries": 56, "labels": 56, "most_ones": 12, **size}
     )
     parameters, changed = (
         mechanism.calibrate(task),
-        Task.read({"epsilon": 1.0, "delta": 1e-5, "queries": 24, "labels": 24, **size}),
+        Task.from_dict({"epsilon": 1.0, "delta": 1e-5, "queries": 24, "labels": 24, **size}),
     )
-    drawn = {"labels": 56} | ({"queries": 56} if mechanism.law.silent else {})
+    drawn = {"labels": 56} | ({"queries": 56} if mechanism.law.may_abstain else {})
     assert parameters == replace(mechanism.calibrate(changed), **drawn)
-    alone = replace(parameters, labels=24, **({"queries": 24} if mechanism.law.silent else {}))
+    alone = replace(parameters, labels=24, **({"queries": 24} if mechanism.law.may_abstain else {}))
     assert mechanism.cost(task, parameters) == mechanism.cost(changed, alone)
-    plain = Task.read({"epsilon": 1.0, "delta": 1e-5, "queries": 56, "labels": 56, **size})
+    plain = Task.from_dict({"epsilon": 1.0, "delta": 1e-5, "queries": 56, "labels": 56, **size})
     for many in (28, 56):
         assert mechanism.calibrate(
             replace(task, wanted=replace(task.wanted, most_ones=many))
@@ -119,11 +126,11 @@ def test_few_ones_cost_what_as_many_labels_as_may_change_do(name):
 @pytest.mark.parametrize("name", ["confident_gnmax_exact", "gnmax"])
 def test_any_label_that_is_wanted_may_be_one_that_changes(name):
     """After a threshold nobody knows beforehand which are answered; without one, the first are."""
-    charged = load(name).charged(
+    charged = load_mechanism(name).charged_task(
         Task(Ensemble(30, 2), Budget(1.0, 1e-5), Wanted(28, 140, most_ones=10))
     )
     assert (charged.wanted.queries, charged.wanted.labels) == (20, 20)
-    charged = load(name).charged(
+    charged = load_mechanism(name).charged_task(
         Task(Ensemble(30, 2), Budget(1.0, 1e-5), Wanted(12, 140, most_ones=10))
     )
     assert (charged.wanted.queries, charged.wanted.labels) == (20, 12)
@@ -132,8 +139,8 @@ def test_any_label_that_is_wanted_may_be_one_that_changes(name):
 @pytest.mark.parametrize("name", OF_TEACHERS)
 def test_the_teachers_own_privacy_charges_for_all_labels(name):
     facts = {"teacher_epsilon": 0.1, "adjacency": "add_remove"}
-    mechanism, task = load(name), task_of(3, 1, 3, **facts)
-    assert mechanism.charged(task).wanted.labels == task.wanted.labels == 3
+    mechanism, task = load_mechanism(name), task_of(3, 1, 3, **facts)
+    assert mechanism.charged_task(task).wanted.labels == task.wanted.labels == 3
 
 
 @pytest.mark.parametrize(
@@ -147,4 +154,4 @@ def test_the_teachers_own_privacy_charges_for_all_labels(name):
 def test_what_cannot_be_is_refused(others, words):
     size = {"queries": 6, "labels": 6, "n_teachers": 5, "n_classes": 2, "most_ones": 2}
     with pytest.raises(ValueError, match=words):
-        Task.read({"epsilon": 1.0, "delta": 1e-5, **size | others})
+        Task.from_dict({"epsilon": 1.0, "delta": 1e-5, **size | others})

@@ -16,7 +16,7 @@ from private_ensembles.labels.gnmax import (
     gnmax_sigma,
     label_probability,
     search_sigma,
-    sigma_of_one,
+    single_label_sigma,
 )
 
 SETTINGS = st.tuples(st.floats(0.05, 6), st.sampled_from([1e-9, 1e-5, 3e-4, 0.02]))
@@ -94,6 +94,6 @@ def test_label_probability_is_symmetric_and_grows_with_the_votes():
 
 def test_a_small_budget_has_orders_enough():
     # At the paper's orders, 500 at most, no sigma would do.
-    assert math.isfinite(sigma_of_one(1e-3, 1e-5, "rdp", 1))
-    sigmas = [sigma_of_one(0.5, 1e-4, method, 11) for method in ("rdp", "analytic", "exact")]
+    assert math.isfinite(single_label_sigma(1e-3, 1e-5, "rdp", 1))
+    sigmas = [single_label_sigma(0.5, 1e-4, method, 11) for method in ("rdp", "analytic", "exact")]
     assert sigmas == sorted(sigmas, reverse=True)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.labels import gnmax, gnmax_lattice
 from private_ensembles.labels.gnmax_lattice import (
     lattice_distribution,
     lattice_error,
-    lattice_right,
+    lattice_probability_correct,
 )
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
-from private_ensembles.labels.histograms import merge
+from private_ensembles.labels.histograms import merge_histograms
 from tests.papers.pate.mathematics.oracle import lattice_label
 
 
@@ -30,7 +30,7 @@ def test_distribution_is_that_of_every_outcome_of_the_noise(row, sigma):
 
 def test_two_classes_come_from_the_law_of_their_lead():
     noise, found = discrete_gaussian.law(1.7, 2), lattice_distribution([[7, 4], [4, 7]], 1.7)
-    trailing = float(noise.at_least(np.array(4)) + noise.exactly(np.array(3)) / 2)
+    trailing = float(noise.tail_probability(np.array(4)) + noise.probability(np.array(3)) / 2)
     assert found.tolist() == [[1 - trailing, trailing], [trailing, 1 - trailing]]
 
 
@@ -60,17 +60,20 @@ def test_the_right_label_s_chance_is_its_entry_of_the_distribution(teachers, cla
     labels = np.where(rng.random(43) < 0.5, counts.argmax(axis=1), rng.integers(0, classes, 43))
     exact = lattice_distribution(counts, sigma)[np.arange(43), labels]
     assert exact.max() > 1e-3
-    assert np.abs(lattice_right(merge(counts), labels, sigma) - exact).max() < 1e-12
+    assert (
+        np.abs(lattice_probability_correct(merge_histograms(counts), labels, sigma) - exact).max()
+        < 1e-12
+    )
 
 
 def test_as_many_nodes_as_ties_ask_for_and_no_more(monkeypatch):
-    asked, nodes_of = [], gnmax_lattice.nodes_and_weights
-    monkeypatch.setattr(
-        gnmax_lattice, "nodes_and_weights", lambda n: asked.append(n) or nodes_of(n)
-    )
+    asked, nodes_of = [], gnmax_lattice.gauss_legendre
+    monkeypatch.setattr(gnmax_lattice, "gauss_legendre", lambda n: asked.append(n) or nodes_of(n))
     counts = np.full((1, 200), 3)
     for sigma in (0.2, 10.0, 100.0):
-        assert lattice_right(merge(counts), [0], sigma) == pytest.approx(1 / 200, rel=1e-11)
+        assert lattice_probability_correct(merge_histograms(counts), [0], sigma) == pytest.approx(
+            1 / 200, rel=1e-11
+        )
     assert asked[0] == 100  # exact: half of all classes
     assert asked[0] > asked[1] > asked[2] > 1
 
@@ -108,8 +111,10 @@ BUDGETS = [(0.0892, 1e-4), (0.2676, 3e-4), (0.33, 3e-4), (1.0, 1e-5), (5.0, 1e-5
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 def test_analytic_sigma_is_raised_until_the_discrete_mechanism_is_private(epsilon, delta):
     analytic = gnmax.gnmax_sigma(epsilon, delta, method="analytic")
-    factor = discrete_gaussian.sufficient_factor([Moves(2, analytic)], epsilon, delta)
-    assert discrete_gaussian.delta(epsilon, [Moves(2, analytic * factor)]) <= delta
+    factor = discrete_gaussian.sufficient_factor(
+        [DiscreteGaussianCounts(2, analytic)], epsilon, delta
+    )
+    assert discrete_gaussian.delta(epsilon, [DiscreteGaussianCounts(2, analytic * factor)]) <= delta
     assert 1 <= factor <= 1.1
 
 
@@ -117,14 +122,14 @@ def test_analytic_sigma_alone_is_not_private_for_discrete_noise():
     # Why it is raised: delta is exceeded by 0.1 % in one case and by 92 % in the other.
     for epsilon, delta in ((0.2676, 3e-4), (20.0, 1e-6)):
         analytic = gnmax.gnmax_sigma(epsilon, delta, method="analytic")
-        assert discrete_gaussian.delta(epsilon, [Moves(2, analytic)]) > delta
+        assert discrete_gaussian.delta(epsilon, [DiscreteGaussianCounts(2, analytic)]) > delta
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS[:4])
 @pytest.mark.parametrize("method", ["rdp", "improved_rdp"])
 def test_renyi_sigma_serves_discrete_noise_as_it_is(epsilon, delta, method):
     sigma = gnmax.gnmax_sigma(epsilon, delta, method=method, order_max=5000)
-    assert discrete_gaussian.delta(epsilon, [Moves(2, sigma)]) <= delta
+    assert discrete_gaussian.delta(epsilon, [DiscreteGaussianCounts(2, sigma)]) <= delta
 
 
 def test_three_classes_are_within_their_stated_error():

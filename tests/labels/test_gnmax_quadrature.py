@@ -14,11 +14,11 @@ from private_ensembles.labels.gnmax import label_probability
 from private_ensembles.labels.gnmax_quadrature import (
     gnmax_distribution,
     gnmax_log_distribution,
-    gnmax_nearly_right,
-    gnmax_right,
+    gnmax_probability_correct,
+    gnmax_probability_correct_fast,
 )
-from private_ensembles.labels.histograms import merge
-from private_ensembles.labels.lnmax_quadrature import lnmax_distribution, lnmax_right
+from private_ensembles.labels.histograms import merge_histograms
+from private_ensembles.labels.lnmax_quadrature import lnmax_distribution, lnmax_probability_correct
 from tests.papers.pate.mathematics.oracle import HISTOGRAMS
 
 
@@ -88,7 +88,11 @@ def test_rows_sum_to_one_ties_are_equal_and_order_is_respected(row, scale):
 
 @pytest.mark.parametrize("scale", [0.7, 8.0, 60.0])
 @pytest.mark.parametrize(
-    ("everything", "one"), [(gnmax_distribution, gnmax_right), (lnmax_distribution, lnmax_right)]
+    ("everything", "one"),
+    [
+        (gnmax_distribution, gnmax_probability_correct),
+        (lnmax_distribution, lnmax_probability_correct),
+    ],
 )
 def test_the_chance_of_one_class_is_its_entry_of_the_distribution(everything, one, scale):
     drawn = np.random.default_rng(5)
@@ -96,7 +100,9 @@ def test_the_chance_of_one_class_is_its_entry_of_the_distribution(everything, on
     counts = np.concatenate([counts, counts[:20, ::-1]])  # equal histograms, other classes asked
     labels = drawn.integers(0, 6, len(counts))
     wanted = everything(counts, scale)[np.arange(len(counts)), labels]
-    np.testing.assert_allclose(one(merge(counts), labels, scale), wanted, rtol=1e-14, atol=1e-300)
+    np.testing.assert_allclose(
+        one(merge_histograms(counts), labels, scale), wanted, rtol=1e-14, atol=1e-300
+    )
 
 
 @pytest.mark.parametrize("sigma", [0.4, 3.0, 40.0])
@@ -106,7 +112,7 @@ def test_in_few_steps_it_is_nearly_the_same(classes, sigma):
     drawn = np.random.default_rng(classes)
     row = drawn.multinomial(60, drawn.dirichlet(np.full(classes, 2 / classes)))
     labels = np.array([row.argmax(), row.argmin(), np.argsort(row)[-2]])
-    found = gnmax_nearly_right(merge(np.tile(row, (3, 1))), labels, sigma)
+    found = gnmax_probability_correct_fast(merge_histograms(np.tile(row, (3, 1))), labels, sigma)
     if classes <= 40:
         exact = gaussian(row.tolist(), sigma)
         wanted = [float(exact[n]) for n in row[labels].tolist()]
@@ -160,7 +166,7 @@ def test_what_lies_beyond_the_grid_is_at_most_the_geometric_series_of_its_ends()
     log_f = np.stack([-(x**2) / 200.0, -np.abs(x) / 5.0, -((x - 5) ** 4) / 1e5])
     whole = np.exp(log_f).sum(axis=1)
     for low, high in ((380, 420), (395, 500), (330, 410)):
-        total, beyond = gnmax_quadrature._sum(log_f[:, low:high].copy())
+        total, beyond = gnmax_quadrature._sum_with_truncation(log_f[:, low:high].copy())
         left_out = whole - total
         assert (left_out <= beyond * (1 + 1e-12)).all()
         assert beyond[1] == pytest.approx(left_out[1], rel=1e-9)

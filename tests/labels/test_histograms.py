@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from private_ensembles.labels.histograms import blocks, merge
+from private_ensembles.labels.histograms import iterate_blocks, merge_histograms
 
 
 def test_merging_is_undone():
     counts = np.array([[3, 1, 1], [1, 3, 1], [4, 1, 0], [2, 2, 1]])
-    merged = merge(counts)
+    merged = merge_histograms(counts)
     assert len(merged.starts) == 3  # the first two rows are one histogram
     np.testing.assert_array_equal(
-        merged.gap[merged.home], counts.max(axis=1, keepdims=True) - counts
+        merged.gap[merged.entry_pairs], counts.max(axis=1, keepdims=True) - counts
     )
     assert (np.add.reduceat(merged.multiplicity, merged.starts) == 3).all()
 
@@ -21,22 +21,22 @@ def test_pairs_are_the_different_counts_of_each_different_histogram(n_classes):
     """Against sets and counters; asking for one class of each query finds its pair."""
     rng = np.random.default_rng(n_classes)
     counts = rng.multinomial(6, np.full(n_classes, 1 / n_classes), size=60)
-    merged = merge(counts)
+    merged = merge_histograms(counts)
     wanted = sorted({tuple(sorted(max(row) - n for n in row)) for row in counts.tolist()})
     found = np.repeat(merged.gap, merged.multiplicity).reshape(-1, n_classes)
     assert [tuple(row) for row in found.tolist()] == wanted
     assert (np.diff(merged.gap)[np.diff(merged.row) == 0] > 0).all()
-    assert (merged.gap[merged.home] == counts.max(axis=1, keepdims=True) - counts).all()
-    assert (merged.row[merged.home] == merged.row[merged.home[:, :1]]).all()
+    assert (merged.gap[merged.entry_pairs] == counts.max(axis=1, keepdims=True) - counts).all()
+    assert (merged.row[merged.entry_pairs] == merged.row[merged.entry_pairs[:, :1]]).all()
     labels = rng.integers(0, n_classes, 60)
-    assert (merged.of(labels)[0] == merged.home[np.arange(60), labels]).all()
+    assert (merged.select_label_pairs(labels)[0] == merged.entry_pairs[np.arange(60), labels]).all()
 
 
 def test_blocks_are_all_rows_in_order():
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, 40, 500)
     first = np.cumsum(sizes) - sizes
-    whole = list(blocks(first, int(sizes.sum()), 30))
+    whole = list(iterate_blocks(first, int(sizes.sum()), 30))
     assert len(whole) > 1
     rows, pairs, starts = zip(*whole, strict=True)
     for parts, end in ((rows, len(first)), (pairs, sizes.sum())):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.audit import exact_delta, two_class_pairs
-from private_ensembles.labels.ladder import ladder_chances
+from private_ensembles.labels.ladder import ladder_probabilities
 from tests.labels.two_classes import certified, optimal_two_class
 
 BUDGETS = st.tuples(st.floats(1e-3, 20), st.sampled_from([0.0, 1e-9, 3e-4, 0.1, 0.6]))
@@ -23,7 +23,7 @@ def symmetric_utility(weights):
 
 
 def ladder_matrix(n_teachers, epsilon, delta):
-    return ladder_chances(n_teachers, epsilon, delta, np.arange(n_teachers + 1))
+    return ladder_probabilities(n_teachers, epsilon, delta, np.arange(n_teachers + 1))
 
 
 def ladder_flips(n_teachers, epsilon, delta):

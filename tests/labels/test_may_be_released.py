@@ -12,15 +12,20 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.base.sources import Secure
+from private_ensembles.accounting.discrete_gaussian import fine_lattice_total_variation
+from private_ensembles.base.noise_sources import SecureNoise
 from private_ensembles.labels import registry
 from private_ensembles.labels.accounts.label import MOST_LABELS
-from private_ensembles.labels.door import refusal, release
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.laws.laplace import LaplaceNoise
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.release_gate import refusal, release_from_counts
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.dpbag.law import BaggingNoise
 from private_ensembles.papers.nzc.law import ImmutableNoise
 from tests.labels.drawn import Followed, adaptive_delta
@@ -43,7 +48,7 @@ GIVEN = {
 
 def task_of(name, classes, labels, budget, *, secure):
     """Return a small task that suits the mechanism's privacy model."""
-    entry, more = registry.entry(name), {}
+    entry, more = registry.get_entry(name), {}
     if entry.guarantee.teachers == "private":
         more = {"teacher_epsilon": budget[0] / 4, "adjacency": "add_remove"}
         if "shared_data" in entry.guarantee.privacy_models:
@@ -51,7 +56,7 @@ def task_of(name, classes, labels, budget, *, secure):
     teachers = 6 if name == "dpbag" else 4 if entry.guarantee.hides_votes else 3
     size = {"queries": labels, "labels": labels, "n_teachers": teachers, "n_classes": classes}
     epsilon, delta = budget
-    return Task.read({"epsilon": epsilon, "delta": delta, **size, **more, "secure": secure})
+    return Task.from_dict({"epsilon": epsilon, "delta": delta, **size, **more, "secure": secure})
 
 
 def settings_of(name, classes, labels, budget):
@@ -59,9 +64,9 @@ def settings_of(name, classes, labels, budget):
     secure, seeded = (
         task_of(name, classes, labels, budget, secure=secure) for secure in (True, False)
     )
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     if name in GIVEN:
-        parameters = GIVEN[name].for_labels(labels)
+        parameters = GIVEN[name].replace_labels(labels)
         if name == "interactive_gnmax" and classes > 2:
             return  # the student's score is of two classes
         if name == "nzc":
@@ -108,7 +113,7 @@ def delta_drawn(mechanism, task, parameters, followed):
     delta = adaptive_delta(pairs, task.budget.epsilon, queries, sure)
     if any(sampler == "fine" for sampler, *_ in followed.gaussian):
         sigma = followed.gaussian[-1][1]  # docs/discrete-noise.md, theorem 5
-        apart = sure * fine_distance(sigma, task.ensemble.classes)
+        apart = sure * fine_lattice_total_variation(sigma, task.ensemble.classes)
         delta += Decimal((1 + math.exp(task.budget.epsilon)) * apart)
     return delta
 
@@ -136,14 +141,14 @@ def why_not(mechanism, task, parameters, monkeypatch):
     counts = np.zeros((1, task.ensemble.classes), np.int64)
     counts[0, 0] = task.ensemble.teachers
     try:
-        mechanism.law.draw(counts, parameters, Secure())
+        mechanism.law.draw(counts, parameters, SecureNoise())
     except ValueError as error:
         assert "drawn for two classes only" in str(error) or "for two only" in str(error)
         return "no sampler"
     # There is one, of coins, which are floats: what is charged does not depend on them.
-    assert mechanism.law.coins
+    assert mechanism.law.draws_exact_bernoulli
     with monkeypatch.context() as patched:
-        patched.setattr(type(mechanism.law), "chances", lambda *_: pytest.fail("looked at"))
+        patched.setattr(type(mechanism.law), "probabilities", lambda *_: pytest.fail("looked at"))
         mechanism.cost(task, parameters)
     return "not of its coins"
 
@@ -153,7 +158,7 @@ def why_not(mechanism, task, parameters, monkeypatch):
 def test_what_may_be_released_costs_at_most_delta_and_what_may_not_has_a_reason(
     name, budget, monkeypatch
 ):
-    mechanism, met = load(name), {}
+    mechanism, met = load_mechanism(name), {}
     for classes, labels in itertools.product(CLASSES, LABELS):
         settings = list(settings_of(name, classes, labels, budget))
         for task, parameters in settings:
@@ -178,27 +183,31 @@ def test_what_may_be_released_costs_at_most_delta_and_what_may_not_has_a_reason(
 @pytest.mark.parametrize("name", ["gnmax_exact", "permute_and_flip", "ladder"])
 def test_the_test_can_tell(name, labels, monkeypatch):
     """With a twentieth less noise than is proven, labels cost more than delta."""
-    mechanism, task = load(name), task_of(name, 2, labels, (1.5, 1e-3), secure=True)
+    mechanism, task = load_mechanism(name), task_of(name, 2, labels, (1.5, 1e-3), secure=True)
     parameters = mechanism.calibrate(task)
-    weaker, followed = mechanism.law.less_noise(parameters, 0.95), Followed(monkeypatch)
+    weaker, followed = mechanism.law.scale_noise(parameters, 0.95), Followed(monkeypatch)
     assert delta_drawn(mechanism, task, parameters, followed) <= task.budget.delta
     assert delta_drawn(mechanism, task, weaker, followed) > task.budget.delta
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if registry.entry(name).offer is not None])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if registry.get_entry(name).offer is not None]
+)
 def test_noise_for_one_number_of_classes_is_not_released_for_another(name):
     """It would be at a cost that nobody proved: gnmax_exact's needs more of three classes."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     parameters = mechanism.calibrate(task_of(name, 2, 1, (1.5, 1e-3), secure=True))
     assert refusal(mechanism, parameters, 2, secure=True) is None
     message = f"noise = secure: {name} was calibrated for 2 classes, not 3"
     with pytest.raises(ValueError, match=message):
-        release(mechanism, np.array([[parameters.n_teachers - 1, 1, 0]]), parameters, Secure())
+        release_from_counts(
+            mechanism, np.array([[parameters.n_teachers - 1, 1, 0]]), parameters, SecureNoise()
+        )
 
 
 def test_noise_of_two_classes_would_cost_more_in_three():
     """Which is why the door asks for the number of classes."""
-    mechanism = load("gnmax_exact")
+    mechanism = load_mechanism("gnmax_exact")
     task = Task(Ensemble(20, 2), Budget(1.0, 1e-5), Wanted(1), secure=True)
     parameters = mechanism.calibrate(task)
     assert (
@@ -210,14 +219,14 @@ def test_noise_of_two_classes_would_cost_more_in_three():
 @pytest.mark.parametrize("name", NAMES)
 def test_labels_are_released_up_to_the_number_of_the_table_and_no_further(name):
     """By the number only: nothing is drawn."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     if not mechanism.guarantee.holds:
         return
     for classes in CLASSES:
         most = mechanism.guarantee.secure[classes > 2]
         parameters = GIVEN.get(name, GIVEN["lnmax"])
         reasons = [
-            refusal(mechanism, parameters.for_labels(labels), classes, secure=True)
+            refusal(mechanism, parameters.replace_labels(labels), classes, secure=True)
             for labels in (1, max(1, most), most + 1)
         ]
         proven = [reason is None for reason in reasons]

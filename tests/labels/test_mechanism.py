@@ -8,10 +8,15 @@ import pytest
 
 from private_ensembles.labels import registry
 from private_ensembles.labels.accounts.label import LabelAccount
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
-NAMES = registry.offered()
+NAMES = registry.offered_mechanisms()
 
 
 BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
@@ -20,7 +25,7 @@ BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_argument_of_calibrate_is_a_type_error(name):
     with pytest.raises(TypeError, match=f"{name}: calibrate takes .*, not capp"):
-        load(name).calibrate(BASE, capp=0.5)
+        load_mechanism(name).calibrate(BASE, capp=0.5)
 
 
 @pytest.mark.parametrize(
@@ -35,19 +40,19 @@ def test_an_unknown_argument_of_calibrate_is_a_type_error(name):
 )
 def test_an_argument_of_calibrate_outside_its_range_is_named(name, free, allowed):
     with pytest.raises(ValueError, match=allowed):
-        load(name).calibrate(BASE, **free)
+        load_mechanism(name).calibrate(BASE, **free)
 
 
 @pytest.mark.parametrize("name", sorted(set(registry.entries()) - set(NAMES)))
 def test_noise_that_is_given_keeps_no_budget(name):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     assert mechanism.refusal(BASE)
     with pytest.raises(ValueError, match="it is given, not found"):
         mechanism.calibrate(BASE)
 
 
 def test_a_cap_is_a_share_of_the_labels_wanted_and_at_least_one():
-    gnmax = load("gnmax")
+    gnmax = load_mechanism("gnmax")
     assert [gnmax.calibrate(BASE, cap=cap).labels for cap in (1.0, 0.5, 0.001)] == [40, 20, 1]
 
 
@@ -55,9 +60,9 @@ TASK = Task(Ensemble(5, 2), Budget(0.5, 1e-3), Wanted(1))
 
 
 def test_coins_that_cost_more_than_delta_are_refused(monkeypatch):
-    flip = load("permute_and_flip")
-    less = flip.law.less_noise(flip.calibrate(TASK), 0.999)
-    monkeypatch.setattr(LabelAccount, "find", lambda *arguments, **free: less)
+    flip = load_mechanism("permute_and_flip")
+    less = flip.law.scale_noise(flip.calibrate(TASK), 0.999)
+    monkeypatch.setattr(LabelAccount, "find_noise", lambda *arguments, **free: less)
     assert flip.calibrate(TASK) == less
     with pytest.raises(ValueError, match=r"delta = 0\.001: must be at least 0\.001"):
         flip.calibrate(replace(TASK, secure=True))
@@ -70,7 +75,7 @@ def test_noise_of_a_single_teacher_is_found_in_seconds(name, secure):
     started = time.process_time()
     for classes in (2, 3):
         task = Task(Ensemble(1, classes), Budget(20.0, 1e-12), Wanted(2), secure=secure)
-        if load(name).refusal(task) is None:
+        if load_mechanism(name).refusal(task) is None:
             with contextlib.suppress(ValueError):  # of some, no secure noise is proven
-                load(name).calibrate(task)
+                load_mechanism(name).calibrate(task)
     assert time.process_time() - started < 20

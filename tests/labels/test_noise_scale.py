@@ -8,9 +8,14 @@ import pytest
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import two_class_matrix, two_class_pairs
 from private_ensembles.labels.gnmax import label_probability
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.noise_scale import label_epsilon, noise_scale
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-4, "labels": 5, "teachers": 9}
 LAWS = ("gnmax", "exponential", "permute_and_flip")
@@ -58,7 +63,7 @@ def test_laplace_noise_is_charged_as_published():
 
 def test_the_scale_is_the_mechanism_s():
     task = Task(Ensemble(9, 2), Budget(1.0, 1e-4), Wanted(5))
-    assert noise_scale("gnmax", **BUDGET) == load("gnmax_exact").calibrate(task).sigma
+    assert noise_scale("gnmax", **BUDGET) == load_mechanism("gnmax_exact").calibrate(task).sigma
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,17 @@ import pytest
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.labels.noisy_counts import (
-    Releases,
+    GaussianReleases,
     data_independent_epsilon,
     exact_data_independent_epsilon,
+    largest_rho,
     paper_epsilon,
-    rho_cost,
-    rho_within,
+    rho_to_epsilon,
 )
 
 
 def test_286_labels_of_table_1_cost_what_design_says():
-    rho = Releases(0, None, 286, 40.0).rho
+    rho = GaussianReleases(0, None, 286, 40.0).rho
     assert data_independent_epsilon(rho, 1e-5, conversion="classic")[0] == pytest.approx(
         3.05, abs=5e-3
     )
@@ -36,7 +36,7 @@ def test_exact_epsilon_agrees_with_composed_privacy_loss_distributions(threshold
 
     # Sensitivity 1 for a threshold, sqrt(2) for a vector of counts.
     both = distribution(150.0, thresholds).compose(distribution(40.0 / math.sqrt(2), labels))
-    rho = Releases(thresholds, 150.0, labels, 40.0).rho
+    rho = GaussianReleases(thresholds, 150.0, labels, 40.0).rho
     claimed = exact_data_independent_epsilon(rho, delta)
     assert claimed == pytest.approx(both.get_epsilon_for_delta(delta), abs=2e-3)
 
@@ -59,13 +59,13 @@ def test_nothing_released_costs_nothing():
 
 @pytest.mark.parametrize("analysis", ["classic", "improved", "exact"])
 def test_rho_spends_the_budget(analysis):
-    rho = rho_within(1.5, 1e-6, analysis)
-    assert 1.4999 < rho_cost(rho, 1e-6, analysis) <= 1.5
+    rho = largest_rho(1.5, 1e-6, analysis)
+    assert 1.4999 < rho_to_epsilon(rho, 1e-6, analysis) <= 1.5
 
 
 def test_analyses_are_ordered_from_the_loosest_to_the_tightest():
     paper, classic, improved, exact = (
         paper_epsilon(0.02, 1e-5),
-        *(rho_cost(0.02, 1e-5, analysis) for analysis in ("classic", "improved", "exact")),
+        *(rho_to_epsilon(0.02, 1e-5, analysis) for analysis in ("classic", "improved", "exact")),
     )
     assert paper >= classic > improved > exact > 0

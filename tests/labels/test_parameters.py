@@ -14,4 +14,4 @@ def test_a_table_shows_numbers_that_are_there():
         gamma: np.ndarray
         rate: float | None = None
 
-    assert Noise(2.0, np.ones(3)).shown() == {"sigma": 2.0}
+    assert Noise(2.0, np.ones(3)).table_values() == {"sigma": 2.0}

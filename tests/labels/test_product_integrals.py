@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.labels.histograms import merge
-from private_ensembles.labels.products import integrals_of_others, nodes_and_weights
+from private_ensembles.labels.histograms import merge_histograms
+from private_ensembles.labels.product_integrals import gauss_legendre, leave_one_out_integrals
 
 
 def exact(factors):
@@ -28,9 +28,9 @@ def exact(factors):
 # Few classes; so many that the product is nothing beyond t = 1 / 7, and one class that leads.
 @pytest.mark.parametrize("row", [[3, 2, 2, 0], [1] * 300, [9] + [0] * 299, [5, 4] + [1] * 100])
 def test_integrals_are_within_their_bound_of_fractions(row):
-    merged = merge(np.array([row]))
+    merged = merge_histograms(np.array([row]))
     chances = np.exp(-0.1 * merged.gap)
-    found = integrals_of_others(merged, chances, np.ones(len(chances), dtype=bool))
+    found = leave_one_out_integrals(merged, chances, np.ones(len(chances), dtype=bool))
     for j, value in enumerate(found):
         others = []
         for i, (q, times) in enumerate(zip(chances, merged.multiplicity, strict=True)):
@@ -40,7 +40,7 @@ def test_integrals_are_within_their_bound_of_fractions(row):
 
 
 def test_nodes_are_kept_and_cannot_be_written_to():
-    nodes, weights = nodes_and_weights(5)
-    assert nodes_and_weights(5)[0] is nodes
+    nodes, weights = gauss_legendre(5)
+    assert gauss_legendre(5)[0] is nodes
     with pytest.raises(ValueError, match="read-only"):
         weights[0] = 0.0

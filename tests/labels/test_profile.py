@@ -44,7 +44,7 @@ def test_shares_of_very_many_classes_have_dirichlets_law(monkeypatch, number, to
     """Of the first class: E p^k = a (a + 1) ... (a + k - 1) over the same of the total."""
     monkeypatch.setattr(synthetic, "_MANY", 5)
     size, a = 4000, total / number
-    drawn = synthetic._alike(number, total, size, np.random.default_rng(1))
+    drawn = synthetic._draw_dirichlet(number, total, size, np.random.default_rng(1))
     np.testing.assert_allclose(drawn.sum(axis=1), 1, rtol=1e-12)
     for k in (2, 3):
         powers = (drawn**k).sum(axis=1)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import betabinom
 
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
-from private_ensembles.labels.profile_fit import FEWEST, fit_profile
+from private_ensembles.labels.profile_fit import MIN_LABELLED_QUERIES, fit_profile
 
 PROFILES = [
     ConsensusProfile(7, easy_share=0.7, easy=(20, 2), hard=(2, 2), confusion=1.0),
@@ -68,7 +68,7 @@ def test_queries_without_a_label_are_left_out_and_two_classes_say_nothing_of_con
         (
             np.ones((30, 3), int),
             np.full(30, -1),
-            f"0 queries have a known one: must be at least {FEWEST}",
+            f"0 queries have a known one: must be at least {MIN_LABELLED_QUERIES}",
         ),
     ],
 )

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import every, load
+from private_ensembles.labels.mechanism import load_all_mechanisms, load_mechanism
 from private_ensembles.labels.task import ADJACENCIES, PRIVACY_MODELS
 
 EVERY = registry.entries()
@@ -17,8 +17,8 @@ REPLACED = "method.md#a-record-that-is-replaced"
 
 
 def test_the_list_is_what_is_loaded_in_its_order():
-    assert list(every()) == list(EVERY) == [entry.name for entry in registry.ENTRIES]
-    assert all(mechanism.entry is EVERY[name] for name, mechanism in every().items())
+    assert list(load_all_mechanisms()) == list(EVERY) == [entry.name for entry in registry.ENTRIES]
+    assert all(mechanism.entry is EVERY[name] for name, mechanism in load_all_mechanisms().items())
     assert {"gnmax", "confident_gnmax", "lnmax_pure", "ladder", "majority_private"} <= set(EVERY)
     assert {"gnmax_exact", "darrm_opt", "darrm_sub", "nzc", "dpbag"} <= set(EVERY)
 
@@ -26,14 +26,14 @@ def test_the_list_is_what_is_loaded_in_its_order():
 @pytest.mark.parametrize("name", EVERY)
 def test_every_mechanism_says_what_it_needs(name):
     entry = EVERY[name]
-    assert load(name).name == entry.name == name
+    assert load_mechanism(name).name == entry.name == name
     assert entry.guarantee.teachers in ("private", "plain")
     assert entry.guarantee.privacy_models
     assert entry.guarantee.privacy_models <= set(PRIVACY_MODELS.values())
     assert entry.guarantee.adjacencies
     assert entry.guarantee.adjacencies <= ADJACENCIES
     assert entry.offer is None or entry.offer.analysis in registry.ANALYSES
-    for fact in (entry.label, entry.origin.paper, entry.origin.source, *entry.look[:2]):
+    for fact in (entry.label, entry.origin.paper, entry.origin.source, *entry.plot_style[:2]):
         assert isinstance(fact, str)
         assert fact
     if entry.guarantee.teachers == "plain":
@@ -41,14 +41,14 @@ def test_every_mechanism_says_what_it_needs(name):
 
 
 def test_no_two_have_a_name_or_a_look_in_common():
-    for fact in ("name", "label", "look"):
+    for fact in ("name", "label", "plot_style"):
         assert len({getattr(entry, fact) for entry in registry.ENTRIES}) == len(EVERY), fact
 
 
 def test_the_list_loads_no_law_and_no_account(root):
     """Facts only: a table that sorts its rows by them reruns for no change of a mechanism."""
     code = (
-        "import sys; from private_ensembles.labels import registry; registry.offered(); "
+        "import sys; from private_ensembles.labels import registry; registry.offered_mechanisms(); "
         "print([name for name in sys.modules if name == 'numpy' or 'labels.' in name])"
     )
     environment = {"PYTHONPATH": str(root / "workflow")}
@@ -80,10 +80,10 @@ def test_every_mechanism_answers_for_its_own_model_and_neighbours_and_refuses_al
     for model in sorted({*PRIVACY_MODELS.values(), "local"}):
         for adjacency in sorted(ADJACENCIES | {"zero_out"}):
             if model in known.guarantee.privacy_models and adjacency in known.guarantee.adjacencies:
-                known.require(model, adjacency)
+                known.require_coverage(model, adjacency)
             else:
                 with pytest.raises(ValueError, match=f"must be one of .* for {name}$"):
-                    known.require(model, adjacency)
+                    known.require_coverage(model, adjacency)
 
 
 def test_noise_on_votes_refuses_teachers_that_share_data():
@@ -96,7 +96,7 @@ def test_noise_on_votes_refuses_teachers_that_share_data():
 
 def test_unknown_names_are_refused_with_the_allowed_ones():
     with pytest.raises(ValueError, match=r"mechanism = 'gnmx': must be one of gnmax, "):
-        load("gnmx")
+        load_mechanism("gnmx")
 
 
 def test_no_label_calls_exact_what_is_a_bound():

@@ -10,8 +10,13 @@ import pytest
 from private_ensembles.labels.accounts import gaussian_counts, label, thresholds
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.laws.gaussian import GaussianNoise
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.darrm.law import NoisyMajority
 
 LITTLE = Fraction(1, 10**11)
@@ -32,8 +37,8 @@ def test_a_label_of_darrm_costs_m_times_a_teacher_s_epsilon():
         exact = Fraction(m) * Fraction(epsilon)
         optimised = NoisyMajority(m, 1, 9, 1e-4, epsilon, 1e-5)
         certified = replace(optimised, gamma=np.ones(10))
-        assert close_above(load("darrm_opt").account.label_cost(optimised), exact)
-        assert close_above(load("darrm_sub").account.label_cost(certified), exact)
+        assert close_above(load_mechanism("darrm_opt").account.label_cost(optimised), exact)
+        assert close_above(load_mechanism("darrm_sub").account.label_cost(certified), exact)
 
 
 @pytest.fixture
@@ -46,34 +51,34 @@ def asked(monkeypatch):
         return 1.0
 
     for module in (gaussian_counts, thresholds, label):
-        monkeypatch.setattr(module, "rho_cost", rho_cost)
+        monkeypatch.setattr(module, "rho_to_epsilon", rho_cost)
     return asked
 
 
 def test_checked_noise_is_charged_at_least_its_rho(asked):
     for sigma1, sigma2 in drawn((1, 90), (1, 50)):
-        load("confident_gnmax").cost(TASK, CheckedNoise(5.0, sigma1, sigma2, 60, 40))
+        load_mechanism("confident_gnmax").cost(TASK, CheckedNoise(5.0, sigma1, sigma2, 60, 40))
         exact = 60 / (2 * Fraction(sigma1) ** 2) + 40 / Fraction(sigma2) ** 2
         assert close_above(asked[-1], exact)
 
 
 def test_gaussian_noise_is_charged_at_least_its_rho(asked):
     for (sigma,) in drawn((1, 90)):
-        load("gnmax").cost(TASK, GaussianNoise(sigma, 40))
+        load_mechanism("gnmax").cost(TASK, GaussianNoise(sigma, 40))
         assert close_above(asked[-1], 40 / Fraction(sigma) ** 2)
 
 
 def test_noise_for_a_rho_is_at_least_what_it_takes(monkeypatch):
     for rho, share in drawn((0.001, 2), (0.1, 0.9)):
         for module in (gaussian_counts, thresholds):
-            monkeypatch.setattr(module, "rho_within", lambda *_, rho=rho: rho)
-        paper, exact, confident = map(load, ("gnmax", "gnmax_exact", "confident_gnmax"))
+            monkeypatch.setattr(module, "largest_rho", lambda *_, rho=rho: rho)
+        paper, exact, confident = map(load_mechanism, ("gnmax", "gnmax_exact", "confident_gnmax"))
         for noise in (
-            paper.account.find(paper.law, TASK, 40),
-            exact.account.start.find(exact.law, TASK, 40),
+            paper.account.find_noise(paper.law, TASK, 40),
+            exact.account.start.find_noise(exact.law, TASK, 40),
         ):
             assert close_above(Fraction(noise.sigma) ** 2, 40 / Fraction(rho))
-        both = confident.account.find(confident.law, TASK, 40, share=share, threshold=0.5)
+        both = confident.account.find_noise(confident.law, TASK, 40, share=share, threshold=0.5)
         of_labels = (1 - Fraction(share)) * Fraction(rho)
         assert close_above(Fraction(both.sigma1) ** 2, 60 / (2 * Fraction(share) * Fraction(rho)))
         assert close_above(Fraction(both.sigma2) ** 2, 40 / of_labels)
@@ -89,12 +94,12 @@ def lattice(sigma):
 @pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
 def test_secure_labels_behind_a_threshold_err_by_no_more_than_is_said(name):
     """Two classes: the threshold's tail, and half of a tie."""
-    mechanism, noise = load(name), CheckedNoise(2.0, 1.5, 1.25)
+    mechanism, noise = load_mechanism(name), CheckedNoise(2.0, 1.5, 1.25)
     if name == "interactive_gnmax":
         noise = replace(noise, score=0.25)
     histograms = np.array([[3, 0], [2, 1], [1, 2], [0, 3]])
-    chances = mechanism.law.outcomes(histograms, noise, secure=True)
-    said = mechanism.law.error(3, 2, noise, secure=True)
+    chances = mechanism.law.outcome_distribution(histograms, noise, secure=True)
+    said = mechanism.law.numerical_error(3, 2, noise, secure=True)
     assert said["relative_error"] < 1e-11
     leads = mechanism.law.consensus(histograms, noise, True)
     with mpmath.workdps(30):

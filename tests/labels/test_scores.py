@@ -6,9 +6,14 @@ import re
 import numpy as np
 import pytest
 
-from private_ensembles import draw_scores, label_epsilon, score_epsilon, score_scale
-from private_ensembles.accounting.labels_together import bounded_range
-from private_ensembles.labels.noisy_counts import rho_cost
+from private_ensembles import (
+    draw_scores,
+    label_epsilon,
+    score_epsilon,
+    score_scale,
+)
+from private_ensembles.accounting.adaptive_composition import bounded_range
+from private_ensembles.labels.noisy_counts import rho_to_epsilon
 
 
 @pytest.mark.parametrize(
@@ -35,12 +40,12 @@ def test_the_cost_is_never_above_what_is_known_of_one_draw():
     for range_, draws, delta in ((0.05, 500, 1e-6), (2.0, 3, 1e-9), (1e-3, 10, 1e-5)):
         upper = score_epsilon(range_, draws, delta).upper
         assert upper <= math.nextafter(draws * range_, math.inf)
-        assert upper <= rho_cost(draws * range_**2 / 8 * (1 + 1e-12), delta, "improved")
+        assert upper <= rho_to_epsilon(draws * range_**2 / 8 * (1 + 1e-12), delta, "improved")
 
 
 def test_a_delta_that_rounding_uses_up_leaves_the_bound_of_one_draw():
     upper = score_epsilon(0.01, 1000, 1e-40).upper
-    assert upper == pytest.approx(rho_cost(1000 * 0.01**2 / 8, 1e-40, "improved"), rel=1e-9)
+    assert upper == pytest.approx(rho_to_epsilon(1000 * 0.01**2 / 8, 1e-40, "improved"), rel=1e-9)
     found = score_scale(1.0, 1000, 1e-40)
     assert score_epsilon(found, 1000, 1e-40).upper <= 1
 

@@ -11,13 +11,18 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels import registry
-from private_ensembles.labels.door import refusal, release
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.release_gate import refusal, release_from_counts
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.dpbag.law import BaggingNoise
-from private_ensembles.papers.pate.given_noise import at_noise
+from private_ensembles.papers.pate.configured_noise import configured_parameters
 from tests.labels.drawn import Followed, noise_law
 
 # Of each of some twenty mechanisms: well over 100 in all, or 200 of each, the same ones first.
@@ -143,7 +148,7 @@ def random_setting(mechanism, generator):
     if mechanism.name == "dpbag":
         noise = BaggingNoise(n_shards=3, k=3, rate=float(generator.uniform(0.05, 1.5)))
         one_label = {"n_teachers": 9, "n_classes": 2, "queries": 1, "labels": 1}
-        return Task.read({**size, **one_label}), noise, noise.k
+        return Task.from_dict({**size, **one_label}), noise, noise.k
     if mechanism.entry.offer is None:
         confident = {
             "threshold": float(generator.uniform(-2, size["n_teachers"] + 2)),
@@ -153,17 +158,17 @@ def random_setting(mechanism, generator):
         sections = {"lnmax": {"scale": float(generator.uniform(0.3, 6))}, "confident": confident}
         sections["student_score"] = float(generator.uniform())
         size |= {"queries": 1, "labels": 1, "n_classes": 2}
-        parameters = at_noise(mechanism, sections, 2)
+        parameters = configured_parameters(mechanism, sections, 2)
         if parameters is None and mechanism.name == "gnmax":
-            parameters = at_noise(mechanism, sections, 3)
+            parameters = configured_parameters(mechanism, sections, 3)
         assert parameters is not None, f"{mechanism.name}: say here which parameters to test"
-        return Task.read({**size}), parameters, 1
+        return Task.from_dict({**size}), parameters, 1
     for change in ({}, {"n_classes": 2}, {"n_classes": 2, "queries": 1, "labels": 1}):
-        task = Task.read({**size, **change})
+        task = Task.from_dict({**size, **change})
         if mechanism.refusal(task) is None:
             free = {
                 key: float(generator.uniform(max(low, 0.05), high))
-                for key, (low, high) in mechanism.account.free.items()
+                for key, (low, high) in mechanism.account.free_parameters.items()
             }
             return task, mechanism.calibrate(task, **free), 1
     return None
@@ -175,7 +180,7 @@ NAMES = [entry.name for entry in registry.ENTRIES if entry.guarantee.holds]
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("name", NAMES)
 def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monkeypatch):
-    mechanism, followed = load(name), Followed(monkeypatch)
+    mechanism, followed = load_mechanism(name), Followed(monkeypatch)
     generator = np.random.default_rng([15, *name.encode()])
     checked = 0
     while checked < settings:
@@ -232,24 +237,26 @@ def private_teachers(mechanism, followed, task, parameters, epsilon):
 def test_continuous_accounts_would_fail_here():
     """The test can tell: GNMax's sigma for continuous noise exceeds delta on the lattice."""
     task = Task(Ensemble(5, 2), Budget(20.0, 1e-6), Wanted(1))
-    parameters = load("gnmax_analytic").calibrate(task)
+    parameters = load_mechanism("gnmax_analytic").calibrate(task)
     assert all_noise_delta([(2, parameters.sigma)], 20.0) > 1.9 * task.budget.delta
     with pytest.raises(ValueError, match="noise = secure: gnmax_analytic was calibrated for cont"):
-        release(load("gnmax_analytic"), np.array([[3, 2]]), parameters, Secure())
+        release_from_counts(
+            load_mechanism("gnmax_analytic"), np.array([[3, 2]]), parameters, SecureNoise()
+        )
 
 
-@pytest.mark.parametrize("name", registry.offered())
+@pytest.mark.parametrize("name", registry.offered_mechanisms())
 def test_a_release_refuses_noise_of_which_its_parameters_prove_nothing(name):
     """Parameters for continuous noise either serve secure noise as they are, or are refused."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = Task(Ensemble(5, 2, private=Budget(0.1, 0.0)), Budget(3.0, 1e-3), Wanted(4))
     if mechanism.refusal(task):
         task = Task(Ensemble(5, 2, private=Budget(0.1, 0.0)), Budget(3.0, 1e-3), Wanted(1))
     parameters = mechanism.calibrate(task)
     counts = np.array([[3, 2]] * 4)
-    release(mechanism, counts, parameters, Seeded(np.random.default_rng(0)))
+    release_from_counts(mechanism, counts, parameters, SeededNoise(np.random.default_rng(0)))
     if refusal(mechanism, parameters, 2, secure=True) is None:
-        assert release(mechanism, counts, parameters, Secure()).shape == (4,)
+        assert release_from_counts(mechanism, counts, parameters, SecureNoise()).shape == (4,)
         # Labels that are charged for what they release may cost less than their noisy counts.
         listed = getattr(parameters, "moves", ())
         if listed and mechanism.entry.offer.analysis != "label":
@@ -257,11 +264,13 @@ def test_a_release_refuses_noise_of_which_its_parameters_prove_nothing(name):
             assert all_noise_delta(noise, task.budget.epsilon) <= task.budget.delta
         return
     with pytest.raises(ValueError, match=f"noise = secure: {name} "):
-        release(mechanism, counts, parameters, Secure())
+        release_from_counts(mechanism, counts, parameters, SecureNoise())
 
 
 def test_a_false_claim_is_not_released_with_secure_noise():
     from private_ensembles.papers.nzc.law import ImmutableNoise
 
     with pytest.raises(ValueError, match="nzc has a false privacy claim"):
-        release(load("nzc"), np.array([[3, 2]]), ImmutableNoise(), Secure())
+        release_from_counts(
+            load_mechanism("nzc"), np.array([[3, 2]]), ImmutableNoise(), SecureNoise()
+        )

@@ -4,7 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 
@@ -26,7 +31,7 @@ BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(
 )
 def test_a_task_out_of_range_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        Task.read(BASE.stated() | change)
+        Task.from_dict(BASE.to_dict() | change)
 
 
 def test_a_teacher_that_costs_all_of_the_budget_is_not_too_much():
@@ -39,28 +44,28 @@ def test_a_teacher_that_costs_all_of_the_budget_is_not_too_much():
     exactly = replace(task, budget=Budget(cost.epsilon, cost.delta))
     assert exactly.teacher_refusal() is None
     for less in ({"epsilon": cost.epsilon * 0.99}, {"delta": cost.delta * 0.99}):
-        assert "more than the budget" in Task.read(exactly.stated() | less).teacher_refusal()
+        assert "more than the budget" in Task.from_dict(exactly.to_dict() | less).teacher_refusal()
 
 
 def test_which_votes_a_unit_moves():
     """Those of all teachers that it reaches, of whom there are no more than teachers."""
     two = replace(BASE, protection=replace(BASE.protection, reach=2))
-    assert two.of_one_vote() == BASE
+    assert two.single_vote_task() == BASE
     with pytest.raises(ValueError, match="reach = 10: must be an integer >= 1 and <= 9"):
         replace(BASE, protection=replace(BASE.protection, reach=10))
 
 
 def test_a_text_of_a_task_is_read_as_it_was():
     more = {"reach": 2, "absent": True, "secure": True, "counts_only": True}
-    task = Task.read(BASE.stated() | more)
-    assert task.stated() == BASE.stated() | more
-    assert Task.read(task.stated()) == task
+    task = Task.from_dict(BASE.to_dict() | more)
+    assert task.to_dict() == BASE.to_dict() | more
+    assert Task.from_dict(task.to_dict()) == task
 
 
 def test_texts_leave_out_what_a_ballot_is_if_it_is_one_vote():
     of_ballots = {"absent", "most_ones"}
-    assert not of_ballots & set(BASE.stated())
+    assert not of_ballots & set(BASE.to_dict())
     others = {"absent": True}
-    stated = Task.read(BASE.stated() | others).stated()
+    stated = Task.from_dict(BASE.to_dict() | others).to_dict()
     assert {name: stated[name] for name in of_ballots & set(stated)} == others
-    assert Task.read({**stated}) == Task.read(BASE.stated() | others)
+    assert Task.from_dict({**stated}) == Task.from_dict(BASE.to_dict() | others)

@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from private_ensembles.labels.thresholds import capped_mean, served_probability, student_excess
+from private_ensembles.labels.thresholds import (
+    capped_mean_fraction,
+    largest_disagreement,
+    served_probability,
+)
 
 COUNTS = np.array([[5, 3, 2], [1, 8, 1]])
 
@@ -15,9 +19,9 @@ COUNTS = np.array([[5, 3, 2], [1, 8, 1]])
 def test_the_excess_is_the_largest_lead_over_what_the_student_expects():
     scores = np.array([[0.5, 0.3, 0.2], [0.14, 0.2, 0.66]])
     # n - 10 p: (0, 0, 0) and (-0.4, 6, -5.6)
-    np.testing.assert_allclose(student_excess(COUNTS, scores), [0, 6], atol=1e-12)
+    np.testing.assert_allclose(largest_disagreement(COUNTS, scores), [0, 6], atol=1e-12)
     # 10 p is rounded to (1, 2, 7).
-    whole = student_excess(COUNTS, scores, whole=True)
+    whole = largest_disagreement(COUNTS, scores, round_expected=True)
     assert whole.dtype == np.int64
     assert whole.tolist() == [0, 6]
 
@@ -32,7 +36,9 @@ def test_one_vote_moves_the_excess_by_one_at_most(seed, whole):
     moved = row.copy()
     moved[first] -= row[first] > 0
     moved[second] += row[first] > 0
-    both = [student_excess(votes[None], scores, whole=whole)[0] for votes in (row, moved)]
+    both = [
+        largest_disagreement(votes[None], scores, round_expected=whole)[0] for votes in (row, moved)
+    ]
     assert abs(both[0] - both[1]) <= 1 + 1e-12
 
 
@@ -63,8 +69,8 @@ def test_the_guide_is_near_the_exact_mean(cap):
     """About 1,000 of 2,000 queries pass."""
     passes = np.random.default_rng(2).beta(0.3, 0.3, 2000)
     exact = served_probability(passes, cap) @ passes / passes.sum()
-    assert capped_mean(passes, cap) == pytest.approx(exact, rel=1e-3)
+    assert capped_mean_fraction(passes, cap) == pytest.approx(exact, rel=1e-3)
 
 
 def test_where_nothing_passes_nothing_is_answered():
-    assert capped_mean(np.zeros(5), 3) == 0
+    assert capped_mean_fraction(np.zeros(5), 3) == 0

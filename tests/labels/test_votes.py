@@ -7,7 +7,12 @@ import zipfile
 import numpy as np
 import pytest
 
-from private_ensembles.labels.votes import Votes, counts, read_votes, write_votes
+from private_ensembles.labels.votes import (
+    Votes,
+    read_votes,
+    vote_histograms,
+    write_votes,
+)
 
 GOOD = {
     "votes": np.array([[0, 1, 1], [1, 1, 1], [0, 0, 1]], np.uint8),
@@ -49,7 +54,7 @@ def test_equal_contents_give_equal_bytes(tmp_path):
 def test_histogram_agrees_with_counting_one_by_one():
     votes = np.random.default_rng(0).integers(0, 7, (50, 31))
     expected = [[(row == c).sum() for c in range(7)] for row in votes]
-    assert np.array_equal(counts(votes, 7), expected)
+    assert np.array_equal(vote_histograms(votes, 7), expected)
     assert np.array_equal(Votes(7, np.full(50, -1), votes).histogram(), expected)
 
 
@@ -160,7 +165,7 @@ def test_absent_ballots_are_read_back_and_dealt_out(tmp_path):
     assert read.votes.dtype == np.int8
     assert read.n_teachers == 3
     assert read.histogram().tolist() == [[2, 1], [2, 1], [0, 3]]
-    assert read.of(np.array([2, 0])).histogram().tolist() == [[0, 3], [2, 1]]
+    assert read.select_queries(np.array([2, 0])).histogram().tolist() == [[0, 3], [2, 1]]
 
 
 def test_absent_ballots_of_votes_and_of_counts_are_one(tmp_path):

@@ -10,7 +10,7 @@ from private_ensembles.papers.common import style
 def drawn(monkeypatch):
     """The figures that would have been saved, in their order."""
     figures = []
-    monkeypatch.setattr(style, "save", lambda figure, *paths: figures.append(figure))
+    monkeypatch.setattr(style, "save_figure", lambda figure, *paths: figures.append(figure))
     return figures
 
 

@@ -13,8 +13,13 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import expit, gammaln, ndtr, softmax
 
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from tests.labels.drawn import continuous_label, noise_law, whole_label
 
 K, QUERIES, DELTA = 9, 12, 1e-5
@@ -120,7 +125,7 @@ TIGHT = {"gnmax_exact", "exponential", "permute_and_flip"}
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", NOISY)
 def test_no_adversary_known_exceeds_what_is_printed(name, classes, secure):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     for epsilon in (0.5, 2.0, 6.0):
         task = Task(Ensemble(K, classes), Budget(epsilon, DELTA), Wanted(QUERIES), secure=secure)
         if mechanism.refusal(task):
@@ -131,7 +136,7 @@ def test_no_adversary_known_exceeds_what_is_printed(name, classes, secure):
         assert printed <= epsilon
         assert worst_delta(name, given, classes, secure, printed) <= DELTA
         if name in TIGHT and classes == 2:
-            less = mechanism.law.less_noise(given, 0.9)
+            less = mechanism.law.scale_noise(given, 0.9)
             assert worst_delta(name, less, classes, secure, printed) > DELTA
 
 

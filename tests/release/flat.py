@@ -7,12 +7,12 @@ from private_ensembles.labels.task import (
     Ensemble,
     Rehearsal,
     Wanted,
-    private_teachers,
-    state_protection,
+    private_teacher_budget,
+    protection_from_options,
 )
 from private_ensembles.release import own_keys, pool, session_plan
 from private_ensembles.release.session import Session
-from private_ensembles.run import names_of_files
+from private_ensembles.run import file_names
 
 
 def things(
@@ -36,11 +36,11 @@ def things(
 ):
     """The arguments of `Session.create`; more: those that are as they were."""
     secure = noise == "secure"
-    private = private_teachers(teacher_epsilon, teacher_delta)
+    private = private_teacher_budget(teacher_epsilon, teacher_delta)
     return {
         "ensemble": Ensemble(teachers, classes, absent, private),
         "budget": Budget(epsilon, delta),
-        "protection": state_protection(shards, unit, reach, adjacency, secure=secure),
+        "protection": protection_from_options(shards, unit, reach, adjacency, secure=secure),
         "labels": Wanted(labels, queries),
         "rehearsal": None if secure else Rehearsal(seed),
         **more,
@@ -69,7 +69,7 @@ def named(path, *, class_names=None, first_class=0, id_column=None, anyway=True,
 
 def params_of(settings):
     """The parameters of the rule `apply_votes`, but for the hash of its code."""
-    config = settings.plain()
+    config = settings.to_dict()
     parts = ("ensemble", "budget", "protection", "wanted", "reading")
     return {
         "code": "",
@@ -77,5 +77,5 @@ def params_of(settings):
         "planner": own_keys.request_of(config)["planner"],
         "noise": settings.noise,
         "seed": settings.seed,
-        "labels_file": names_of_files.own_votes(settings)["labels"],
+        "labels_file": file_names.own_votes(settings)["labels"],
     }

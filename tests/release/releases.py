@@ -5,8 +5,8 @@ import json
 from dataclasses import replace
 from functools import cache
 
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.planner.defaults import ASSUMED_PROFILE
 from private_ensembles.labels.profile import ConsensusProfile
 from private_ensembles.labels.task import Task
 from private_ensembles.release import certificate
@@ -46,9 +46,9 @@ SMALL = {
 def planned(name, teachers, classes, labels, further, *, epsilon=EPSILON, delta=DELTA):
     """The plan of a mechanism at a budget."""
     sizes = {"labels": labels, "queries": labels, "n_teachers": teachers, "n_classes": classes}
-    task = Task.read({"epsilon": epsilon, "delta": delta, "secure": True} | sizes | further)
-    task = replace(task, profile=ConsensusProfile(classes, **PROFILE))
-    mechanism = load(name)
+    task = Task.from_dict({"epsilon": epsilon, "delta": delta, "secure": True} | sizes | further)
+    task = replace(task, profile=ConsensusProfile(classes, **ASSUMED_PROFILE))
+    mechanism = load_mechanism(name)
     assert mechanism.refusal(task) is None
     return ReleasePlan(task, name, mechanism.calibrate(task), 0.0, None, "0")
 
@@ -67,9 +67,11 @@ def table(labels):
 def record_of(plan, labels, epsilon=None):
     """What the file of a release holds. labels: the text of labels.csv."""
     stated = cost_of(plan) if epsilon is None else epsilon
-    proof = certificate.proof_or_reason(plan, stated)
+    proof = certificate.prove_or_explain(plan, stated)
     sha256 = hashlib.sha256(labels.encode()).hexdigest()
-    text = certificate.of_release(plan, proof, time=TIME, labels_sha256=sha256, epsilon=stated)
+    text = certificate.render_certificate(
+        plan, proof, time=TIME, labels_sha256=sha256, epsilon=stated
+    )
     return json.loads(text)
 
 

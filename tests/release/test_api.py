@@ -3,11 +3,17 @@
 import numpy as np
 import pytest
 
-from private_ensembles.base.sources import Secure
-from private_ensembles.labels.ballots import dealt
+from private_ensembles.base.noise_sources import SecureNoise
+from private_ensembles.labels.ballots import deal_absent_ballots
 from private_ensembles.labels.planner.api import plan
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Wanted,
+)
 from private_ensembles.release.api import release_darrm, release_labels, release_statement
 
 BUDGET = Budget(2.0, 1e-5)
@@ -50,7 +56,7 @@ def test_counts_of_small_types_do_not_overflow(kind):
 
 
 @pytest.mark.parametrize("kind", SMALL_TYPES)
-@pytest.mark.parametrize("noise", [np.random.default_rng(0), Secure()])
+@pytest.mark.parametrize("noise", [np.random.default_rng(0), SecureNoise()])
 def test_the_majority_of_darrm_does_not_overflow(kind, noise):
     """Twice a count is beyond 255 and 127, where types of eight bits end."""
     teachers = 127 if kind == "i1" else 255
@@ -110,7 +116,7 @@ def test_absent_ballots_are_dealt_out_and_cost_nothing_more():
     found = release_labels(ABSENT, BUDGET, ensemble=SOME_ABSENT, profile=profile, **given)
     full = release_labels(COUNTS, BUDGET, **given)
     assert (found.epsilon, found.parameters) == (full.epsilon, full.parameters)
-    whole = dealt(ABSENT, 60)
+    whole = deal_absent_ballots(ABSENT, 60)
     same = release_labels(whole, BUDGET, ensemble=SOME_ABSENT, profile=profile, **given)
     assert (same.labels == found.labels).all()
     assert '"absent": true' in found.terms

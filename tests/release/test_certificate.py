@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles.accounting.stated import exactly
+from private_ensembles.accounting.certificate_format import write_hexadecimal
 from private_ensembles.labels import registry
 from private_ensembles.labels.task import Task
 from private_ensembles.release import certificate, release_plan
@@ -70,7 +70,7 @@ def _proven(body):
 
 def test_every_mechanism_that_is_offered_is_among_the_releases():
     known = {name for name, *_ in RELEASES.values()}
-    assert known == set(registry.offered())
+    assert known == set(registry.offered_mechanisms())
 
 
 @pytest.mark.parametrize("name", RELEASES)
@@ -84,7 +84,7 @@ def test_the_certificate_of_a_release_is_accepted(tmp_path, capsys, name):
     assert f"labels.csv: is the file of {plan.labels} labels that was charged" in said
     # It proves what is stated, which is what the account says, and not a little more.
     record = json.loads(path.read_text())
-    assert record["release"]["epsilon"] == exactly(cost_of(plan))
+    assert record["release"]["epsilon"] == write_hexadecimal(cost_of(plan))
     epsilon, delta = _proven(record["certificates"][0])
     assert 0.999999 * cost_of(plan) <= epsilon <= cost_of(plan)
     assert delta <= DELTA
@@ -116,22 +116,22 @@ def test_few_labels_of_few_teachers_have_a_certificate(sizes, epsilon, delta):
 )
 def test_a_smaller_claim_fails(tmp_path, capsys, name):
     plan = _plan(*RELEASES[name])
-    lower = {"certificates__0__epsilon": exactly(1.85)}
+    lower = {"certificates__0__epsilon": write_hexadecimal(1.85)}
     assert verify.main([_file(tmp_path, plan, **lower)]) == 1
-    lower = {"certificates__0__delta": exactly(DELTA / 2)}
+    lower = {"certificates__0__delta": write_hexadecimal(DELTA / 2)}
     assert verify.main([_file(tmp_path, plan, **lower)]) == 1
     capsys.readouterr()
 
 
 FORGED = {
-    "less noise": {"certificates__0__law__scale": exactly(3.0)},
-    "more noise": {"certificates__0__law__scale": exactly(30.0)},
+    "less noise": {"certificates__0__law__scale": write_hexadecimal(3.0)},
+    "more noise": {"certificates__0__law__scale": write_hexadecimal(30.0)},
     "other teachers": {"certificates__0__law__teachers": 10},
     "other classes": {"certificates__0__law__classes": 3},
     "other noise drawn": {"certificates__0__law__lattice": "none"},
     "fewer labels": {"certificates__0__blocks": [{"times": 1, "labels": 59}]},
-    "a smaller delta stated": {"release__delta": exactly(1e-6)},
-    "a smaller epsilon stated": {"release__epsilon": exactly(1.0)},
+    "a smaller delta stated": {"release__delta": write_hexadecimal(1e-6)},
+    "a smaller epsilon stated": {"release__epsilon": write_hexadecimal(1.0)},
     "another mechanism": {"release__mechanism": "gnmax"},
     "a remark": {"release__remark": "it is private"},
     "another theorem": {"certificates__0__theorem": "loss_distribution"},
@@ -151,11 +151,11 @@ def test_losses_of_other_noise_and_other_mechanisms_fail(tmp_path, capsys, name)
     record = json.loads(_file(tmp_path, plan).read_text())
     law = record["certificates"][0]["law"]
     key = "range" if law["name"] == "bounded_range" else "epsilon"
-    less = {f"certificates__0__law__{key}": exactly(float.fromhex(law[key]) * 0.999)}
+    less = {f"certificates__0__law__{key}": write_hexadecimal(float.fromhex(law[key]) * 0.999)}
     assert verify.main([_file(tmp_path, plan, **less)]) == 1
     noise = replace(plan.parameters, label_epsilon=1.05 * plan.parameters.label_epsilon)
     for other in (replace(plan, parameters=noise), replace(plan, name="gnmax_exact")):
-        assert verify.main([_file(tmp_path, plan, release__terms=other.text())]) == 1
+        assert verify.main([_file(tmp_path, plan, release__terms=other.to_json())]) == 1
     capsys.readouterr()
 
 
@@ -164,13 +164,15 @@ def test_coins_of_other_noise_and_terms_of_another_plan_fail(tmp_path, capsys):
     record = json.loads(_file(tmp_path, plan).read_text())
     coins = record["certificates"][0]["law"]["rows"]
     label, p = coins[15]
-    forged = {"certificates__0__law__rows__15": [label, exactly(float.fromhex(p) * 0.999)]}
+    forged = {
+        "certificates__0__law__rows__15": [label, write_hexadecimal(float.fromhex(p) * 0.999)]
+    }
     assert verify.main([_file(tmp_path, plan, **forged)]) == 1
     for more in (replace(plan.parameters, labels=13), replace(plan.parameters, sigma=9.0)):
-        terms = replace(plan, parameters=more).text()
+        terms = replace(plan, parameters=more).to_json()
         assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
     for other in ({"n_teachers": 42}, {"reach": 2}, {"secure": False}, {"n_classes": 3}):
-        terms = replace(plan, task=Task.read(plan.task.stated() | other)).text()
+        terms = replace(plan, task=Task.from_dict(plan.task.to_dict() | other)).to_json()
         assert verify.main([_file(tmp_path, plan, release__terms=terms)]) == 1
     capsys.readouterr()
 
@@ -179,12 +181,12 @@ def test_coins_of_other_noise_and_terms_of_another_plan_fail(tmp_path, capsys):
 def test_a_field_of_the_task_that_nobody_checks_fails(tmp_path, capsys, field):
     """So a plan whose ballots have several votes is not taken for one of one vote each."""
     plan = _plan(*RELEASES["gnmax"])
-    terms = json.loads(plan.text())
+    terms = json.loads(plan.to_json())
     terms["task"][field] = 3
     assert verify.main([_file(tmp_path, plan, release__terms=json.dumps(terms))]) == 1
     assert f"nobody checks a field '{field}'" in capsys.readouterr().out
     with pytest.raises(ValueError, match=f"cannot be read: .*{field}"):
-        release_plan.read(json.dumps(terms))
+        release_plan.read_plan(json.dumps(terms))
 
 
 def test_a_file_whose_labels_are_elsewhere_or_others(tmp_path, capsys):

@@ -11,12 +11,19 @@ import pytest
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.base.limits import MOST_TEACHERS
 from private_ensembles.labels.planner import planning
-from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.planner.defaults import ASSUMED_PROFILE
 from private_ensembles.labels.profile import ConsensusProfile
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Task,
+    Wanted,
+)
 from private_ensembles.release import expectation, own_votes
 from private_ensembles.release.api import release_labels
-from private_ensembles.release.expectation import LEAST, right_at_most
+from private_ensembles.release.expectation import LEAST_USEFULNESS, max_attack_accuracy
 from private_ensembles.release.pool import Pool
 
 # Forty hospitals and seven diagnoses.
@@ -26,14 +33,14 @@ HOSPITAL = Task(
     Wanted(300),
     Protection.disjoint("patient"),
     secure=True,
-    profile=ConsensusProfile(7, **PROFILE),
+    profile=ConsensusProfile(7, **ASSUMED_PROFILE),
 )
 
 
 def of(task, name="gnmax_exact"):
-    (plan,) = planning.ranked(task, [name], 0)
+    (plan,) = planning.rank_on_profile(task, [name], 0)
     assert plan.refusal is None
-    return expectation.of(task, plan, 0)
+    return expectation.expect_labels(task, plan, 0)
 
 
 def labels(number, **more):
@@ -48,10 +55,10 @@ def labels(number, **more):
 )
 def test_labels_of_which_less_than_half_is_left_stop(task, right):
     expected = of(task)
-    assert expected.share == pytest.approx(right, abs=0.02)
+    assert expected.accuracy == pytest.approx(right, abs=0.02)
     assert not expected.useful
     with pytest.raises(ValueError, match=r"^usefulness = 0\.\d\d: must be at least 0\.5") as stop:
-        expected.require(allow="--anyway")
+        expected.require_useful(allow="--anyway")
     assert "\n" not in str(stop.value)
     assert str(stop.value).endswith("or allow it with --anyway")
 
@@ -60,23 +67,23 @@ def test_labels_of_which_less_than_half_is_left_stop(task, right):
 def test_few_labels_of_the_same_ensemble_are_useful(number):
     expected = of(labels(number))
     assert expected.useful
-    assert expected.share > expected.teacher
+    assert expected.accuracy > expected.teacher_accuracy
     assert expected.cautions() == []
-    expected.require(allow="never asked for")
+    expected.require_useful(allow="never asked for")
 
 
 def test_what_is_expected_is_what_comes_out():
     """Labels drawn from votes of the profile, against the truth: five standard errors."""
     task = labels(2000, epsilon=8.0, secure=False)
-    (plan,) = planning.ranked(task, ["gnmax_exact"], 0)
-    expected = expectation.of(task, plan, 0)
+    (plan,) = planning.rank_on_profile(task, ["gnmax_exact"], 0)
+    expected = expectation.expect_labels(task, plan, 0)
     counts, truth = planning.profile_votes(task, 1)  # others than those it was planned on
     given = {"mechanism": "gnmax_exact", "rehearsal": Rehearsal(seed=1)}
     with pytest.warns(UserWarning, match="usefulness"):
         found = release_labels(counts, (8.0, 1e-5), task.protection, **given)
     right = (found.labels == truth).mean()
-    assert abs(right - expected.share) < 5 * math.sqrt(2 * 0.25 / 2000)
-    assert abs((counts.argmax(axis=1) == truth).mean() - expected.plurality) < 0.06
+    assert abs(right - expected.accuracy) < 5 * math.sqrt(2 * 0.25 / 2000)
+    assert abs((counts.argmax(axis=1) == truth).mean() - expected.plurality_accuracy) < 0.06
     assert found.expectation == expected
 
 
@@ -86,43 +93,43 @@ def test_usefulness_is_1_without_noise_and_0_if_noise_drowns_all():
 
 
 def test_teachers_that_know_nothing_are_of_no_use():
-    profile = ConsensusProfile(7, **PROFILE | {"commonest": 0.97})
+    profile = ConsensusProfile(7, **ASSUMED_PROFILE | {"commonest": 0.97})
     expected = of(labels(5, profile=profile))
-    assert expected.guessing == 0.97
+    assert expected.guessing_accuracy == 0.97
     assert not expected.useful
     assert "no better than guessing" in expected.cautions()[-1]
 
 
 def test_a_stated_commonest_class_is_harder_to_beat():
     """Sixty labels are right 70 % of the time: more than 1 in 7, and hardly more than 67 %."""
-    stated = of(labels(60, profile=ConsensusProfile(7, **PROFILE | {"commonest": 0.67})))
+    stated = of(labels(60, profile=ConsensusProfile(7, **ASSUMED_PROFILE | {"commonest": 0.67})))
     alike = of(labels(60))
-    assert abs(stated.share - alike.share) < 0.03
+    assert abs(stated.accuracy - alike.accuracy) < 0.03
     assert alike.useful
     assert not stated.useful
-    assert "the commonest class alone 40 times" in stated.lines()[0]
-    assert "guessing 9 times" in alike.lines()[0]
+    assert "the commonest class alone 40 times" in stated.summary_lines()[0]
+    assert "guessing 9 times" in alike.summary_lines()[0]
 
 
 def test_the_most_labels_that_stay_right_are_found():
     expected = of(labels(300))
-    best = of(labels(expected.good))
-    more = of(labels(round(1.3 * expected.good)))
-    assert best.share == pytest.approx(0.8, abs=0.025)
-    assert more.share < best.share
-    assert of(labels(5)).good == 5
-    assert of(labels(300, epsilon=0.001)).good == 0
-    assert of(labels(300), "confident_gnmax").good > 0
+    best = of(labels(expected.max_good_labels))
+    more = of(labels(round(1.3 * expected.max_good_labels)))
+    assert best.accuracy == pytest.approx(0.8, abs=0.025)
+    assert more.accuracy < best.accuracy
+    assert of(labels(5)).max_good_labels == 5
+    assert of(labels(300, epsilon=0.001)).max_good_labels == 0
+    assert of(labels(300), "confident_gnmax").max_good_labels > 0
 
 
 def test_advice_is_what_it_says_and_the_best_comes_first():
     task = labels(300)
     expected = of(task)
     private, twice = expected.advice
-    assert private.right > twice.right > expected.right
-    assert len(expected.lines()) == 4
+    assert private.correct > twice.correct > expected.correct
+    assert len(expected.summary_lines()) == 4
     # Twice the budget, planned in full.
-    assert twice.right == pytest.approx(of(labels(300, epsilon=4.0)).right, rel=0.02)
+    assert twice.correct == pytest.approx(of(labels(300, epsilon=4.0)).correct, rel=0.02)
     # Teachers that cost so much keep the budget without noise.
     epsilon, delta = (
         float(part.partition(" = ")[2].split(" ")[0].rstrip(","))
@@ -132,8 +139,8 @@ def test_advice_is_what_it_says_and_the_best_comes_first():
     assert 1.9 < cost.epsilon <= 2
     assert cost.delta <= 1e-5
     trained = replace(HOSPITAL.ensemble, private=Budget(epsilon, delta))
-    assert of(labels(300, ensemble=trained), "majority_private").right == pytest.approx(
-        private.right
+    assert of(labels(300, ensemble=trained), "majority_private").correct == pytest.approx(
+        private.correct
     )
 
 
@@ -159,9 +166,9 @@ def test_twice_the_budget_is_advice_and_no_condition(epsilon):
 
 
 def test_it_takes_a_fraction_of_a_second():
-    (plan,) = planning.ranked(labels(1000), ["gnmax_exact"], 0)
+    (plan,) = planning.rank_on_profile(labels(1000), ["gnmax_exact"], 0)
     started = time.process_time()
-    expectation.of(labels(1000), plan, 0)
+    expectation.expect_labels(labels(1000), plan, 0)
     assert time.process_time() - started < 1
 
 
@@ -180,7 +187,7 @@ def test_it_takes_a_fraction_of_a_second():
     ],
 )
 def test_a_budget_that_promises_little_is_put_in_words(change, says):
-    found = expectation.budget_warnings(Task.read(HOSPITAL.stated() | change))
+    found = expectation.budget_warnings(Task.from_dict(HOSPITAL.to_dict() | change))
     assert len(found) == len(says)
     assert all(text in one for text, one in zip(says, found, strict=True))
 
@@ -193,13 +200,13 @@ def test_nobody_is_right_more_often_than_is_said():
         other = one[::-1]
         assert (one - math.exp(epsilon) * other).clip(0).sum() == pytest.approx(delta)
         best = np.maximum(one, other).sum() / 2
-        assert right_at_most(epsilon, delta) == pytest.approx(best)
-    assert right_at_most(1000.0, 0.0) == 1
+        assert max_attack_accuracy(epsilon, delta) == pytest.approx(best)
+    assert max_attack_accuracy(1000.0, 0.0) == 1
 
 
 def test_that_a_release_stops_says_nothing_about_the_votes(monkeypatch):
     """Whatever the votes, the same words; and nobody has drawn."""
-    monkeypatch.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+    monkeypatch.setattr(own_votes, "draw_labels", lambda *_: pytest.fail("drawn"))
     said = set()
     for counts in (np.tile([40, 0, 0], (100, 1)), np.tile([13, 13, 14], (100, 1))):
         with pytest.raises(ValueError, match=r"^usefulness = ") as stop:
@@ -213,12 +220,19 @@ def test_the_door_itself_is_closed_to_what_is_of_no_use():
     """Also for a caller that did not ask what to expect."""
     counts = np.tile([20, 20], (100, 1))
     task = Task(Ensemble(40, 2), Budget(0.1, 1e-5), Wanted(100), secure=True, counts_only=True)
-    task = replace(task, profile=ConsensusProfile(2, **PROFILE))
-    application = own_votes.planned(task, ["gnmax_exact"], 0)
+    task = replace(task, profile=ConsensusProfile(2, **ASSUMED_PROFILE))
+    application = own_votes.choose_mechanism(task, ["gnmax_exact"], 0)
     votes = own_votes.Votes(2, np.full(100, -1), counts=counts)
     with pytest.raises(ValueError, match=r"^usefulness = "):
-        own_votes.serve(application, Pool(votes), 0)
-    assert len(own_votes.serve(application, Pool(votes), 0, anyway=True).by_query(100)) == 100
+        own_votes.charge_and_release(application, Pool(votes), 0)
+    assert (
+        len(
+            own_votes.charge_and_release(
+                application, Pool(votes), 0, anyway=True
+            ).label_of_each_query(100)
+        )
+        == 100
+    )
 
 
 def test_anyway_and_a_rehearsal_go_on_with_a_warning():
@@ -238,11 +252,11 @@ def test_anyway_and_a_rehearsal_go_on_with_a_warning():
 def test_a_report_holds_what_is_said():
     found = of(labels(300))
     report = found.report()
-    assert report["right"] == found.right
-    assert report["usefulness"] < report["least_usefulness"] == LEAST
-    assert report["labels_80_percent_right"] == found.good
-    assert report["one_teacher_right"] == pytest.approx(300 * found.teacher)
-    assert [advice["right"] for advice in report["advice"]] == [a.right for a in found.advice]
+    assert report["right"] == found.correct
+    assert report["usefulness"] < report["least_usefulness"] == LEAST_USEFULNESS
+    assert report["labels_80_percent_right"] == found.max_good_labels
+    assert report["one_teacher_right"] == pytest.approx(300 * found.teacher_accuracy)
+    assert [advice["right"] for advice in report["advice"]] == [a.correct for a in found.advice]
     assert report["warnings"] == found.cautions()
 
 
@@ -255,7 +269,7 @@ def test_every_kind_of_mechanism_has_an_expectation(name):
         HOSPITAL,
         ensemble=replace(HOSPITAL.ensemble, classes=2),
         secure=False,
-        profile=ConsensusProfile(2, **PROFILE),
+        profile=ConsensusProfile(2, **ASSUMED_PROFILE),
     )
     if shared:
         task = replace(
@@ -265,7 +279,7 @@ def test_every_kind_of_mechanism_has_an_expectation(name):
         )
     found = of(task, name)
     assert 0 <= found.usefulness <= 1.05
-    assert len(found.lines()) <= 4
+    assert len(found.summary_lines()) <= 4
 
 
 def test_a_million_teachers_are_not_told_what_one_more_would_give():
@@ -280,12 +294,14 @@ def test_the_profile_that_nobody_stated_is_called_so_wherever_it_speaks():
     """For three ensembles of 40 models it promised 74, 46 and 82 %; 76, 36 and 47 % came."""
     assumed = of(labels(300))
     called = "an assumed profile, not yours"
-    assert assumed.lines()[0].startswith(f"expected on {called} (for yours: --profile-from): 103 ")
+    assert assumed.summary_lines()[0].startswith(
+        f"expected on {called} (for yours: --profile-from): 103 "
+    )
     assert assumed.report()["profile"] == called
     assert f"know on {called} (" in assumed.cautions()[0]
     stated = replace(HOSPITAL.profile, easy=(30.0, 2.0))
     known = of(labels(300, profile=stated))
-    assert known.lines()[0].startswith("expected on the stated profile: ")
+    assert known.summary_lines()[0].startswith("expected on the stated profile: ")
     assert known.report()["profile"] == "the stated profile"
     assert "stated profile" in known.cautions()[0]
 

@@ -11,8 +11,13 @@ import pytest
 
 from private_ensembles import release_labels, release_statement
 from private_ensembles.command.main import main
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Ensemble, Rehearsal, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Ensemble,
+    Rehearsal,
+    Task,
+    Wanted,
+)
 from private_ensembles.labels.votes import Votes
 from private_ensembles.release import certificate
 from private_ensembles.release.release_plan import ReleasePlan
@@ -93,10 +98,10 @@ def test_a_certificate_of_fewer_ones_than_the_plan_states_is_refused(tmp_path):
     size = {"queries": 30, "labels": 30, "n_teachers": 40, "n_classes": 2, "secure": True}
     plans = {}
     for most in (1, 2, None):
-        task = Task.read(
+        task = Task.from_dict(
             {"epsilon": 4.0, "delta": 1e-5, "most_ones": None if most is None else 6 * most, **size}
         )
-        mechanism = load("gnmax_exact")
+        mechanism = load_mechanism("gnmax_exact")
         plans[most] = ReleasePlan(task, "gnmax_exact", mechanism.calibrate(task), 0.0, None, "0")
     path, labels = tmp_path / "certificate.json", table(30).encode()
     (tmp_path / "labels.csv").write_bytes(labels)
@@ -107,7 +112,7 @@ def test_a_certificate_of_fewer_ones_than_the_plan_states_is_refused(tmp_path):
             "time": "2026-11-26T15:00:00+00:00",
             "labels_sha256": hashlib.sha256(labels).hexdigest(),
         }
-        path.write_text(certificate.of_release(plan, proof, **times, epsilon=4.0))
+        path.write_text(certificate.render_certificate(plan, proof, **times, epsilon=4.0))
         assert verify.main([path]) == (0 if stated == proven else 1)
 
 

@@ -12,9 +12,9 @@ from itertools import combinations
 
 import pytest
 
-from private_ensembles.accounting.stated import exactly
+from private_ensembles.accounting.certificate_format import write_hexadecimal
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.profile import ConsensusProfile
 from private_ensembles.labels.task import Task
 from private_ensembles.release.release_plan import ReleasePlan
@@ -112,7 +112,7 @@ def is_harmless(terms, path):
 
 
 def test_every_mechanism_that_is_offered_is_among_them():
-    assert {name for name, *_ in SMALL.values()} == set(registry.offered())
+    assert {name for name, *_ in SMALL.values()} == set(registry.offered_mechanisms())
 
 
 def test_an_honest_file_holds(honest, tmp_path, capsys):
@@ -128,15 +128,15 @@ def test_the_verifier_knows_each_field_of_a_plan():
     assert set(verify.PLAN) == plan
     assert set(verify.PROFILE) == {field.name for field in dataclasses.fields(ConsensusProfile)}
     sizes = {"labels": 4, "queries": 4, "n_teachers": 5, "n_classes": 2}
-    task = Task.read({"epsilon": 1.0, "delta": 1e-5} | sizes | {"most_ones": 1})
-    absent = Task.read({"epsilon": 1.0, "delta": 1e-5} | sizes | {"absent": True})
-    stated = set(task.stated()) | set(absent.stated())
+    task = Task.from_dict({"epsilon": 1.0, "delta": 1e-5} | sizes | {"most_ones": 1})
+    absent = Task.from_dict({"epsilon": 1.0, "delta": 1e-5} | sizes | {"absent": True})
+    stated = set(task.to_dict()) | set(absent.to_dict())
     assert set(verify.TASK) | set(verify.SELDOM) == stated
 
 
-@pytest.mark.parametrize("name", registry.offered())
+@pytest.mark.parametrize("name", registry.offered_mechanisms())
 def test_the_verifier_knows_each_mechanism_and_its_noise(name):
-    load(name)
+    load_mechanism(name)
     kind, _ = verify.MECHANISMS[name]
     from private_ensembles.labels.parameters import Parameters
     from private_ensembles.release.release_plan import _kinds
@@ -244,10 +244,14 @@ def test_no_fact_may_be_another_one(honest, refused):
     epsilon, delta = (float.fromhex(release[name]) for name in ("epsilon", "delta"))
     for name, old in (("epsilon", epsilon), ("delta", delta)):
         for new in (old * (1 - 1e-11), old * 0.999, old / 2, 0.0, -old):
-            refused(changed(record, ("release", name), exactly(new)), labels, name, new)
+            refused(changed(record, ("release", name), write_hexadecimal(new)), labels, name, new)
     for new in ("2026-11-26T15:00:00Z", "2026-11-31T15:00:00+00:00", "9999-99-99T99:99:99+00:00"):
         refused(changed(record, ("release", "time"), new), labels, new)
-    refused(changed(record, ("release", "epsilon"), exactly(4.0)), labels, "more than the budget")
+    refused(
+        changed(record, ("release", "epsilon"), write_hexadecimal(4.0)),
+        labels,
+        "more than the budget",
+    )
     for name in (*registry.entries(), "trust me"):
         if name != release["mechanism"]:
             forged = changed(record, ("release", "mechanism"), name)
@@ -294,11 +298,11 @@ def test_a_certificate_of_another_mechanism_or_of_less_is_refused(honest, refuse
     # Grids prove a little less than is stated, and some mechanisms leave something of delta.
     spare = record["release"]["mechanism"] in ("lnmax_pure", "majority_private", "darrm_opt")
     for name, by in (("epsilon", 0.99), ("delta", 0.5)):
-        less = exactly(float.fromhex(body[name]) * by)
+        less = write_hexadecimal(float.fromhex(body[name]) * by)
         path = ("certificates", 0, name)
         if not spare:
             refused(changed(record, path, less), labels, "less", name)
-        more = exactly(float.fromhex(body[name]) * 1.001)
+        more = write_hexadecimal(float.fromhex(body[name]) * 1.001)
         refused(changed(record, path, more), labels, "more than is stated", name)
     for number in ([], [body, body]):
         refused(changed(record, ("certificates",), number), labels)
@@ -479,12 +483,15 @@ def test_a_ladder_does_not_leak_less_than_its_plan_says(refused, monkeypatch):
     start = (1 - leak) / (1 + math.exp(loss))
     body = record["certificates"][0]
     body["law"]["rows"] = [
-        [int(2 * ones < K), exactly(start * math.exp(-loss * (abs(2 * ones - K) // 2)))]
+        [int(2 * ones < K), write_hexadecimal(start * math.exp(-loss * (abs(2 * ones - K) // 2)))]
         for ones in range(K + 1)
     ]
     for part in (record["release"], body):
-        part |= {name: exactly(x) for name, x in zip(("epsilon", "delta"), claimed, strict=True)}
+        part |= {
+            name: write_hexadecimal(x)
+            for name, x in zip(("epsilon", "delta"), claimed, strict=True)
+        }
     assert "a coin is not that of the plan's noise" in refused(with_terms(record, terms), labels)
-    monkeypatch.setattr(verify, "of_the_plan", lambda *_: None)
+    monkeypatch.setattr(verify, "check_against_plan", lambda *_: None)
     with pytest.raises(AssertionError, match="holds"):  # of these coins the claim is true
         refused(with_terms(record, terms), labels)

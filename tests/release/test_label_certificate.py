@@ -2,7 +2,7 @@
 
 import pytest
 
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
 from private_ensembles.release import certificate, label_certificate
 from tests.release import releases
 
@@ -16,10 +16,10 @@ DELTA = releases.DELTA
 def test_it_claims_what_the_account_says_and_its_curve_falls(name, teachers, classes, labels):
     plan = releases.planned(name, teachers, classes, labels, {})
     noise = certificate._noise(plan, plan.parameters)
-    family = plan.mechanism.law.pairs(plan.task, plan.parameters)
+    family = plan.mechanism.law.dominating_pairs(plan.task, plan.parameters)
     account = adaptive_epsilon(family, labels, DELTA)
     claim = account.upper
-    body, curve = next(label_certificate.adaptive(noise, labels, DELTA, claim))
+    body, curve = next(label_certificate.certify_adaptive_labels(noise, labels, DELTA, claim))
     assert float.fromhex(body["epsilon"]) == claim
     epsilons, deltas = zip(*sorted(curve), strict=True)
     assert (epsilons[0], epsilons[-1]) == (0.0, claim)
@@ -30,9 +30,9 @@ def test_it_claims_what_the_account_says_and_its_curve_falls(name, teachers, cla
 def test_less_than_the_account_s_lower_bound_is_on_no_grid():
     plan = releases.planned("gnmax_exact", 21, 2, 12, {})
     noise = certificate._noise(plan, plan.parameters)
-    family = plan.mechanism.law.pairs(plan.task, plan.parameters)
+    family = plan.mechanism.law.dominating_pairs(plan.task, plan.parameters)
     least = adaptive_epsilon(family, 12, DELTA).lower
-    assert not list(label_certificate.adaptive(noise, 12, DELTA, 0.999 * least))
+    assert not list(label_certificate.certify_adaptive_labels(noise, 12, DELTA, 0.999 * least))
 
 
 def test_a_claim_that_no_grid_proves_is_not_handed_over(monkeypatch):
@@ -40,8 +40,8 @@ def test_a_claim_that_no_grid_proves_is_not_handed_over(monkeypatch):
     plan = releases.planned("ladder", 21, 2, 5, {})
     with pytest.raises(certificate.NoCertificate, match="the verifier does not prove it: delta is"):
         certificate.prove(plan, 0.99 * releases.cost_of(plan))
-    monkeypatch.setattr(label_certificate, "adaptive", lambda *_: iter(()))
-    proof = certificate.proof_or_reason(plan, releases.cost_of(plan))
+    monkeypatch.setattr(label_certificate, "certify_adaptive_labels", lambda *_: iter(()))
+    proof = certificate.prove_or_explain(plan, releases.cost_of(plan))
     assert proof.body["kind"] == "none"
     assert "delta is about" in proof.body["why"]
 
@@ -53,7 +53,7 @@ def test_few_labels_of_many_pairs_have_a_certificate_within_a_minute(size):
     teachers, classes, labels, epsilon, delta = size
     budget = {"epsilon": epsilon, "delta": delta}
     plan = releases.planned("gnmax_exact", teachers, classes, labels, {}, **budget)
-    assert certificate.proof_or_reason(plan, releases.cost_of(plan)).body["kind"] == "total"
+    assert certificate.prove_or_explain(plan, releases.cost_of(plan)).body["kind"] == "total"
 
 
 def test_groups_that_would_be_looked_for_too_long_end_the_search(monkeypatch):
@@ -61,5 +61,7 @@ def test_groups_that_would_be_looked_for_too_long_end_the_search(monkeypatch):
     monkeypatch.setattr(label_certificate, "_MOST_COMPARED", 1e3)
     plan = releases.planned("gnmax_exact", 11, 3, 4, {})
     noise = certificate._noise(plan, plan.parameters)
-    assert not list(label_certificate.adaptive(noise, 4, DELTA, releases.cost_of(plan)))
-    assert certificate.proof_or_reason(plan, releases.cost_of(plan)).body["kind"] == "none"
+    assert not list(
+        label_certificate.certify_adaptive_labels(noise, 4, DELTA, releases.cost_of(plan))
+    )
+    assert certificate.prove_or_explain(plan, releases.cost_of(plan)).body["kind"] == "none"

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from private_ensembles.accounting.labels_together.account import Bounds
+from private_ensembles.accounting.adaptive_composition.account import Bounds
 from private_ensembles.release import ledger_file
 from private_ensembles.release.ledger_file import LedgerFile
 from tests import ending
@@ -24,7 +24,7 @@ def charged(file, key, queries=1):
 def path(tmp_path):
     file = LedgerFile.create(tmp_path / "a.session", '{"plan": 1}')
     for key, labels in (("one", [0, 1]), ("two", [2, -1, 0])):
-        file.settle(charged(file, key, len(labels)), labels)
+        file.store_labels(charged(file, key, len(labels)), labels)
     file.close()
     return tmp_path / "a.session"
 
@@ -63,7 +63,7 @@ def test_the_head_is_a_hash_over_all_entries_in_their_order(tmp_path):
     for number, order in enumerate(([0, 1], [1, 0])):
         file = LedgerFile.create(tmp_path / f"{number}.session", "{}")
         for label in order:
-            file.settle(charged(file, None), [label])
+            file.store_labels(charged(file, None), [label])
         heads.add(file.verify().head)
         file.close()
     assert len(heads) == 2
@@ -98,7 +98,7 @@ def test_an_older_copy_is_refused_by_a_head_that_was_kept(path):
     shutil.copy(path, path.with_name("backup"))
     file = opened(path)
     before = file.state().head
-    file.settle(charged(file, "three"), [1])
+    file.store_labels(charged(file, "three"), [1])
     after = file.state().head
     assert file.verify(before) == file.verify(after)
     file.close()
@@ -114,7 +114,7 @@ def test_an_extension_is_an_entry_like_others(path):
     file.extend('{"plan": 2}')
     assert file.plan() == '{"plan": 2}'
     assert file.verify(before.head).labels == before.labels
-    file.settle(charged(file, None), [1])
+    file.store_labels(charged(file, None), [1])
     file.verify(before.head)
     change(path, "UPDATE plans SET after = 0 WHERE after = 2")
     with pytest.raises(ValueError, match="does not agree"):
@@ -127,10 +127,10 @@ def test_labels_are_stored_once_and_for_the_last_charge_only(path):
     again = charged(file, "three")
     assert (lost.attempt, again.attempt) == (1, 2)
     with pytest.raises(ValueError, match="not waiting for its labels"):
-        file.settle(lost, [0])
-    file.settle(again, [1])
+        file.store_labels(lost, [0])
+    file.store_labels(again, [1])
     with pytest.raises(ValueError, match="not waiting for its labels"):
-        file.settle(again, [0])
+        file.store_labels(again, [0])
     assert file.verify().labels == 4 + 1 + 1
 
 
@@ -200,7 +200,7 @@ def test_a_file_that_cannot_be_locked_says_so(path, monkeypatch):
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR_LOCK
     with (
         pytest.raises(OSError, match="cannot be locked: this file system") as caught,
-        ledger_file._errors_of(path),
+        ledger_file._translate_sqlite_errors(path),
     ):
         raise error
     assert caught.value.filename == str(path)
@@ -211,7 +211,7 @@ def test_what_a_killed_process_left_half_written_is_taken_back(path):
 
     def work():
         file = opened(path)
-        with file._transaction():
+        with file._write_transaction():
             file._set(ledger_file.State(9, 9, 9, "x"))
             os.kill(os.getpid(), ending.signal.SIGKILL)
 
@@ -232,12 +232,12 @@ def test_nothing_is_charged_in_another_state_than_the_one_that_had_room(path):
 def test_what_is_verified_is_one_moment_whatever_others_write(path):
     """A writer between two reads would look like a damaged file."""
     file, other = opened(path), opened(path)
-    with file.reading():
+    with file.read_transaction():
         before = file.state()
         batches = file.batches()
         next(batches)
         with pytest.raises(ValueError, match="held by another process"):
             other._connection.execute("PRAGMA busy_timeout = 100")
-            other.settle(charged(other, "three"), [1])
+            other.store_labels(charged(other, "three"), [1])
         assert file.verify() == before
     assert file.verify() == before

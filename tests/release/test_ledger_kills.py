@@ -18,12 +18,17 @@ import pytest
 
 from private_ensembles import Session
 from private_ensembles.base import files
-from private_ensembles.release import certificate, releasing, session_export, showing
+from private_ensembles.release import (
+    certificate,
+    release_files,
+    session_export,
+    transaction,
+)
 from private_ensembles.release.record import Record
-from private_ensembles.release.releasing import Place
+from private_ensembles.release.transaction import OutputFolder
 from tests.ledgers import NOTHING_PROVEN, releases, seen_is_charged
 from tests.release import flat
-from tests.release.test_releasing import PLAN, POOL, asking, draw
+from tests.release.test_transaction import PLAN, POOL, asking, draw
 
 SIZES = {"teachers": 11, "classes": 2, "labels": 9000, "epsilon": 8.0, "delta": 1e-3}
 COUNTS = np.array([[8, 3], [2, 9], [6, 5]])
@@ -88,12 +93,12 @@ class OfReleases:
 
     @staticmethod
     def release(folder, drawn, **change):
-        place = Place(folder / "own" / "release")
+        place = OutputFolder(folder / "own" / "release")
         request = asking(folder / "votes.csv", **change)
-        releasing.permission(request, place)
-        with files.alone(place.lock):
-            labels = releasing.release(request, place, (PLAN, 0.9), POOL, drawn)
-            showing.show(labels, {})
+        transaction.check_permission(request, place)
+        with files.hold_lock(place.lock):
+            labels = transaction.release_once(request, place, (PLAN, 0.9), POOL, drawn)
+            release_files.write_release(labels, {})
         return labels
 
     @classmethod
@@ -116,7 +121,7 @@ class OfReleases:
         seen_is_charged(folder / "own")
         if not (folder / "own" / "ledger.sqlite").exists():
             return None
-        known = Record.checked(folder / "own" / "ledger.sqlite")
+        known = Record.read_verified(folder / "own" / "ledger.sqlite")
         return known.state, sum(len(one.batch.labels or []) for one in known.releases)
 
     @classmethod
@@ -173,7 +178,7 @@ def killed_again_and_again(kind, folder, notes, times, seed):
 @pytest.fixture(autouse=True)
 def nothing_proven(monkeypatch):
     """A certificate takes a second, and a kilobyte of a small disk."""
-    monkeypatch.setattr(certificate, "proof_or_reason", lambda *_: NOTHING_PROVEN)
+    monkeypatch.setattr(certificate, "prove_or_explain", lambda *_: NOTHING_PROVEN)
 
 
 @pytest.fixture(scope="module", autouse=True)

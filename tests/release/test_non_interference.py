@@ -19,13 +19,13 @@ import yaml
 from private_ensembles.base import secure
 from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import ranking
-from private_ensembles.labels.task import shards_of
+from private_ensembles.labels.task import shards_for_privacy_model
 from private_ensembles.papers.common import style
 from private_ensembles.release import own_votes
 from private_ensembles.report import own_figure as own_figure
-from private_ensembles.run import names_of_files
+from private_ensembles.run import file_names
 from private_ensembles.run.check import check
 from tests.release import flat
 
@@ -34,7 +34,7 @@ QUERIES = 6
 USUAL = 7, 2
 ENDS = [(2, 2), (MOST_TEACHERS, 2), (2, MOST_CLASSES), (MOST_TEACHERS, MOST_CLASSES)]
 DRAWN = ("gnmax", "darrm_opt")
-DRAW, DRAW_FIGURE = own_votes.release, own_figure.draw_own
+DRAW, DRAW_FIGURE = own_votes.draw_labels, own_figure.draw_own
 CLOCK = rb'\d{4}-\d\d-\d\dT[\d:]+\+00:00|"mtime_ns": \d+'
 
 
@@ -90,10 +90,10 @@ def settings_for(name, size, *, absent=False):
         "delta": 1e-5,
         "absent": absent,
     }
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     model = sorted(mechanism.guarantee.privacy_models)[0]
     # What is of little use is released like the rest.
-    config |= {"shards": shards_of(model), "unit": "patient", "anyway": True}
+    config |= {"shards": shards_for_privacy_model(model), "unit": "patient", "anyway": True}
     private = mechanism.guarantee.teachers == "private"
     config["planner"] |= {"mechanisms": [name], "privacy_model": model}
     config |= {
@@ -109,7 +109,7 @@ def settings_for(name, size, *, absent=False):
 
 
 def _task(config, size):
-    return own_votes.planning.task(
+    return own_votes.planning.build_task(
         config["planner"],
         config["epsilon"],
         config["delta"],
@@ -175,12 +175,12 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
         folder = neighbours(*size) / which
         monkeypatch.chdir(folder)
         settings = settings_for(name, size, absent=absent)
-        own = names_of_files.own_votes(settings)
+        own = file_names.own_votes(settings)
         assert own["page"].startswith("results/own/release/")  # secure noise is the default
         params = flat.params_of(settings)
         snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
         snakemake.output = type(snakemake.output)(**own)
-        snakemake.config = settings.plain()
+        snakemake.config = settings.to_dict()
         snakemake.config["own"]["release"]["again"] = True
         coins = FixedCoins(1)
         monkeypatch.setattr(secure, "secrets", coins)
@@ -192,7 +192,7 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
             kept.append(DRAW(*given) if outcome is None else outcome)
             return kept[0]
 
-        monkeypatch.setattr(own_votes, "release", release)
+        monkeypatch.setattr(own_votes, "draw_labels", release)
         # Letters drawn one by one: to cut fonts for PDFs would take most of the time. A figure of
         # what has been drawn before is copied: figures/test_own_votes.py says that it is the same.
         monkeypatch.setitem(style.RC, "pdf.fonttype", 3)
@@ -222,7 +222,7 @@ def check_published(publish, name, size=USUAL, second="two", *, absent=False):
     assert [path for path in one if one[path] != two[path]] == []
 
 
-@pytest.mark.parametrize("name", registry.offered())
+@pytest.mark.parametrize("name", registry.offered_mechanisms())
 def test_votes_change_nothing_that_is_published_but_the_labels(published, name):
     check_published(published, name)
 
@@ -236,7 +236,7 @@ def test_who_was_absent_changes_nothing_that_is_published_but_the_labels(publish
 # minutes here. tests/labels/test_ends.py has the releases of all mechanisms at all ends.
 AT_THE_ENDS = [
     name
-    for name in registry.offered()
+    for name in registry.offered_mechanisms()
     if name.startswith(("gnmax", "lnmax", "exponential", "permute", "ladder"))
 ]
 

@@ -1,7 +1,7 @@
 """API, command and workflow do the same between the plan and the labels: their calls are traced.
 
 What is noted are the calls of functions of `release/`, and of what draws in `labels/`, while a
-release is planned (`own_votes.planned`) and served (`own_votes.serve`). The workflow's script is
+release is planned (`own_votes.choose_mechanism`) and served (`own_votes.charge_and_release`). The workflow's script is
 run as it is.
 """
 
@@ -14,30 +14,44 @@ import pytest
 import yaml
 
 from private_ensembles.command.main import main
-from private_ensembles.labels import door as door
+from private_ensembles.labels import release_gate as door
 from private_ensembles.labels.task import Budget, Protection, Rehearsal
-from private_ensembles.release import ledger_file, own_votes, pool, record, releasing, session_terms
+from private_ensembles.release import (
+    ledger_file,
+    own_votes,
+    pool,
+    record,
+    session_terms,
+    transaction,
+)
 from private_ensembles.release.api import release_labels
 from private_ensembles.report import own_figure as own_figure
-from private_ensembles.run import names_of_files
+from private_ensembles.run import file_names
 from private_ensembles.run.check import check
 from tests.release import flat
 
 HOUSE = Path(own_votes.__file__).parents[1]
-DRAWS = ("door", "mechanism", "task", "parameters", "registry", "laws", "accounts")
+DRAWS = ("release_gate", "mechanism", "task", "parameters", "registry", "laws", "accounts")
 ROOMS = tuple(f"{HOUSE}/labels/{part}" for part in DRAWS)
 ROOMS += tuple(str(path) for path in (HOUSE / "release").glob("*.py"))
 # What keeps the ledger and writes labels, which the API does not: all there, but for these.
-MODULES = (record, releasing, ledger_file, session_terms, pool)
+MODULES = (record, transaction, ledger_file, session_terms, pool)
 LEDGER = {module.__file__ for module in MODULES}
-OF_NO_LEDGER = {"release"}
+OF_NO_LEDGER = {"release_once"}
 # What else is made of a plan: tables and facts for the page, on which no label depends.
-BESIDE = {"applying", "public_rows", "chosen_row", "public_table", "curves_table", "private_table"}
+BESIDE = {
+    "applicable_plans",
+    "public_rows",
+    "chosen_row",
+    "public_table",
+    "curves_table",
+    "private_table",
+}
 BESIDE |= {"public_facts", "plan_for", "plan_of", "_sample"}
 # What is said of labels, or noted of them, draws none but made-up ones.
-SAID = {"tell", "_prepared", "_labels", "Terms.text", "Record.read"}
+SAID = {"summarize", "_prepare_release", "_labels", "Terms.to_json", "Record.read"}
 # What a task says of its sizes, of which those who tell how long it takes ask, too.
-OF_SIZES = {"Task.moved"}
+OF_SIZES = {"Task.group_size"}
 BUDGET = {"epsilon": 5.0, "delta": 1e-5}
 
 
@@ -49,7 +63,7 @@ class Trace:
     """
 
     def __init__(self):
-        self.parts, self.beside = {"planned": [], "serve": []}, set()
+        self.parts, self.beside = {"choose_mechanism": [], "charge_and_release": []}, set()
         self._frame, self._calls, self._saying = None, None, None
 
     def __enter__(self):
@@ -124,11 +138,11 @@ def ways(root, tmp_path, monkeypatch, fake_snakemake):
         config |= {"shards": "disjoint", "n_teachers": int(counts[0].sum())}
         config["planner"] |= {"mechanisms": [name]}
         settings = check(config)
-        own = names_of_files.own_votes(settings)
+        own = file_names.own_votes(settings)
         params = flat.params_of(settings)
         snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
         snakemake.output = type(snakemake.output)(**own)
-        snakemake.config = settings.plain()
+        snakemake.config = settings.to_dict()
         script = root / "workflow" / "scripts" / "release" / "apply_votes.py"
         runpy.run_path(str(script), {"snakemake": snakemake})
         return _read(own["labels"], len(counts))
@@ -163,8 +177,10 @@ def test_api_command_and_workflow_execute_the_same_functions(ways, name, classes
         assert (labels["api"] == labels["workflow"]).all()
     # The plan is made and the labels are drawn in these parts, and not beside them.
     for trace in traces.values():
-        assert (door.__file__, "release_votes") in trace.parts["serve"]
-        assert any(function.endswith("calibrate") for _, function in trace.parts["planned"])
+        assert (door.__file__, "release_from_votes") in trace.parts["charge_and_release"]
+        assert any(
+            function.endswith("calibrate") for _, function in trace.parts["choose_mechanism"]
+        )
         assert trace.beside <= BESIDE
 
 
@@ -175,13 +191,13 @@ def test_labels_drawn_beside_the_door_would_be_seen(ways, monkeypatch):
         ways["api"]("gnmax_analytic", counts, "reproducible")
     monkeypatch.setattr(
         own_votes,
-        "serve",
-        lambda plan, asked, seed, **_: releasing.Labels(
-            asked.text(own_votes.release(plan, asked.votes, seed))
+        "charge_and_release",
+        lambda plan, query_pool, seed, **_: transaction.Labels(
+            query_pool.to_csv(own_votes.draw_labels(plan, query_pool.votes, seed))
         ),
     )
     with Trace() as other:
         ways["api"]("gnmax_analytic", counts, "reproducible")
-    assert other.parts["planned"] == usual.parts["planned"]
-    assert other.parts["serve"] != usual.parts["serve"]
+    assert other.parts["choose_mechanism"] == usual.parts["choose_mechanism"]
+    assert other.parts["charge_and_release"] != usual.parts["charge_and_release"]
     assert not other.beside <= BESIDE

@@ -2,7 +2,7 @@
 
 import re
 
-from private_ensembles.release.own_keys import PLACES
+from private_ensembles.release.own_keys import SECTION_PATHS
 from tests.run.shipped import DEFAULT
 
 
@@ -13,8 +13,8 @@ def test_every_key_of_the_section_can_be_typed_and_nothing_else_is_called_so():
         for part, keys in own.items()
         for key in (keys if isinstance(keys, dict) else [None])
     }
-    assert sorted(PLACES.values()) == sorted(leaves)
-    assert not PLACES.keys() & DEFAULT.keys()
+    assert sorted(SECTION_PATHS.values()) == sorted(leaves)
+    assert not SECTION_PATHS.keys() & DEFAULT.keys()
 
 
 def test_the_page_on_own_votes_has_every_key(root):
@@ -28,4 +28,4 @@ def test_the_page_on_own_votes_has_every_key(root):
         keys = names if typed == " the same " else re.findall(r"`(\w+)`", typed)
         places = [f"{section}.{name}" if section else name for name in names]
         shown |= dict(zip(keys, places, strict=True))
-    assert shown == PLACES
+    assert shown == SECTION_PATHS

@@ -7,7 +7,12 @@ import pytest
 
 from private_ensembles.labels.task import Protection
 from private_ensembles.labels.votes import Votes
-from private_ensembles.release import own_votes, pool, release_plan, releasing
+from private_ensembles.release import (
+    own_votes,
+    pool,
+    release_plan,
+    transaction,
+)
 
 SETTINGS = {
     "mechanisms": ["gnmax", "confident_gnmax", "permute_and_flip", "majority_private"],
@@ -60,10 +65,10 @@ def test_curves_are_the_same_for_all_votes_and_of_the_two_best():
 def test_labels_released_are_those_paid_for_and_the_seed_s():
     given = votes(0)
     plan = own_votes.plan_for(given, SETTINGS, BUDGET, PATIENT, seed=1)
-    released = own_votes.release(plan, given, seed=1)
+    released = own_votes.draw_labels(plan, given, seed=1)
     assert 0 < (released >= 0).sum() <= 30
-    assert released.tolist() == own_votes.release(plan, given, seed=1).tolist()
-    table = releasing.Labels(pool.labels_text(released)).table()
+    assert released.tolist() == own_votes.draw_labels(plan, given, seed=1).tolist()
+    table = transaction.Labels(pool.labels_text(released)).table()
     assert table["query"].tolist() == np.flatnonzero(released >= 0).tolist()
     assert set(table["label"]) <= {0, 1, 2}
 
@@ -71,11 +76,11 @@ def test_labels_released_are_those_paid_for_and_the_seed_s():
 def test_noise_is_secure_where_the_budget_says_so(monkeypatch):
     given = votes(0)
     plan = own_votes.plan_for(given, SETTINGS, BUDGET | {"noise": "secure"}, PATIENT, seed=1)
-    monkeypatch.setattr(own_votes, "Seeded", lambda _: pytest.fail("a seed"))
-    released = own_votes.release(plan, given, seed=1)
+    monkeypatch.setattr(own_votes, "SeededNoise", lambda _: pytest.fail("a seed"))
+    released = own_votes.draw_labels(plan, given, seed=1)
     assert 0 < (released >= 0).sum() <= 30
     with pytest.raises(pytest.fail.Exception, match="a seed"):
-        own_votes.release(replace(plan, task=replace(plan.task, secure=False)), given, seed=1)
+        own_votes.draw_labels(replace(plan, task=replace(plan.task, secure=False)), given, seed=1)
 
 
 def test_what_votes_say_is_not_for_release_and_agrees_with_the_labels():
@@ -114,7 +119,7 @@ def test_a_chosen_mechanism_that_does_not_apply_releases_nothing():
         task=replace(plan.task, protection=Protection.shared()),
     )
     with pytest.raises(ValueError, match="private for disjoint_shards only"):
-        own_votes.release(wrong, given, seed=1)
+        own_votes.draw_labels(wrong, given, seed=1)
 
 
 @pytest.mark.parametrize("noise", ["secure", "reproducible"])
@@ -127,7 +132,7 @@ def test_one_committee_answers_own_votes_of_private_teachers_that_share_data(noi
     budget = BUDGET | {"epsilon": 1.0, "labels_wanted": 150, "noise": noise}
     plan = own_votes.plan_for(given, settings, budget, shared, seed=1)
     assert plan.chosen.mechanism == "committee"
-    released = own_votes.release(plan, given, seed=1)
+    released = own_votes.draw_labels(plan, given, seed=1)
     assert len(set(released[:150])) == 1
     assert set(released[150:]) == {-1}
     table = own_votes.public_table(plan)
@@ -140,21 +145,21 @@ def test_one_committee_answers_own_votes_of_private_teachers_that_share_data(noi
 
 def test_how_long_it_takes_is_told_before_the_plan(monkeypatch):
     told = []
-    monkeypatch.setattr(own_votes.ranking, "plan", lambda *_: pytest.fail("planned"))
+    monkeypatch.setattr(own_votes.ranking, "rank_mechanisms", lambda *_: pytest.fail("planned"))
 
     def stop(seconds):
         told.append(seconds)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        own_votes.plan_for(votes(0), SETTINGS, BUDGET, PATIENT, seed=1, expect=stop)
+        own_votes.plan_for(votes(0), SETTINGS, BUDGET, PATIENT, seed=1, announce_seconds=stop)
     assert 1 < told[0] < 60
 
 
 def test_facts_stand_in_the_terms_and_among_what_may_be_published():
     plan = own_votes.plan_for(votes(0), SETTINGS, BUDGET, PATIENT, seed=1)
     assert plan.task.protection.privacy_model == "disjoint_shards"
-    terms = release_plan.read(own_votes.plan_of(plan).text())
+    terms = release_plan.read_plan(own_votes.plan_of(plan).to_json())
     assert terms.task.protection == PATIENT
     assert own_votes.public_facts(plan)["unit"] == "patient"
 

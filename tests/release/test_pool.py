@@ -30,16 +30,16 @@ def test_labels_are_those_of_the_file_s_queries_whatever_the_order():
     for order in itertools.permutations(range(4)):
         asked = pool_of(VOTES, list(order))
         released = asked.votes.votes[:, 0]
-        assert asked.text(released) == "query,id,label\n0,a,0\n1,b,1\n2,c,2\n3,d,1\n"
+        assert asked.to_csv(released) == "query,id,label\n0,a,0\n1,b,1\n2,c,2\n3,d,1\n"
         assert [asked.votes.ids[at] for at in range(4)] == [VOTES.ids[query] for query in order]
     some = pool_of(VOTES, [3, 1])
     assert (some.votes.n_queries, some.votes.labels.tolist()) == (2, [-1, 1])
-    assert some.text([1, -1]) == "query,id,label\n3,d,1\n"
+    assert some.to_csv([1, -1]) == "query,id,label\n3,d,1\n"
 
 
 def test_the_first_ones_are_asked_unless_something_else_is_said():
     assert pool_of(VOTES).votes is VOTES
-    assert pool_of(VOTES).text([0, 1, -1, -1]) == "query,id,label\n0,a,0\n1,b,1\n"
+    assert pool_of(VOTES).to_csv([0, 1, -1, -1]) == "query,id,label\n0,a,0\n1,b,1\n"
 
 
 def test_every_order_is_as_likely_and_a_rehearsal_repeats_its_own():
@@ -108,16 +108,19 @@ def test_names_must_be_as_many_as_classes():
 
 def test_a_request_states_what_is_not_usual_and_files_by_their_content(listed, tmp_path):
     usual = {"class_names": None, "first_class": 0, "id_column": None, "answer": "first"}
-    assert pool.stated(usual) == pool.stated({}) == {}
+    assert pool.collect_file_facts(usual) == pool.collect_file_facts({}) == {}
     names = tmp_path / "names.txt"
     names.write_text("cat\ndog\n", encoding="utf-8")
-    in_file = pool.stated(usual | {"class_names": str(names), "answer": listed("a\n")})
-    assert in_file["class_names"] == pool.stated({"class_names": "cat, dog"})["class_names"]
+    in_file = pool.collect_file_facts(usual | {"class_names": str(names), "answer": listed("a\n")})
+    assert (
+        in_file["class_names"]
+        == pool.collect_file_facts({"class_names": "cat, dog"})["class_names"]
+    )
     again = Path(tmp_path / "again.txt")
     again.write_text("a\n", encoding="utf-8")
-    assert pool.stated({"answer": str(again)})["answer"] == in_file["answer"]
-    assert pool.stated({"answer": listed("b\n")})["answer"] != in_file["answer"]
-    assert pool.stated({"answer": "random", "first_class": 1, "id_column": "x"}) == {
+    assert pool.collect_file_facts({"answer": str(again)})["answer"] == in_file["answer"]
+    assert pool.collect_file_facts({"answer": listed("b\n")})["answer"] != in_file["answer"]
+    assert pool.collect_file_facts({"answer": "random", "first_class": 1, "id_column": "x"}) == {
         "answer": "random",
         "first_class": 1,
         "id_column": "x",

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.stated import exactly
-from private_ensembles.base.numbers import at_most
+from private_ensembles.accounting.certificate_format import write_hexadecimal
+from private_ensembles.base.parameter_names import write_upper_bound
 from private_ensembles.command.main import main
 from private_ensembles.labels import registry
 from tests.ledgers import releases
@@ -25,9 +25,9 @@ def draw(seed):
     words = ["--classes", C, "--teachers", K, "--epsilon", round(10 ** rng.uniform(-0.3, 1), 2)]
     words += ["--delta", 10 ** rng.randint(-8, -4), "--anyway"]
     words += ["--adjacency", rng.choice(["add_remove", "replace_one"])]
-    names = [None, *registry.offered()]
+    names = [None, *registry.offered_mechanisms()]
     name = rng.choice(names)
-    if name is not None and registry.entry(name).guarantee.teachers == "private":
+    if name is not None and registry.get_entry(name).guarantee.teachers == "private":
         words += ["--teacher-epsilon", round(10 ** rng.uniform(-2, -0.5), 3)]
     words += ["--shards", "shared" if name == "committee" else "disjoint"]
     words += [] if name is None else ["--mechanism", name]
@@ -56,13 +56,13 @@ def holds(seed, said, capsys):
     budget = plan.task.budget
     # One number in the ledger, on the screen, in the statement, and in the certificate.
     assert epsilon <= budget.epsilon, seed
-    assert facts["terms"] == plan.text(), seed
-    assert facts["epsilon"] == exactly(epsilon), seed
-    assert facts["delta"] == exactly(delta) == exactly(budget.delta), seed
-    shown = at_most(epsilon)
+    assert facts["terms"] == plan.to_json(), seed
+    assert facts["epsilon"] == write_hexadecimal(epsilon), seed
+    assert facts["delta"] == write_hexadecimal(delta) == write_hexadecimal(budget.delta), seed
+    shown = write_upper_bound(epsilon)
     assert f"cost of all labels: epsilon = {shown} at delta" in said, (seed, said)
     statement = (folder / "statement.html").read_text(encoding="utf-8")
-    assert f"<strong>({shown}, {at_most(delta)})-differentially" in statement, seed
+    assert f"<strong>({shown}, {write_upper_bound(delta)})-differentially" in statement, seed
     assert body["kind"] != "none", (seed, plan, body)
     proven = float.fromhex(body["epsilon"]) * float.fromhex(body.get("m", "0x1p0"))
     assert proven <= epsilon, seed
@@ -71,7 +71,9 @@ def holds(seed, said, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert (status, [line.split()[0] for line in lines]) == (0, ["holds", "holds"]), (seed, lines)
     # What the verifier prints is a little above, by a unit in the tenth digit at most.
-    assert f"stated ({verify.at_most(verify.number(facts['epsilon']))}, " in lines[0], seed
+    assert f"stated ({verify.write_upper_bound(verify.number(facts['epsilon']))}, " in lines[0], (
+        seed
+    )
 
 
 @pytest.mark.parametrize(

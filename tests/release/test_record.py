@@ -6,18 +6,24 @@ import pytest
 
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.planner.ranking import Plan
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.release import release_plan
-from private_ensembles.release.record import Record, Total, together
+from private_ensembles.release.record import Record, Total, compose_totals
 from tests.ledgers import made_up
 
 
 def of_labels(epsilon=1.0, delta=1e-6, sigma=35.0, name="gnmax_exact", reach=1):
     sizes = {"queries": 100, "labels": 100, "n_teachers": 250, "n_classes": 2, "reach": reach}
-    task = Task.read({"epsilon": epsilon, "delta": delta, **sizes, "secure": True})
+    task = Task.from_dict({"epsilon": epsilon, "delta": delta, **sizes, "secure": True})
     chosen = Plan(name, None, GaussianNoise(sigma, 100), epsilon, 100, 100, 0.0)
-    return made_up(release_plan.of(task, chosen, None), epsilon)
+    return made_up(release_plan.make_plan(task, chosen, None), epsilon)
 
 
 ONE, TWO = of_labels(0.1, 1e-5, name="gnmax_analytic"), of_labels(0.2, 1e-6, name="gnmax")
@@ -31,17 +37,17 @@ def test_what_was_spent_before_is_part_of_what_was_spent():
 
 
 def test_costs_add_up_and_are_rounded_up():
-    total = together([ONE.cost, TWO.cost])
+    total = compose_totals([ONE.cost, TWO.cost])
     assert total.adjacency == "replace_one"
     assert Fraction(total.epsilon) >= Fraction(0.1) + Fraction(0.2)
     assert total.epsilon == pytest.approx(0.3, rel=1e-15)
     assert Fraction(total.delta) >= Fraction(1e-5) + Fraction(1e-6)
     assert str(total) == "epsilon = 0.30001 and delta = 1.1001e-05 (replace_one)"
-    assert together([Total(1, 0.7, "add_remove")] * 2) == Total(2, 1.0, "add_remove")
+    assert compose_totals([Total(1, 0.7, "add_remove")] * 2) == Total(2, 1.0, "add_remove")
 
 
 def test_releases_for_two_adjacencies_are_added_up_for_the_wider_one():
-    total = together([ONE.cost, Total(0.5, 1e-5, "add_remove")])
+    total = compose_totals([ONE.cost, Total(0.5, 1e-5, "add_remove")])
     assert total.adjacency == "replace_one"
     assert total.epsilon == pytest.approx(1.1)  # two steps of add_remove for one replaced
     assert total.delta >= 1e-5 + (1 + 2.718281828**0.5) * 1e-5
@@ -50,14 +56,14 @@ def test_releases_for_two_adjacencies_are_added_up_for_the_wider_one():
 def test_releases_of_different_reach_add_up_for_the_least_that_all_of_them_cover():
     wide = of_labels(0.1, 1e-5, reach=2)
     assert (ONE.cost.reach, wide.cost.reach) == (1, 2)
-    both = together([wide.cost, wide.cost])
+    both = compose_totals([wide.cost, wide.cost])
     assert (both.reach, both.mixed) == (2, False)
     assert str(both).endswith("(replace_one)")
-    mixed = together([wide.cost, TWO.cost])
+    mixed = compose_totals([wide.cost, TWO.cost])
     assert (mixed.reach, mixed.mixed) == (1, True)
     assert str(mixed).endswith("(replace_one; for a unit with reach 1, the least stated)")
-    assert together([mixed, ONE.cost]).mixed
-    assert mixed.epsilon == together([ONE.cost, TWO.cost]).epsilon
+    assert compose_totals([mixed, ONE.cost]).mixed
+    assert mixed.epsilon == compose_totals([ONE.cost, TWO.cost]).epsilon
 
 
 def test_releases_of_the_same_noise_cost_what_all_their_labels_do():
@@ -80,14 +86,14 @@ def test_others_are_added_to_releases_of_the_same_noise(other):
     both = Record(two).joint
     assert both.epsilon < 2
     if isinstance(other, Total):
-        assert Record(two, other).joint == together([other, both])
+        assert Record(two, other).joint == compose_totals([other, both])
     else:
-        assert Record((*two, other)).joint == together([both, other.cost])
+        assert Record((*two, other)).joint == compose_totals([both, other.cost])
 
 
 def test_teachers_whose_labels_have_no_noise_of_their_own_are_added_up():
-    plan = release_plan.read(
-        release_plan.of(
+    plan = release_plan.read_plan(
+        release_plan.make_plan(
             Task(
                 Ensemble(11, 2, private=Budget(0.2, 0.0)),
                 Budget(3.0, 1e-5),
@@ -96,8 +102,8 @@ def test_teachers_whose_labels_have_no_noise_of_their_own_are_added_up():
             ),
             Plan("darrm_sub", None, NoisyMajority(3.0, 1, 11, 1e-5, 0.2, 0.0), 0.6, 1, 1, 0.0),
             None,
-        ).text()
+        ).to_json()
     )
-    assert not plan.fresh
+    assert not plan.has_fresh_noise
     one = made_up(plan, 0.6)
     assert Record((one, one)).joint is None

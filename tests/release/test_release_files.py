@@ -6,13 +6,18 @@ import time
 
 import pytest
 
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.release import statement
 from private_ensembles.release.record import Total
+from private_ensembles.release.release_files import write_atomically, write_release
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.release.releasing import Labels
-from private_ensembles.release.showing import put, show
+from private_ensembles.release.transaction import Labels
 from tests.ledgers import NOTHING_PROVEN
 
 TEXT = "query,label\n0,1\n"
@@ -22,7 +27,7 @@ TOTAL = Total(1.0, 1e-5, "replace_one")
 def test_all_files_of_a_release_have_one_time_in_whole_seconds(tmp_path):
     folder = tmp_path / "0001"
     others = {"mechanisms.csv": lambda path: (path.write_text("a\n"), time.sleep(0.01))}
-    files = show(Labels(TEXT, folder, TOTAL), others)
+    files = write_release(Labels(TEXT, folder, TOTAL), others)
     assert files == {name: folder / name for name in ("labels.csv", "mechanisms.csv")}
     assert files["labels.csv"].read_text() == TEXT
     times = {path.stat().st_mtime_ns for path in folder.iterdir()}
@@ -33,7 +38,9 @@ def test_all_files_of_a_release_have_one_time_in_whole_seconds(tmp_path):
 
 
 def test_a_rehearsal_is_called_one_and_only_its_owner_may_read_it(tmp_path):
-    files = show(Labels(TEXT, tmp_path), {"mechanisms.csv": lambda path: path.write_text("a\n")})
+    files = write_release(
+        Labels(TEXT, tmp_path), {"mechanisms.csv": lambda path: path.write_text("a\n")}
+    )
     assert [path.name for path in files.values()] == [
         "rehearsal_labels.csv",
         "rehearsal_mechanisms.csv",
@@ -45,7 +52,7 @@ def test_a_rehearsal_is_called_one_and_only_its_owner_may_read_it(tmp_path):
 @pytest.mark.parametrize("mode", [None, 0o600])
 def test_a_file_that_cannot_be_written_leaves_the_one_before(tmp_path, mode):
     path = tmp_path / "labels.csv"
-    put(path, lambda unfinished: unfinished.write_text("before"), 1000, mode)
+    write_atomically(path, lambda unfinished: unfinished.write_text("before"), 1000, mode)
     assert path.stat().st_mtime == 1000
 
     def full(unfinished):
@@ -54,17 +61,17 @@ def test_a_file_that_cannot_be_written_leaves_the_one_before(tmp_path, mode):
         raise OSError("no space left")
 
     with pytest.raises(OSError, match="no space left"):
-        put(path, full, 2000, mode)
+        write_atomically(path, full, 2000, mode)
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == ["labels.csv"]
 
 
 def test_a_release_has_its_statement_and_its_certificate_beside_it(tmp_path):
     task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(2), secure=True)
-    plan = ReleasePlan(task, "gnmax", load("gnmax").calibrate(task), 1.0, None, "0")
-    charged = statement.Charged(1.0, 1e-5, "2026-01-01T00:00:00+00:00", 1, "00", TOTAL)
+    plan = ReleasePlan(task, "gnmax", load_mechanism("gnmax").calibrate(task), 1.0, None, "0")
+    charged = statement.LedgerEntry(1.0, 1e-5, "2026-01-01T00:00:00+00:00", 1, "00", TOTAL)
     documents = statement.documents(plan, NOTHING_PROVEN, charged)
-    files = show(Labels(TEXT, tmp_path, TOTAL, documents=documents, time=1000), {})
+    files = write_release(Labels(TEXT, tmp_path, TOTAL, documents=documents, time=1000), {})
     assert list(files) == ["labels.csv", "certificate.json", "statement.html"]
     facts = json.loads(files["certificate.json"].read_text())["release"]
     assert json.loads(facts["terms"])["name"] == "gnmax"

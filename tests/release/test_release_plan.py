@@ -15,22 +15,22 @@ PRIVATE = {"teacher_epsilon": 0.4, "teacher_delta": 1e-6, "adjacency": "add_remo
 
 
 def made(name, **changes):
-    entry = registry.entry(name)
+    entry = registry.get_entry(name)
     more = PRIVATE if entry.guarantee.teachers == "private" else {}
     stated = {"unit": "patient", "noise": "reproducible", "mechanisms": [name]}
     return flat.planned(**stated | SIZES | more | changes)
 
 
-@pytest.mark.parametrize("name", session_plan.offered())
+@pytest.mark.parametrize("name", session_plan.list_session_mechanisms())
 def test_a_plan_is_read_as_it_was_written(name):
     changes = {}
     if name.startswith("darrm"):
         changes = {"labels": 1, "queries": 1}
     plan = made(name, **changes)
-    again = release_plan.read(plan.text())
+    again = release_plan.read_plan(plan.to_json())
     assert again == plan
     assert again.parameters == plan.parameters
-    assert json.loads(plan.text())["name"] == name
+    assert json.loads(plan.to_json())["name"] == name
     used = plan.labels
     assert again.epsilon(plan.queries, used, 1e-4) == plan.epsilon(plan.queries, used, 1e-4)
     assert plan.epsilon(plan.queries, used, 1e-4) <= plan.task.budget.epsilon * (1 + 1e-12)
@@ -39,7 +39,7 @@ def test_a_plan_is_read_as_it_was_written(name):
 @pytest.mark.parametrize("text", ["", "{}", '{"name": "gnmax"}', "[]"])
 def test_other_texts_are_no_plans(text):
     with pytest.raises(ValueError, match="the plan of the labels cannot be read"):
-        release_plan.read(text)
+        release_plan.read_plan(text)
 
 
 @pytest.mark.parametrize("name", ["gnmax_exact", "gnmax_analytic", "confident_gnmax_exact"])
@@ -63,13 +63,13 @@ def test_a_label_that_was_found_for_one_delta_proves_nothing_at_a_smaller_one(na
     assert larger <= planned <= plan.task.budget.epsilon
     table = name in ("ladder", "exponential")
     if table:
-        law = plan.mechanism.law.audited(plan.task, plan.parameters)
-        assert law.worst(1e-9).epsilon * (1 - 1e-6) <= smaller < math.inf
+        law = plan.mechanism.law.build_audit(plan.task, plan.parameters)
+        assert law.worst_inputs(1e-9).epsilon * (1 - 1e-6) <= smaller < math.inf
     else:
         assert smaller == math.inf
 
 
 def test_facts_stand_in_the_plan():
     plan = made("gnmax_exact")
-    assert json.loads(plan.text())["task"]["unit"] == "patient"
-    assert release_plan.read(plan.text()).task.protection == Protection.disjoint("patient")
+    assert json.loads(plan.to_json())["task"]["unit"] == "patient"
+    assert release_plan.read_plan(plan.to_json()).task.protection == Protection.disjoint("patient")

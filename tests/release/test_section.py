@@ -5,8 +5,13 @@ from operator import attrgetter
 
 import pytest
 
-from private_ensembles.release.own_keys import PLACES, request_of
-from private_ensembles.run.check import ConfigError, check, check_or_exit, filled
+from private_ensembles.release.own_keys import SECTION_PATHS, request_of
+from private_ensembles.run.check import (
+    ConfigError,
+    check,
+    check_or_exit,
+    fill_defaults,
+)
 from tests.run.shipped import DEFAULT
 
 TYPED = {
@@ -38,11 +43,11 @@ def _files(tmp_path, monkeypatch):
 
 
 def in_a_file(own):
-    return filled({"own": own}, DEFAULT)
+    return fill_defaults({"own": own}, DEFAULT)
 
 
 def test_what_is_typed_and_what_a_file_says_are_the_same():
-    typed, stated = check(DEFAULT | TYPED).plain(), check(in_a_file(SECTION)).plain()
+    typed, stated = check(DEFAULT | TYPED).to_dict(), check(in_a_file(SECTION)).to_dict()
     assert repr(typed) == repr(stated)  # in the same order, too
     ensemble = typed["own"]["ensemble"]  # what follows from names, and from what is absent
     assert (ensemble["classes"], ensemble["absent"]) == (2, True)
@@ -51,7 +56,7 @@ def test_what_is_typed_and_what_a_file_says_are_the_same():
 
 def test_a_request_has_what_is_asked_for_by_the_keys_that_are_typed():
     """The command asks by them, too: the same request is the same in both, and on the ledger."""
-    asked = request_of(check(DEFAULT | TYPED).plain())
+    asked = request_of(check(DEFAULT | TYPED).to_dict())
     assert asked["votes"].endswith("/votes.csv")
     given = {key: value for key, value in TYPED.items() if key != "votes"}
     assert {key: asked[key] for key in given} == given
@@ -87,10 +92,10 @@ def test_a_mistake_bears_the_name_that_was_written(key, value, says):
     shown = r"(\[1\])? = .*: "
     with pytest.raises(ConfigError, match=f"^{key}{shown}{says}"):
         check(in_a_file(SECTION) | {key: value})
-    section, _, name = PLACES[key].rpartition(".")
-    own = copy.deepcopy(filled(SECTION, DEFAULT["own"]))
+    section, _, name = SECTION_PATHS[key].rpartition(".")
+    own = copy.deepcopy(fill_defaults(SECTION, DEFAULT["own"]))
     (own[section] if section else own)[name] = value
-    place = PLACES[key].replace(".", r"\.")
+    place = SECTION_PATHS[key].replace(".", r"\.")
     with pytest.raises(ConfigError, match=rf"^own\.{place}{shown}{says}"):
         check(DEFAULT | {"own": own})
 
@@ -107,7 +112,7 @@ def test_a_mistake_bears_the_name_that_was_written(key, value, says):
 def test_what_is_typed_goes_before_a_file_and_never_against_a_later_word(sources, epsilon, capsys):
     config = DEFAULT
     for source in sources:
-        config = filled(source, config)
+        config = fill_defaults(source, config)
     named = [("config.yaml", DEFAULT), *((f"{at}.yaml", one) for at, one in enumerate(sources))]
     if epsilon is not None:
         assert check_or_exit(config, [], named).own.budget.epsilon == epsilon
@@ -133,7 +138,7 @@ def test_what_the_planner_assumes_is_not_taken_for_what_own_votes_state(key, val
     stated = {"votes": "votes.csv", "n_teachers": 5, "n_classes": 3, "shards": "disjoint"}
     config = DEFAULT | {"planner": DEFAULT["planner"] | {key: value}}
     assert attrgetter(f"planner.{key}")(check(config)) == value
-    with pytest.raises(ConfigError, match=rf"^planner\.{key} = .* \(own\.{PLACES[key]}\)$"):
+    with pytest.raises(ConfigError, match=rf"^planner\.{key} = .* \(own\.{SECTION_PATHS[key]}\)$"):
         check(config | stated)
     assert check(config | stated | {key: value}).own.votes.endswith("/votes.csv")
     batch = {"votes": "votes.csv", "session": "w.session", "batch": "march"}

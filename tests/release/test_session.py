@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from private_ensembles import Session
-from private_ensembles.accounting.labels_together.account import Bounds
+from private_ensembles.accounting.adaptive_composition.account import Bounds
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.base import secure
 from private_ensembles.labels.task import Protection
@@ -81,7 +81,7 @@ def test_a_seeded_session_gives_the_same_labels_however_queries_are_cut(tmp_path
 
 
 def test_secure_coins_have_the_same_chances_however_queries_are_cut(tmp_path, monkeypatch):
-    toss, chances = secure.coins, []
+    toss, chances = secure.draw_bernoulli, []
 
     def noted(probabilities):
         chances.extend(np.ravel(probabilities).tolist())
@@ -92,9 +92,9 @@ def test_secure_coins_have_the_same_chances_however_queries_are_cut(tmp_path, mo
         folder = tmp_path / str(number)
         folder.mkdir()
         with create(folder) as session:
-            session._try()  # a made-up query
+            session._dry_run()  # a made-up query
             with monkeypatch.context() as patched:
-                patched.setattr(secure, "coins", noted)
+                patched.setattr(secure, "draw_bernoulli", noted)
                 for part in parts:
                     session.release(COUNTS[part])
         seen.add(tuple(chances))
@@ -135,7 +135,7 @@ def _pairs(law):
 def test_less_noise_than_planned_is_noticed(tmp_path):
     with create(tmp_path) as session:
         plan = session.plan
-    twin = plan.mechanism.law.less_noise(plan.parameters, 0.95)
+    twin = plan.mechanism.law.scale_noise(plan.parameters, 0.95)
     table = plan.mechanism.law.distribution(both_counts(5), twin)
     law = [tuple(Fraction(p) for p in row) for row in table.tolist()]
     law = [(p / (p + q), q / (p + q)) for p, q in law]
@@ -216,7 +216,7 @@ def test_what_is_missing_fails_before_the_charge(tmp_path, monkeypatch):
         def missing(*_):
             raise ModuleNotFoundError("No module named 'opendp'", name="opendp")
 
-        monkeypatch.setattr(secure, "coins", missing)
+        monkeypatch.setattr(secure, "draw_bernoulli", missing)
         with pytest.raises(ModuleNotFoundError):
             session.release(COUNTS[:1])
         assert session.state == before
@@ -227,7 +227,7 @@ def test_what_is_missing_fails_before_the_charge(tmp_path, monkeypatch):
     [
         (ReleasePlan, "bounds"),  # what the batch costs
         (statement, "statement"),
-        (certificate, "of_release"),
+        (certificate, "render_certificate"),
     ],
 )
 def test_whatever_is_said_after_a_charge_fails_before_it(tmp_path, monkeypatch, where, name):
@@ -266,7 +266,7 @@ def test_what_cannot_be_proven_fails_before_there_is_a_session(tmp_path, monkeyp
 
 def test_a_lost_batch_stays_charged_and_is_drawn_again_only_for_a_new_charge(tmp_path, monkeypatch):
     with create(tmp_path) as session:
-        session._try()
+        session._dry_run()
         with monkeypatch.context() as patched:
             patched.setattr(Session, "_draw", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
@@ -332,10 +332,10 @@ def test_a_kill_in_any_state_leaves_no_label_uncharged_and_one_command_goes_on(
 def test_a_kill_while_a_session_is_made_leaves_it_whole_or_not_there(tmp_path):
     path = tmp_path / "a.session"
     plan = flat.planned(shards="disjoint", mechanisms=["gnmax_exact"], **SMALL)
-    terms = Terms.of(plan, Names()).text()
+    terms = Terms.from_plan(plan, Names()).to_json()
 
     def work():
-        with sessions.alone(sessions.lock_of(path)):
+        with sessions.hold_lock(sessions.lock_of(path)):
             ledger_file.LedgerFile.create(path, terms).close()
 
     found = set()
@@ -487,7 +487,9 @@ def test_neighbouring_votes_leave_the_same_file_if_the_labels_are_the_same(tmp_p
         folder = tmp_path / name
         folder.mkdir()
         with create(folder) as session, monkeypatch.context() as patched:
-            patched.setattr(secure, "coins", lambda chances: np.zeros(len(chances), dtype=bool))
+            patched.setattr(
+                secure, "draw_bernoulli", lambda chances: np.zeros(len(chances), dtype=bool)
+            )
             monkeypatch.setattr(
                 Session, "_draw", lambda self, counts, *_: np.zeros(len(counts), dtype=int)
             )
@@ -513,7 +515,7 @@ def test_a_session_of_too_little_use_is_not_made_unless_it_is_allowed(tmp_path):
         create(tmp_path, **sizes, anyway=False)
     assert list(tmp_path.iterdir()) == []
     with create(tmp_path, **sizes) as session:
-        assert not session_plan.expected(session.plan).useful
+        assert not session_plan.expect_session_labels(session.plan).useful
     with (
         pytest.warns(UserWarning, match="usefulness") as told,
         Session.create(
@@ -557,7 +559,7 @@ def test_absent_ballots_cost_a_session_nothing_more_and_are_stated(tmp_path):
         with pytest.raises(ValueError, match="rows add up to 4 to 4: must add up to the 5"):
             session.release([[4, 0]])
         assert "absent" not in session_plan.facts(session.plan)
-        assert '"absent"' not in session.plan.text()
+        assert '"absent"' not in session.plan.to_json()
     assert session_plan.facts(plan)["absent"] is True
 
 

@@ -10,17 +10,17 @@ from tests.release.test_release_plan import made
 
 def test_a_larger_cap_costs_more_and_stays_what_it_was_otherwise():
     plan = made("gnmax_exact")
-    more = session_plan.larger(plan, 12)
+    more = session_plan.enlarge_cap(plan, 12)
     assert more.task.budget.epsilon > plan.task.budget.epsilon
     assert more.parameters == replace(plan.parameters, labels=12)
     with pytest.raises(ValueError, match="labels = 5"):
-        session_plan.larger(plan, 5)
-    checked = session_plan.larger(made("confident_gnmax"), 12)
+        session_plan.enlarge_cap(plan, 5)
+    checked = session_plan.enlarge_cap(made("confident_gnmax"), 12)
     assert checked.parameters.queries == 18 == checked.task.wanted.queries
 
 
 def test_caps_beside_the_one_that_was_chosen_have_other_noise():
-    rows = session_plan.at_caps(made("gnmax_exact"))
+    rows = session_plan.compare_caps(made("gnmax_exact"))
     assert [row["cap"] for row in rows] == [3, 6, 12]
     assert [row["correct"] / row["cap"] for row in rows] == sorted(
         (row["correct"] / row["cap"] for row in rows), reverse=True

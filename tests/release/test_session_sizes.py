@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.release import session_export, session_plan
 from tests.release import flat
 
@@ -22,7 +22,11 @@ def sizes_of(generator):
         return math.exp(generator.uniform(math.log(low), math.log(high)))
 
     labels = round(between(1, 50))
-    names = [name for name in session_plan.offered() if load(name).guarantee.hides_votes]
+    names = [
+        name
+        for name in session_plan.list_session_mechanisms()
+        if load_mechanism(name).guarantee.hides_votes
+    ]
     return {
         "teachers": round(between(3, 1000)),
         "classes": round(between(2, 20)),

@@ -58,17 +58,17 @@ def test_names_are_read_again_as_they_were_stated(tmp_path):
 def test_a_batch_that_says_otherwise_is_refused(said, message):
     names = names_of(2, "benign,malignant", 0, "case")
     with pytest.raises(ValueError, match=message):
-        names.of_batch(**said)
-    assert names.of_batch() == names
+        names.require_unchanged(**said)
+    assert names.require_unchanged() == names
     same = {"class_names": ["benign", "malignant"], "first_class": 0, "id_column": "case"}
-    assert names.of_batch(**same) == names
+    assert names.require_unchanged(**same) == names
 
 
 def test_a_batch_names_nothing_that_the_session_has_not(tmp_path):
     """Else two batches could name the same class differently."""
     for said in ({"class_names": "a,b"}, {"id_column": "case"}):
         with pytest.raises(ValueError, match="must be left out, as the session states none"):
-            Names().of_batch(**said)
+            Names().require_unchanged(**said)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,13 @@ import pytest
 
 from private_ensembles import release_labels, release_statement
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Protection, Rehearsal, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Protection,
+    Rehearsal,
+    Task,
+    Wanted,
+)
 from private_ensembles.release import certificate, release_plan, statement
 from private_ensembles.release.certificate import Proof
 from private_ensembles.release.record import Total
@@ -25,8 +30,8 @@ PRIVATE = {"teacher_epsilon": 0.3, "adjacency": "add_remove"}
 
 def _plan(name="gnmax", **further):
     sizes = {"queries": 20, "labels": 20, "n_teachers": 41, "n_classes": 2, "secure": True}
-    task = Task.read({"epsilon": EPSILON, "delta": DELTA, **sizes | further})
-    mechanism = load(name)
+    task = Task.from_dict({"epsilon": EPSILON, "delta": DELTA, **sizes | further})
+    mechanism = load_mechanism(name)
     if mechanism.refusal(task) is not None:
         task = replace(task, wanted=Wanted(1))
     assert mechanism.refusal(task) is None
@@ -36,8 +41,8 @@ def _plan(name="gnmax", **further):
 
 def _documents(plan, total, joint=None):
     digest = hashlib.sha256(b"labels").hexdigest()
-    charged = statement.Charged(EPSILON, DELTA, TIME, 17, digest, total, joint)
-    return statement.documents(plan, certificate.proof_or_reason(plan, EPSILON), charged)
+    charged = statement.LedgerEntry(EPSILON, DELTA, TIME, 17, digest, total, joint)
+    return statement.documents(plan, certificate.prove_or_explain(plan, EPSILON), charged)
 
 
 class Text(HTMLParser):
@@ -99,24 +104,24 @@ def test_it_says_what_was_released_when_and_by_which_version():
     )
 
 
-@pytest.mark.parametrize("name", registry.offered())
+@pytest.mark.parametrize("name", registry.offered_mechanisms())
 def test_every_mechanism_is_told_in_words(name):
     further = {}
-    if load(name).guarantee.teachers == "private":
-        model = sorted(load(name).guarantee.privacy_models)[0]
+    if load_mechanism(name).guarantee.teachers == "private":
+        model = sorted(load_mechanism(name).guarantee.privacy_models)[0]
         further = PRIVATE | {"privacy_model": model}
     if name == "darrm_opt":
         pytest.skip("its gamma is found by a program that another test runs")
     text = _text(_documents(_plan(name, **further), Total(2, 1e-5, "x"))["statement.html"])
-    assert registry.entry(name).label in text
-    assert registry.entry(name).origin.proof in text
+    assert registry.get_entry(name).label in text
+    assert registry.get_entry(name).origin.proof in text
     assert "There is no certificate" not in text
 
 
 def test_what_the_user_stated_is_in_it_and_cannot_be_markup():
     plan = _plan(unit="<b>patient")
     proof = Proof({"kind": "none", "why": "x & y"})
-    page = statement.statement(plan, proof, statement.Charged(EPSILON, DELTA))
+    page = statement.statement(plan, proof, statement.LedgerEntry(EPSILON, DELTA))
     assert "<b>" not in page
     text = _text(page)
     assert "One <b>patient" in text
@@ -135,7 +140,7 @@ def test_a_rehearsal_is_called_so_first():
 def test_the_statement_of_the_api_reads_the_plan_back():
     counts = np.tile([[90, 10], [20, 80]], (4, 1))
     released = release_labels(counts, (2, 1e-5), Protection.disjoint(), mechanism="gnmax")
-    assert release_plan.read(released.terms).name == "gnmax"
+    assert release_plan.read_plan(released.terms).name == "gnmax"
     assert "not on a record" in _text(release_statement(released))
     with pytest.raises(ValueError, match="cannot be read"):
         release_statement(replace(released, terms=""))
@@ -152,16 +157,16 @@ def test_the_curve_is_that_of_a_normal_distribution_for_noisy_counts():
         exact = norm.cdf(norm.ppf(1 - level) - mu)
         drawn = statement.trade_off(proof.curve, level)
         assert exact - 0.01 < drawn < exact + 1e-3  # noise on whole numbers costs hardly more
-    guessed = statement.guesses_right(proof.curve)
+    guessed = statement.max_attack_accuracy_on_curve(proof.curve)
     assert guessed == pytest.approx(norm.cdf(mu / 2), abs=1e-3)
-    assert guessed < statement.guesses_right([(EPSILON, DELTA)])
+    assert guessed < statement.max_attack_accuracy_on_curve([(EPSILON, DELTA)])
 
 
 def test_a_guess_is_right_as_often_as_the_mechanism_that_is_worst():
     """Randomised response that leaks with delta: the guess after it is right exactly so often."""
     eps, delta = 1.3, 0.02
     truth = (1 - delta) * math.exp(eps) / (1 + math.exp(eps)) + delta
-    assert statement.guesses_right([(eps, delta)]) == pytest.approx(truth)
+    assert statement.max_attack_accuracy_on_curve([(eps, delta)]) == pytest.approx(truth)
     curve = [statement.trade_off([(eps, delta)], level) for level in np.linspace(0, 1, 200)]
     assert curve[0] == pytest.approx(1 - delta)
     assert (np.diff(curve, 2) >= -1e-12).all()

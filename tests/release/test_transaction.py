@@ -11,22 +11,27 @@ import numpy as np
 import pytest
 
 from private_ensembles.base import files
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.labels.votes import Votes
 from private_ensembles.release import (
     certificate,
     ledger_file,
     record,
-    releasing,
+    release_files,
     session_export,
-    showing,
     statement,
+    transaction,
 )
 from private_ensembles.release.pool import Pool, labels_text
 from private_ensembles.release.record import Record, Total
 from private_ensembles.release.release_plan import ReleasePlan
-from private_ensembles.release.releasing import Labels, Place, Request
+from private_ensembles.release.transaction import Labels, OutputFolder, Request
 from tests import ending
 from tests.ledgers import NOTHING_PROVEN, releases, seen_is_charged
 
@@ -54,11 +59,11 @@ CONFIG = {
     "planner": PLANNER,
 }
 TASK = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(20), secure=True)
-NOISE = load("gnmax").calibrate(TASK)
+NOISE = load_mechanism("gnmax").calibrate(TASK)
 PLAN = ReleasePlan(TASK, "gnmax", NOISE, 1.0, None, "0")
 POOL = Pool(Votes(3, [-1] * 20, np.random.default_rng(0).integers(0, 3, (20, 9))))
 # Steps of a release, in the files that have them.
-STEPS = (releasing, ledger_file, showing)
+STEPS = (transaction, ledger_file, release_files)
 
 
 @pytest.fixture
@@ -70,13 +75,13 @@ def votes(tmp_path):
 
 @pytest.fixture
 def place(tmp_path):
-    return Place(tmp_path / "own" / "release")
+    return OutputFolder(tmp_path / "own" / "release")
 
 
 @pytest.fixture(autouse=True)
 def nothing_proven(monkeypatch):
     """A certificate takes a second."""
-    monkeypatch.setattr(certificate, "proof_or_reason", lambda *_: NOTHING_PROVEN)
+    monkeypatch.setattr(certificate, "prove_or_explain", lambda *_: NOTHING_PROVEN)
 
 
 def asking(votes, **change):
@@ -101,15 +106,15 @@ def of_nobody(votes):
 
 def release(request, place, draws=draw, planned=(PLAN, 0.9), **more):
     """Release as both ways do: alone, and shown when it is charged."""
-    with files.alone(place.lock):
-        labels = releasing.release(request, place, planned, POOL, draws, **more)
-        showing.show(labels, {})
+    with files.hold_lock(place.lock):
+        labels = transaction.release_once(request, place, planned, POOL, draws, **more)
+        release_files.write_release(labels, {})
     return labels
 
 
 def newest(place):
     """The labels that were released last, in the folder of their release."""
-    return place.of(max(len(releases(place.folder.parent)), 1)) / "labels.csv"
+    return place.numbered_folder(max(len(releases(place.folder.parent)), 1)) / "labels.csv"
 
 
 def finished(request, place):
@@ -141,10 +146,10 @@ def finished(request, place):
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        (record, "together"),
+        (record, "compose_totals"),
         (statement, "statement"),
         (statement, "documents"),
-        (certificate, "proof_or_reason"),
+        (certificate, "prove_or_explain"),
     ],
 )
 def test_whatever_is_said_after_a_charge_fails_before_it(votes, place, monkeypatch, module, name):
@@ -161,13 +166,13 @@ def test_what_is_told_of_labels_is_made_of_made_up_ones_before_they_are_charged(
         seen.append((labels.text, labels.total, len(releases(place.folder.parent))))
         return "told"
 
-    labels = release(asking(votes), place, tell=tell)
-    assert labels.told == "told"
+    labels = release(asking(votes), place, summarize=tell)
+    assert labels.summary == "told"
     assert [charged for _, _, charged in seen] == [0, 1]
     assert seen[1][:2] == (labels.text, labels.total)
     assert seen[0] == (labels_text([0] * 20), labels.total, 0)
     with pytest.raises(ZeroDivisionError):
-        release(asking(votes, again=True, epsilon=2.0), place, of_nobody, tell=lambda _: 1 / 0)
+        release(asking(votes, again=True, epsilon=2.0), place, of_nobody, summarize=lambda _: 1 / 0)
     assert len(releases(place.folder.parent)) == 1
 
 
@@ -182,7 +187,7 @@ def test_labels_are_charged_drawn_and_kept_for_their_owner(votes, place):
     assert place.ledger.stat().st_mode & 0o777 == 0o600
     assert place.ledger.stat().st_mtime_ns % 10**9 == 0
     assert [path.name for path in place.folder.iterdir()] == ["0001"]
-    times = {path.stat().st_mtime_ns for path in place.of(1).iterdir()}
+    times = {path.stat().st_mtime_ns for path in place.numbered_folder(1).iterdir()}
     assert times == {one.batch.time * 10**9}
 
 
@@ -238,7 +243,7 @@ def test_a_further_release_that_is_killed_in_any_state_leaves_the_one_before(vot
         seen_is_charged(own)
         charged = releases(own)
         counts.add(len(charged))
-        assert place.of(1).joinpath("labels.csv").read_text() == first
+        assert place.numbered_folder(1).joinpath("labels.csv").read_text() == first
         assert charged[0].terms.labels_text(charged[0].batch) == first
     assert counts == {1, 2}
 
@@ -284,7 +289,10 @@ def test_another_request_is_refused_until_it_is_allowed(votes, place, change):
         votes.unlink()
     change = {} if isinstance(change, str) else change
     wanted = asking(votes, **change)
-    for ask in (lambda: releasing.permission(wanted, place), lambda: release(wanted, place, never)):
+    for ask in (
+        lambda: transaction.check_permission(wanted, place),
+        lambda: release(wanted, place, never),
+    ):
         with pytest.raises(
             ValueError, match=r"are out already \(1 release, .*: keep those that are"
         ):
@@ -296,12 +304,12 @@ def test_another_request_is_refused_until_it_is_allowed(votes, place, change):
 
 
 def test_a_second_release_is_refused_and_says_what_both_would_cost(votes, place):
-    assert releasing.permission(asking(votes), place) is None
+    assert transaction.check_permission(asking(votes), place) is None
     release(asking(votes), place)
     message = r"at most epsilon = 0\.9 .* may cost epsilon = 1\.8 .* --config again=yes$"
     with pytest.raises(ValueError, match=message):
-        releasing.permission(asking(votes, epsilon=0.9, seed=3), place)
-    text = releasing.permission(asking(votes, epsilon=0.9, again=True), place)
+        transaction.check_permission(asking(votes, epsilon=0.9, seed=3), place)
+    text = transaction.check_permission(asking(votes, epsilon=0.9, again=True), place)
     assert text == (
         "Releasing again. With the 1 release before: at most epsilon = 1.8 and delta = 2e-05 "
         "(replace_one) together."
@@ -317,7 +325,7 @@ def test_again_draws_again_but_first_what_was_charged_is_put_into_place(votes, p
     assert release(again, place, never).text == second
     assert release(again, place).text != second
     kept = [one.terms.labels_text(one.batch) for one in releases(place.folder.parent)]
-    shown = [(place.of(number) / "labels.csv").read_text() for number in (1, 2, 3)]
+    shown = [(place.numbered_folder(number) / "labels.csv").read_text() for number in (1, 2, 3)]
     assert kept == shown
 
 
@@ -325,16 +333,16 @@ def test_a_refusal_says_where_labels_are_that_are_not_in_place(votes, place):
     release(asking(votes), place)
     newest(place).unlink()
     with pytest.raises(ValueError, match=rf"keep those in {place.ledger}, which the same request"):
-        releasing.permission(asking(votes, epsilon=2.0), place)
+        transaction.check_permission(asking(votes, epsilon=2.0), place)
 
 
 def test_lost_labels_are_charged_said_to_be_lost_and_charged_anew_if_allowed(votes, place):
     with pytest.raises(InterruptedError):
         release(asking(votes), place, of_nobody)
-    assert not place.released.exists()
+    assert not place.releases_folder.exists()
     message = r"were charged \(epsilon = 0\.9\), and were lost when .*again=yes$"
     for ask in (
-        lambda: releasing.permission(asking(votes), place),
+        lambda: transaction.check_permission(asking(votes), place),
         lambda: release(asking(votes), place, never),
     ):
         with pytest.raises(ValueError, match=message) as caught:
@@ -344,15 +352,15 @@ def test_lost_labels_are_charged_said_to_be_lost_and_charged_anew_if_allowed(vot
         release(asking(votes, epsilon=2.0), place, never)
     labels = release(asking(votes, again=True), place)
     assert labels.total.epsilon == 1.8
-    assert labels.folder == place.of(2)
+    assert labels.folder == place.numbered_folder(2)
     assert release(asking(votes), place, never).text == labels.text
 
 
 def test_what_another_process_may_be_drawing_is_not_said_to_be_lost(votes, place):
     with pytest.raises(InterruptedError):
         release(asking(votes), place, of_nobody)
-    with files.alone(place.lock):
-        assert releasing.permission(asking(votes), place) is None
+    with files.hold_lock(place.lock):
+        assert transaction.check_permission(asking(votes), place) is None
 
 
 def test_labels_that_another_version_planned_are_not_shown_as_if_by_this_one(votes, place):
@@ -379,7 +387,7 @@ def test_a_total_budget_refuses_what_exceeds_it_before_anything_is_drawn(votes, 
         release(asking(votes, total_budget=0.5), place, never)
     assert not place.ledger.exists()
     first = asking(votes, total_budget=2)
-    assert 1.0999 < release(first, place).left <= 1.1
+    assert 1.0999 < release(first, place).remaining_budget <= 1.1
     release(asking(votes, again=True, total_budget=2), place)
     message = r"may cost epsilon = 2\.8.* total_budget = 2; epsilon = 0?\.(2|19999) is left$"
     with pytest.raises(ValueError, match=message):
@@ -389,14 +397,14 @@ def test_a_total_budget_refuses_what_exceeds_it_before_anything_is_drawn(votes, 
 
 
 def test_what_was_spent_before_there_was_a_ledger_adds_up(votes, place):
-    place.released.mkdir(parents=True)
-    old = place.released / "releases.csv"
+    place.releases_folder.mkdir(parents=True)
+    old = place.releases_folder / "releases.csv"
     old.write_text("epsilon,delta,adjacency\n0.5,1e-6,replace_one\n0.25,1e-6,replace_one\n")
     message = r"is the record of version 0\.3: move .* already_spent=EPSILON,DELTA$"
     with pytest.raises(ValueError, match=message) as caught:
         release(asking(votes), place, never)
     assert "\n" not in str(caught.value)
-    shutil.rmtree(place.released)
+    shutil.rmtree(place.releases_folder)
     carried = asking(votes, already_spent=[0.75, 2e-6])
     with pytest.raises(ValueError, match=r"must be at most total_budget = 1\.7; epsilon = 0\.9"):
         release(asking(votes, already_spent=[0.75, 2e-6], total_budget=1.7), place, never)
@@ -418,12 +426,14 @@ def test_nothing_can_be_carried_over_to_a_ledger_that_is_there(votes, place):
 def test_a_rehearsal_costs_nothing_and_may_be_repeated(votes, place):
     release(asking(votes), place)
     before = place.ledger.read_bytes()
-    rehearsal = Place(place.folder.with_name("rehearsal"))
+    rehearsal = OutputFolder(place.folder.with_name("rehearsal"))
     assert (rehearsal.ledger, rehearsal.lock) == (place.ledger, place.lock)
     wanted = asking(votes, noise="reproducible", epsilon=3.0)
-    assert releasing.permission(wanted, rehearsal) is None
+    assert transaction.check_permission(wanted, rehearsal) is None
     for _ in range(2):
-        labels = releasing.release(wanted, rehearsal, None, POOL, lambda _: np.array([1, -1]))
+        labels = transaction.release_once(
+            wanted, rehearsal, None, POOL, lambda _: np.array([1, -1])
+        )
         assert labels == Labels("query,label\n0,1\n", rehearsal.folder)
     assert place.ledger.read_bytes() == before
 
@@ -436,8 +446,8 @@ def test_by_what_a_request_is_known_leaves_the_file_with_nothing(votes, place, t
     with sqlite3.connect(place.ledger) as connection:
         ((number, *kept),) = connection.execute("SELECT * FROM requests").fetchall()
     assert (number, kept[1]) == (1, asking(votes).digest(kept[0]))
-    session_export.export(Record.checked(place.ledger), tmp_path / "out")
-    for folder in (tmp_path / "out", place.released):
+    session_export.export(Record.read_verified(place.ledger), tmp_path / "out")
+    for folder in (tmp_path / "out", place.releases_folder):
         for path in filter(type(folder).is_file, folder.rglob("*")):
             assert not [word for word in (plain, *kept) if word in path.read_text()]
     with sqlite3.connect(place.ledger) as connection:
@@ -451,13 +461,13 @@ def _refuse(*_):
 
 
 def test_snakemake_stops_before_it_removes_anything(monkeypatch, capsys):
-    monkeypatch.setattr(releasing, "permission", _refuse)
+    monkeypatch.setattr(transaction, "check_permission", _refuse)
     config = CONFIG | {"votes": "votes.csv"}
     others = [SimpleNamespace(rule=SimpleNamespace(name="all"))]
-    releasing.permission_or_exit(others, config)
+    transaction.check_permission_or_exit(others, config)
     jobs = [*others, SimpleNamespace(rule=SimpleNamespace(name="apply_votes"))]
     with pytest.raises(SystemExit) as caught:
-        releasing.permission_or_exit(jobs, config)
+        transaction.check_permission_or_exit(jobs, config)
     assert caught.value.code == 1
     assert capsys.readouterr().err == "error: not again\n"
 

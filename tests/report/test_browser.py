@@ -404,7 +404,7 @@ def test_what_became_of_a_row_stays_in_sight(opened, width):
 
 def test_figures_are_dark_in_the_dark_and_every_colour_of_them_can_be_seen(page):
     """Colours, and those of words, as the page's filter changes them; and white, its ground."""
-    inks = [to_hex(style.ink(colour)) for colour in style.COLORS.values()]
+    inks = [to_hex(style.darken_for_text(colour)) for colour in style.COLORS.values()]
     lines = [*style.COLORS.values(), *(look["color"] for look in style.SEQUENCE)]
     page.emulate("dark")
     shown, shade = page.evaluate(

@@ -7,7 +7,13 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from private_ensembles.report.charts import Mark, Scale, dot_chart, legend, spent_chart
+from private_ensembles.report.charts import (
+    Mark,
+    Scale,
+    dot_chart,
+    legend,
+    spent_chart,
+)
 from private_ensembles.report.page import ASSETS
 
 LINEAR = Scale(0.5, 1.0, (0.5, 0.75, 1.0), "share")

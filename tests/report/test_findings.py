@@ -319,5 +319,5 @@ def test_kinds_are_those_that_the_first_sentence_counts(tmp_path):
 
 def test_findings_of_a_paper_are_its_own():
     made = [Finding(paper, "", "", "") for paper in ("nzc", "pate")]
-    assert findings.of_paper(made, "nzc") == made[:1]
-    assert findings.of_paper(made, "dpbag") == []
+    assert findings.select_paper_findings(made, "nzc") == made[:1]
+    assert findings.select_paper_findings(made, "dpbag") == []

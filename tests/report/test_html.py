@@ -3,7 +3,7 @@
 import pandas as pd
 
 from private_ensembles.base.digits import MORE_DIGITS
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.report import html
 
 

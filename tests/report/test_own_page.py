@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from private_ensembles.labels.assumed_profile import PROFILE as ASSUMED
+from private_ensembles.labels.assumed_profile import ASSUMED_PROFILE as ASSUMED
 from private_ensembles.papers.common import style
 from private_ensembles.release.record import Total
 from private_ensembles.report.own_page import build, profile_words
@@ -122,8 +122,8 @@ def test_what_does_not_apply_is_told_by_its_reason_and_has_no_row(made):
 
 @pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
 def test_the_figure_is_as_wide_as_a_telephone_and_printed_below_what_it_is_of(made, tmp_path):
-    with style.figure(size=(4.4, 9)) as (drawn, _):
-        style.save(drawn, tmp_path / "a.png")
+    with style.open_figure(size=(4.4, 9)) as (drawn, _):
+        style.save_figure(drawn, tmp_path / "a.png")
     path = tmp_path / "own.html"
     path.write_text(made("secure", "labels.csv"), encoding="utf-8")
     side = "document.images[0].getBoundingClientRect()"

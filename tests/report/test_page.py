@@ -8,7 +8,12 @@ import pytest
 from jinja2 import UndefinedError, meta
 
 from private_ensembles.report.html import inline_html
-from private_ensembles.report.page import ASSETS, TEMPLATES, page, pieces
+from private_ensembles.report.page import (
+    ASSETS,
+    TEMPLATES,
+    page,
+    pieces,
+)
 
 
 def test_the_page_holds_its_style_and_a_title_that_is_escaped():

@@ -5,14 +5,14 @@ import re
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.compare.comparison import NUMBER, of_kind
-from private_ensembles.report import printed
+from private_ensembles.papers.compare.comparison import NUMBER, select_kind
+from private_ensembles.report import printed_numbers
 
 
 @pytest.fixture(scope="module")
 def compared(root):
     table = pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
-    return of_kind(table, NUMBER)
+    return select_kind(table, NUMBER)
 
 
 def rows(markup):
@@ -24,7 +24,7 @@ def rows(markup):
 
 
 def test_items_stand_in_the_order_of_the_paper(compared):
-    ordered = printed.in_paper_order(compared)
+    ordered = printed_numbers.sort_in_paper_order(compared)
     assert len(ordered) == len(compared)
     items = list(dict.fromkeys(ordered.loc[ordered["paper"] == "darrm", "item"]))
     assert items == [
@@ -37,7 +37,9 @@ def test_items_stand_in_the_order_of_the_paper(compared):
 
 
 def test_tables_have_the_rows_and_columns_of_the_paper(compared):
-    papers = {one.paper: one for one in printed.printed_tables(compared, {"nzc": "NZC: labels"})}
+    papers = {
+        one.paper: one for one in printed_numbers.printed_tables(compared, {"nzc": "NZC: labels"})
+    }
     assert papers["nzc"].title == "NZC"
     sizes = {paper: list(one.tables) for paper, one in papers.items()}
     assert sizes["darrm"] == [f"Table {number}" for number in range(1, 11)]
@@ -79,7 +81,7 @@ def test_tables_have_the_rows_and_columns_of_the_paper(compared):
 
 
 def test_every_printed_number_of_a_table_stands_there_once(compared):
-    for paper in printed.printed_tables(compared, {}):
+    for paper in printed_numbers.printed_tables(compared, {}):
         for name, table in paper.tables.items():
             item = f"table{name.split()[1]}"
             mine = compared[(compared["paper"] == paper.paper) & (compared["item"] == item)]

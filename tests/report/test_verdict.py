@@ -34,7 +34,7 @@ from private_ensembles.report.verdict import headline
     ],
 )
 def test_counts_are_said_in_words(counts, words):
-    assert verdict.sentence(pd.Series(counts)) == words
+    assert verdict.numbers_sentence(pd.Series(counts)) == words
 
 
 @pytest.mark.parametrize(

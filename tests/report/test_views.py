@@ -7,8 +7,8 @@ import re
 import pandas as pd
 import pytest
 
-from private_ensembles.labels import names
-from private_ensembles.papers.compare.comparison import NUMBER, of_kind
+from private_ensembles.labels import display_names
+from private_ensembles.papers.compare.comparison import NUMBER, select_kind
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report import views
 from private_ensembles.report.page import ASSETS
@@ -121,7 +121,7 @@ def test_leads_are_one_row_per_ensemble_with_the_worst_rule_for_ties(root):
 def test_pate_s_table_2_is_turned_and_printed_numbers_stand_beside_ours(root):
     table = pd.read_csv(root / "docs" / "pate" / "table2.csv")
     compared = pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
-    compared = of_kind(compared, NUMBER)
+    compared = select_kind(compared, NUMBER)
     printed = compared[(compared["paper"] == "pate") & (compared["item"] == "table2")]
     head, *body = rows(views.table2({"table2": table}, printed))
     assert len(head) == 1 + len(table)
@@ -145,7 +145,7 @@ ACCURACY, PRIVACY = ("table1", "table6", "table8", "table10"), ("table2", "table
 @pytest.fixture(scope="module")
 def read(root):
     table = pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
-    compared = of_kind(table, NUMBER)
+    compared = select_kind(table, NUMBER)
     compared = compared[compared["paper"] == "darrm"]
 
     def read(items):
@@ -166,7 +166,7 @@ def test_every_accuracy_is_a_dot_with_its_value(read):
     own = [text for text in shown if "printed" not in text]
     assert len(own) == len(every)
     row = every[(every["m"] == 3) & (every["mechanism"] == "darrm_opt")].iloc[0]
-    start = f"{names.mechanism('darrm_opt')}, {names.dataset(row['dataset'])}: "
+    start = f"{display_names.mechanism_label('darrm_opt')}, {display_names.dataset_label(row['dataset'])}: "
     assert any(text.startswith(f"{start}{row['expected_accuracy']:.4f}") for text in own)
 
 

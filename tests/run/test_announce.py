@@ -15,7 +15,7 @@ def start(rules, *, data="paper", papers=("darrm",), votes=None):
     """The words at the start of a run of these rules' jobs."""
     jobs = [SimpleNamespace(rule=SimpleNamespace(name=name)) for name in rules]
     own = {"votes": votes, "session": {"file": None, "batch": None}}
-    return announce.start(jobs, {"data": data, "papers": papers, "own": own})
+    return announce.describe_start(jobs, {"data": data, "papers": papers, "own": own})
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_a_run_says_what_it_will_do_in_words(rules, config, line):
 
 def test_the_end_names_the_page_that_exists(tmp_path):
     page = tmp_path / "index.html"
-    given = {"checked": tmp_path / "no.csv", "since": time.time() - 284, "data": "embedded"}
-    given["asked"] = [str(page), str(tmp_path / "x")]
-    assert announce.end(str(page), **given) is None
+    given = {"comparison": tmp_path / "no.csv", "since": time.time() - 284, "data": "embedded"}
+    given["requested"] = [str(page), str(tmp_path / "x")]
+    assert announce.describe_end(str(page), **given) is None
     page.write_text("")
-    lines = announce.end(str(page), **given).splitlines()
+    lines = announce.describe_end(str(page), **given).splitlines()
     assert lines == ["Done in 4 min 44 s.", f"Open the report: {page}"]
 
 
@@ -56,11 +56,11 @@ def test_the_end_without_the_page_names_what_was_asked_for(tmp_path):
     for name in ("gamma/K=5.json", "gamma/K=7.json", "labels/m=1.csv"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    given = {"checked": tmp_path / "no.csv", "since": time.time(), "data": "embedded"}
+    given = {"comparison": tmp_path / "no.csv", "since": time.time(), "data": "embedded"}
 
     def said(*names):
         asked = [str(tmp_path / name) for name in names]
-        return announce.end(str(page), asked=asked, **given).splitlines()[-1]
+        return announce.describe_end(str(page), requested=asked, **given).splitlines()[-1]
 
     assert said("gamma/K=5.json") == f"Result: {tmp_path}/gamma/K=5.json"
     assert said("gamma/K=5.json", "gamma/K=7.json") == f"Results: 2 files in {tmp_path}/gamma"
@@ -71,7 +71,7 @@ def test_what_was_asked_for_is_a_file_by_name_or_what_a_rule_gathers():
     one = SimpleNamespace(output=["gamma.json", "gamma.log"], input=["votes.npz"])
     gathering = SimpleNamespace(output=[], input=["table1.csv", "figure2.png"])
     dag = SimpleNamespace(targetjobs=[one, gathering], targetfiles={"gamma.json"})
-    assert announce.list_asked(dag) == ["figure2.png", "gamma.json", "table1.csv"]
+    assert announce.list_requested_files(dag) == ["figure2.png", "gamma.json", "table1.csv"]
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_the_end_counts_what_was_compared_in_this_run(tmp_path, data, needs):
     rows = [*(f"x,{one},number" for one in statuses), "x,match,relation"]
     table.write_text("\n".join(["item,status,kind", *rows]))
     now = table.stat().st_mtime
-    given = {"page": str(page), "checked": table, "asked": [str(page)], "data": data}
-    told = announce.end(**given, since=now - 5)
+    given = {"page": str(page), "comparison": table, "requested": [str(page)], "data": data}
+    told = announce.describe_end(**given, since=now - 5)
     assert told.splitlines()[1] == (
         f"3 printed numbers compared: 2 match, 1 differs; 2 were not run and need {needs}."
     )
-    assert len(announce.end(**given, since=now + 5).splitlines()) == 2
+    assert len(announce.describe_end(**given, since=now + 5).splitlines()) == 2
 
 
 def test_no_training_hides_among_the_shorter_jobs(root):

@@ -3,7 +3,7 @@
 import yaml
 
 from private_ensembles.run.changes import changed_part, changes
-from private_ensembles.run.check import check, filled
+from private_ensembles.run.check import check, fill_defaults
 
 
 def read(path):
@@ -17,7 +17,7 @@ def test_changes_are_found_at_any_depth_and_make_the_configuration_again(tmp_pat
     assert changes(run, default) == {"a.b": ([1, 2], [1]), "a.c.e": (4, None)}
     part = changed_part(run, default)
     assert part == {"a": {"b": [1], "c": {"e": None}}}
-    assert changes(filled(part, read(default)), default) == changes(run, default)
+    assert changes(fill_defaults(part, read(default)), default) == changes(run, default)
 
 
 def test_a_section_that_is_left_out_is_null_and_nothing_more(tmp_path):
@@ -30,13 +30,13 @@ def test_a_section_that_is_left_out_is_null_and_nothing_more(tmp_path):
 def test_the_published_configuration_is_valid_and_all_of_it_is_a_change(root):
     """Thirty trainings of DaRRM's teachers, five splits of boosted trees, the papers' data."""
     published = read(root / "config" / "scenarios" / "published.yaml")
-    run = filled(published, read(root / "config.yaml"))
+    run = fill_defaults(published, read(root / "config.yaml"))
     checked = check(run)
     assert len(checked.darrm.training_seeds) == 30
-    assert len(checked.dpbag.used.models()["boosted_trees"].seeds) == 5
+    assert len(checked.dpbag.active_section.models()["boosted_trees"].seeds) == 5
     assert changed_part(run) == published
     # As a run has it, too: `noise: auto` is settled by then.
-    assert changed_part(checked.plain()) == published
+    assert changed_part(checked.to_dict()) == published
 
 
 def test_what_is_published_says_that_it_is_of_the_published_configuration(root):

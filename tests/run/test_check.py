@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 from snakemake.cli import parse_config
 
 from private_ensembles.run import check as module
-from private_ensembles.run.check import ConfigError, check, check_or_exit, put_back_texts
+from private_ensembles.run.check import (
+    ConfigError,
+    check,
+    check_or_exit,
+    put_back_texts,
+)
 from private_ensembles.run.configuration import TEXTS
 from tests.run.shipped import DEFAULT, GONE, ROOT, assert_refused, changed
 
@@ -23,7 +28,7 @@ PAPER = "darrm.datasets.mnist"
 
 
 def test_default_configuration_is_valid_and_unchanged_by_the_check():
-    assert check(DEFAULT).plain() == DEFAULT | {"noise": "reproducible"}  # which `auto` is here
+    assert check(DEFAULT).to_dict() == DEFAULT | {"noise": "reproducible"}  # which `auto` is here
 
 
 SCENARIOS = sorted((ROOT / "config" / "scenarios").glob("*.yaml"))
@@ -31,7 +36,7 @@ SCENARIOS = sorted((ROOT / "config" / "scenarios").glob("*.yaml"))
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_scenarios_are_valid(path, tmp_path):
-    check(module.filled(yaml.safe_load(path.read_text()), DEFAULT), str(tmp_path))
+    check(module.fill_defaults(yaml.safe_load(path.read_text()), DEFAULT), str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -189,9 +194,9 @@ def test_check_leaves_its_argument_alone():
 def test_user_stands_where_snakemake_was_started(tmp_path, monkeypatch):
     (tmp_path / "out").mkdir()
     monkeypatch.chdir(tmp_path / "out")
-    assert module.standpoints(str(tmp_path / "out"), "/base") == [str(tmp_path / "out")]
+    assert module.list_base_folders(str(tmp_path / "out"), "/base") == [str(tmp_path / "out")]
     # With --directory out, Snakemake has left the folder by now.
-    assert module.standpoints(str(tmp_path), "/base") == [str(tmp_path), "/base"]
+    assert module.list_base_folders(str(tmp_path), "/base") == [str(tmp_path), "/base"]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +251,7 @@ def test_keys_come_in_the_order_of_the_workflows_own_file():
 
     def merged(values):
         # As Snakemake merges: what the user gave comes first.
-        config = module.filled(values, module.filled(DEFAULT, values))
+        config = module.fill_defaults(values, module.fill_defaults(DEFAULT, values))
         sources = [("config.yaml", DEFAULT), ("my.yaml", values)]
         check_or_exit(config, [], sources)
         return json.dumps(config)
@@ -283,7 +288,7 @@ def test_message_names_the_file_also_for_list_items_and_keys_with_points(capsys)
     with pytest.raises(SystemExit):
         wrong = {"darrm": {"m": [1, 99]}}
         check_or_exit(
-            module.filled(wrong, DEFAULT), [], [("config.yaml", DEFAULT), ("my.yaml", wrong)]
+            module.fill_defaults(wrong, DEFAULT), [], [("config.yaml", DEFAULT), ("my.yaml", wrong)]
         )
     assert capsys.readouterr().err.startswith("error: my.yaml: darrm.m[1] = 99")
 
@@ -312,7 +317,7 @@ paths = st.sampled_from(
 @given(paths, junk)
 def test_any_junk_is_one_line_or_passes_the_schema_for_others_too(path, value):
     try:
-        config = check(changed({path: value})).plain()
+        config = check(changed({path: value})).to_dict()
     except ConfigError as error:
         assert "\n" not in str(error)
         return
@@ -331,7 +336,7 @@ def validator():
 def test_what_an_imported_configuration_leaves_out_is_filled_in_and_nothing_is_changed():
     given = {"darrm": {"K": 9, "figure6": None}, "audit": None}
     before = copy.deepcopy(given)
-    whole = module.filled(given, DEFAULT)
+    whole = module.fill_defaults(given, DEFAULT)
     assert given == before
     assert whole["darrm"]["K"] == 9
     assert whole["darrm"]["figure6"] is None
@@ -340,15 +345,15 @@ def test_what_an_imported_configuration_leaves_out_is_filled_in_and_nothing_is_c
     assert theirs == {key: value for key, value in DEFAULT.items() if key not in given}
     assert whole["darrm"].keys() == DEFAULT["darrm"].keys()
     # A mapping where the default has none is the mapping.
-    assert module.filled({"a": {"b": 1}}, {"a": None}) == {"a": {"b": 1}}
-    assert check(whole).plain()["darrm"]["K"] == 9
+    assert module.fill_defaults({"a": {"b": 1}}, {"a": None}) == {"a": {"b": 1}}
+    assert check(whole).to_dict()["darrm"]["K"] == 9
 
 
 def test_a_mistake_in_an_imported_configuration_is_its_own(capsys):
     given = {"darrm": {"K": 10}}
     told = module.imported_sources(str(ROOT / "config.yaml"), given)
     with pytest.raises(SystemExit):
-        check_or_exit(module.filled(given, told[0][1]), [], told)
+        check_or_exit(module.fill_defaults(given, told[0][1]), [], told)
     assert capsys.readouterr().err.startswith("error: config of the module: darrm.K = 10: ")
 
 
@@ -367,7 +372,7 @@ def test_a_mistake_in_an_imported_configuration_is_its_own(capsys):
 )
 def test_a_key_that_stands_twice_is_refused(tmp_path, text, says, capsys):
     (tmp_path / "my.yaml").write_text(text)
-    with pytest.raises(module.GivenTwice) as refused:
+    with pytest.raises(module.DuplicateKeyError) as refused:
         module.read_yaml(tmp_path / "my.yaml")
     assert str(refused.value).startswith(f"{tmp_path}/my.yaml, {says}")
     (tmp_path / "config.yaml").write_text("seed: 0\n")

@@ -55,7 +55,7 @@ def test_noise_is_secure_for_votes_of_ones_own_unless_it_is_said_otherwise(tmp_p
         | {"votes": "votes.csv", "n_classes": 3, "n_teachers": 5, "shards": "disjoint"}
         | given
     )
-    assert check(config, str(tmp_path)).plain()["noise"] == noise
+    assert check(config, str(tmp_path)).to_dict()["noise"] == noise
 
 
 def test_the_classes_of_ones_own_votes_must_be_stated(tmp_path):
@@ -88,8 +88,11 @@ def test_classes_are_those_of_a_data_set_or_of_synthetic_votes():
 
 def test_training_is_pates_where_a_task_has_the_data_set_and_else_darrms():
     settings = check(DEFAULT)
-    assert settings.training("svhn", "plain") == DEFAULT["pate"]["tasks"]["svhn"]["teachers"]
-    assert settings.training("mnist", "private") == DEFAULT["darrm"]["private_teachers"]
+    assert (
+        settings.training_parameters("svhn", "plain")
+        == DEFAULT["pate"]["tasks"]["svhn"]["teachers"]
+    )
+    assert settings.training_parameters("mnist", "private") == DEFAULT["darrm"]["private_teachers"]
 
 
 OWN = {"votes": "votes.csv", "n_classes": 3, "n_teachers": 5, "shards": "disjoint"}

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from private_ensembles.base.provenance import is_private
-from private_ensembles.run import names_of_files
+from private_ensembles.run import file_names
 from private_ensembles.run.check import check
 
 
@@ -16,22 +16,22 @@ def config(root):
 
 
 def test_an_ensemble_is_one_file_or_one_for_each_slice():
-    one = names_of_files.teachers([], "svhn", "plain", "5", "0")
+    one = file_names.teachers([], "svhn", "plain", "5", "0")
     assert one == ["results/teachers/svhn/kind=plain,K=5,seed=0.pt"]
-    two = names_of_files.teachers(["1of2", "2of2"], "svhn", "plain", "5", "0")
+    two = file_names.teachers(["1of2", "2of2"], "svhn", "plain", "5", "0")
     assert [path.rpartition("slice=")[2] for path in two] == ["1of2.pt", "2of2.pt"]
 
 
 def test_docs_keep_the_paper_and_the_name():
     results = {"tables": ["results/pate/tables/table1.csv", "results/privacy_ledger.csv"]}
-    assert names_of_files.docs(results) == {
+    assert file_names.docs(results) == {
         "tables": ["docs/pate/table1.csv", "docs/privacy_ledger.csv"]
     }
 
 
 def test_a_rehearsal_is_told_by_every_name_and_only_one_file_is_private(config):
     release, rehearsal = (
-        names_of_files.own_votes(check(config | {"noise": noise}))
+        file_names.own_votes(check(config | {"noise": noise}))
         for noise in ("secure", "reproducible")
     )
     assert {Path(path).parent.name for path in release.values()} == {"release", "private"}

@@ -215,15 +215,15 @@ def test_data_beside_the_code_counts_by_its_bytes(toy, tmp_path):
     data = tmp_path / "published" / "table1.csv"
     data.parent.mkdir()
     data.write_text("1\n")
-    first = fingerprint("script.py", also=["published/*.csv"])
+    first = fingerprint("script.py", data_files=["published/*.csv"])
     data.write_text("2\n")
-    second = fingerprint("script.py", also=["published/*.csv"])
+    second = fingerprint("script.py", data_files=["published/*.csv"])
     assert len({toy(), first, second}) == 3
     (data.parent / "table1.yaml").write_text("a: 1\n")
-    both = fingerprint("script.py", also=["published/*.csv", "published/*.yaml"])
+    both = fingerprint("script.py", data_files=["published/*.csv", "published/*.yaml"])
     assert both not in {first, second}
     with pytest.raises(ValueError, match="must match a file"):
-        fingerprint("script.py", also=["nowhere/*.csv"])
+        fingerprint("script.py", data_files=["nowhere/*.csv"])
 
 
 def test_a_module_that_a_parameter_names_counts_with_what_it_imports(toy):

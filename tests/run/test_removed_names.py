@@ -3,7 +3,7 @@
 import pytest
 
 from private_ensembles.command.main import main
-from private_ensembles.run.removed import REMOVED, advice
+from private_ensembles.run.removed_names import REMOVED, advice
 from tests.run.shipped import assert_refused
 
 # Names that still are something elsewhere: an option of release and plan, a subcommand.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from private_ensembles.base.numbers import parameters_of
+from private_ensembles.base.parameter_names import parameters_of
 from private_ensembles.papers.nzc import targets as nzc
 from private_ensembles.papers.pate import targets as pate
 from private_ensembles.run import targets
@@ -20,7 +20,7 @@ def config(root, tmp_path, monkeypatch):
 
 
 def test_default_run_makes_every_paper_the_audit_the_comparison_and_the_page(config):
-    files = targets.everything(check(config))
+    files = targets.default_targets(check(config))
     assert len(set(files)) == len(files)
     assert {
         "results/darrm/tables/table1.csv",
@@ -36,10 +36,13 @@ def test_default_run_makes_every_paper_the_audit_the_comparison_and_the_page(con
 
 def test_a_paper_that_is_left_out_makes_nothing(config):
     config["papers"] = ["pate"]
-    made = [*targets.everything(check(config)), *targets.published(check(config))["tables"]]
+    made = [
+        *targets.default_targets(check(config)),
+        *targets.published_files(check(config))["tables"],
+    ]
     assert not [file for file in made if "/darrm/" in file or "/nzc/" in file or "/dpbag/" in file]
     assert targets.other_tables(check(config)) == []
-    counted = targets.counted(check(config))
+    counted = targets.counted_dataset_files(check(config))
     assert not any(counted.values())
 
 
@@ -47,7 +50,7 @@ def test_own_votes_take_the_papers_place(config):
     config |= {"votes": "votes.npz", "n_classes": 3, "n_teachers": 5, "shards": "disjoint"}
     Path("votes.npz").touch()
     assert (
-        targets.everything(check(config))
+        targets.default_targets(check(config))
         == [targets.page(check(config))]
         == ["results/own/release/index.html"]
     )
@@ -90,7 +93,7 @@ def test_without_tasks_pate_has_its_printed_arithmetic_alone(config):
     assert targets.tables(check(config))["pate"] == own
     assert pate.figure1_task(check(config).pate) is None
     assert "figure1" not in targets.figures(check(config))["pate"]
-    assert pate.votes(check(config).pate) == {}
+    assert pate.vote_files(check(config).pate) == {}
 
 
 def test_figure_1_shows_the_first_of_its_tasks_that_is_run(config):
@@ -106,7 +109,7 @@ def test_nzc_without_its_tasks_has_its_leads(config):
     config["nzc"]["tasks"] = dict.fromkeys(config["nzc"]["tasks"])
     assert targets.tables(check(config))["nzc"] == ["leads"]
     assert targets.figures(check(config))["nzc"] == []
-    assert nzc.votes(check(config).nzc) == {}
+    assert nzc.vote_files(check(config).nzc) == {}
 
 
 def test_models_that_are_not_trained_fill_no_table_of_dpbag(config):
@@ -120,14 +123,15 @@ def test_the_audit_may_be_left_out(config):
     assert targets.ledger(check(config)) == {"ledger": [], "totals": [], "figures": []}
     assert (
         "results/privacy_ledger.csv"
-        not in targets.everything(check(config)) + targets.published(check(config))["tables"]
+        not in targets.default_targets(check(config))
+        + targets.published_files(check(config))["tables"]
     )
 
 
 def test_records_are_counted_on_the_paper_s_data_only(config):
-    assert targets.counted(check(config))["dpbag"] == []
+    assert targets.counted_dataset_files(check(config))["dpbag"] == []
     config["data"] = "paper"
-    assert targets.counted(check(config))["dpbag"] == ["results/datasets/adult.npz"]
+    assert targets.counted_dataset_files(check(config))["dpbag"] == ["results/datasets/adult.npz"]
 
 
 def test_every_budget_of_the_ledger_has_its_noise_function(config):

@@ -14,9 +14,9 @@ GIVEN = read_yaml(ROOT / "studies" / "config.yaml")["studies"]
 
 def test_the_file_is_whole_and_null_leaves_a_study_out():
     assert set(GIVEN) == set(configuration.Studies.model_fields)
-    assert configuration.check_or_exit(GIVEN, SETTINGS).plain() == GIVEN
+    assert configuration.check_or_exit(GIVEN, SETTINGS).to_dict() == GIVEN
     nothing = dict.fromkeys(GIVEN)
-    assert configuration.check_or_exit(nothing, SETTINGS).plain() == nothing
+    assert configuration.check_or_exit(nothing, SETTINGS).to_dict() == nothing
 
 
 @pytest.mark.parametrize(

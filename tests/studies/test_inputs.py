@@ -21,22 +21,22 @@ PAPER = {"data": "paper"}
 
 def test_the_study_of_the_intercept_takes_the_most_shards_of_logistic_teachers():
     wanted = {"n": 250, "k": [10, 50, 100], "seeds": [0, 1, 2, 3, 4], "C": 1}
-    assert intercept.penalised_teachers(check(changed(PAPER)).dpbag) == wanted
-    assert intercept.penalised_teachers(SETTINGS.dpbag) == {}
+    assert intercept.teacher_settings(check(changed(PAPER)).dpbag) == wanted
+    assert intercept.teacher_settings(SETTINGS.dpbag) == {}
     without = check(changed(PAPER | {"dpbag.logistic": None}))
-    assert intercept.penalised_teachers(without.dpbag) == {}
+    assert intercept.teacher_settings(without.dpbag) == {}
 
 
 def test_equal_budgets_are_those_of_the_tasks_that_are_run():
-    budgets = equal_budget.budgets(SETTINGS.pate, ASKED.equal_budget)
+    budgets = equal_budget.budget_settings(SETTINGS.pate, ASKED.equal_budget)
     assert set(budgets) == {"glyph", "digits"}
     assert budgets["digits"]["epsilon"] == [2, 8]
     assert (budgets["digits"]["stand_in"], budgets["glyph"]["synthetic"]) == (True, True)
-    assert equal_budget.budgets(SETTINGS.pate, None) == {}
+    assert equal_budget.budget_settings(SETTINGS.pate, None) == {}
 
 
 def test_students_between_two_rounds_have_parameters_of_their_own():
-    (task,) = interactive_students.tasks(SETTINGS, ASKED.interactive_students).items()
+    (task,) = interactive_students.task_settings(SETTINGS, ASKED.interactive_students).items()
     name, found = task
     own = SETTINGS.pate.student("digits")
     assert name == "digits"
@@ -46,13 +46,13 @@ def test_students_between_two_rounds_have_parameters_of_their_own():
     assert found["confident"] == DEFAULT["pate"]["tasks"]["digits"]["confident"]
     assert not {"teachers", "lnmax", "K"} & set(found)
     without = check(changed({"pate.tasks.digits.student": None, "pate.figure1": None}))
-    assert interactive_students.tasks(without, ASKED.interactive_students) == {}
+    assert interactive_students.task_settings(without, ASKED.interactive_students) == {}
 
 
 def test_the_authors_labels_take_part_where_they_are_at_hand_and_fit(monkeypatch):
     def found(changes, *at_hand):
-        monkeypatch.setattr(Configuration, "available", lambda self, name: name in at_hand)
-        return authors_labels.at_hand(check(changed(PAPER | changes)), ASKED.authors_labels)
+        monkeypatch.setattr(Configuration, "is_available", lambda self, name: name in at_hand)
+        return authors_labels.find_datasets(check(changed(PAPER | changes)), ASKED.authors_labels)
 
     files = "mnist-10", "pate-2017"
     assert found({}, *files) == {"mnist": "pate-2017"}
@@ -70,25 +70,25 @@ def test_the_authors_votes_take_part_file_by_file_where_they_are(tmp_path, monke
     folder = Path("data/raw/pate-2018-votes")
     folder.mkdir(parents=True)
     paper = check(changed(PAPER))
-    assert authors_votes.at_hand(paper, ASKED.authors_votes) == {}
+    assert authors_votes.find_vote_files(paper, ASKED.authors_votes) == {}
     (folder / "adult_250_teachers.npy").touch()
     wanted = {"adult": str(folder / "adult_250_teachers.npy")}
-    assert authors_votes.at_hand(paper, ASKED.authors_votes) == wanted
-    accounting = authors_votes.accounting(paper, "adult")
+    assert authors_votes.find_vote_files(paper, ASKED.authors_votes) == wanted
+    accounting = authors_votes.accounting_settings(paper, "adult")
     assert (accounting["K"], accounting["n_classes"]) == (250, 2)
     assert accounting["confident"]["queries"] == 1500
-    assert authors_votes.at_hand(SETTINGS, ASKED.authors_votes) == {}
-    assert authors_votes.at_hand(paper, None) == {}
+    assert authors_votes.find_vote_files(SETTINGS, ASKED.authors_votes) == {}
+    assert authors_votes.find_vote_files(paper, None) == {}
 
 
 def test_adversaries_attack_where_they_are_asked_to_and_both_papers_are_run():
-    assert adversaries.attacked(SETTINGS, ASKED.adversaries) == {}  # embedded
+    assert adversaries.attack_settings(SETTINGS, ASKED.adversaries) == {}  # embedded
     anywhere = check_or_exit(
         GIVEN | {"adversaries": GIVEN["adversaries"] | {"data": "any"}}, SETTINGS
     ).adversaries
-    told = adversaries.attacked(SETTINGS, anywhere)
+    told = adversaries.attack_settings(SETTINGS, anywhere)
     assert set(told) == {"plain", "private", "settings"}
-    read = adversaries.read(SETTINGS, told)
+    read = adversaries.input_files(SETTINGS, told)
     assert read["plain_votes"] == "results/votes/digits-10/kind=plain,K=50,seed=0.npz"
     assert read["private_votes"] == "results/votes/digits/kind=private,K=11,seed=0.npz"
-    assert adversaries.attacked(check(changed({"papers": ["pate"]})), anywhere) == {}
+    assert adversaries.attack_settings(check(changed({"papers": ["pate"]})), anywhere) == {}

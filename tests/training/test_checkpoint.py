@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from private_ensembles.training import checkpoint
-from private_ensembles.training.checkpoint import Checkpoint, checkpoint_beside, identity_of
+from private_ensembles.training.checkpoint import Checkpoint, checkpoint_for_output, hash_identity
 
 
 def test_content_comes_back_to_the_same_training_only(tmp_path):
@@ -56,20 +56,20 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, sta
 
 def test_an_identity_is_of_facts_and_of_every_bit_of_the_arrays():
     facts, array = {"seed": 1, "device": "cpu"}, np.arange(6).reshape(2, 3)
-    same = identity_of({"device": "cpu", "seed": 1}, np.asfortranarray(array))
+    same = hash_identity({"device": "cpu", "seed": 1}, np.asfortranarray(array))
     others = [
-        identity_of(facts | {"seed": 2}, array),
-        identity_of(facts, array.reshape(3, 2)),
-        identity_of(facts, array.astype(np.int32)),
-        identity_of(facts, array, array),
+        hash_identity(facts | {"seed": 2}, array),
+        hash_identity(facts, array.reshape(3, 2)),
+        hash_identity(facts, array.astype(np.int32)),
+        hash_identity(facts, array, array),
     ]
-    assert identity_of(facts, array) == same
+    assert hash_identity(facts, array) == same
     assert len({same, *others}) == 5
 
 
 def test_without_a_path_nothing_is_written_or_read():
     nowhere = Checkpoint()
-    assert not nowhere.due()
+    assert not nowhere.is_due()
     assert nowhere.load() is None
     nowhere.remove()
 
@@ -77,12 +77,12 @@ def test_without_a_path_nothing_is_written_or_read():
 def test_file_is_written_now_and_then(tmp_path, stand_in):
     now = [100.0]
     stand_in(checkpoint, "time", monotonic=lambda: now[0])
-    kept = Checkpoint(tmp_path / "c", every=60)
-    assert not kept.due()
+    kept = Checkpoint(tmp_path / "c", min_interval=60)
+    assert not kept.is_due()
     now[0] += 60
-    assert kept.due()
+    assert kept.is_due()
     kept.save(step=1)
-    assert not kept.due()
+    assert not kept.is_due()
 
 
 def job(**config):
@@ -95,9 +95,11 @@ def job(**config):
 
 def test_checkpoint_of_a_job_lies_hidden_beside_its_output_and_knows_what_it_is_of(tmp_path):
     output = tmp_path / "kind=plain,K=3,seed=0.pt"
-    one = checkpoint_beside(output, job(), "cpu", {"seed": 0})
+    one = checkpoint_for_output(output, job(), "cpu", {"seed": 0})
     assert one.path == tmp_path / ".kind=plain,K=3,seed=0.checkpoint"
-    assert one.every == 7
+    assert one.min_interval == 7
     assert json.loads(one.identity)["code"] == "abc"
-    others = [checkpoint_beside(output, job(), *a) for a in (("cpu", {"seed": 1}), ("cuda", {}))]
+    others = [
+        checkpoint_for_output(output, job(), *a) for a in (("cpu", {"seed": 1}), ("cuda", {}))
+    ]
     assert len({one.identity, *(other.identity for other in others)}) == 3

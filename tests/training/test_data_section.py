@@ -78,16 +78,25 @@ def test_a_file_beside_another_data_sets_files_has_a_folder_of_its_own(tmp_path)
     }
     assert set(DATASETS.checksums("svhn-extended")) == {"train", "extra", "test"}
     for path in DATASETS.raw_files("svhn-extended").values():
-        assert not DATASETS.available("svhn-extended", None, tmp_path)
+        assert not DATASETS.is_available("svhn-extended", None, tmp_path)
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(b"")
-    assert DATASETS.available("svhn-extended", None, tmp_path)
-    assert DATASETS.available("svhn", None, tmp_path)
+    assert DATASETS.is_available("svhn-extended", None, tmp_path)
+    assert DATASETS.is_available("svhn", None, tmp_path)
 
 
 def test_preparation_holds_what_the_data_are_and_not_where_they_are():
-    assert DATASETS.preparation("svhn") == {"format": "mat", "n_train": 73257, "n_test": 26032}
-    assert set(DATASETS.preparation("mnist-10")) == {"format", "classes", "n_train", "n_test"}
+    assert DATASETS.preparation_settings("svhn") == {
+        "format": "mat",
+        "n_train": 73257,
+        "n_test": 26032,
+    }
+    assert set(DATASETS.preparation_settings("mnist-10")) == {
+        "format",
+        "classes",
+        "n_train",
+        "n_test",
+    }
 
 
 def test_names_of_files_are_matched_whole():
@@ -102,28 +111,28 @@ def test_names_of_files_are_matched_whole():
 def test_optional_data_take_part_where_their_files_are(tmp_path):
     mirror = str(tmp_path / "mirror")
     # not optional: a job would say what is wrong
-    assert DATASETS.available("mnist", mirror, tmp_path)
-    assert not DATASETS.available("svhn", mirror, tmp_path)
+    assert DATASETS.is_available("mnist", mirror, tmp_path)
+    assert not DATASETS.is_available("svhn", mirror, tmp_path)
     for folder, name in (("mirror/svhn", "train_32x32.mat"), ("data/raw/svhn", "test_32x32.mat")):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / name).write_bytes(b"")
-    assert DATASETS.available("svhn", mirror, tmp_path)
-    assert not DATASETS.available("svhn", None, tmp_path)
+    assert DATASETS.is_available("svhn", mirror, tmp_path)
+    assert not DATASETS.is_available("svhn", None, tmp_path)
     address = f"file://{tmp_path}/mirror"  # an address is not asked beforehand
-    assert not DATASETS.available("svhn", address, tmp_path)
+    assert not DATASETS.is_available("svhn", address, tmp_path)
     asked = check(changed({"datasets.svhn.optional": False})).datasets
-    assert asked.available("svhn", address, tmp_path)
+    assert asked.is_available("svhn", address, tmp_path)
 
 
 def test_optional_data_are_looked_for_below_the_current_folder_and_in_the_mirror(
     tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    assert not check(DEFAULT).available("svhn")
+    assert not check(DEFAULT).is_available("svhn")
     for name in DEFAULT["datasets"]["svhn"]["files"]:
         Path("mirror/svhn").mkdir(parents=True, exist_ok=True)
         Path("mirror/svhn", name).touch()
-    assert check(DEFAULT | {"data_mirror": "mirror"}).available("svhn")
+    assert check(DEFAULT | {"data_mirror": "mirror"}).is_available("svhn")
     Path("data/raw").mkdir(parents=True)
     Path("mirror/svhn").rename("data/raw/svhn")
-    assert check(DEFAULT).available("svhn")
+    assert check(DEFAULT).is_available("svhn")

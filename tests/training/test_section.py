@@ -23,8 +23,11 @@ def test_features_of_a_forest_are_a_share_and_never_a_number_of_features():
 
 
 def test_students_may_leave_out_everything_and_hold_what_was_given():
-    assert NetworkStudent().plain() == ForestStudent().plain() == {}
-    assert NetworkStudent(epochs=3, widths=[4, 4, 4]).plain() == {"epochs": 3, "widths": [4, 4, 4]}
+    assert NetworkStudent().to_dict() == ForestStudent().to_dict() == {}
+    assert NetworkStudent(epochs=3, widths=[4, 4, 4]).to_dict() == {
+        "epochs": 3,
+        "widths": [4, 4, 4],
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,22 +5,22 @@ import pickle
 import pytest
 import torch
 
-from private_ensembles.training.tensors import packed, read_tensors, unpacked
+from private_ensembles.training.tensors import pack, read_tensors, unpack
 
 
 def test_what_is_packed_comes_back_and_equal_contents_are_equal_bytes():
     content = {"a": torch.arange(3), "b": [1, "two"]}
-    again = unpacked(packed(content))
+    again = unpack(pack(content))
     assert torch.equal(again["a"], content["a"])
     assert again["b"] == [1, "two"]
-    assert packed(content) == packed({"a": torch.arange(3), "b": [1, "two"]})
+    assert pack(content) == pack({"a": torch.arange(3), "b": [1, "two"]})
 
 
 @pytest.mark.parametrize("damage", ["empty", "short", "text", "other"])
 def test_a_damaged_file_is_refused_in_one_line_that_names_it(tmp_path, damage):
-    path, data = tmp_path / "x.pt", packed({"a": 1})
+    path, data = tmp_path / "x.pt", pack({"a": 1})
     path.write_bytes(
-        {"empty": b"", "short": data[:-5], "text": b"hello", "other": packed([1])}[damage]
+        {"empty": b"", "short": data[:-5], "text": b"hello", "other": pack([1])}[damage]
     )
     with pytest.raises(ValueError, match=r"x\.pt: not a readable thing: ") as caught:
         read_tensors(path, "thing", lambda content: content["a"])

@@ -10,15 +10,18 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.discrete_gaussian import Moves, delta
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import largest_spread, two_classes
-from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.labels_together.hockey_sticks import excesses
-from private_ensembles.accounting.stated import exactly
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    max_loss_deviation,
+    two_class_dominating_pairs,
+)
+from private_ensembles.accounting.adaptive_composition.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive_composition.hockey_sticks import hockey_stick_divergences
+from private_ensembles.accounting.certificate_format import write_hexadecimal
+from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts, delta
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
 from private_ensembles.release import label_certificate
-from private_ensembles.release.label_certificate import Noise, OnCells
+from private_ensembles.release.label_certificate import Noise, VerifierGaussianMaximum
 from verify import verify
 
 DELTA = 0.01
@@ -32,19 +35,25 @@ def any_work():
 
 
 def _noise(ones):
-    rows = [[int(p < 0.5), exactly(min(p, 1 - p))] for p in ones]
+    rows = [[int(p < 0.5), write_hexadecimal(min(p, 1 - p))] for p in ones]
     table = np.stack([1 - np.array(ones), ones], axis=1)
     first = np.concatenate([table[:-1], table[1:]])
     second = np.concatenate([table[1:], table[:-1]])
     law = {"name": "coins", "rows": rows}
-    spread = largest_spread(two_classes(ones))
-    return Noise(law, partial(excesses, first, second), spread, spread / 20, (2, len(ones) - 1))
+    spread = max_loss_deviation(two_class_dominating_pairs(ones))
+    return Noise(
+        law,
+        partial(hockey_stick_divergences, first, second),
+        spread,
+        spread / 20,
+        (2, len(ones) - 1),
+    )
 
 
 def _certificate(labels):
     """The first certificate of a claim a little weaker than the account's, and the claim."""
-    epsilon = 1.001 * adaptive_epsilon(two_classes(COINS), labels, DELTA).upper
-    body, _ = next(label_certificate.adaptive(_noise(COINS), labels, DELTA, epsilon))
+    epsilon = 1.001 * adaptive_epsilon(two_class_dominating_pairs(COINS), labels, DELTA).upper
+    body, _ = next(label_certificate.certify_adaptive_labels(_noise(COINS), labels, DELTA, epsilon))
     return body, epsilon
 
 
@@ -112,12 +121,12 @@ def test_labels_that_are_drawn_near_their_coins_cost_as_much_more():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_curves_of_labels_lie_above_the_worst_adversary_on_both_sides(seed):
+def test_curves_of_labels_lie_above_the_worst_adversary_reflect_hockey_stick(seed):
     """Also left of 1, where they are reflected."""
     generator = np.random.default_rng(seed)
     ones = [float(p) for p in np.sort(generator.uniform(0.05, 0.95, 4))]
     noise = _noise(ones)
-    step, places = Fraction(noise.spread) / 8, [*range(40), 60, 90]
+    step, places = Fraction(noise.max_loss_deviation) / 8, [*range(40), 60, 90]
     groups = [[0, 1, 1], [0, 1, 1]]
     kernels, _ = verify.kernels_on_a_grid(noise.law, groups, step, places)
     curves = verify.induction(kernels, {1, 2, 3}, step, places[-1], 80)
@@ -139,7 +148,7 @@ def _excess(pairs, t, apart):
 
 @pytest.mark.parametrize("apart", [Fraction(0), Fraction(1, 1000)])
 @pytest.mark.parametrize("seed", range(5))
-def test_sticks_of_pairs_are_those_of_fractions_on_both_sides_of_1(seed, apart):
+def test_pairs_hockey_sticks_are_those_of_fractions_reflect_hockey_stick_of_1(seed, apart):
     generator = random.Random(seed)
     ones = sorted(Fraction(generator.randrange(1, 1000), 1000) for _ in range(6))
     rows = [[int(2 * p < 1), str(min(p, 1 - p))] for p in ones]
@@ -151,7 +160,7 @@ def test_sticks_of_pairs_are_those_of_fractions_on_both_sides_of_1(seed, apart):
         before, after = ([p, 1 - p] for p in ones[i : i + 2])
         for group, pair in zip(both, ((before, after), (after, before)), strict=True):
             members.setdefault(group, []).append(pair)
-    found, _ = verify.sticks_of_pairs(law, groups, step, places)
+    found, _ = verify.pairs_hockey_sticks(law, groups, step, places)
     thresholds = [*(-k for k in places[:0:-1]), *places]
     for pairs, sticks in zip(members.values(), found, strict=True):
         for k, stick in zip(thresholds, sticks, strict=True):
@@ -166,7 +175,7 @@ def test_a_reflected_stick_is_rounded_up():
     """What is known is one unit of fixed point above 0, where all that is lost shows."""
     step, places = Fraction(1, 3), [0, 1, 4, 700]
     for excess in (0, 1, verify.ONE):
-        row = verify.on_both_sides([excess] * 4, [excess] * 4, step, places)
+        row = verify.reflect_hockey_stick([excess] * 4, [excess] * 4, step, places)
         for k, stick in zip((-700, -4, -1), row, strict=False):
             below, above = verify.exp(k * step)
             exact = 1 - below + above * Fraction(excess, verify.ONE)
@@ -187,7 +196,7 @@ def test_sticks_of_the_largest_count_lie_above_every_label(sigma, teachers, lead
     """Random histograms of up to five classes, and the package's own sticks at the same nodes."""
     law = {
         "name": "gaussian_maximum",
-        "scale": exactly(sigma),
+        "scale": write_hexadecimal(sigma),
         "teachers": teachers,
         "classes": 5,
         "leads": leads,
@@ -198,15 +207,17 @@ def test_sticks_of_the_largest_count_lie_above_every_label(sigma, teachers, lead
     maximum = verify.Maximum(law)
     step, places = 0.4 / sigma, [0, 1, 2, 3, 5, 8, 13]
     groups = [[0] * maximum.middles for _ in range(2 * maximum.leads + 1)]
-    (sticks,), _ = maximum.sticks(groups, Fraction(step), places)
+    (sticks,), _ = maximum.group_hockey_sticks(groups, Fraction(step), places)
     sticks = np.array([float(Fraction(stick, verify.ONE)) for stick in sticks])
     t = np.exp(step * np.array([*(-k for k in places[:0:-1]), *places]))
-    package = OnCells(sigma, teachers, 5)
-    if package.votes == (leads == "votes"):
-        assert package._lines.shape[2:4] == (2 * maximum.leads + 1, maximum.middles)
-        same = package.excesses(t).max(axis=0) + np.maximum(0, 1 - t)
+    package = VerifierGaussianMaximum(sigma, teachers, 5)
+    if package.has_grid_point_per_vote == (leads == "votes"):
+        assert package._bounding_lines.shape[2:4] == (2 * maximum.leads + 1, maximum.middles)
+        same = package.hockey_stick_divergences(t).max(axis=0) + np.maximum(0, 1 - t)
         assert np.abs(sticks - same).max() < 1e-9
-    assert (sticks >= GaussianMaximum(sigma, teachers, 5).excesses(t)[:0].sum(axis=0)).all()
+    assert (
+        sticks >= GaussianMaximum(sigma, teachers, 5).hockey_stick_divergences(t)[:0].sum(axis=0)
+    ).all()
     generator = np.random.default_rng(0)
     for classes in (2, 3, 5):
         shares = generator.dirichlet(np.ones(classes), 40)
@@ -257,8 +268,10 @@ def test_counts_with_noise_on_whole_numbers_cost_what_their_sum_does(times, sigm
 )
 def test_counts_of_two_kinds_cost_what_the_account_says(rows):
     epsilon = Fraction(1, 2)
-    exact = delta(0.5, [Moves(*row) for row in rows])
-    body = {"counts": [{"times": times, "scale": exactly(scale)} for times, scale in rows]}
+    exact = delta(0.5, [DiscreteGaussianCounts(*row) for row in rows])
+    body = {
+        "counts": [{"times": times, "scale": write_hexadecimal(scale)} for times, scale in rows]
+    }
     about, least, most = verify.discrete_counts(body, epsilon)
     assert least == most
     assert float(most) == pytest.approx(exact, rel=1e-9)
@@ -269,7 +282,7 @@ def test_large_sums_count_as_rounded_gaussians():
     stick, _ = verify.discrete_noise(4000, Fraction(10))
     fine, _ = verify.discrete_noise(1500, Fraction(10))
     for count, curve in ((4000, stick), (1500, fine)):
-        exact = delta(2.0, [Moves(count, 10.0)])
+        exact = delta(2.0, [DiscreteGaussianCounts(count, 10.0)])
         assert float(curve(Fraction(2))) == pytest.approx(exact, rel=1e-6)
 
 
@@ -278,8 +291,10 @@ def test_large_sums_count_as_rounded_gaussians():
 )
 def test_counts_of_small_scales_are_added_up(rows):
     for epsilon in (0.3, 4.0, 15.0):
-        exact = delta(epsilon, [Moves(*row) for row in rows])
-        body = {"counts": [{"times": times, "scale": exactly(scale)} for times, scale in rows]}
+        exact = delta(epsilon, [DiscreteGaussianCounts(*row) for row in rows])
+        body = {
+            "counts": [{"times": times, "scale": write_hexadecimal(scale)} for times, scale in rows]
+        }
         found = float(verify.discrete_counts(body, Fraction(epsilon))[2])
         assert found == pytest.approx(exact, rel=1e-8, abs=1e-25)
 

@@ -15,10 +15,10 @@ from decimal import Decimal
 
 import pytest
 
-from private_ensembles.accounting.stated import exactly
+from private_ensembles.accounting.certificate_format import write_hexadecimal
 from private_ensembles.base import files
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
-from private_ensembles.papers.darrm.mathematics.certificate_file import record
+from private_ensembles.papers.darrm.mathematics.certificate_file import make_gamma_record
 from verify import verify
 
 from .mutations import stated
@@ -47,9 +47,13 @@ def solution():
 @pytest.fixture(scope="module")
 def real(solution):
     """What a file holds, by kind: as the package writes it."""
-    gamma = json.loads(json.dumps(record(solution)))
-    response = {"name": "response", "epsilon": exactly(1.0), "delta": exactly(2e-4)}
-    grid = {"labels": 7, "step": exactly(1.0), "reach": 1}
+    gamma = json.loads(json.dumps(make_gamma_record(solution)))
+    response = {
+        "name": "response",
+        "epsilon": write_hexadecimal(1.0),
+        "delta": write_hexadecimal(2e-4),
+    }
+    grid = {"labels": 7, "step": write_hexadecimal(1.0), "reach": 1}
     whole = {"counts": [{"times": 7, "scale": "40/1"}], "epsilon": "1/2", "delta": "1/1000"}
     two = {"counts": [{"times": 7, "scale": "20/1"}, {"times": 2, "scale": "9/1"}]}
     two |= {"epsilon": "1/1", "delta": "1/1000"}
@@ -304,7 +308,7 @@ def test_a_certificate_of_another_gamma_or_prior_is_not_the_file_s(real, status)
     ):
         for number in (0, 1):
             file = copy.deepcopy(real["gamma file"])
-            body = record(other)["certificates"][number]
+            body = make_gamma_record(other)["certificates"][number]
             if body != file["certificates"][number]:
                 file["certificates"][number] = body
                 refused(status, file)
@@ -312,7 +316,7 @@ def test_a_certificate_of_another_gamma_or_prior_is_not_the_file_s(real, status)
 
 def test_a_utility_that_nobody_can_recompute_is_said_to_be_unchecked(status):
     solution = optimize_gamma(3, 1, 0.1, prior="absolute-uniform:0,1", solver="highs")
-    code, said = status(record(solution))
+    code, said = status(make_gamma_record(solution))
     assert code == 2
     assert [line.split()[0] for line in said.splitlines()] == ["holds", "unchecked"]
     assert "utility_upper_bound" in said
@@ -514,7 +518,7 @@ def number_after(text, word):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 0.3, 2.0, 1e-7, 1234.56789])
 def test_printed_costs_are_never_below_the_proven_ones(status, epsilon):
-    code, said = status(of_law(law(), epsilon=exactly(epsilon), delta=1))
+    code, said = status(of_law(law(), epsilon=write_hexadecimal(epsilon), delta=1))
     assert code == 0
     assert Decimal(epsilon) <= number_after(said, "of the stated probabilities: (")
     assert number_after(said, "of the stated probabilities: (") <= Decimal(epsilon * (1 + 2e-9))

@@ -8,8 +8,8 @@ import mpmath
 import pytest
 from mpmath import mp
 
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import Pairs
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import NeighbourPairs
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.labels.laws.gaussian import WHOLE, GaussianNoise
 from verify import verify
@@ -33,8 +33,8 @@ def test_a_kernel_lies_above_its_pairs_at_every_threshold(seed):
     law, step, reach = mutations.law(rng, rng.choice([1, 4, 7]), 0.25), Fraction(1, 50), 60
     pairs = verify.neighbours(law)[0]
     thresholds = range(-reach, reach + 1)
-    sticks = [math.ceil(ONE * verify.stick_from_above(pairs, k * step)) for k in thresholds]
-    found = verify.kernel_above(sticks, step, range(reach + 1))
+    sticks = [math.ceil(ONE * verify.hockey_stick_upper(pairs, k * step)) for k in thresholds]
+    found = verify.dominating_kernel(sticks, step, range(reach + 1))
     assert found[2] + sum(found[1]) >= ONE
     excess = []
     with mp.workdps(60):
@@ -69,7 +69,7 @@ def test_one_multiplication_adds_losses(seed):
         return rng.randint(-6, 3), masses, rng.randrange(ONE // 2)
 
     one, other = some(), some()
-    first, masses, lost = verify.added(one, other)
+    first, masses, lost = verify.compose_kernels(one, other)
     sums, infinite = plainly(one, other)
     found = {first + k: mass for k, mass in enumerate(masses) if mass}
     assert set(found) == {loss for loss, mass in sums.items() if mass > 0}
@@ -81,13 +81,13 @@ def test_one_multiplication_adds_losses(seed):
 def test_too_much_mass_for_a_product_is_refused():
     whole = 0, [5 * ONE, 4 * ONE], 0
     with pytest.raises(ValueError, match="too much mass"):
-        verify.added(whole, whole)
+        verify.compose_kernels(whole, whole)
 
 
 def test_what_the_account_says_of_many_labels_is_proven_within_the_limit():
     """One pair above all of them costs a quarter more. What one adversary achieves is refused."""
     rows = WHOLE.distribution(both_counts(11), GaussianNoise(16.0))
-    found = adaptive_epsilon(Pairs(rows[:-1], rows[1:], 1e-12, 1e-300), 1000, 1e-5)
+    found = adaptive_epsilon(NeighbourPairs(rows[:-1], rows[1:], 1e-12, 1e-300), 1000, 1e-5)
     coins = [[int(row.argmin()), row.min().hex()] for row in rows]
     law = {"name": "coins", "rows": coins}
 

@@ -17,8 +17,8 @@ from mpmath import mp
 from private_ensembles.papers.darrm.mathematics.certificate import certify
 from private_ensembles.papers.darrm.mathematics.certificate_file import (
     certificates_of_gamma,
-    privacy,
-    record,
+    certify_privacy,
+    make_gamma_record,
 )
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
@@ -121,7 +121,7 @@ def test_same_verdict_as_the_package_on_random_gamma(seed, number):
         problem, gamma = random_case(rng, violates)
         ours = certify(gamma, problem.m, problem.epsilon, problem.Delta, problem.delta).holds
         assert ours == (not violates)
-        assert verdict(privacy(problem, gamma)) == ours
+        assert verdict(certify_privacy(problem, gamma)) == ours
 
 
 @pytest.mark.parametrize("Delta", [0.0, 1e-5, 0.01])
@@ -160,13 +160,13 @@ def test_moves_by_delta_that_no_bound_settles_are_all_tried(Delta):
         half = rng.random(2)
         gamma = np.concatenate([half[::-1], half])
         problem = PrivacyProblem(3, 1.5, 0.4, Delta, 1.5 * Delta)
-        body = privacy(problem, gamma)
+        body = certify_privacy(problem, gamma)
         assert verdict(body) == truth.is_true(body)
 
 
 def solved(path):
     """A file as the workflow writes it, of three teachers."""
-    written = json.loads(json.dumps(record(optimize_gamma(3, 1, 0.1, solver="highs"))))
+    written = json.loads(json.dumps(make_gamma_record(optimize_gamma(3, 1, 0.1, solver="highs"))))
     path.write_text(json.dumps(written))
     return written
 

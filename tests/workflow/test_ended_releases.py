@@ -23,10 +23,10 @@ import yaml
 
 from private_ensembles.base import files as io
 from private_ensembles.base import provenance
-from private_ensembles.release import ledger_file, own_votes, releasing
+from private_ensembles.release import ledger_file, own_votes, transaction
 from private_ensembles.release.ledger_file import lock_of
 from private_ensembles.report import own_figure as own_figure
-from private_ensembles.run import names_of_files
+from private_ensembles.run import file_names
 from private_ensembles.run.check import check
 
 from .. import ending
@@ -80,11 +80,11 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     config["n_teachers"] = 60
     config["planner"] |= {"mechanisms": MECHANISMS}
     settings = check(config)
-    own = names_of_files.own_votes(settings)
+    own = file_names.own_votes(settings)
     params = flat.params_of(settings)
     snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
     snakemake.output = type(snakemake.output)(**own)
-    snakemake.config = settings.plain()
+    snakemake.config = settings.to_dict()
     known = {}
 
     def once(module, name):
@@ -133,7 +133,7 @@ def finished(run, monkeypatch):
         path.unlink(missing_ok=True)
     with monkeypatch.context() as patched:
         if state == "charged":
-            patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+            patched.setattr(own_votes, "draw_labels", lambda *_: pytest.fail("drawn"))
         if state == "lost":
             with pytest.raises(SystemExit):
                 run()
@@ -159,7 +159,7 @@ def finished(run, monkeypatch):
 def test_a_job_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_finished(
     job, monkeypatch, capfd
 ):
-    where = (job.script, releasing, ledger_file, io, provenance)
+    where = (job.script, transaction, ledger_file, io, provenance)
     states = [
         finished(job, monkeypatch) for _ in ending.at_every_state(job, where, Path("results"))
     ]
@@ -172,7 +172,7 @@ def test_a_job_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_fi
 def test_a_job_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
     job, number, monkeypatch, capfd
 ):
-    where = (job.script, releasing, ledger_file, io, provenance)
+    where = (job.script, transaction, ledger_file, io, provenance)
     states = [
         finished(job, monkeypatch) for _ in ending.at_every_line(job, where, ending.by(number))
     ]

@@ -14,7 +14,7 @@ from matplotlib.colors import same_color, to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from private_ensembles.labels import names, registry
+from private_ensembles.labels import display_names, registry
 from private_ensembles.labels.task import Protection
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.common import style
@@ -27,7 +27,7 @@ from private_ensembles.report import own_figure, own_page, planner_figure
 
 RUNS = ("tiny", "tiny_pate", "tiny_nzc")
 LABELS = {entry.label for entry in registry.ENTRIES}
-SHORT = {name for entry in registry.ENTRIES for name in names.short([entry.name])}
+SHORT = {name for entry in registry.ENTRIES for name in display_names.short_labels([entry.name])}
 # What files call mechanisms. Two papers have the same identifiers as theirs.
 IDENTIFIERS = {*registry.entries(), "confident", "interactive"} - {"dpbag", "nzc"}
 # What may be said behind a name: a threshold, a number, a row of a paper.
@@ -74,7 +74,7 @@ def test_names_in_tables_are_labels(results):
     for path in results.rglob("*.csv"):
         table = pd.read_csv(path)
         if {"mechanism", "name"} <= set(table):
-            expected = [registry.entry(name).label for name in table["mechanism"]]
+            expected = [registry.get_entry(name).label for name in table["mechanism"]]
             assert table["name"].tolist() == expected, path
             named += 1
         elif "mechanism" in table:
@@ -112,8 +112,8 @@ def drawings(results):
 def looks_of(words):
     """The looks, (colour, mark, dash), of the mechanisms that have this label or short name."""
     for entry in registry.ENTRIES:
-        if words in (entry.label, *names.short([entry.name])):
-            yield style.COLORS[entry.look[0]], *entry.look[1:]
+        if words in (entry.label, *display_names.short_labels([entry.name])):
+            yield style.COLORS[entry.plot_style[0]], *entry.plot_style[1:]
 
 
 def has_look(line, look):
@@ -131,7 +131,7 @@ def check_figure(drawn):
         assert is_the_name(words) or not is_a_name(words), words
     for axis in drawn.axes:
         for text in axis.texts:
-            inks = [style.ink(color) for color, *_ in looks_of(text.get_text())]
+            inks = [style.darken_for_text(color) for color, *_ in looks_of(text.get_text())]
             assert not inks or to_rgb(text.get_color()) in {*inks, (0, 0, 0)}, text
         for line, words in zip(*axis.get_legend_handles_labels(), strict=True):
             assert is_the_name(words) or re.fullmatch(NO_NAMES, words), words
@@ -142,7 +142,9 @@ def check_figure(drawn):
 
 def test_figures_name_and_draw_mechanisms_as_the_list_says(results, monkeypatch):
     shown = []
-    monkeypatch.setattr(style, "save", lambda drawn, *paths: shown.extend(check_figure(drawn)))
+    monkeypatch.setattr(
+        style, "save_figure", lambda drawn, *paths: shown.extend(check_figure(drawn))
+    )
     drawn = drawings(results)
     for draw in drawn.values():
         draw()
@@ -163,7 +165,7 @@ def check_page(page):
     for title, said in cells:
         words = said
         if title in registry.entries():
-            assert words == registry.entry(title).label
+            assert words == registry.get_entry(title).label
         assert words not in IDENTIFIERS, words
         assert not re.fullmatch(r"(lnmax|nzc)-\w+", words), words
         # A printed number is named by its place: paper, item, data set, row and then the column.
@@ -184,7 +186,7 @@ def test_own_votes_name_and_draw_mechanisms_as_the_list_says(monkeypatch, tmp_pa
     votes = Votes(2, np.zeros(20, dtype=np.int64), counts=counts)
     profile = {"easy_share": 0.7, "easy": [20, 2], "hard": [2, 2], "confusion": 1}
     settings = {
-        "mechanisms": registry.offered(),
+        "mechanisms": registry.offered_mechanisms(),
         "privacy_model": "disjoint_shards",
         "adjacency": "replace_one",
         "teacher_epsilon": None,
@@ -199,14 +201,16 @@ def test_own_votes_name_and_draw_mechanisms_as_the_list_says(monkeypatch, tmp_pa
     plan = accounts.plan_for(votes, settings, budget, Protection.disjoint(), seed=0)
     table, curves = accounts.public_table(plan), accounts.curves_table(plan, 0)
     said = []
-    monkeypatch.setattr(style, "save", lambda drawn, *paths: said.extend(check_figure(drawn)))
+    monkeypatch.setattr(
+        style, "save_figure", lambda drawn, *paths: said.extend(check_figure(drawn))
+    )
     own_figure.draw_own(table, curves, profile)
     assert any(map(is_the_name, said))
     (tmp_path / "a.png").write_bytes(b"PNG")
     labels = pd.DataFrame({"query": [0, 1], "label": [1, 0]})
     total = Total(2.0, 1e-5, "replace_one")
     shown = {"figure": tmp_path / "a.png", "labels_file": "labels.csv", "total": total}
-    facts = accounts.public_facts(plan) | {"answered": pool.words(pool.FIRST)}
+    facts = accounts.public_facts(plan) | {"answered": pool.describe_order(pool.FIRST)}
     check_page(own_page.build(table, curves, labels, facts, profile, **shown))
 
 

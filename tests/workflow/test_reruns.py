@@ -291,7 +291,7 @@ FILES = {
     f"{MODULE}/labels/laws/checked.py": MECHANISMS,
     f"{MODULE}/audit/divergence.py": MECHANISMS,
     f"{MODULE}/audit/verdicts.py": NOTHING,
-    f"{MODULE}/accounting/labels_together/account.py": MECHANISMS,
+    f"{MODULE}/accounting/adaptive_composition/account.py": MECHANISMS,
     # One module draws both figures, so what one of them needs redraws the other.
     f"{MODULE}/accounting/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
     f"{MODULE}/papers/darrm/simulations.py": DRAWN,

@@ -90,7 +90,7 @@ _PUBLIC = {
     "release_statement": ("release.api", "release_statement"),
     "noise_scale": ("labels.noise_scale", "noise_scale"),
     "label_epsilon": ("labels.noise_scale", "label_epsilon"),
-    "label_loss_distribution": ("labels.exporting", "label_loss_distribution"),
+    "label_loss_distribution": ("labels.label_loss_distribution", "label_loss_distribution"),
     "score_epsilon": ("labels.scores", "score_epsilon"),
     "score_scale": ("labels.scores", "score_scale"),
     "draw_scores": ("labels.scores", "draw_scores"),

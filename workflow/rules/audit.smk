@@ -24,7 +24,7 @@ rule audit_mechanisms:
     params:
         code=fingerprint(
             "audit/audit_mechanisms.py",
-            also=[
+            data_files=[
                 "published/pate_table1.csv",
                 "published/dpbag_table6.csv",
                 "published/pate.yaml",

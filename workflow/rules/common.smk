@@ -33,17 +33,17 @@ os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/part
 from private_ensembles.run.changes import changed_part
 from private_ensembles.run.check import (
     check_or_exit,
-    filled,
+    fill_defaults,
     imported_sources,
     put_back_texts,
     sources,
-    standpoints,
+    list_base_folders,
 )
-from private_ensembles.release import own_keys, releasing
+from private_ensembles.release import own_keys, transaction
 from private_ensembles.run import (
     announce,
     fingerprint as fingerprints,
-    names_of_files as files,
+    file_names as files,
     targets,
 )
 from private_ensembles.labels import registry
@@ -53,14 +53,14 @@ from private_ensembles.training.teachers.slices import slice_names
 IMPORTED = not workflow.modifier.is_main_snakefile()
 if IMPORTED:
     told = imported_sources(f"{ROOT}/config.yaml", config)
-    config = filled(config, told[0][1])
+    config = fill_defaults(config, told[0][1])
 else:
     put_back_texts(config, getattr(workflow.config_settings, "config_args", None))
     told = sources(workflow.configfiles, workflow.config_settings.config)
 # Checked in place: scripts see plain values in `config`; rules ask `settings` for what they need.
 settings = check_or_exit(
     config,
-    standpoints(workflow.rundir, workflow.basedir if IMPORTED else ROOT),
+    list_base_folders(workflow.rundir, workflow.basedir if IMPORTED else ROOT),
     told,
     sorted(registry.entries()),
 )
@@ -98,9 +98,9 @@ def growing(mem_mb):
     return lambda wildcards, attempt: mem_mb * 2 ** (attempt - 1)
 
 
-def fingerprint(*script_and_modules, also=()):
+def fingerprint(*script_and_modules, data_files=()):
     """The hash of a rule's code, as a parameter: read only if a job of the rule is to be judged."""
-    found = functools.cache(lambda: fingerprints.fingerprint(*script_and_modules, also=also))
+    found = functools.cache(lambda: fingerprints.fingerprint(*script_and_modules, data_files=data_files))
     return lambda wildcards: found()
 
 

@@ -1,5 +1,5 @@
 # DaRRM: noise functions, released labels, and the tables and figures of the paper.
-from private_ensembles.base.numbers import NUMBER
+from private_ensembles.base.parameter_names import NUMBER
 from private_ensembles.papers.darrm import targets as darrm
 from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
 from private_ensembles.papers.darrm.section import ACCURACY_TABLES, LOSS_TABLES, SHAPE_FIGURES
@@ -53,7 +53,7 @@ rule optimize_gamma:
         f"results/darrm/gamma/{darrm.GAMMA_POINT}.json",
     params:
         code=fingerprint("darrm/optimize_gamma.py"),
-        point=files.point(darrm.GAMMA_POINT),
+        point=files.make_point_reader(darrm.GAMMA_POINT),
         solver=config["solver"],
     log:
         f"logs/optimize_gamma/{darrm.GAMMA_POINT}.log",
@@ -70,7 +70,7 @@ rule search_gnmax_sigma:
         f"results/darrm/privacy/{darrm.SIGMA_POINT}.csv",
     params:
         code=fingerprint("darrm/search_gnmax_sigma.py"),
-        point=files.point(darrm.SIGMA_POINT),
+        point=files.make_point_reader(darrm.SIGMA_POINT),
         search=lookup(within=config, dpath="darrm/sigma_search"),
     log:
         f"logs/search_gnmax_sigma/{darrm.SIGMA_POINT}.log",
@@ -96,7 +96,7 @@ use rule cast_votes as cast_darrm_votes with:
             )
         ],
     output:
-        darrm.votes(settings.darrm, "{dataset}").values(),
+        darrm.vote_files(settings.darrm, "{dataset}").values(),
     log:
         "logs/cast_darrm_votes/{dataset}.log",
     benchmark:
@@ -138,7 +138,7 @@ rule tabulate_label_accuracy:
     message:
         "Tabulating the accuracy of released labels, DaRRM's tables 1, 6, 8 and 10"
     input:
-        **{item: darrm.labels(settings.darrm, m) for item, m in ACCURACY.items()},
+        **{item: darrm.label_files(settings.darrm, m) for item, m in ACCURACY.items()},
     output:
         means=shown(
             "results/darrm/tables/{item}.csv", "accuracy", "DaRRM", "Accuracy", item=ACCURACY
@@ -183,7 +183,7 @@ rule tabulate_gnmax_sigma:
     message:
         "Tabulating GNMax's sigma, DaRRM's table4"
     input:
-        lambda wc: darrm.sigmas(settings.darrm, config["darrm"]["tables"]["table4"]),
+        lambda wc: darrm.sigma_files(settings.darrm, config["darrm"]["tables"]["table4"]),
     output:
         shown("results/darrm/tables/table4.csv", "sigma", "DaRRM", "Privacy"),
     params:
@@ -204,7 +204,7 @@ rule draw_gamma_shapes:
         "Drawing the shapes and errors of gamma, DaRRM's figures 2, 6, 7 and 8"
     input:
         **{
-            name: darrm.gammas(settings.darrm, shape_points(settings.darrm, name))
+            name: darrm.gamma_files(settings.darrm, shape_points(settings.darrm, name))
             for name in SHAPES
         },
     output:
@@ -322,8 +322,8 @@ rule draw_prior_shapes:
     message:
         "Drawing gammas optimised for different priors, DaRRM's figure9"
     input:
-        U=lambda wc: darrm.gammas(settings.darrm, prior_points(settings.darrm, "U")),
-        P=lambda wc: darrm.gammas(settings.darrm, prior_points(settings.darrm, "P")),
+        U=lambda wc: darrm.gamma_files(settings.darrm, prior_points(settings.darrm, "U")),
+        P=lambda wc: darrm.gamma_files(settings.darrm, prior_points(settings.darrm, "P")),
     output:
         png=shown("results/darrm/figures/figure9.png", "figure9", "DaRRM", "Noise functions"),
         pdf="results/darrm/figures/figure9.pdf",
@@ -349,7 +349,7 @@ rule solve_sweep:
         f"results/darrm/sweeps/{darrm.SWEEP_POINT}.json",
     params:
         code=fingerprint("darrm/solve_sweep.py"),
-        point=files.point(darrm.SWEEP_POINT),
+        point=files.make_point_reader(darrm.SWEEP_POINT),
         m=lambda wc: settings.darrm.sweeps.allowances(int(wc.K)),
         prior=lookup(within=config, dpath="darrm/sweeps/prior"),
         solver=config["solver"],
@@ -388,7 +388,7 @@ rule draw_sweeps:
     message:
         "Drawing the sweeps"
     input:
-        points=darrm.sweeps(settings.darrm),
+        points=darrm.sweep_files(settings.darrm),
         double_subsampling=collect(
             "results/darrm/sweeps/double_subsampling,K={K}.csv",
             K=lookup(within=config, dpath="darrm/sweeps/double_subsampling/K"),

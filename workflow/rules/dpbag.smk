@@ -56,7 +56,7 @@ rule account_bagging:
     message:
         "Accounting for labels of {wildcards.model} teachers on {wildcards.n} shards, split {wildcards.seed}"
     input:
-        lambda wc: dpbag.votes(settings.dpbag, **wc),
+        lambda wc: dpbag.vote_files(settings.dpbag, **wc),
     output:
         counts=f"results/dpbag/privacy/{{dataset}}/{BAGGING}.csv",
         costs=f"results/dpbag/costs/{{dataset}}/{BAGGING}.npz",
@@ -87,8 +87,8 @@ rule train_bagged_students:
         "Training students of {wildcards.model} teachers, split {wildcards.seed}"
     input:
         dataset="results/datasets/{dataset}.npz",
-        counts=lambda wc: dpbag.splits(settings.dpbag, "privacy", **wc),
-        costs=lambda wc: dpbag.splits(settings.dpbag, "costs", **wc),
+        counts=lambda wc: dpbag.split_files(settings.dpbag, "privacy", **wc),
+        costs=lambda wc: dpbag.split_files(settings.dpbag, "costs", **wc),
     output:
         "results/dpbag/students/{dataset}/model={model},seed={seed}.csv",
     params:
@@ -113,7 +113,7 @@ rule tabulate_student_accuracy:
     message:
         "Tabulating students of bagged teachers, DPBag's tables 5 and 7"
     input:
-        **{item: dpbag.students(settings.dpbag, of) for item, of in STUDENT_TABLES.items()},
+        **{item: dpbag.student_files(settings.dpbag, of) for item, of in STUDENT_TABLES.items()},
     output:
         means=shown(
             "results/dpbag/tables/{item}.csv",
@@ -139,7 +139,7 @@ rule tabulate_label_counts:
     message:
         "Tabulating labels that budgets buy, DPBag's tables 6 and 8"
     input:
-        **{item: settings.dpbag.label_counts(of) for item, of in LABEL_TABLES.items()},
+        **{item: settings.dpbag.label_count_files(of) for item, of in LABEL_TABLES.items()},
         affordable="results/dpbag/tables/labels.csv",
     output:
         means=shown(

@@ -17,7 +17,7 @@ use rule release_labels as release_nzc_labels with:
     message:
         "Asking LNMax and NZC for the labels of {wildcards.nzc_task}"
     input:
-        unpack(lambda wc: nzc.label_votes(settings.nzc, wc.nzc_task)),
+        unpack(lambda wc: nzc.label_vote_files(settings.nzc, wc.nzc_task)),
     output:
         table="results/nzc/labels/task={nzc_task}.csv",
         labels="results/nzc/labels/task={nzc_task}.npz",
@@ -26,7 +26,7 @@ use rule release_labels as release_nzc_labels with:
         paper="nzc",
         name="{nzc_task}",
         noise="reproducible",
-        settings=lambda wc: settings.nzc.labels(wc.nzc_task),
+        settings=lambda wc: settings.nzc.label_settings(wc.nzc_task),
     log:
         "logs/release_nzc_labels/task={nzc_task}.log",
     benchmark:
@@ -37,7 +37,7 @@ use rule account_votes as account_nzc_votes with:
     message:
         "Accounting for NZC's labels of {wildcards.nzc_task}: claimed and true"
     input:
-        unpack(lambda wc: nzc.label_votes(settings.nzc, wc.nzc_task)),
+        unpack(lambda wc: nzc.label_vote_files(settings.nzc, wc.nzc_task)),
     output:
         "results/nzc/privacy/task={nzc_task}.csv",
     params:
@@ -45,7 +45,7 @@ use rule account_votes as account_nzc_votes with:
         paper="nzc",
         name="{nzc_task}",
         noise="reproducible",
-        settings=lambda wc: settings.nzc.labels(wc.nzc_task),
+        settings=lambda wc: settings.nzc.label_settings(wc.nzc_task),
     log:
         "logs/account_nzc_votes/task={nzc_task}.log",
     benchmark:
@@ -72,7 +72,7 @@ use rule train_student as train_nzc_students with:
         aggregator=None,
         keep_student=False,
         remarks={"release": "not for release"},
-        settings=lambda wc: settings.nzc.student_of(wc.nzc_task),
+        settings=lambda wc: settings.nzc.student_settings(wc.nzc_task),
     log:
         "logs/train_nzc_students/task={nzc_task},seed={seed}.log",
     benchmark:
@@ -87,15 +87,15 @@ rule tabulate_nzc:
     message:
         "Tabulating students, labels and privacy, NZC's table1 and table2"
     input:
-        privacy=collect("results/nzc/privacy/task={task}.csv", task=settings.nzc.running()),
-        labels=collect("results/nzc/labels/task={task}.csv", task=settings.nzc.running()),
-        students=[nzc.students(settings.nzc, task) for task in settings.nzc.running()],
+        privacy=collect("results/nzc/privacy/task={task}.csv", task=settings.nzc.running_tasks()),
+        labels=collect("results/nzc/labels/task={task}.csv", task=settings.nzc.running_tasks()),
+        students=[nzc.student_files(settings.nzc, task) for task in settings.nzc.running_tasks()],
     output:
         students=shown("results/nzc/tables/table1.csv", "nzc_table1", "NZC"),
         labels=shown("results/nzc/tables/table2.csv", "nzc_table2", "NZC"),
     params:
         code=fingerprint("nzc/tabulate_nzc.py"),
-        tasks=settings.nzc.descriptions(settings.nzc.running()),
+        tasks=settings.nzc.descriptions(settings.nzc.running_tasks()),
     log:
         "logs/tabulate_nzc/tables.log",
     benchmark:
@@ -110,15 +110,15 @@ rule draw_nzc_ensembles:
     message:
         "Drawing accuracy and distances against the number of teachers, NZC's figure2"
     input:
-        [votes.values() for votes in nzc.votes(settings.nzc).values()],
+        [votes.values() for votes in nzc.vote_files(settings.nzc).values()],
     output:
         png=shown("results/nzc/figures/figure2.png", "nzc_figure2", "NZC"),
         pdf="results/nzc/figures/figure2.pdf",
         data="results/nzc/tables/figure2.csv",
     params:
         code=fingerprint("nzc/draw_nzc_ensembles.py"),
-        votes=nzc.votes(settings.nzc),
-        tasks=settings.nzc.ensembles(settings.nzc.running()),
+        votes=nzc.vote_files(settings.nzc),
+        tasks=settings.nzc.ensembles(settings.nzc.running_tasks()),
         distances=lookup(within=config, dpath="nzc/distances"),
     log:
         "logs/draw_nzc_ensembles/figure2.log",

@@ -17,7 +17,7 @@ rule account_votes:
     message:
         "Accounting for PATE's labels of {wildcards.task}: data-dependent, sanitised, data-independent"
     input:
-        votes=lambda wc: pate.task_votes(settings.pate, wc.task),
+        votes=lambda wc: pate.task_vote_file(settings.pate, wc.task),
     output:
         "results/pate/privacy/task={task}.csv",
     params:
@@ -41,7 +41,7 @@ use rule release_labels as release_pate_labels with:
     message:
         "Asking PATE's teachers of {wildcards.task} for labels"
     input:
-        votes=lambda wc: pate.task_votes(settings.pate, wc.task),
+        votes=lambda wc: pate.task_vote_file(settings.pate, wc.task),
     output:
         table="results/pate/labels/task={task}.csv",
         labels="results/pate/labels/task={task}.npz",
@@ -49,7 +49,7 @@ use rule release_labels as release_pate_labels with:
         code=fingerprint("darrm/release_labels.py", "private_ensembles.papers.pate.experiment"),
         paper="pate",
         name="{task}",
-        settings=lambda wc: settings.pate.answers(wc.task),
+        settings=lambda wc: settings.pate.answer_settings(wc.task),
     log:
         "logs/release_pate_labels/task={task}.log",
     benchmark:
@@ -115,18 +115,18 @@ rule tabulate_students:
     message:
         "Tabulating utility and privacy of students, and sanitised privacy costs, PATE's table1 and table2"
     input:
-        privacy=collect("results/pate/privacy/task={task}.csv", task=settings.pate.running()),
-        labels=collect("results/pate/labels/task={task}.csv", task=settings.pate.running()),
-        students=[pate.students(settings.pate, task) for task in pate.student_tasks(settings.pate)],
+        privacy=collect("results/pate/privacy/task={task}.csv", task=settings.pate.running_tasks()),
+        labels=collect("results/pate/labels/task={task}.csv", task=settings.pate.running_tasks()),
+        students=[pate.student_files(settings.pate, task) for task in pate.student_tasks(settings.pate)],
         baselines=[
-            pate.baselines(settings.pate, task) for task in pate.student_tasks(settings.pate)
+            pate.baseline_files(settings.pate, task) for task in pate.student_tasks(settings.pate)
         ],
     output:
         table1=shown("results/pate/tables/table1.csv", "pate_table1", "PATE", "Students"),
         table2=shown("results/pate/tables/table2.csv", "pate_table2", "PATE", "Privacy"),
     params:
         code=fingerprint("pate/tabulate_students.py"),
-        tasks=settings.pate.descriptions(settings.pate.running()),
+        tasks=settings.pate.descriptions(settings.pate.running_tasks()),
     log:
         "logs/tabulate_students/table1.log",
     benchmark:
@@ -150,7 +150,7 @@ rule check_printed_arithmetic:
     params:
         code=fingerprint(
             "pate/check_printed_arithmetic.py",
-            also=["published/pate_*.csv", "published/pate.yaml"],
+            data_files=["published/pate_*.csv", "published/pate.yaml"],
         ),
     log:
         "logs/check_printed_arithmetic/printed_arithmetic.log",
@@ -165,7 +165,7 @@ rule draw_students:
     message:
         "Drawing students, privacy and consensus, PATE's figure1"
     input:
-        unpack(lambda wc: pate.students_figure(settings.pate, pate.figure1_task(settings.pate))),
+        unpack(lambda wc: pate.figure1_files(settings.pate, pate.figure1_task(settings.pate))),
     output:
         png=shown("results/pate/figures/figure1.png", "pate_figure1", "PATE", "Students"),
         pdf="results/pate/figures/figure1.pdf",
@@ -173,7 +173,7 @@ rule draw_students:
     params:
         code=fingerprint("pate/draw_students.py"),
         task=pate.figure1_task(settings.pate),
-        settings=lambda wc: settings.pate.students_figure(pate.figure1_task(settings.pate)),
+        settings=lambda wc: settings.pate.figure1_settings(pate.figure1_task(settings.pate)),
     log:
         "logs/draw_students/figure1.log",
     benchmark:
@@ -187,14 +187,14 @@ rule compare_noise:
     message:
         "Comparing Laplace and Gaussian noise, PATE's figure4"
     input:
-        votes=pate.synthetic_votes(settings.pate, "figure4"),
+        votes=pate.synthetic_vote_files(settings.pate, "figure4"),
     output:
         png=shown("results/pate/figures/figure4.png", "pate_figure4", "PATE", "Mechanisms"),
         pdf="results/pate/figures/figure4.pdf",
         data="results/pate/tables/figure4.csv",
     params:
         code=fingerprint("pate/compare_noise.py"),
-        settings=settings.pate.with_orders("figure4"),
+        settings=settings.pate.figure_settings("figure4"),
     log:
         "logs/compare_noise/figure4.log",
     benchmark:
@@ -209,7 +209,7 @@ rule draw_threshold_effects:
     message:
         "Drawing what the noisy threshold does, PATE's figure5"
     input:
-        votes=pate.synthetic_votes(settings.pate, "figure5"),
+        votes=pate.synthetic_vote_files(settings.pate, "figure5"),
     output:
         png=shown("results/pate/figures/figure5.png", "pate_figure5", "PATE", "Mechanisms"),
         pdf="results/pate/figures/figure5.pdf",
@@ -219,7 +219,7 @@ rule draw_threshold_effects:
         ),
     params:
         code=fingerprint("pate/draw_threshold_effects.py"),
-        settings=settings.pate.with_orders("figure5"),
+        settings=settings.pate.figure_settings("figure5"),
     log:
         "logs/draw_threshold_effects/figure5.log",
     benchmark:

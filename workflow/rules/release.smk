@@ -7,7 +7,7 @@
 # it took may tell something about the votes.
 OWN = files.own_votes(settings)
 BATCH = files.session_batch(settings)
-STATED = files.stated(settings)
+STATED = files.own_input_files(settings)
 PAID = update if settings.noise == "secure" else str
 
 
@@ -28,7 +28,7 @@ rule apply_votes:
     params:
         code=fingerprint(
             "release/apply_votes.py",
-            also=["report/page.css", "report/page.js", *templates("page", "pieces", "own")],
+            data_files=["report/page.css", "report/page.js", *templates("page", "pieces", "own")],
         ),
         ensemble=config["own"]["ensemble"],
         budget=config["own"]["budget"],

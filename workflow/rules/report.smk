@@ -16,14 +16,14 @@ rule compare_published:
     input:
         tables=targets.table_files(settings),
         others=targets.other_tables(settings),
-        datasets=list(targets.counted(settings).values()),
+        datasets=list(targets.counted_dataset_files(settings).values()),
     output:
         shown("results/fidelity.csv", "fidelity", "Comparison"),
     params:
-        code=fingerprint("report/compare_published.py", also=["published/*"]),
+        code=fingerprint("report/compare_published.py", data_files=["published/*"]),
         data=config["data"],
         settings=targets.claims(settings),
-        datasets=targets.counted(settings),
+        datasets=targets.counted_dataset_files(settings),
         sizes=targets.sizes(settings),
     log:
         "logs/compare_published/fidelity.log",
@@ -47,7 +47,7 @@ rule build_index:
     params:
         code=fingerprint(
             "report/build_index.py",
-            also=[
+            data_files=[
                 "report/*",
                 PAGES,
                 "published/*.yaml",
@@ -70,15 +70,15 @@ rule publish_docs:
     message:
         "Copying tables and figures into docs/"
     input:
-        **targets.published(settings),
+        **targets.published_files(settings),
         fidelity="results/fidelity.csv",
     output:
-        **files.docs(targets.published(settings)),
+        **files.docs(targets.published_files(settings)),
         fidelity="docs/fidelity.csv",
         configuration="docs/configuration.yaml",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
     params:
-        code=fingerprint("report/publish_docs.py", also=["report/sections.yaml", PAGES]),
+        code=fingerprint("report/publish_docs.py", data_files=["report/sections.yaml", PAGES]),
         papers=config["papers"],
         configuration=lambda wildcards: changed_part(config),
     log:

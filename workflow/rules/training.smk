@@ -44,7 +44,7 @@ rule prepare_dataset:
     params:
         code=fingerprint("training/prepare_dataset.py"),
         dataset="{dataset}",
-        settings=lambda wc: settings.datasets.preparation(wc.dataset),
+        settings=lambda wc: settings.datasets.preparation_settings(wc.dataset),
         sha256=lambda wc: settings.datasets.checksums(wc.dataset),
         stand_in=lambda wc: settings.datasets[wc.dataset].stand_in,
         seed=config["seed"],
@@ -76,7 +76,7 @@ rule train_teachers:
         # Plain teachers have no noise of their own.
         noise=lambda wc: config["noise"] if wc.kind == "private" else "reproducible",
         backend=lookup(within=config, dpath="teachers/backend"),
-        settings=lambda wc: settings.training(wc.dataset, wc.kind, int(wc.K)),
+        settings=lambda wc: settings.training_parameters(wc.dataset, wc.kind, int(wc.K)),
         device=config["device"],
     log:
         "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.log",

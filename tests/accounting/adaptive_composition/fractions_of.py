@@ -6,14 +6,16 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from private_ensembles.accounting.labels_together.families import two_classes
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    two_class_dominating_pairs,
+)
 from tests.accounting.adversaries import UNIT, both_orders
 
 
 def table(teachers, scale):
     """GNMax's family in two classes, of probabilities that floats hold exactly and that add up."""
     ones = np.round(ndtr((2 * np.arange(teachers + 1) - teachers) / (scale * math.sqrt(2))) * UNIT)
-    return two_classes(ones / UNIT, 1 - ones / UNIT, error=0.0)
+    return two_class_dominating_pairs(ones / UNIT, 1 - ones / UNIT, relative_error=0.0)
 
 
 def fractions(family):

@@ -6,14 +6,16 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from private_ensembles.accounting.labels_together.account import curve
-from private_ensembles.accounting.labels_together.families import two_classes
-from private_ensembles.accounting.labels_together.scales import least_scale_of_curves
+from private_ensembles.accounting.adaptive_composition.account import privacy_curve
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    two_class_dominating_pairs,
+)
+from private_ensembles.accounting.adaptive_composition.scales import least_scale_of_curves
 
 
 def gnmax(teachers, scale):
     margins = (2 * np.arange(teachers + 1) - teachers) / (scale * math.sqrt(2))
-    return two_classes(ndtr(margins), ndtr(-margins))
+    return two_class_dominating_pairs(ndtr(margins), ndtr(-margins))
 
 
 def least_scale(family_of, labels, epsilon, delta, start):
@@ -21,7 +23,7 @@ def least_scale(family_of, labels, epsilon, delta, start):
 
     def curve_of(scale, points):
         options = {"fineness": points, "lower": False, "least": epsilon}
-        return curve(family_of(scale), labels, epsilon, delta, **options)
+        return privacy_curve(family_of(scale), labels, epsilon, delta, **options)
 
     return least_scale_of_curves(curve_of, labels, epsilon, delta, start)
 

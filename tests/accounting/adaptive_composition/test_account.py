@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.labels_together.account import (
+from private_ensembles.accounting.adaptive_composition.account import (
     Bounds,
-    Curve,
+    PrivacyCurve,
     adaptive_epsilon,
-    curve,
+    privacy_curve,
 )
-from private_ensembles.accounting.labels_together.families import Pairs, two_classes
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    NeighbourPairs,
+    two_class_dominating_pairs,
+)
+from private_ensembles.accounting.composition import optimal_composition
+from private_ensembles.accounting.gaussian import gaussian_delta
+from tests.accounting.adaptive_composition.labels import gnmax, least_gnmax
 from tests.accounting.adversaries import bounds_at
-from tests.accounting.labels_together.labels import gnmax, least_gnmax
 
 
 @pytest.mark.parametrize("labels", [1, 7, 100])
@@ -26,8 +29,10 @@ from tests.accounting.labels_together.labels import gnmax, least_gnmax
 def test_randomised_response_costs_what_optimal_composition_says(labels, delta):
     """And never less; the largest loss lies on the grid, so that nothing is lost to it."""
     epsilon = math.log(3)
-    exact = optimal_homogeneous(epsilon, 0.0, labels, delta).epsilon
-    found = adaptive_epsilon(two_classes([0.25, 0.75], error=2**-50), labels, delta)
+    exact = optimal_composition(epsilon, 0.0, labels, delta).epsilon
+    found = adaptive_epsilon(
+        two_class_dominating_pairs([0.25, 0.75], relative_error=2**-50), labels, delta
+    )
     assert found.lower <= exact <= found.upper * (1 + 1e-12)
     assert found.upper == pytest.approx(exact, rel=1e-6)
     assert found.lower == pytest.approx(exact, rel=1e-6)
@@ -49,7 +54,7 @@ def test_no_pair_played_over_and_over_costs_more():
     family = gnmax(51, least_gnmax(51, labels, epsilon, delta, 0.82 * 28.20))
     counts = np.arange(labels + 1)
     dearest = 0.0
-    for first, second in zip(*family.pairs(), strict=True):
+    for first, second in zip(*family.attainable_pairs(), strict=True):
         logs = counts * np.log(second[1] / first[1])
         logs += (labels - counts) * np.log(second[0] / first[0])
         gain = np.maximum(-np.expm1(epsilon + logs), 0.0)
@@ -63,7 +68,7 @@ def test_the_worst_strategy_found_stays_below_the_bound_when_it_is_played():
     """Monte-Carlo at 100 labels: Clopper and Pearson's interval of the played strategy's delta."""
     labels, teachers, epsilon, plays = 100, 21, 1.0, 100_000
     family = gnmax(teachers, 40.0)
-    first, second = (rows[:, 1] for rows in family.pairs())  # Pr[label 1]
+    first, second = (rows[:, 1] for rows in family.attainable_pairs())  # Pr[label 1]
     wins = np.log(second / first)
     misses = np.log((1 - second) / (1 - first))
     # A policy by backward induction on a rough grid of ln x, the nearest point taken.
@@ -112,10 +117,10 @@ def test_the_curve_of_one_label_is_above_its_pairs_and_as_good_as_on_them(least)
     """In any number of classes, with kernels and without; each point by fractions of the floats."""
     rng = np.random.default_rng(3)
     first, second = rng.dirichlet(np.ones(4), 5), rng.dirichlet(np.ones(4), 5)
-    found = curve(Pairs(first, second), 1, 1.0, 1e-3, least=least)
-    asked = found.above < 1
+    found = privacy_curve(NeighbourPairs(first, second), 1, 1.0, 1e-3, least=least)
+    asked = found.upper < 1
     assert asked.sum() >= 3
-    for log, above in zip(found.logs[asked].tolist(), found.above[asked].tolist(), strict=True):
+    for log, above in zip(found.epsilons[asked].tolist(), found.upper[asked].tolist(), strict=True):
         t = Fraction(mpmath.nstr(mpmath.exp(mpmath.mpf(log)), 30))
         both = (first, second), (second, first)
         most = max(
@@ -127,7 +132,7 @@ def test_the_curve_of_one_label_is_above_its_pairs_and_as_good_as_on_them(least)
 
 
 def test_labels_that_tell_nothing_cost_nothing():
-    family = two_classes([0.25, 0.25])
+    family = two_class_dominating_pairs([0.25, 0.25])
     assert adaptive_epsilon(family, 100, 1e-6).upper <= 1e-6
     assert bounds_at(family, 100, 0.5).upper <= 1e-10
     assert bounds_at(family, 100, 0.0).upper <= 1e-6
@@ -135,13 +140,13 @@ def test_labels_that_tell_nothing_cost_nothing():
 
 def test_losses_without_bound_use_delta_up():
     exact = 1 - (1 - 2.0**-7) ** 3
-    family = two_classes([0.0, 2.0**-7], error=0.0)
+    family = two_class_dominating_pairs([0.0, 2.0**-7], relative_error=0.0)
     found = bounds_at(family, 3, 0.5)
     assert found.lower <= exact * (1 + 1e-12)
     assert exact <= found.upper * (1 + 1e-12)
     assert found.upper <= exact * (1 + 1e-6)
     assert adaptive_epsilon(family, 3, 2.0**-7).upper == math.inf
-    apart = Pairs(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
+    apart = NeighbourPairs(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
     assert adaptive_epsilon(apart, 3, 0.1) == Bounds(0.0, math.inf)
     assert bounds_at(apart, 3, 3.0).upper == 1
 
@@ -149,7 +154,7 @@ def test_losses_without_bound_use_delta_up():
 @pytest.mark.parametrize(("labels", "delta"), [(2, 1e-5), (1, 1e-8), (5, 1e-8)])
 def test_a_rare_and_large_loss_is_found_beyond_the_first_guess(labels, delta):
     """ln 10^4 with a chance of 1 % each: far more than the losses' standard deviation foretells."""
-    found = adaptive_epsilon(two_classes([1e-6, 0.01]), labels, delta)
+    found = adaptive_epsilon(two_class_dominating_pairs([1e-6, 0.01]), labels, delta)
     assert found.lower <= found.upper <= found.lower * (1 + 2e-3)
     # So many labels with the large loss come with a chance above delta, one more does not.
     times = int((binom.sf(np.arange(labels), labels, 0.01) > delta).sum())
@@ -157,7 +162,7 @@ def test_a_rare_and_large_loss_is_found_beyond_the_first_guess(labels, delta):
 
 
 def test_beyond_its_ends_a_curve_says_what_is_certain():
-    found = curve(gnmax(21, 6.0), 5, 1.5, 1e-4)
+    found = privacy_curve(gnmax(21, 6.0), 5, 1.5, 1e-4)
     assert found.epsilon(0.9999) == 0.0
     assert found.epsilon(0.0) == math.inf
     assert found.least_epsilon(0.9999) == 0.0
@@ -171,7 +176,7 @@ def test_beyond_its_ends_a_curve_says_what_is_certain():
 def test_a_line_below_a_curve_is_read_below_itself_to_the_last_digit(value, slope):
     """Steep and flat lines, at their own point and beside it, against many digits."""
     logs = np.array([0.0, 0.25])
-    found = Curve(logs, np.ones(2), np.array([value, 0.0]), np.array([slope, 0.0]))
+    found = PrivacyCurve(logs, np.ones(2), np.array([value, 0.0]), np.array([slope, 0.0]))
     with mpmath.workdps(50):
         height, fall = mpmath.mpf(value), -mpmath.mpf(slope)
         for less in (0.0, 2.0**-50, 1e-9, 0.3):

@@ -6,11 +6,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.labels_together import hockey_sticks
-from private_ensembles.accounting.labels_together.backward_induction import (
+from private_ensembles.accounting.adaptive_composition import hockey_sticks
+from private_ensembles.accounting.adaptive_composition.backward_induction import (
     Grid,
-    values_above,
-    values_below,
+    value_lower_lines,
+    value_upper_bounds,
 )
 from tests.accounting.adversaries import (
     both_orders,
@@ -40,9 +40,9 @@ def test_every_point_of_the_grid_lies_between_its_bounds(seed, labels):
     step = float(10 ** rng.uniform(-2, 0))
     grid = Grid(step, -5, 16)
     t = hockey_sticks.thresholds(step, 12)
-    kernels = hockey_sticks.kernels(hockey_sticks.excesses(first, second, t), step)
-    above = values_above(kernels, grid, labels)
-    below, slopes = values_below(first, second, grid, labels)
+    kernels = hockey_sticks.kernels(hockey_sticks.hockey_stick_divergences(first, second, t), step)
+    above = value_upper_bounds(kernels, grid, labels)
+    below, slopes = value_lower_lines(first, second, grid, labels)
     for place in rng.choice(grid.size, 5, replace=False).tolist():
         with mpmath.workdps(60):
             low, high = power(mpmath.mpf(step) * (grid.lowest + place))
@@ -68,12 +68,14 @@ def test_bounds_at_few_points_are_no_less_than_those_at_all_and_close(labels, wa
     t = hockey_sticks.thresholds(step, reach)
     base = rng.uniform(0.4, 0.6, 5)
     first, second = (np.stack([p, 1 - p], axis=1) for p in (base, base + 0.01))
-    rows = np.concatenate([hockey_sticks.excesses(*pair, t) for pair in both(first, second)])
+    rows = np.concatenate(
+        [hockey_sticks.hockey_stick_divergences(*pair, t) for pair in both(first, second)]
+    )
     kernels, grid = hockey_sticks.kernels(rows, step), Grid(step, -100, 200)
-    for before in (None, values_above(kernels, grid, 3)):
+    for before in (None, value_upper_bounds(kernels, grid, 3)):
         given = before if before is None else before.copy()
-        every = values_above(kernels, grid, labels, given)
-        found = values_above(kernels, grid, labels, before, wanted, wide)
+        every = value_upper_bounds(kernels, grid, labels, given)
+        found = value_upper_bounds(kernels, grid, labels, before, wanted, wide)
         assert (found >= every * (1 - 1e-12)).all()
         if labels:
             outside = np.ones(grid.size, dtype=bool)
@@ -91,8 +93,8 @@ def test_bounds_meet_as_the_grid_becomes_finer():
         step = 1 / points
         grid = Grid(step, -4 * points, 8 * points)
         t = hockey_sticks.thresholds(step, 2 * points)
-        kernels = hockey_sticks.kernels(hockey_sticks.excesses(*pairs, t), step)
-        above, (below, _) = values_above(kernels, grid, 5), values_below(*pairs, grid, 5)
+        kernels = hockey_sticks.kernels(hockey_sticks.hockey_stick_divergences(*pairs, t), step)
+        above, (below, _) = value_upper_bounds(kernels, grid, 5), value_lower_lines(*pairs, grid, 5)
         gaps.append((above - below)[4 * points])
     assert gaps[0] > gaps[1] > gaps[2] > 0
     assert gaps[2] < gaps[0] / 6
@@ -101,9 +103,9 @@ def test_bounds_meet_as_the_grid_becomes_finer():
 def test_nothing_is_charged_for_laws_that_are_equal():
     rows = np.array([[0.25, 0.75]])
     kernels = hockey_sticks.kernels(
-        hockey_sticks.excesses(rows, rows, hockey_sticks.thresholds(0.1, 5)), 0.1
+        hockey_sticks.hockey_stick_divergences(rows, rows, hockey_sticks.thresholds(0.1, 5)), 0.1
     )
-    above = values_above(kernels, Grid(0.1, -10, 21), 100)
+    above = value_upper_bounds(kernels, Grid(0.1, -10, 21), 100)
     exact = np.maximum(-np.expm1(0.1 * np.arange(-10, 11)), 0)
     assert (above >= exact).all()
     assert above == pytest.approx(exact, abs=1e-10)

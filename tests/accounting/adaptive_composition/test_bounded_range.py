@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting.labels_together import bounded_range
-from private_ensembles.accounting.labels_together.bounded_range import (
+from private_ensembles.accounting.adaptive_composition import bounded_range
+from private_ensembles.accounting.adaptive_composition.bounded_range import (
     curve_of_draws,
     epsilon_of_draws,
     largest_range,
@@ -100,7 +100,7 @@ def test_both_bounds_hold_the_best_composition_that_is_not_adaptive(range_, draw
     assert found.lower <= found.upper <= 1.02 * found.lower + 0.01 * range_
     with mpmath.workdps(40):
         for low in np.array([0.01, 0.3, 0.5, 0.6, 0.9, 0.99]) * range_:
-            of_pair = bounded_range._of_one_pair(range_, low, draws, delta)
+            of_pair = bounded_range._repeated_pair_epsilon(range_, low, draws, delta)
             reached = optimal_delta(range_, draws, of_pair, low)
             if of_pair:
                 assert delta <= reached <= delta * 1.2  # near an end it is steep

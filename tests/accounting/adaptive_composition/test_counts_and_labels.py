@@ -8,24 +8,27 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.labels_together.backward_induction import Grid
-from private_ensembles.accounting.labels_together.counts_and_labels import (
-    LabelsAlone,
+from private_ensembles.accounting.adaptive_composition.backward_induction import Grid
+from private_ensembles.accounting.adaptive_composition.counts_and_labels import (
+    LabelValueBounds,
     NoisyCounts,
+    bound_label_values,
     joint_epsilon,
-    labels_alone,
 )
-from private_ensembles.accounting.labels_together.families import Pairs, two_classes
-from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    NeighbourPairs,
+    two_class_dominating_pairs,
+)
+from private_ensembles.accounting.adaptive_composition.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.gaussian import gaussian_delta
+from tests.accounting.adaptive_composition.labels import gnmax
 from tests.accounting.adversaries import bounds_at, random_rows
-from tests.accounting.labels_together.labels import gnmax
 
 
 def joint_delta(family, labels, counts, epsilon, **options):
     """An upper bound on the delta of labels and counts at an epsilon."""
-    alone = labels_alone(family, labels, epsilon, 1e-9, width=counts.mu, **options)
-    return alone.beside(counts, 1e-9, epsilon).delta(epsilon)
+    alone = bound_label_values(family, labels, epsilon, 1e-9, width=counts.mu, **options)
+    return alone.privacy_curve_with_counts(counts, 1e-9, epsilon).delta(epsilon)
 
 
 def lattice_law(sigma):
@@ -64,7 +67,7 @@ def test_no_order_of_counts_and_labels_costs_more_than_the_bound(seed, counts, l
     rows = random_rows(rng, 2, 3)
     while min(rows[0].min(), rows[1].min()) < 1e-6:
         rows = random_rows(rng, 2, 3)
-    family = Pairs(*rows)
+    family = NeighbourPairs(*rows)
     both = list(zip(*rows, strict=True)) + list(zip(*rows[::-1], strict=True))
     sigma = float(rng.uniform(0.7, 2.0))
     first, second = lattice_law(sigma)
@@ -116,13 +119,13 @@ def test_thresholds_whose_bits_alone_are_seen_cost_less(
 def test_without_labels_the_gaussian_condition_is_left(mu):
     counts = NoisyCounts(49, 7 / mu)
     grid = Grid(mu / 40, -400, 1000)
-    nothing = LabelsAlone(grid, np.maximum(-np.expm1(grid.logs()), 0.0))
+    nothing = LabelValueBounds(grid, np.maximum(-np.expm1(grid.logs()), 0.0))
     for epsilon in (0.0, 0.3 * mu, 2 * mu, 4 * mu):
         with mpmath.workdps(50):
             e, m = mpmath.mpf(epsilon), mpmath.mpf(7) / mpmath.mpf(7 / mu)
             exact = mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
         for delta in (1e-3, 1e-9):  # the losses that it follows are those that matter
-            found = nothing.beside(counts, delta).delta(epsilon)
+            found = nothing.privacy_curve_with_counts(counts, delta).delta(epsilon)
             assert exact <= found <= float(exact) * 1.001 + delta * 2e-4
 
 
@@ -164,7 +167,7 @@ def test_epsilon_and_delta_are_read_off_one_curve():
         epsilon = joint_epsilon(family, 20, counts, delta)
         assert joint_delta(family, 20, counts, epsilon) <= delta * (1 + 1e-3)
         assert joint_delta(family, 20, counts, 0.99 * epsilon) > delta
-    apart = Pairs(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
+    apart = NeighbourPairs(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
     assert joint_epsilon(apart, 1, counts, 1e-3) == math.inf
     assert joint_delta(apart, 1, counts, 1.0) == 1
 
@@ -172,26 +175,29 @@ def test_epsilon_and_delta_are_read_off_one_curve():
 @pytest.mark.parametrize("lattice", [False, True])
 def test_the_least_sigma_beside_labels_keeps_the_budget(lattice):
     family, budget = gnmax(21, 25.0), (1.0, 1e-5)
-    alone = labels_alone(family, 30, *budget, width=0.3)
+    alone = bound_label_values(family, 30, *budget, width=0.3)
     for start in (1.0, 80.0, 1e4):
         sigma = alone.least_sigma(NoisyCounts(200, start, lattice), *budget)
-        assert alone.beside(NoisyCounts(200, sigma, lattice), 1e-5).delta(1.0) <= 1e-5
+        assert (
+            alone.privacy_curve_with_counts(NoisyCounts(200, sigma, lattice), 1e-5).delta(1.0)
+            <= 1e-5
+        )
         less = NoisyCounts(200, 0.999 * sigma, lattice)
-        assert alone.beside(less, 1e-5).delta(1.0) > 1e-5
-    dear = labels_alone(gnmax(21, 5.0), 30, *budget)
+        assert alone.privacy_curve_with_counts(less, 1e-5).delta(1.0) > 1e-5
+    dear = bound_label_values(gnmax(21, 5.0), 30, *budget)
     assert dear.least_sigma(NoisyCounts(200, 80.0), *budget) == math.inf
 
 
 @pytest.mark.parametrize("lattice", [False, True])
 def test_counts_that_move_by_more_need_as_much_more_noise(lattice):
-    few, many = NoisyCounts(200, 80.0, lattice), NoisyCounts(200, 240.0, lattice, moved=3)
+    few, many = NoisyCounts(200, 80.0, lattice), NoisyCounts(200, 240.0, lattice, group_size=3)
     assert many.mu == pytest.approx(few.mu)
     assert float(many.deltas(0.5)) == pytest.approx(float(few.deltas(0.5)), rel=1e-2)
-    alone = labels_alone(gnmax(21, 25.0), 30, 1.0, 1e-5, width=0.3)
+    alone = bound_label_values(gnmax(21, 25.0), 30, 1.0, 1e-5, width=0.3)
     sigma = alone.least_sigma(few, 1.0, 1e-5)
     assert alone.least_sigma(many, 1.0, 1e-5) == pytest.approx(3 * sigma, rel=1e-3)
     with pytest.raises(ValueError, match="moved = 0"):
-        NoisyCounts(200, 80.0, moved=0)
+        NoisyCounts(200, 80.0, group_size=0)
 
 
 def test_pates_mnist_row_costs_a_fifth_less_than_its_counts():
@@ -206,13 +212,16 @@ def test_lattice_counts_of_little_noise_are_charged_as_such():
     """Counts of sigma = 0.4, whose lattice costs another delta than continuous noise."""
     first, second = lattice_law(0.4)
     grid = Grid(0.02, -400, 1000)
-    nothing = LabelsAlone(grid, np.maximum(-np.expm1(grid.logs()), 0.0))
+    nothing = LabelValueBounds(grid, np.maximum(-np.expm1(grid.logs()), 0.0))
     for epsilon in (1.0, 4.0, 8.0):
         exact = float(dearest([[(first, second)]], (2,), y_of(epsilon))[0])
         continuous, lattice = (NoisyCounts(2, 0.4, on) for on in (False, True))
-        found = nothing.beside(lattice, 1e-6).delta(epsilon)
+        found = nothing.privacy_curve_with_counts(lattice, 1e-6).delta(epsilon)
         assert exact * (1 - 1e-9) <= found <= 1.01 * exact
-        assert abs(nothing.beside(continuous, 1e-6).delta(epsilon) / exact - 1) > 0.02
+        assert (
+            abs(nothing.privacy_curve_with_counts(continuous, 1e-6).delta(epsilon) / exact - 1)
+            > 0.02
+        )
 
 
 def y_of(epsilon):
@@ -222,19 +231,19 @@ def y_of(epsilon):
 def test_counts_alone_cost_no_less_at_the_grids_low_end():
     """Kernels look beyond the grid there, where what is known of the labels is a chord's end."""
     counts, grid = NoisyCounts(49, 9.0), Grid(0.02, -12, 200)
-    nothing = LabelsAlone(grid, -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + 1e-15))
-    found = nothing.beside(counts, 1e-9)
-    exact = gaussian_delta(counts.mu, found.logs)
-    assert (found.above >= exact * (1 - 1e-12)).all()
-    assert (found.above <= exact + 1e-3).all()
+    nothing = LabelValueBounds(grid, -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + 1e-15))
+    found = nothing.privacy_curve_with_counts(counts, 1e-9)
+    exact = gaussian_delta(counts.mu, found.epsilons)
+    assert (found.upper >= exact * (1 - 1e-12)).all()
+    assert (found.upper <= exact + 1e-3).all()
 
 
 @pytest.mark.parametrize("sigma", [4.0, 30.0, 400.0])
 @pytest.mark.parametrize("at", [0.5, 3.0, 8.0])
 def test_epsilon_that_is_looked_for_from_above_is_that_of_the_whole_curve(sigma, at):
-    label = two_classes(np.linspace(0.2, 0.8, 12))
-    alone = labels_alone(label, 5, at, 1e-4, width=1.0)
+    label = two_class_dominating_pairs(np.linspace(0.2, 0.8, 12))
+    alone = bound_label_values(label, 5, at, 1e-4, width=1.0)
     counts = NoisyCounts(20, sigma)
-    whole = alone.beside(counts, 1e-4)
+    whole = alone.privacy_curve_with_counts(counts, 1e-4)
     kept = whole.delta(at) <= 1e-4
     assert alone.epsilon(counts, 1e-4, at) == (whole.epsilon(1e-4) if kept else math.inf)

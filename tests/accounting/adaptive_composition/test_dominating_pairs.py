@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import bounded_range_pairs, pure_pair
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    bounded_range_pairs,
+    pure_pair,
+)
+from private_ensembles.accounting.composition import optimal_composition
 from tests.accounting.adversaries import (
     both_orders,
     bounds_at,
@@ -149,7 +152,7 @@ def test_the_exponential_mechanism_costs_what_optimal_composition_of_its_range_s
 
 def test_the_pair_of_pure_privacy_composes_optimally():
     labels, delta = 30, 1e-5
-    most = optimal_homogeneous(0.2, 0.0, labels, delta).epsilon
+    most = optimal_composition(0.2, 0.0, labels, delta).epsilon
     found = adaptive_epsilon(pure_pair(0.2), labels, delta)
     assert most * (1 - 1e-9) <= found.upper <= 1.005 * most
 

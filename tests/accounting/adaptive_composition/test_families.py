@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from private_ensembles.accounting.labels_together import families, hockey_sticks
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import Pairs, of_table
+from private_ensembles.accounting.adaptive_composition import dominating_pairs, hockey_sticks
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    NeighbourPairs,
+    dominating_pairs_from_table,
+)
 from private_ensembles.base.laplace_tail import difference_tail
 
 
@@ -31,24 +34,26 @@ def test_a_shortened_table_lies_above_every_pair_of_the_whole_one(
     monkeypatch, table_of, teachers, scale
 ):
     """Mixtures of rows: any one of them, and the two of what is negligible at half each."""
-    monkeypatch.setattr(families, "MANY_TEACHERS", 10)
-    monkeypatch.setattr(families, "_MOST_LISTED", 40)
-    monkeypatch.setattr(families, "_AT_ONCE", 500)
+    monkeypatch.setattr(dominating_pairs, "MANY_TEACHERS", 10)
+    monkeypatch.setattr(dominating_pairs, "_MOST_LISTED", 40)
+    monkeypatch.setattr(dominating_pairs, "_AT_ONCE", 500)
     table = table_of(teachers, scale)
     t = np.exp(np.linspace(-30, 30, 121))
     negligible = 1e-9
-    short = of_table(table, 1e-12, 1e-300, negligible=negligible)
-    found = short.excesses(t)
+    short = dominating_pairs_from_table(table, 1e-12, 1e-300, negligible=negligible)
+    found = short.hockey_stick_divergences(t)
     assert len(found) < 2 * teachers / 3
     pairs = [(table[:-1], table[1:]), (table[1:], table[:-1])]
-    exact = np.concatenate([hockey_sticks.excesses(*pair, t) for pair in pairs])
+    exact = np.concatenate([hockey_sticks.hockey_stick_divergences(*pair, t) for pair in pairs])
     mean = negligible * np.minimum(1, t)
     for row in exact:
         above = (found >= row * (1 - 1e-11)).all(axis=1).any()
         assert above or (row <= mean * (1 + 1e-11)).all()
     if scale < 5:
-        rare = Pairs(np.array([[1.0, 2 * negligible]]), np.array([[1.0, 0.0]]), 1e-12, 1e-300)
-        half = rare.excesses(t)
+        rare = NeighbourPairs(
+            np.array([[1.0, 2 * negligible]]), np.array([[1.0, 0.0]]), 1e-12, 1e-300
+        )
+        half = rare.hockey_stick_divergences(t)
         assert len(half) == 2
         assert (half.mean(axis=0) >= mean).all()
         assert all((found >= row).all(axis=1).any() for row in half)
@@ -60,10 +65,12 @@ def test_a_shortened_table_costs_no_less_and_hardly_more(
     monkeypatch, table_of, teachers, scale, listed
 ):
     table = table_of(teachers, scale)
-    whole = adaptive_epsilon(of_table(table, 1e-12, 1e-300), 30, 1e-5)
-    monkeypatch.setattr(families, "MANY_TEACHERS", 10)
-    monkeypatch.setattr(families, "_MOST_LISTED", listed)
-    short = adaptive_epsilon(of_table(table, 1e-12, 1e-300, negligible=1e-21), 30, 1e-5)
+    whole = adaptive_epsilon(dominating_pairs_from_table(table, 1e-12, 1e-300), 30, 1e-5)
+    monkeypatch.setattr(dominating_pairs, "MANY_TEACHERS", 10)
+    monkeypatch.setattr(dominating_pairs, "_MOST_LISTED", listed)
+    short = adaptive_epsilon(
+        dominating_pairs_from_table(table, 1e-12, 1e-300, negligible=1e-21), 30, 1e-5
+    )
     # Curves may be gathered otherwise, which takes less than 1 % of epsilon either way.
     assert whole.lower <= short.upper
     assert whole.upper * 0.99 <= short.upper <= whole.upper * 1.01
@@ -73,9 +80,9 @@ def test_a_shortened_table_costs_no_less_and_hardly_more(
 def test_a_million_teachers_take_little_memory():
     table = _normal_table(1_000_000, 50.0)
     tracemalloc.start()
-    found = of_table(table, 1e-12, 1e-300, negligible=1e-21).excesses(
-        np.exp(np.linspace(-1, 1, 99))
-    )
+    found = dominating_pairs_from_table(
+        table, 1e-12, 1e-300, negligible=1e-21
+    ).hockey_stick_divergences(np.exp(np.linspace(-1, 1, 99)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 256 << 20
@@ -86,18 +93,22 @@ def test_a_million_teachers_take_little_memory():
 @pytest.mark.parametrize("rises", [True, False])
 def test_all_votes_up_to_those_that_move_lie_below_one_row(monkeypatch, rises, many):
     """Of a table that falls somewhere, too, where fewer votes may tell more."""
-    monkeypatch.setattr(families, "MANY_TEACHERS", many)
+    monkeypatch.setattr(dominating_pairs, "MANY_TEACHERS", many)
     table, moved = _normal_table(40, 9.0), 3
     if not rises:
         table[17] = table[25]
     t = np.exp(np.linspace(-8, 8, 65))
-    found = of_table(table, 1e-12, 1e-300, moved=moved).excesses(t)
+    found = dominating_pairs_from_table(
+        table, 1e-12, 1e-300, group_size=moved
+    ).hockey_stick_divergences(t)
     for step in range(1, moved + 1):
         before, after = table[:-step], table[step:]
         for pair in ((before, after), (after, before)):
-            for row in hockey_sticks.excesses(*pair, t):
+            for row in hockey_sticks.hockey_stick_divergences(*pair, t):
                 assert (found >= row * (1 - 1e-11)).all(axis=1).any()
-    fewer = of_table(table, 1e-12, 1e-300, moved=moved - 1).excesses(t)
+    fewer = dominating_pairs_from_table(
+        table, 1e-12, 1e-300, group_size=moved - 1
+    ).hockey_stick_divergences(t)
     assert fewer.max(axis=0).max() < found.max(axis=0).max()
 
 
@@ -106,16 +117,16 @@ def test_pairs_that_are_alike_are_worked_out_once(spare, monkeypatch):
     """Far from a tie most of a ladder's steps are: with 1,000 teachers that took seconds."""
     ones = np.concatenate([np.full(300, 0.1), [0.2, 0.4], np.full(300, 0.6)])
     rows = np.stack([1 - ones, ones], axis=1)
-    family, t = Pairs(rows[:-1], rows[1:], 1e-12, spare), np.exp(np.linspace(-1, 1, 9))
-    asked, whole = [], hockey_sticks.excesses
+    family, t = NeighbourPairs(rows[:-1], rows[1:], 1e-12, spare), np.exp(np.linspace(-1, 1, 9))
+    asked, whole = [], hockey_sticks.hockey_stick_divergences
     each = [
         whole(*pair, t, 1e-12, spare) for pair in ((rows[:-1], rows[1:]), (rows[1:], rows[:-1]))
     ]
     monkeypatch.setattr(
         hockey_sticks,
-        "excesses",
+        "hockey_stick_divergences",
         lambda first, *rest: asked.append(len(first)) or whole(first, *rest),
     )
-    found = family.excesses(t)
+    found = family.hockey_stick_divergences(t)
     assert asked == [5, 5]
     assert {row.tobytes() for row in found} == {row.tobytes() for row in np.concatenate(each)}

@@ -11,16 +11,18 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import two_classes
-from private_ensembles.accounting.labels_together.gaussian_maximum import (
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    two_class_dominating_pairs,
+)
+from private_ensembles.accounting.adaptive_composition.gaussian_maximum import (
     _ERROR,
     OUTSIDE,
     GaussianMaximum,
     curvatures,
     outcomes,
 )
+from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
 from tests.accounting.adversaries import bounds_at, check_small_adversaries
 
@@ -52,10 +54,10 @@ def excess(first, second):
 
 @functools.cache
 def rows(scale, teachers, moved=1):
-    family = GaussianMaximum(scale, teachers, 10, moved=moved)
-    leads, middles, between = family._nodes()
+    family = GaussianMaximum(scale, teachers, 10, group_size=moved)
+    leads, middles, between = family._grid_points()
     # Those of votes that move between more classes come last.
-    found = family.excesses(T)[: leads.size * middles.size]
+    found = family.hockey_stick_divergences(T)[: leads.size * middles.size]
     return found.reshape(leads.size, middles.size, T.size), leads, middles, between
 
 
@@ -129,7 +131,7 @@ def test_few_leads_of_many_teachers_are_the_pairs_of_all_of_them():
     for teachers, scale in ((250, 4.0), (250, 2.0), (1001, 9.0)):
         votes = np.arange(teachers + 1)
         y = np.arange(-12.0, teachers / scale + 12, 0.01)
-        first, second = GaussianMaximum(scale, teachers, 10).pairs()
+        first, second = GaussianMaximum(scale, teachers, 10).attainable_pairs()
         lead = 13 * scale + 2
         kept = votes[np.abs(2 * votes - teachers) < lead - 4]
         mine, theirs = y - kept[:, None] / scale, y - (teachers - kept[:, None]) / scale
@@ -144,7 +146,7 @@ def test_few_leads_of_many_teachers_are_the_pairs_of_all_of_them():
 @pytest.mark.parametrize("teachers", [5_000, 70_000, 1_000_000])
 def test_memory_does_not_grow_with_the_teachers(teachers):
     tracemalloc.start()
-    first, _ = GaussianMaximum(2.0, teachers, 3).pairs()
+    first, _ = GaussianMaximum(2.0, teachers, 3).attainable_pairs()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert first.sum(axis=1).min() > 1 - 1e-9
@@ -163,9 +165,9 @@ def test_memory_does_not_grow_with_the_teachers(teachers):
 )
 def test_the_largest_row_is_found_without_the_others(family):
     t = np.exp(np.linspace(-3.0, 4.0, 301))
-    rows = family.excesses(t).max(axis=0)
-    assert np.abs(family.largest(t) - rows).max() <= 4e-16
-    assert (family.largest(t) >= rows * (1 - 1e-15)).all()
+    rows = family.hockey_stick_divergences(t).max(axis=0)
+    assert np.abs(family.max_divergences(t) - rows).max() <= 4e-16
+    assert (family.max_divergences(t) >= rows * (1 - 1e-15)).all()
 
 
 def test_bounds_between_nodes_are_close():
@@ -226,7 +228,7 @@ def test_labels_cost_no_more_than_the_noisy_counts(classes):
 def test_two_classes_are_among_many_and_cost_little_less():
     scale, teachers, labels = 20.0, 51, 20
     margins = (2 * np.arange(teachers + 1) - teachers) / (scale * math.sqrt(2))
-    two = adaptive_epsilon(two_classes(ndtr(margins), ndtr(-margins)), labels, 1e-5)
+    two = adaptive_epsilon(two_class_dominating_pairs(ndtr(margins), ndtr(-margins)), labels, 1e-5)
     many = adaptive_epsilon(GaussianMaximum(scale, teachers, 10), labels, 1e-5, fineness=4.0)
     assert two.lower <= many.upper <= 1.04 * two.upper
 
@@ -281,7 +283,7 @@ def test_what_is_granted_between_nodes_is_what_probabilities_bend(lead, cells, m
 def test_votes_of_several_classes_stay_below_the_bound(moved, classes):
     """Histograms of a few hundred votes, near ties: one label of each move, by quadrature."""
     rng, teachers, scale = np.random.default_rng(moved), 200, 12.0
-    family = GaussianMaximum(scale, teachers, classes, moved=moved)
+    family = GaussianMaximum(scale, teachers, classes, group_size=moved)
     bounds = [(epsilon, bounds_at(family, 1, epsilon).upper) for epsilon in (0.0, 0.2, 0.6)]
     most = 0.0
     for _ in range(60):
@@ -299,19 +301,19 @@ def test_votes_of_several_classes_stay_below_the_bound(moved, classes):
 
 
 def test_more_votes_that_move_cost_more():
-    few, many = (GaussianMaximum(20.0, 51, 10, moved=moved) for moved in (1, 2))
+    few, many = (GaussianMaximum(20.0, 51, 10, group_size=moved) for moved in (1, 2))
     assert adaptive_epsilon(few, 10, 1e-5).upper < adaptive_epsilon(many, 10, 1e-5).lower
     with pytest.raises(ValueError, match="moved = 52"):
-        GaussianMaximum(20.0, 51, 10, moved=52)
+        GaussianMaximum(20.0, 51, 10, group_size=52)
 
 
 @pytest.mark.parametrize("scale", [0.04, 0.2, 1.75])
 def test_where_every_curve_is_0_the_largest_is_0_too(scale):
     family = GaussianMaximum(scale, teachers=11, classes=5)
     t = np.exp(np.linspace(-600, 600, 500))
-    largest = family.largest(t)
+    largest = family.max_divergences(t)
     assert (largest <= OUTSIDE).any()
-    np.testing.assert_allclose(largest, family.excesses(t).max(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(largest, family.hockey_stick_divergences(t).max(axis=0), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("scale", "labels"), [(0.04, 1), (0.1, 2), (0.2, 1), (0.5, 1)])

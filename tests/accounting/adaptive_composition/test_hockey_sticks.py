@@ -7,14 +7,19 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting.labels_together import hockey_sticks
-from private_ensembles.accounting.labels_together.backward_induction import Grid, values_above
-from private_ensembles.accounting.labels_together.families import two_classes
-from private_ensembles.accounting.labels_together.hockey_sticks import (
-    excesses,
-    gathered,
-    highest,
+from private_ensembles.accounting.adaptive_composition import hockey_sticks
+from private_ensembles.accounting.adaptive_composition.backward_induction import (
+    Grid,
+    value_upper_bounds,
+)
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    two_class_dominating_pairs,
+)
+from private_ensembles.accounting.adaptive_composition.hockey_sticks import (
+    hockey_stick_divergences,
+    keep_maximal_curves,
     kernels,
+    merge_curves,
     thresholds,
 )
 from tests.accounting.adversaries import random_rows
@@ -31,9 +36,9 @@ def exact_curve(first, second, t):
 
 def kernel_curve(kernel, row, t):
     """What a kernel's masses on the grid's exact ratios give at t, in mpmath."""
-    reach = kernel.reach
+    reach = kernel.support_radius
     ratios = [mpmath.exp(mpf(kernel.step) * k) for k in range(-reach, reach + 1)]  # P' / P
-    found = mpf(float(kernel.nothing[row]))
+    found = mpf(float(kernel.infinite_loss_mass[row]))
     for mass, ratio in zip(kernel.masses[row].tolist(), ratios, strict=True):
         found += mpf(mass) * max(1 - t * ratio, 0)
     return found
@@ -44,7 +49,7 @@ def test_excesses_bound_every_pair_within_the_error(error, spare):
     rng = np.random.default_rng(1)
     first, second = random_rows(rng, 6, 3)
     t = thresholds(STEP, REACH)
-    found = excesses(first, second, t, error, spare)
+    found = hockey_stick_divergences(first, second, t, error, spare)
     for _ in range(10):
         shift = error * rng.uniform(-1, 1, 2)[:, None, None], spare * rng.uniform(-1, 1, 2)
         moved = [
@@ -63,7 +68,9 @@ def test_kernels_lie_on_or_above_their_curves_everywhere(near):
     with mpmath.workdps(40):
         for _ in range(6):
             first, second = random_rows(rng, 4, 3)
-            found = kernels(excesses(first, second, thresholds(STEP, REACH)), STEP, near)
+            found = kernels(
+                hockey_stick_divergences(first, second, thresholds(STEP, REACH)), STEP, near
+            )
             inside = STEP * rng.uniform(-REACH, REACH, 6)
             points = STEP * rng.integers(-REACH, REACH + 1, 4)
             logs = [*inside, *points, -400.0, -STEP * (REACH + 0.5), STEP * (REACH + 3), 50.0]
@@ -78,7 +85,7 @@ def test_kernels_lie_on_or_above_their_curves_everywhere(near):
 def test_far_from_one_kernels_have_few_masses():
     rng = np.random.default_rng(5)
     first, second = random_rows(rng, 4, 400)
-    found = kernels(excesses(first, second, thresholds(STEP, REACH)), STEP, 4)
+    found = kernels(hockey_stick_divergences(first, second, thresholds(STEP, REACH)), STEP, 4)
     used = np.flatnonzero(found.masses.any(axis=0)) - REACH
     few = [*range(6), 7, 9, 11, 15, 19, 25, 33, REACH]
     assert set(np.abs(used)) <= set(few)
@@ -90,7 +97,7 @@ def test_kernels_reach_their_curves_whatever_the_noise_on_them(noise):
     """Curves that are no longer convex, as floats' errors leave them."""
     rng = np.random.default_rng(3)
     first, second = random_rows(rng, 5, 4)
-    curves = excesses(first, second, thresholds(STEP, REACH))
+    curves = hockey_stick_divergences(first, second, thresholds(STEP, REACH))
     curves = np.maximum(curves + noise * rng.standard_normal(curves.shape), 0)
     found = kernels(curves, STEP)
     with mpmath.workdps(40):
@@ -102,16 +109,18 @@ def test_kernels_reach_their_curves_whatever_the_noise_on_them(noise):
 
 
 def test_a_loss_without_bound_is_charged_once():
-    found = kernels(excesses([[0.75, 0.25]], [[1.0, 0.0]], thresholds(STEP, REACH)), STEP)
-    assert 0.25 <= found.nothing[0] <= 0.25 * (1 + 1e-12)
+    found = kernels(
+        hockey_stick_divergences([[0.75, 0.25]], [[1.0, 0.0]], thresholds(STEP, REACH)), STEP
+    )
+    assert 0.25 <= found.infinite_loss_mass[0] <= 0.25 * (1 + 1e-12)
 
 
 def test_small_probabilities_that_lost_their_digits_are_allowed_for():
     """1 - ones is 1.11e-16, where the truth is 1e-16."""
-    family = two_classes([0.5, 1 - 2.0**-53])
+    family = two_class_dominating_pairs([0.5, 1 - 2.0**-53])
     t = thresholds(STEP, REACH)
     true = Fraction(1, 10**16)
-    found = family.excesses(t).max(axis=0)
+    found = family.hockey_stick_divergences(t).max(axis=0)
     assert Fraction(found[-1]) >= Fraction(1, 2) - Fraction(t[-1]) * true
 
 
@@ -120,12 +129,12 @@ def test_every_curve_lies_below_its_group():
     votes = np.arange(120)
     ones = 1 / (1 + np.exp(-(votes - 60) / 8))
     both = np.stack([1 - ones, ones], axis=1)
-    curves = excesses(both[:-1], both[1:], thresholds(STEP, REACH))
-    groups = gathered(curves, STEP, np.array([5.0, 10.0]))
+    curves = hockey_stick_divergences(both[:-1], both[1:], thresholds(STEP, REACH))
+    groups = merge_curves(curves, STEP, np.array([5.0, 10.0]))
     assert len(groups) < len(curves) / 4
     assert (curves[:, None] <= groups).all(axis=2).any(axis=1).all()
     rows = rng.permutation(len(curves))
-    shuffled = gathered(curves[rows], STEP, np.array([5.0, 10.0]))
+    shuffled = merge_curves(curves[rows], STEP, np.array([5.0, 10.0]))
     assert (curves[:, None] <= shuffled).all(axis=2).any(axis=1).all()
 
 
@@ -138,13 +147,13 @@ def test_of_many_curves_neighbours_are_joined_and_groups_are_as_few_and_as_tight
         ones = (1 - third) / (1 + np.exp(-lead))
         return np.stack([ones, 1 - third - ones, third], axis=1)
 
-    curves = excesses(law(lead), law(lead - 0.3), thresholds(STEP, REACH))
+    curves = hockey_stick_divergences(law(lead), law(lead - 0.3), thresholds(STEP, REACH))
     orders = np.array([1.0, 3.0])
-    groups = gathered(curves, STEP, orders)
+    groups = merge_curves(curves, STEP, orders)
     assert len(curves) > 2 * hockey_sticks._MANY
     for part in np.array_split(curves, 30):
         assert (part[:, None] <= groups).all(axis=2).any(axis=1).all()
-    shuffled = gathered(curves[rng.permutation(len(curves))], STEP, orders)
+    shuffled = merge_curves(curves[rng.permutation(len(curves))], STEP, orders)
     assert len(groups) <= 1.3 * len(shuffled) < len(curves) / 10
     # Nothing costs more than the dearest curve, but for what neighbours may add.
     weights = thresholds(STEP, REACH)[:, None] ** orders
@@ -159,7 +168,9 @@ def test_each_pair_is_in_the_run_that_it_is_said_to_be_in(pairs):
     curves *= 1 + 1e-6 * rng.random(curves.shape)
     weights = rng.random((9, 2)) / 9
     costs = curves @ weights
-    runs, dearest, which = hockey_sticks.joined(curves, costs, weights, 1e-4, 0.3)
+    runs, dearest, which = hockey_sticks.merge_neighbouring_curves(
+        curves, costs, weights, 1e-4, 0.3
+    )
     assert pairs < 37 or len(runs) < len(curves)
     assert set(which) == set(range(len(runs)))
     for run, cost, number in zip(runs, dearest, range(len(runs)), strict=True):
@@ -170,18 +181,18 @@ def test_each_pair_is_in_the_run_that_it_is_said_to_be_in(pairs):
 
 def test_equal_laws_and_a_single_curve_are_gathered_as_they_are():
     for curves in (np.zeros((60, 81)), np.full((1, 81), 0.1)):
-        assert (gathered(curves, STEP, np.array([1.0])) == curves[:1]).all()
+        assert (merge_curves(curves, STEP, np.array([1.0])) == curves[:1]).all()
 
 
 def test_a_curve_below_another_one_changes_no_bound():
     """Whatever a kept curve dominates it stands for, so fewer kernels give the same bounds."""
     generator = np.random.default_rng(5)
     pairs = generator.dirichlet(np.ones(3), (2, 12))
-    curves = excesses(*pairs, thresholds(STEP, REACH))
+    curves = hockey_stick_divergences(*pairs, thresholds(STEP, REACH))
     curves = np.concatenate([curves, 0.5 * curves, curves[:3]])
-    kept = highest(curves)
+    kept = keep_maximal_curves(curves)
     assert len(kept) <= 12
     assert all((kept >= curve).all(axis=1).any() for curve in curves)
     grid = Grid(STEP, -80, 161)
-    few, every = (values_above(kernels(rows, STEP), grid, 5) for rows in (kept, curves))
+    few, every = (value_upper_bounds(kernels(rows, STEP), grid, 5) for rows in (kept, curves))
     assert few == pytest.approx(every, rel=1e-9)

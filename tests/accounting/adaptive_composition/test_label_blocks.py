@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from private_ensembles.accounting.labels_together import hockey_sticks, label_blocks
-from private_ensembles.accounting.labels_together.backward_induction import Grid, values_above
-from private_ensembles.accounting.labels_together.label_blocks import block, values_of_labels
+from private_ensembles.accounting.adaptive_composition import hockey_sticks, label_blocks
+from private_ensembles.accounting.adaptive_composition.backward_induction import (
+    Grid,
+    value_upper_bounds,
+)
+from private_ensembles.accounting.adaptive_composition.label_blocks import block, values_of_labels
 from tests.accounting.adversaries import both_orders, exact_value, power, random_rows
 
 
@@ -18,13 +21,15 @@ def _kernels(rng, pairs, outcomes, step):
     known = both_orders(*random_rows(rng, pairs, outcomes))
     first, second = (np.array([pair[i] for pair in known], dtype=float) for i in (0, 1))
     t = hockey_sticks.thresholds(step, 12)
-    return known, hockey_sticks.kernels(hockey_sticks.excesses(first, second, t), step)
+    return known, hockey_sticks.kernels(
+        hockey_sticks.hockey_stick_divergences(first, second, t), step
+    )
 
 
 def _curve(one, t, step):
     """The one kernel's hockey-stick at t, in exact arithmetic of the kernel's floats."""
-    found = Fraction(float(one.nothing[0]))
-    for k, mass in enumerate(one.masses[0].tolist(), start=-one.reach):
+    found = Fraction(float(one.infinite_loss_mass[0]))
+    for k, mass in enumerate(one.masses[0].tolist(), start=-one.support_radius):
         with mpmath.workdps(60):
             ratio = power(mpmath.mpf(step) * k)[1]
         found += Fraction(mass) * max(Fraction(0), 1 - t * ratio)
@@ -64,7 +69,7 @@ def test_randomised_response_costs_in_blocks_what_it_costs_exactly(labels):
     loss = 0.64 / labels**0.5
     right = 1 / (1 + np.exp(-loss))
     one = hockey_sticks.kernels(
-        hockey_sticks.excesses(
+        hockey_sticks.hockey_stick_divergences(
             [[right, 1 - right]], [[1 - right, right]], hockey_sticks.thresholds(loss, 2), 1e-15
         ),
         loss,
@@ -86,9 +91,9 @@ def test_a_choice_of_pairs_costs_little_more_in_blocks():
     pairs = np.concatenate([first, second]), np.concatenate([second, first])
     step = 0.01
     one = hockey_sticks.kernels(
-        hockey_sticks.excesses(*pairs, hockey_sticks.thresholds(step, 60)), step
+        hockey_sticks.hockey_stick_divergences(*pairs, hockey_sticks.thresholds(step, 60)), step
     )
     grid = Grid(step, -300, 801)
-    apart, together = values_above(one, grid, 1202), values_of_labels(one, grid, 1202, 1e-4)
+    apart, together = value_upper_bounds(one, grid, 1202), values_of_labels(one, grid, 1202, 1e-4)
     place = int(np.flatnonzero(apart < 1e-4)[0])
     assert apart[place] * (1 - 1e-6) <= together[place] < 1.1 * apart[place]

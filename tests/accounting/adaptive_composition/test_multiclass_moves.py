@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from private_ensembles.accounting.labels_together import several_classes
+from private_ensembles.accounting.adaptive_composition import multiclass_moves
 
 
 def every_move(moved, classes):
@@ -24,7 +24,7 @@ def every_move(moved, classes):
 )
 def test_every_move_of_three_classes_or_more_has_a_shape(moved, classes):
     """Ends between different numbers of votes, and norms, by listing all moves there are."""
-    shapes = several_classes.shapes(moved, classes)
+    shapes = multiclass_moves.shapes(moved, classes)
     reached = set()
     for move in every_move(moved, classes):
         if sum(votes != 0 for votes in move) < 3:
@@ -40,9 +40,9 @@ def test_every_move_of_three_classes_or_more_has_a_shape(moved, classes):
 
 def test_more_than_one_class_gains_or_loses_if_and_only_if_there_are_rows():
     t = np.array([0.5, 1.0, 2.0])
-    assert len(several_classes.excesses(1, 10, 5.0, t)) == 0
-    assert len(several_classes.excesses(4, 2, 5.0, t)) == 0
-    assert len(several_classes.excesses(2, 3, 5.0, t)) > 0
+    assert len(multiclass_moves.hockey_stick_divergences(1, 10, 5.0, t)) == 0
+    assert len(multiclass_moves.hockey_stick_divergences(4, 2, 5.0, t)) == 0
+    assert len(multiclass_moves.hockey_stick_divergences(2, 3, 5.0, t)) > 0
 
 
 @pytest.mark.parametrize(("moved", "classes"), [(2, 3), (2, 5), (3, 4), (3, 9)])
@@ -53,8 +53,8 @@ def test_one_row_lies_above_every_label_that_is_an_interval_of_a_normal_number(
     """At all thresholds at once. No row lies above a label whose shift is 5 % larger."""
     rng = np.random.default_rng(1)
     t = np.exp(np.linspace(-6, 6, 49) * max(1.0, moved / scale) / 2)
-    rows = several_classes.excesses(moved, classes, scale, t)
-    shapes = several_classes.shapes(moved, classes)
+    rows = multiclass_moves.hockey_stick_divergences(moved, classes, scale, t)
+    shapes = multiclass_moves.shapes(moved, classes)
     for ends, square in shapes:
         shift = math.sqrt(square) / scale
         for _ in range(60):

@@ -5,16 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.labels_together.account import FINE, adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import of_table
-from private_ensembles.accounting.labels_together.scales import (
+from private_ensembles.accounting.adaptive_composition.account import FINE, adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    dominating_pairs_from_table,
+)
+from private_ensembles.accounting.adaptive_composition.scales import (
+    explain_nothing_provable,
     grid_fineness,
     loses_all,
-    nothing_left,
     share_of_scale,
 )
+from tests.accounting.adaptive_composition.labels import gnmax, least_gnmax, least_scale
 from tests.accounting.adversaries import bounds_at
-from tests.accounting.labels_together.labels import gnmax, least_gnmax, least_scale
 
 # Published nowhere but in docs/many-labels.md. `analytic` is what the noisy counts need.
 TARGETS = [
@@ -60,7 +62,9 @@ def test_a_search_for_many_labels_asks_a_few_scales_and_starts_near():
 
 # A label of five teachers that flips the majority's, by a few votes less often the clearer it is.
 ONES = np.array([0.05, 0.1, 0.25, 0.75, 0.9, 0.95])
-FAMILY = of_table(np.stack([1 - ONES, ONES], axis=1), 2.0**-52, 1e-300, negligible=1e-21)
+FAMILY = dominating_pairs_from_table(
+    np.stack([1 - ONES, ONES], axis=1), 2.0**-52, 1e-300, negligible=1e-21
+)
 
 
 def test_few_labels_get_a_finer_grid_but_no_more_than_eight_times():
@@ -71,12 +75,12 @@ def test_few_labels_get_a_finer_grid_but_no_more_than_eight_times():
 @pytest.mark.parametrize("n_classes", [2, 10])
 @pytest.mark.parametrize("labels", [1, 1000])
 def test_a_delta_that_rounding_takes_is_named_and_a_larger_one_is_not(n_classes, labels):
-    assert nothing_left(n_classes, labels, 1e-5) is None
-    reason = nothing_left(n_classes, labels, labels * 1e-17)
+    assert explain_nothing_provable(n_classes, labels, 1e-5) is None
+    reason = explain_nothing_provable(n_classes, labels, labels * 1e-17)
     assert f"its account of {labels:,} labels proves nothing for a delta of" in reason
     named = float(reason.partition("delta of ")[2].partition(" ")[0])
-    assert nothing_left(n_classes, labels, 1.1 * named) is None
-    assert nothing_left(n_classes, labels, 0.9 * named) == reason
+    assert explain_nothing_provable(n_classes, labels, 1.1 * named) is None
+    assert explain_nothing_provable(n_classes, labels, 0.9 * named) == reason
 
 
 @pytest.mark.parametrize("labels", [2, 10])

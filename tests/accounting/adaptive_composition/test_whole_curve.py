@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import two_classes
-from private_ensembles.accounting.labels_together.whole_curve import whole_curve
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    two_class_dominating_pairs,
+)
+from private_ensembles.accounting.adaptive_composition.whole_curve import whole_curve
 from tests.accounting.adversaries import both_orders, exact_value, power
 
-FAMILY = two_classes([0.0625, 0.25, 0.5, 0.75, 0.9375], error=0.0)
+FAMILY = two_class_dominating_pairs([0.0625, 0.25, 0.5, 0.75, 0.9375], relative_error=0.0)
 
 
 @pytest.mark.parametrize("labels", [1, 2, 4])
@@ -24,9 +26,9 @@ def test_it_is_above_every_adversary_and_close(labels):
 
 def test_it_reads_as_the_curve_does_and_gives_the_epsilon_of_the_account():
     whole = whole_curve(FAMILY, 30)
-    epsilons = np.random.default_rng(0).uniform(0, whole.end * 1.2, 200)
+    epsilons = np.random.default_rng(0).uniform(0, whole.last_epsilon * 1.2, 200)
     one_by_one = [whole.curve.delta(float(e)) for e in epsilons]
     np.testing.assert_allclose(whole.delta(epsilons), one_by_one, rtol=1e-12, atol=1e-15)
     bounds = adaptive_epsilon(FAMILY, 30, 1e-6)
     assert whole.curve.epsilon(1e-6) == pytest.approx(bounds.upper, rel=2e-3)
-    assert whole.delta(whole.end) < 1e-12
+    assert whole.delta(whole.last_epsilon) < 1e-12

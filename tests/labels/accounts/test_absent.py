@@ -10,9 +10,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.labels.ballots import counted, dealt
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.labels.ballots import count_votes, deal_absent_ballots
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
 from tests.accounting.adversaries import exact_value, power
 from tests.audit.oracle import all_histograms
 from tests.labels.accounts.test_groups import (
@@ -34,7 +40,7 @@ def neighbours(C, K, *, reach=1):
     One more class than there are stands for those that are absent.
     """
     ballots = all_histograms(K, C + 1)
-    rows = dealt(ballots[:, :C], K)
+    rows = deal_absent_ballots(ballots[:, :C], K)
     near = [
         (one, other)
         for one, other in itertools.permutations(range(len(ballots)), 2)
@@ -52,7 +58,7 @@ def absent(C, K, Q, **others):
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_no_ballot_that_vanishes_or_appears_reaches_delta(name, C, K, Q):
     """And the noise is what it is without absent ballots: they cost nothing more."""
-    mechanism, task = load(name), absent(C, K, Q)
+    mechanism, task = load_mechanism(name), absent(C, K, Q)
     if reason := mechanism.refusal(task):
         assert C > mechanism.law.n_classes == 2, reason
         return
@@ -72,7 +78,7 @@ def test_no_ballot_that_vanishes_or_appears_reaches_delta(name, C, K, Q):
 @pytest.mark.parametrize(("C", "K", "Q"), [(2, 4, 1), (2, 3, 2), (3, 3, 1)])
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_nor_do_two_ballots_of_one_unit(name, C, K, Q):
-    mechanism, task = load(name), absent(C, K, Q, reach=2)
+    mechanism, task = load_mechanism(name), absent(C, K, Q, reach=2)
     if mechanism.refusal(task) is None:
         parameters = mechanism.calibrate(task)
         every = neighbours(C, K, reach=2)
@@ -82,8 +88,8 @@ def test_nor_do_two_ballots_of_one_unit(name, C, K, Q):
 @pytest.mark.parametrize(("K", "Q"), [(4, 1), (4, 2), (3, 3)])
 @pytest.mark.parametrize("name", OF_TWO)
 def test_five_per_cent_less_noise_is_caught(name, K, Q):
-    mechanism, task = load(name), absent(2, K, Q)
-    twin = mechanism.law.less_noise(mechanism.calibrate(task), 0.95)
+    mechanism, task = load_mechanism(name), absent(2, K, Q)
+    twin = mechanism.law.scale_noise(mechanism.calibrate(task), 0.95)
     assert exact_delta_of(mechanism.law, twin, task, *neighbours(2, K)) > task.budget.delta
     if Q > 1:  # of one label some are asked for its budget, which the twin states wrongly
         assert mechanism.cost(task, twin).proven > task.budget.epsilon
@@ -93,11 +99,11 @@ def test_five_per_cent_less_noise_is_caught(name, K, Q):
 @pytest.mark.parametrize("name", OF_TWO)
 def test_who_vanishes_alone_gains_the_same(name, K, Q):
     """No teacher changes its class here: what is charged, a ballot that vanishes can reach."""
-    mechanism, task = load(name), absent(2, K, Q)
+    mechanism, task = load_mechanism(name), absent(2, K, Q)
     ballots, (rows, near) = all_histograms(K, 3), neighbours(2, K)
     vanishes = [pair for pair in near if ballots[pair[0]][2] != ballots[pair[1]][2]]
     assert 0 < len(vanishes) < len(near)
-    twin = mechanism.law.less_noise(mechanism.calibrate(task), 0.95)
+    twin = mechanism.law.scale_noise(mechanism.calibrate(task), 0.95)
     assert exact_delta_of(mechanism.law, twin, task, rows, vanishes) > task.budget.delta
 
 
@@ -107,7 +113,7 @@ def test_absent_ballots_that_are_not_dealt_out_would_be_caught(name):
 
     All that is missing goes to class 0 if it is an odd number, and to class 1 if it is even.
     """
-    mechanism, task = load(name), absent(2, 4, 1)
+    mechanism, task = load_mechanism(name), absent(2, 4, 1)
     ballots = all_histograms(4, 3)
     rows, odd = ballots[:, :2].copy(), ballots[:, 2] % 2
     for row, (missing, where) in enumerate(zip(ballots[:, 2], 1 - odd, strict=True)):
@@ -125,7 +131,7 @@ def test_absent_ballots_that_are_not_dealt_out_would_be_caught(name):
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_secure_noise_is_covered_likewise(name, C, K):
     """By what is drawn: discrete noise, coins and dice."""
-    mechanism, task = load(name), absent(C, K, 1, secure=True)
+    mechanism, task = load_mechanism(name), absent(C, K, 1, secure=True)
     if mechanism.refusal(task):
         return
     parameters = mechanism.calibrate(task)
@@ -133,7 +139,7 @@ def test_secure_noise_is_covered_likewise(name, C, K):
         replace(task, ensemble=replace(task.ensemble, absent=False))
     )
     rows, near = neighbours(C, K)
-    laws = mechanism.law.outcomes(rows, parameters, secure=True)
+    laws = mechanism.law.outcome_distribution(rows, parameters, secure=True)
     named = [[Fraction(float(p)) for p in row] for row in laws]
     pairs = {tuple(sorted(zip(named[one], named[other], strict=True))) for one, other in near}
     listed = [tuple(zip(*pair, strict=True)) for pair in pairs]
@@ -144,10 +150,10 @@ def test_private_teachers_are_asked_to_vote():
     """Their own privacy covers their plurality, and no law of independent votes."""
     private = {"teacher_epsilon": 0.1, "adjacency": "add_remove"}
     task = absent(2, 5, 1, **private)
-    assert load("majority_private").refusal(task) is None
+    assert load_mechanism("majority_private").refusal(task) is None
     shared = replace(task, protection=Protection.shared())
     for name in set(OF_TEACHERS) - {"majority_private"}:
-        refusal = load(name).refusal(shared)
+        refusal = load_mechanism(name).refusal(shared)
         assert refusal.startswith("proven for teachers whose votes are their own, not for absent")
         assert refusal.endswith(
             "if every teacher votes, for instance an absent one by a coin of its own"
@@ -157,7 +163,9 @@ def test_private_teachers_are_asked_to_vote():
 def test_votes_and_counts_are_dealt_out_alike():
     ballots = np.random.default_rng(5).integers(-1, 3, (60, 7))
     one_by_one = np.array([[(row == c).sum() for c in range(3)] for row in ballots])
-    assert np.array_equal(dealt(counted(ballots, 3), 7), dealt(one_by_one, 7))
+    assert np.array_equal(
+        deal_absent_ballots(count_votes(ballots, 3), 7), deal_absent_ballots(one_by_one, 7)
+    )
 
 
 def test_a_task_without_absent_ballots_has_none_on_its_profile():
@@ -169,8 +177,8 @@ def test_a_task_without_absent_ballots_has_none_on_its_profile():
     with pytest.raises(ValueError, match=r"absent_share = 0.2: must be 0, unless ballots may be"):
         Task(Ensemble(20, 3), Budget(1.0, 1e-5), Wanted(10), profile=profile)
     assert (
-        Task(Ensemble(20, 3, absent=True), Budget(1.0, 1e-5), Wanted(10), profile=profile).stated()[
-            "absent"
-        ]
+        Task(
+            Ensemble(20, 3, absent=True), Budget(1.0, 1e-5), Wanted(10), profile=profile
+        ).to_dict()["absent"]
         is True
     )

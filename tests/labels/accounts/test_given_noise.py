@@ -6,20 +6,25 @@ from fractions import Fraction
 import pytest
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.labels.accounts import given
+from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
+from private_ensembles.labels.accounts import given_noise
 from private_ensembles.labels.laws import laplace
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.laws.laplace import LaplaceNoise
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.dpbag import account as dpbag_account
 from private_ensembles.papers.dpbag import law as bagging
 from private_ensembles.papers.dpbag.law import BaggingNoise
 from private_ensembles.papers.nzc import account as nzc_account
 from private_ensembles.papers.nzc import law as immutable
 from private_ensembles.papers.nzc.law import ImmutableNoise
-from private_ensembles.papers.pate.given_noise import ACCOUNTS
+from private_ensembles.papers.pate.configured_noise import ACCOUNTS
 
 TASK = Task(Ensemble(28, 2), Budget(1.0, 1e-5), Wanted(1))
 
@@ -28,19 +33,22 @@ TASK = Task(Ensemble(28, 2), Budget(1.0, 1e-5), Wanted(1))
 def test_what_is_proven_of_given_noise_is_of_the_noise_that_is_drawn(name):
     """At sigma = 1 the continuous account of one label claims a delta too small by a quarter."""
     task = Task(Ensemble(5, 2), Budget(1.0, 1e-2), Wanted(1))
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     account = ACCOUNTS.get(mechanism.name, mechanism.account)
     continuous, secure = (
         account.cost(mechanism.law, replace(task, secure=kind), GaussianNoise(1.0)).proven
         for kind in (False, True)
     )
-    spent = [discrete_gaussian.delta(epsilon, [Moves(2, 1.0)]) for epsilon in (secure, continuous)]
+    spent = [
+        discrete_gaussian.delta(epsilon, [DiscreteGaussianCounts(2, 1.0)])
+        for epsilon in (secure, continuous)
+    ]
     assert spent[0] <= 1e-2 < spent[1]
 
 
 @pytest.mark.parametrize("scale", [0.7, 3.0, 20.0])
 def test_a_label_of_laplace_noise_costs_twice_its_inverse_scale(scale):
-    cost = given.laplace.cost(laplace.LAW, TASK, LaplaceNoise(scale))
+    cost = given_noise.laplace.cost(laplace.LAW, TASK, LaplaceNoise(scale))
     assert cost.claimed == 2 / scale
     assert 2 / Fraction(scale) <= Fraction(cost.proven) <= 2 / Fraction(scale) * (1 + 2**-50)
 

@@ -11,14 +11,20 @@ import pytest
 from private_ensembles.labels import registry
 from private_ensembles.labels.accounts import groups
 from private_ensembles.labels.accounts.account import Account
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
 from tests.accounting.adversaries import exact_value, power
 from tests.audit.oracle import all_histograms
 
 # The teachers' own privacy, not noise on the votes, keeps the budget of these.
 OF_TEACHERS = ("majority_private", "darrm_sub", "darrm_opt", "committee")
-ON_COUNTS = [name for name in registry.offered() if name not in OF_TEACHERS]
+ON_COUNTS = [name for name in registry.offered_mechanisms() if name not in OF_TEACHERS]
 OF_TWO = ["gnmax_exact", "exponential", "permute_and_flip", "ladder"]
 SIZES = [
     *[(2, 5, 1), (2, 4, 2), (2, 5, 3), (3, 5, 1), (3, 2, 3), (4, 4, 1)],
@@ -27,7 +33,7 @@ SIZES = [
 
 
 def task_of(C, K, Q, **others):
-    return Task.read(
+    return Task.from_dict(
         {
             "epsilon": 1.0,
             "delta": 1e-3,
@@ -58,7 +64,7 @@ def exact_delta(law, parameters, task, moved=None):
 
 def exact_delta_of(law, parameters, task, rows, near):
     """The same for neighbours that are listed: pairs of places among rows, in both orders."""
-    laws = law.outcomes(np.array(rows), parameters)
+    laws = law.outcome_distribution(np.array(rows), parameters)
     named = [[Fraction(float(p)) for p in row] for row in laws]
     pairs = {tuple(sorted(zip(named[one], named[other], strict=True))) for one, other in near}
     listed = [tuple(zip(*pair, strict=True)) for pair in pairs]
@@ -67,14 +73,14 @@ def exact_delta_of(law, parameters, task, rows, near):
 
 
 def mechanisms_for(task, names=ON_COUNTS):
-    return [load(name) for name in names if load(name).refusal(task) is None]
+    return [load_mechanism(name) for name in names if load_mechanism(name).refusal(task) is None]
 
 
 @pytest.mark.parametrize(("C", "K", "Q"), SIZES)
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_no_adversary_who_moves_two_votes_reaches_delta(name, C, K, Q):
     """The true delta of the noise that is found, in fractions, and that of claims at this noise."""
-    mechanism, task = load(name), task_of(C, K, Q, reach=2)
+    mechanism, task = load_mechanism(name), task_of(C, K, Q, reach=2)
     if reason := mechanism.refusal(task):
         assert C > mechanism.law.n_classes == 2, reason
         return
@@ -97,8 +103,8 @@ def test_no_adversary_who_moves_two_votes_reaches_delta(name, C, K, Q):
 @pytest.mark.parametrize("name", OF_TWO)
 def test_five_per_cent_less_noise_is_caught(name, K, Q):
     """Of two classes accounts are tight, so that an adversary who exists gains more than delta."""
-    mechanism, task = load(name), task_of(2, K, Q, reach=2)
-    twin = mechanism.law.less_noise(mechanism.calibrate(task), 0.95)
+    mechanism, task = load_mechanism(name), task_of(2, K, Q, reach=2)
+    twin = mechanism.law.scale_noise(mechanism.calibrate(task), 0.95)
     assert exact_delta(mechanism.law, twin, task) > task.budget.delta
     assert mechanism.cost(task, twin).proven > task.budget.epsilon
 
@@ -112,7 +118,7 @@ def test_every_account_notices_less_noise(name, C):
     for mechanism in mechanisms_for(task, [name]):
         parameters = mechanism.calibrate(task)
         assert 0.98 < mechanism.cost(task, parameters).claimed <= 1
-        twin = mechanism.law.less_noise(parameters, 0.95)
+        twin = mechanism.law.scale_noise(parameters, 0.95)
         assert mechanism.cost(task, twin).claimed > 1
 
 
@@ -123,7 +129,7 @@ def test_every_account_notices_less_noise(name, C):
 def test_claims_lie_between_one_vote_and_group_privacy(name, epsilon, C):
     """At one noise: what g votes cost is more than one, no more than groups, and rises with g."""
     size = {"queries": 30, "labels": 30, "n_teachers": 20, "n_classes": C}
-    task = Task.read({"epsilon": epsilon, "delta": 1e-5, "reach": 4, **size})
+    task = Task.from_dict({"epsilon": epsilon, "delta": 1e-5, "reach": 4, **size})
     for mechanism in mechanisms_for(task, [name]):
         parameters = mechanism.calibrate(task)
         last = 0.0
@@ -136,13 +142,13 @@ def test_claims_lie_between_one_vote_and_group_privacy(name, epsilon, C):
 
             assert last <= claimed * (1 + 1e-3)
             if reach > 1:
-                assert last < claimed <= groups.cost_of_all(of_one, of)
+                assert last < claimed <= groups.group_cost(of_one, of)
             last = claimed
 
 
 def test_the_budget_of_one_vote_is_that_of_group_privacy():
     task = task_of(2, 9, 4, reach=3)
-    one = groups.of_one_vote(task)
+    one = groups.divide_budget(task)
     assert one.protection.reach == 1
     assert one.budget.epsilon == pytest.approx(1 / 3)
     whole = one.budget.delta * (1 + math.exp(one.budget.epsilon) + math.exp(2 * one.budget.epsilon))
@@ -158,11 +164,14 @@ def test_a_budget_too_little_to_be_shared_is_refused(epsilon, delta):
     )
     for name in ON_COUNTS:
         begins = "leaves each of 9 votes too little of the budget: ("
-        assert load(name).refusal(task).startswith(begins)
+        assert load_mechanism(name).refusal(task).startswith(begins)
         assert begins not in (
-            load(name).refusal(replace(task, protection=replace(task.protection, reach=1))) or ""
+            load_mechanism(name).refusal(
+                replace(task, protection=replace(task.protection, reach=1))
+            )
+            or ""
         )
-    assert groups.cost_of_all(lambda one: 0.0, task) == math.inf
+    assert groups.group_cost(lambda one: 0.0, task) == math.inf
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
@@ -180,25 +189,25 @@ def test_group_privacy_of_randomised_response_is_what_it_is(epsilon):
                     found = max(found, math.log((mine - one.budget.delta) / theirs))
         return found
 
-    spent = groups.cost_of_all(of_one, task)
+    spent = groups.group_cost(of_one, task)
     assert ones[3] - math.exp(spent) * ones[0] <= task.budget.delta
     assert ones[3] - math.exp(spent / 2) * ones[0] > task.budget.delta or spent == 0
 
 
 def test_a_cost_that_no_share_of_delta_pays_for_is_infinite():
     task = task_of(2, 9, 4, reach=3)
-    assert groups.cost_of_all(lambda one: math.inf, task) == math.inf
-    assert groups.cost_of_all(lambda one: one.budget.epsilon + 300, task) == math.inf
-    assert groups.cost_of_all(lambda one: 0.0, task) == 0
+    assert groups.group_cost(lambda one: math.inf, task) == math.inf
+    assert groups.group_cost(lambda one: one.budget.epsilon + 300, task) == math.inf
+    assert groups.group_cost(lambda one: 0.0, task) == 0
 
 
 def test_an_account_of_one_vote_refuses_several():
     """As every account does that says nothing of groups."""
-    gnmax = load("gnmax_analytic")
+    gnmax = load_mechanism("gnmax_analytic")
 
     class OfOneVote(Account):
-        def find(self, law, task, labels, **free):
-            return gnmax.account.find(
+        def find_noise(self, law, task, labels, **free):
+            return gnmax.account.find_noise(
                 law, replace(task, protection=replace(task.protection, reach=1)), labels
             )
 
@@ -214,15 +223,17 @@ def test_an_account_of_one_vote_refuses_several():
 
 
 def test_pairs_that_are_not_known_are_not_guessed():
-    law, task = load("dpbag").law, task_of(3, 4, 2)
-    assert not law.pairs_known(task)
+    law, task = load_mechanism("dpbag").law, task_of(3, 4, 2)
+    assert not law.has_dominating_pairs(task)
     with pytest.raises(ValueError, match="n_classes = 3: no pairs of neighbours"):
-        law.pairs(task, None)
+        law.dominating_pairs(task, None)
 
 
 def test_noise_is_multiplied_up_and_divided_down():
     for reach in (1, 2, 3, 7, 1000):
-        more, less = (Fraction(f(reach)) for f in (groups.more_noise, groups.less_noise))
+        more, less = (
+            Fraction(f(reach)) for f in (groups.group_noise_factor, groups.single_vote_noise_factor)
+        )
         assert more >= reach
         assert less <= Fraction(1, reach)
         assert more * less >= 1
@@ -230,7 +241,7 @@ def test_noise_is_multiplied_up_and_divided_down():
 
 @pytest.mark.parametrize("name", ["gnmax", "gnmax_analytic", "confident_gnmax"])
 def test_secure_noise_of_several_votes_is_that_of_one_by_group_privacy(name):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     for C in (2, 4):
         task = Task(
             Ensemble(12, C),
@@ -243,13 +254,13 @@ def test_secure_noise_of_several_votes_is_that_of_one_by_group_privacy(name):
         assert not parameters.continuous
         assert mechanism.cost(task, parameters).proven <= 1
         continuous = mechanism.calibrate(replace(task, secure=False))
-        more = mechanism.law.less_noise(continuous, 1.02)
+        more = mechanism.law.scale_noise(continuous, 1.02)
         assert mechanism.cost(task, more).proven <= 1
 
 
 @pytest.mark.parametrize("name", OF_TWO)
 def test_coins_of_one_label_are_audited_for_all_votes_that_move(name):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = Task(
         Ensemble(12, 2),
         Budget(1.0, 1e-5),
@@ -258,17 +269,17 @@ def test_coins_of_one_label_are_audited_for_all_votes_that_move(name):
         secure=True,
     )
     parameters = mechanism.calibrate(task)
-    mechanism.require_coins(task, parameters)
+    mechanism.require_bernoulli_within_delta(task, parameters)
     assert exact_delta(mechanism.law, parameters, task) <= task.budget.delta
     of_one = mechanism.calibrate(replace(task, protection=replace(task.protection, reach=1)))
-    if mechanism.law.coins:
+    if mechanism.law.draws_exact_bernoulli:
         with pytest.raises(ValueError, match="coins of"):
-            mechanism.require_coins(task, of_one)
+            mechanism.require_bernoulli_within_delta(task, of_one)
 
 
 def test_what_private_teachers_cost_by_how_many_of_them_see_the_unit():
     facts = {"teacher_epsilon": 0.1, "adjacency": "add_remove"}
-    majority = load("majority_private")
+    majority = load_mechanism("majority_private")
     spent = [
         majority.cost(task, majority.calibrate(task)).proven
         for task in (task_of(3, 11, 5, reach=reach, **facts) for reach in (1, 2, 3))

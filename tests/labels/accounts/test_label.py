@@ -6,22 +6,27 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.labels import composed
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.scales import grid_fineness, loses_all
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.scales import grid_fineness, loses_all
+from private_ensembles.accounting.label_composition import total_label_epsilon
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.labels.accounts import label as label_account
-from private_ensembles.labels.door import refusal
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.noisy_counts import rho_cost
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.noisy_counts import rho_to_epsilon
+from private_ensembles.labels.release_gate import refusal
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 BASE = Task(Ensemble(9, 2), Budget(1.0, 1e-5), Wanted(40, 60))
 
 
 def parts(mechanism, task, labels, **free):
     """Noise by the proof from which the account starts."""
-    return mechanism.account.start.find(mechanism.law, task, labels, **free)
+    return mechanism.account.start.find_noise(mechanism.law, task, labels, **free)
 
 
 TWO = ["gnmax_exact", "exponential", "permute_and_flip", "ladder"]
@@ -31,7 +36,7 @@ TWO = ["gnmax_exact", "exponential", "permute_and_flip", "ladder"]
 @pytest.mark.parametrize("labels", [2, 40, 400])
 @pytest.mark.parametrize("K", [1, 8, 81])
 def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = replace(
         BASE,
         ensemble=replace(BASE.ensemble, teachers=K),
@@ -40,10 +45,12 @@ def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K
     parameters = mechanism.calibrate(task)
     cost = mechanism.cost(task, parameters)
     assert cost.claimed == cost.proven <= task.budget.epsilon
-    bounds = adaptive_epsilon(mechanism.law.pairs(task, parameters), labels, task.budget.delta)
+    bounds = adaptive_epsilon(
+        mechanism.law.dominating_pairs(task, parameters), labels, task.budget.delta
+    )
     assert bounds.lower <= cost.proven <= bounds.upper * (1 + 1e-2)
     assert cost.proven > 0.995 * task.budget.epsilon
-    twin = mechanism.law.less_noise(parameters, 0.5)
+    twin = mechanism.law.scale_noise(parameters, 0.5)
     assert mechanism.cost(task, twin).proven > task.budget.epsilon
 
 
@@ -51,7 +58,7 @@ def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K
 @pytest.mark.parametrize(("labels", "K"), [(2, 9), (40, 81), (400, 401)])
 def test_labels_of_many_classes_are_charged_together(name, labels, K):
     """Within the budget, no more noise than by parts, and half of it is caught."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = replace(
         BASE,
         ensemble=replace(BASE.ensemble, teachers=K, classes=10),
@@ -68,12 +75,12 @@ def test_labels_of_many_classes_are_charged_together(name, labels, K):
         assert laws[1].max() > 1.005 * laws[0].max()
     cost = mechanism.cost(task, parameters)
     assert 0.995 * task.budget.epsilon < cost.proven <= task.budget.epsilon
-    twin = mechanism.law.less_noise(parameters, 0.5)
+    twin = mechanism.law.scale_noise(parameters, 0.5)
     assert mechanism.cost(task, twin).proven > task.budget.epsilon
     if labels > 2:  # More classes cost little more than two.
         two = mechanism.calibrate(replace(task, ensemble=replace(task.ensemble, classes=2)))
         assert (
-            mechanism.cost(task, mechanism.law.less_noise(two, 1.02)).proven <= task.budget.epsilon
+            mechanism.cost(task, mechanism.law.scale_noise(two, 1.02)).proven <= task.budget.epsilon
         )
 
 
@@ -81,7 +88,7 @@ def test_labels_of_many_classes_are_charged_together(name, labels, K):
 @pytest.mark.parametrize(("labels", "epsilon"), [(1, 1.0), (7, 0.05), (40, 1.0)])
 def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
     mechanism, task = (
-        load(name),
+        load_mechanism(name),
         replace(
             BASE,
             budget=replace(BASE.budget, epsilon=epsilon),
@@ -90,7 +97,7 @@ def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
     )
     start = parts(mechanism, task, labels)
     noise = mechanism.calibrate(task)
-    assert mechanism.law.less_noise(noise, 1.0).labels == labels
+    assert mechanism.law.scale_noise(noise, 1.0).labels == labels
     tables = [
         mechanism.law.distribution(both_counts(9), parameters).min(axis=1)
         for parameters in (noise, start)
@@ -100,22 +107,25 @@ def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_gnmax_of_many_classes_and_of_ties_keeps_its_budget(n_classes):
-    exact, analytic = load("gnmax_exact"), load("gnmax_analytic")
+    exact, analytic = load_mechanism("gnmax_exact"), load_mechanism("gnmax_analytic")
     task = replace(BASE, ensemble=replace(BASE.ensemble, teachers=30, classes=n_classes))
     parameters = exact.calibrate(task)
     assert parameters.sigma < 0.84 * analytic.calibrate(task).sigma
     assert 0.99 * task.budget.epsilon < exact.cost(task, parameters).proven <= task.budget.epsilon
     assert parameters.continuous == (n_classes > 2)  # of two, coins of the table are as private
-    assert exact.cost(task, exact.law.less_noise(parameters, 0.5)).proven > task.budget.epsilon
+    assert exact.cost(task, exact.law.scale_noise(parameters, 0.5)).proven > task.budget.epsilon
 
 
 @pytest.mark.parametrize("name", ["gnmax_exact", "exponential"])
 @pytest.mark.parametrize("factor", [1.0, 1.08, 1.5, 4.0])
 def test_more_noise_than_the_budget_needs_costs_what_it_costs(name, factor):
     """Near the budget, and so far below that bounds near it say nothing."""
-    mechanism, task = load(name), replace(BASE, ensemble=replace(BASE.ensemble, classes=10))
-    parameters = mechanism.law.less_noise(mechanism.calibrate(task), factor)
-    family = mechanism.law.pairs(task, parameters)
+    mechanism, task = (
+        load_mechanism(name),
+        replace(BASE, ensemble=replace(BASE.ensemble, classes=10)),
+    )
+    parameters = mechanism.law.scale_noise(mechanism.calibrate(task), factor)
+    family = mechanism.law.dominating_pairs(task, parameters)
     bounds = adaptive_epsilon(family, 40, task.budget.delta, fineness=grid_fineness(10, 40))
     cost = mechanism.cost(task, parameters).proven
     assert bounds.lower <= cost <= task.budget.epsilon
@@ -124,12 +134,15 @@ def test_more_noise_than_the_budget_needs_costs_what_it_costs(name, factor):
 
 
 def test_a_calibration_is_done_once(monkeypatch):
-    exact, task = load("gnmax_exact"), replace(BASE, budget=replace(BASE.budget, epsilon=1.234))
+    exact, task = (
+        load_mechanism("gnmax_exact"),
+        replace(BASE, budget=replace(BASE.budget, epsilon=1.234)),
+    )
     parameters = exact.calibrate(task)
     monkeypatch.setattr(label_account, "least_scale_of_curves", None)
     assert exact.calibrate(task) == parameters
     # A guess of fewer labels needs no calibration of its own, and lands nearby.
-    guessed = exact.guess(task, cap=0.5)
+    guessed = exact.guess_parameters(task, cap=0.5)
     monkeypatch.undo()
     assert guessed.labels == 20
     assert guessed.sigma == pytest.approx(exact.calibrate(task, cap=0.5).sigma, rel=0.03)
@@ -142,19 +155,19 @@ def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monk
     monkeypatch.setattr(label_account, "least_scale_of_curves", nothing)
     task = replace(BASE, budget=replace(BASE.budget, epsilon=1.2345))
     for name in ("gnmax_exact", "exponential"):
-        mechanism = load(name)
+        mechanism = load_mechanism(name)
         parameters = mechanism.calibrate(task)
         assert parameters == replace(parts(mechanism, task, 40), continuous=True)
-        assert mechanism.guess(task) == parts(mechanism, task, 40)
+        assert mechanism.guess_parameters(task) == parts(mechanism, task, 40)
         assert "continuous noise" in refusal(mechanism, parameters, 2, secure=True)
         with pytest.raises(ValueError, match=f"noise = secure: no noise of {name} is proven"):
             mechanism.calibrate(replace(task, secure=True))
-    ladder = load("ladder")  # its steps hold for the floats that are drawn
+    ladder = load_mechanism("ladder")  # its steps hold for the floats that are drawn
     assert ladder.calibrate(replace(task, secure=True)) == parts(ladder, task, 40)
 
 
 def test_the_leaks_of_all_labels_are_part_of_their_cost():
-    ladder = load("ladder")
+    ladder = load_mechanism("ladder")
     half = ladder.calibrate(BASE, leak=0.5)
     assert 40 * half.label_delta == pytest.approx(0.5 * BASE.budget.delta, rel=1e-6)
     assert half.label_epsilon > parts(ladder, BASE, 40, leak=0.5).label_epsilon
@@ -165,7 +178,7 @@ def test_the_leaks_of_all_labels_are_part_of_their_cost():
 def test_noise_costs_no_more_than_what_it_was_calibrated_for():
     """Where delta is half, the second grid found more than the first had proven."""
     task = Task(Ensemble(9, 3), Budget(0.001, 0.5), Wanted(2))
-    mechanism = load("gnmax_exact")
+    mechanism = load_mechanism("gnmax_exact")
     cost = mechanism.cost(task, mechanism.calibrate(task))
     assert cost.proven <= 0.001
     assert cost.claimed <= 0.001
@@ -177,12 +190,12 @@ def test_where_rounding_takes_all_of_delta_the_account_says_so_before_any_work(
 ):
     """At (4, 1e-13) 1,000 labels gained nothing over their noisy counts, after minutes."""
     task = Task(Ensemble(250, n_classes), Budget(4.0, 1e-13), Wanted(1000))
-    monkeypatch.setattr(label_account, "least_share", lambda *_: pytest.fail("searched"))
+    monkeypatch.setattr(label_account, "least_noise_share", lambda *_: pytest.fail("searched"))
     for name in ("gnmax_exact", "confident_gnmax_exact"):
-        reason = load(name).refusal(task)
+        reason = load_mechanism(name).refusal(task)
         assert "its account of 1,000 labels proves nothing for a delta of" in reason
     for name in ("gnmax_analytic", "exponential", "permute_and_flip"):
-        assert load(name).refusal(task) is None
+        assert load_mechanism(name).refusal(task) is None
 
 
 @pytest.mark.parametrize(
@@ -190,13 +203,13 @@ def test_where_rounding_takes_all_of_delta_the_account_says_so_before_any_work(
 )
 def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, monkeypatch):
     """The grid's own rounding decides: where it takes delta, other proofs serve at once."""
-    mechanism, labels = load(name), 10
+    mechanism, labels = load_mechanism(name), 10
     task = Task(Ensemble(250, n_classes), Budget(4.0, labels * each), Wanted(labels))
     start = parts(mechanism, task, labels)
-    family = mechanism.law.pairs(task, start)
+    family = mechanism.law.dominating_pairs(task, start)
     assert loses_all(family, labels, task.budget.epsilon, task.budget.delta, n_classes)
     monkeypatch.setattr(label_account, "least_scale_of_curves", lambda *_: pytest.fail("searched"))
-    label_account.least_share.cache_clear()
+    label_account.least_noise_share.cache_clear()
     parameters = mechanism.calibrate(task)
     assert replace(parameters, continuous=False) == replace(start, continuous=False)
     assert (
@@ -207,15 +220,21 @@ def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, mo
 @pytest.mark.parametrize("name", ["exponential", "permute_and_flip"])
 @pytest.mark.parametrize("labels", [2, 40])
 def test_labels_of_more_classes_cost_no_more_than_they_compose_to(name, labels):
-    mechanism, task = load(name), Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(labels, 60))
+    mechanism, task = (
+        load_mechanism(name),
+        Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(labels, 60)),
+    )
     parameters = mechanism.calibrate(task)
     claimed = mechanism.cost(task, parameters).claimed
-    assert claimed <= composed(parameters.label_epsilon, labels, task.budget.delta)
+    assert claimed <= total_label_epsilon(parameters.label_epsilon, labels, task.budget.delta)
     assert 0.999 * task.budget.epsilon < claimed <= task.budget.epsilon
 
 
 def test_very_many_labels_of_two_classes_compose_as_well():
-    mechanism, task = load("exponential"), Task(Ensemble(9, 2), Budget(1.0, 1e-5), Wanted(20_000))
+    mechanism, task = (
+        load_mechanism("exponential"),
+        Task(Ensemble(9, 2), Budget(1.0, 1e-5), Wanted(20_000)),
+    )
     assert mechanism.refusal(task) is None
     assert mechanism.calibrate(task) == parts(mechanism, task, 20_000)
     assert "has no sampler" in mechanism.refusal(replace(task, secure=True))
@@ -225,30 +244,33 @@ def test_very_many_labels_of_two_classes_compose_as_well():
 def test_many_labels_of_the_exponential_mechanism_compose_by_their_bounded_range(labels):
     """epsilon^2 / 8 of rho each (Dong, Durfee and Rogers 2020), in both directions."""
     task = Task(Ensemble(50, 3), Budget(1.0, 1e-5), Wanted(labels))
-    mechanism = load("exponential")
+    mechanism = load_mechanism("exponential")
     parameters = parts(mechanism, task, labels)
     rho = Fraction(labels) * Fraction(parameters.label_epsilon) ** 2 / 8
     spent = mechanism.account.start.cost(mechanism.law, task, parameters).proven
-    assert spent == pytest.approx(rho_cost(float(rho), 1e-5, "improved"), rel=1e-9)
+    assert spent == pytest.approx(rho_to_epsilon(float(rho), 1e-5, "improved"), rel=1e-9)
     assert 0.9999 < spent <= 1.0
 
 
 def test_exact_sigma_of_many_classes_is_the_same_with_secure_noise():
     """Noise on the fine lattice costs next to nothing more than continuous noise."""
-    exact, task = load("gnmax_exact"), Task(Ensemble(50, 10), Budget(2.0, 1e-5), Wanted(100))
+    exact, task = (
+        load_mechanism("gnmax_exact"),
+        Task(Ensemble(50, 10), Budget(2.0, 1e-5), Wanted(100)),
+    )
     secure = replace(task, secure=True)
     assert exact.refusal(secure) is None
     parameters = exact.calibrate(secure)
     assert parameters.sigma == pytest.approx(exact.calibrate(task).sigma, rel=1e-3)
     cost = exact.cost(secure, parameters)
     assert 0.99 * task.budget.epsilon < cost.proven == cost.claimed <= task.budget.epsilon
-    twin = exact.law.less_noise(parameters, 0.5)
+    twin = exact.law.scale_noise(parameters, 0.5)
     assert exact.cost(secure, twin).proven > 2 * task.budget.epsilon
 
 
 def test_one_secure_label_of_two_classes_costs_what_its_audit_says():
     exact, task = (
-        load("gnmax_exact"),
+        load_mechanism("gnmax_exact"),
         Task(Ensemble(11, 2), Budget(2.0, 1e-5), Wanted(1), secure=True),
     )
     parameters = exact.calibrate(task)
@@ -259,7 +281,7 @@ def test_one_secure_label_of_two_classes_costs_what_its_audit_says():
 @pytest.mark.parametrize("name", ["ladder", "exponential", "permute_and_flip"])
 def test_a_label_found_for_one_delta_is_not_claimed_to_cost_the_same_at_a_smaller_one(name):
     """The start of the account alone, beside the exact audit of the label."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = replace(
         BASE,
         ensemble=replace(BASE.ensemble, teachers=7, classes=2),
@@ -268,7 +290,7 @@ def test_a_label_found_for_one_delta_is_not_claimed_to_cost_the_same_at_a_smalle
     )
     found = mechanism.calibrate(task)
     for delta in (1e-9, 1e-5, 1e-4, 1e-3):
-        exact = mechanism.law.audited(task, found).worst(delta).epsilon
+        exact = mechanism.law.build_audit(task, found).worst_inputs(delta).epsilon
         start = mechanism.account.start.cost(
             mechanism.law, replace(task, budget=replace(task.budget, delta=delta)), found
         )

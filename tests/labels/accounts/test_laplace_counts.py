@@ -4,11 +4,19 @@ from fractions import Fraction
 
 import pytest
 
-from private_ensembles.accounting.labels import composed, label_epsilon
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.accounting.label_composition import (
+    largest_label_epsilon,
+    total_label_epsilon,
+)
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
-PURE = load("lnmax_pure")
+PURE = load_mechanism("lnmax_pure")
 
 
 @pytest.mark.parametrize("epsilon", [0.2676, 0.3, 1.0, 2.0, 7.0])
@@ -23,7 +31,7 @@ def test_one_label_costs_the_budget_and_its_scale_is_rounded_up(epsilon):
 def test_less_noise_than_the_budget_asks_for_costs_more():
     task = Task(Ensemble(11, 10), Budget(0.5, 1e-6), Wanted(1))
     parameters = PURE.calibrate(task)
-    twin = PURE.law.less_noise(parameters, 0.5)
+    twin = PURE.law.scale_noise(parameters, 0.5)
     assert twin.scale == pytest.approx(parameters.scale / 2)
     assert PURE.cost(task, twin).proven > 0.9
 
@@ -32,7 +40,9 @@ def test_less_noise_than_the_budget_asks_for_costs_more():
 def test_several_labels_compose_by_their_pure_guarantees(labels):
     task = Task(Ensemble(50, 10), Budget(1.0, 1e-5), Wanted(labels))
     parameters = PURE.calibrate(task)
-    assert parameters.label_epsilon == label_epsilon(1.0, labels, 1e-5)
+    assert parameters.label_epsilon == largest_label_epsilon(1.0, labels, 1e-5)
     cost = PURE.cost(task, parameters)
-    assert cost.proven == cost.claimed == composed(parameters.label_epsilon, labels, 1e-5)
+    assert (
+        cost.proven == cost.claimed == total_label_epsilon(parameters.label_epsilon, labels, 1e-5)
+    )
     assert 0.999 < cost.proven <= 1.0

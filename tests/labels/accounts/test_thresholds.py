@@ -8,16 +8,21 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels.accounts import thresholds
-from private_ensembles.labels.door import release
 from private_ensembles.labels.laws.checked import CheckedNoise
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.release_gate import release_from_counts
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from tests.labels.strategies import dearest
 
-MECHANISM = load("confident_gnmax_exact")
-COUNTED = load("confident_gnmax")
+MECHANISM = load_mechanism("confident_gnmax_exact")
+COUNTED = load_mechanism("confident_gnmax")
 TASK = Task(Ensemble(50, 10), Budget(2.0, 1e-5), Wanted(100, 400))
 TWO = replace(TASK, ensemble=replace(TASK.ensemble, classes=2))
 
@@ -46,7 +51,7 @@ def test_less_noise_costs_more_than_the_budget(secure):
     task = replace(TWO, secure=secure)
     parameters = calibrated(task)
     for factor in (0.99, 0.5):
-        weaker = MECHANISM.law.less_noise(parameters, factor)
+        weaker = MECHANISM.law.scale_noise(parameters, factor)
         assert MECHANISM.cost(task, weaker).proven > task.budget.epsilon / math.sqrt(factor)
     for name in ("sigma1", "sigma2"):
         less = replace(parameters, **{name: 0.9 * getattr(parameters, name)})
@@ -70,21 +75,23 @@ def test_no_adaptive_choice_of_queries_costs_more_than_the_budget(queries, answe
     """Every strategy: the next pair of histograms depends on all that was released before."""
     task = Task(Ensemble(3, 2), Budget(1.0, 1e-3), Wanted(answers, queries), secure=secure)
     parameters = MECHANISM.calibrate(task, share=share, threshold=0.8)
-    rows = MECHANISM.law.outcomes(both_counts(3), parameters, secure)
+    rows = MECHANISM.law.outcome_distribution(both_counts(3), parameters, secure)
     most = dearest(rows)
     assert most(queries, answers, 1.0, task.budget.epsilon) <= task.budget.delta
     assert most(queries, answers, 1.0, 0.1) > task.budget.delta
 
 
-@pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
+@pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(np.random.default_rng(0))])
 def test_a_release_stops_at_both_caps(noise):
     parameters = CheckedNoise(0.0, 1.0, 1.0, queries=30, labels=5)
     rows = np.tile([[6, 3]], (40, 1))
-    released = release(MECHANISM, rows, parameters, noise)
+    released = release_from_counts(MECHANISM, rows, parameters, noise)
     assert (released[:5] >= 0).all()
     assert (released[5:] == -1).all()
     some = replace(parameters, threshold=6.5, labels=29)
-    released = release(MECHANISM, np.tile([[6, 3]], (4000, 1)), replace(some, queries=30), noise)
+    released = release_from_counts(
+        MECHANISM, np.tile([[6, 3]], (4000, 1)), replace(some, queries=30), noise
+    )
     assert 0 < (released[:30] >= 0).sum() < 30
     assert (released[30:] == -1).all()
 
@@ -92,7 +99,7 @@ def test_a_release_stops_at_both_caps(noise):
 def test_a_search_guesses_about_what_is_found():
     for task in (TASK, TWO):
         guess, exact = (
-            MECHANISM.guess(task, share=0.3, cap=0.5),
+            MECHANISM.guess_parameters(task, share=0.3, cap=0.5),
             MECHANISM.calibrate(task, share=0.3, cap=0.5),
         )
         assert (guess.queries, guess.labels) == (exact.queries, exact.labels)

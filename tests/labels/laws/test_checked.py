@@ -7,16 +7,25 @@ import pytest
 from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.base.sources import Secure
-from private_ensembles.labels.door import release
+from private_ensembles.base.noise_sources import SecureNoise
 from private_ensembles.labels.gnmax_lattice import lattice_distribution
-from private_ensembles.labels.laws.checked import CheckedNoise, plurality, student
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.laws.checked import (
+    CheckedNoise,
+    plurality_votes,
+    student_disagreement,
+)
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.papers.pate.given_noise import ACCOUNTS
+from private_ensembles.labels.release_gate import release_from_counts
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.pate.configured_noise import ACCOUNTS
 from tests.labels.strategies import dearest
 
 NOISE = CheckedNoise(threshold=4.0, sigma1=3.0, sigma2=2.0, queries=50, labels=20, score=0.7)
@@ -25,26 +34,26 @@ COUNTS = np.array([[6, 1], [3, 4], [0, 7]])
 
 @pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
 def test_outcomes_are_no_answer_and_the_labels(name):
-    mechanism = load(name)
-    chances = mechanism.law.outcomes(COUNTS, NOISE)
-    audited = mechanism.law.audited(Task(Ensemble(7, 2), Budget(1.0, 1e-5), Wanted(1)), NOISE)
+    mechanism = load_mechanism(name)
+    chances = mechanism.law.outcome_distribution(COUNTS, NOISE)
+    audited = mechanism.law.build_audit(Task(Ensemble(7, 2), Budget(1.0, 1e-5), Wanted(1)), NOISE)
     assert audited.names == (-1, 0, 1)
     np.testing.assert_array_equal(chances[:, 1:], mechanism.law.distribution(COUNTS, NOISE))
     np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-12)
 
 
 def test_a_query_is_answered_where_consensus_and_noise_reach_the_threshold():
-    silent = load("confident_gnmax").law.outcomes(COUNTS, NOISE)[:, 0]
+    silent = load_mechanism("confident_gnmax").law.outcome_distribution(COUNTS, NOISE)[:, 0]
     np.testing.assert_allclose(silent, ndtr((4 - COUNTS.max(axis=1)) / 3), rtol=1e-12)
 
 
 def test_the_cost_is_that_of_every_threshold_and_every_answer():
     assert NOISE.rho == pytest.approx(50 / (2 * 9) + 20 / 4)
     task = Task(Ensemble(7, 2), Budget(1.0, 1e-5), Wanted(20, 50))
-    confident = load("confident_gnmax")
+    confident = load_mechanism("confident_gnmax")
     cost = ACCOUNTS[confident.name].cost(confident.law, task, NOISE)
     assert cost.proven == exact_data_independent_epsilon(NOISE.rho, 1e-5) < cost.claimed
-    less = confident.law.less_noise(NOISE, 0.5)
+    less = confident.law.scale_noise(NOISE, 0.5)
     assert less.rho == pytest.approx(4 * NOISE.rho)
     assert less == replace(NOISE, sigma1=1.5, sigma2=1.0)
 
@@ -52,8 +61,8 @@ def test_the_cost_is_that_of_every_threshold_and_every_answer():
 @pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
 def test_secure_outcomes_are_those_of_the_lattice(name):
     """A threshold between whole numbers is reached from the next one on."""
-    noise, mechanism = replace(NOISE, threshold=4.3), load(name)
-    outcomes = mechanism.law.outcomes(COUNTS, noise, secure=True)
+    noise, mechanism = replace(NOISE, threshold=4.3), load_mechanism(name)
+    outcomes = mechanism.law.outcome_distribution(COUNTS, noise, secure=True)
     np.testing.assert_allclose(outcomes.sum(axis=1), 1, rtol=1e-12)
     x = np.arange(-60, 61)
     pmf = np.exp(-(x**2) / 18) / np.exp(-(x**2) / 18).sum()
@@ -67,24 +76,24 @@ def test_secure_outcomes_are_those_of_the_lattice(name):
 
 def test_secure_noise_has_its_own_cost():
     task = Task(Ensemble(7, 2), Budget(1.0, 1e-5), Wanted(20, 50), secure=True)
-    moves = [Moves(50, 3.0), Moves(40, 2.0)]
+    moves = [DiscreteGaussianCounts(50, 3.0), DiscreteGaussianCounts(40, 2.0)]
     for name in ("confident_gnmax", "interactive_gnmax"):
-        mechanism = load(name)
+        mechanism = load_mechanism(name)
         proven = ACCOUNTS[mechanism.name].cost(mechanism.law, task, NOISE).proven
         assert proven == discrete_gaussian.epsilon(1e-5, moves)
 
 
 def test_confident_keeps_the_budget_exactly_with_secure_noise():
     """Not by the looser Renyi conversion, as it did: sigma grows by next to nothing."""
-    confident = load("confident_gnmax")
+    confident = load_mechanism("confident_gnmax")
     task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(40, 60), secure=True)
     secure, continuous = (
         confident.calibrate(wanted) for wanted in (task, replace(task, secure=False))
     )
     assert 1 <= secure.sigma2 / continuous.sigma2 == secure.sigma1 / continuous.sigma1 < 1.001
-    assert discrete_gaussian.delta(1.0, secure.moves) <= 1e-5
+    assert discrete_gaussian.delta(1.0, secure.discrete_gaussian_counts) <= 1e-5
     with pytest.raises(ValueError, match="confident_gnmax was calibrated for continuous noise"):
-        release(confident, np.array([[9, 0, 0]]), continuous, Secure())
+        release_from_counts(confident, np.array([[9, 0, 0]]), continuous, SecureNoise())
 
 
 @pytest.mark.parametrize(("sigma1", "sigma2"), [(0.6, 0.5), (1.5, 0.8), (0.8, 2.0)])
@@ -92,30 +101,32 @@ def test_confident_keeps_the_budget_exactly_with_secure_noise():
 def test_no_adaptive_choice_of_queries_costs_more_than_the_caps(sigma1, sigma2, queries, answers):
     """Every strategy: the next pair of histograms depends on all that was released before."""
     noise = CheckedNoise(2.5, sigma1, sigma2, queries, answers)
-    rows = load("confident_gnmax").law.outcomes(both_counts(3), noise, secure=True)
+    rows = load_mechanism("confident_gnmax").law.outcome_distribution(
+        both_counts(3), noise, secure=True
+    )
     most = dearest(rows)
     assert most(queries, answers, 1.0, 0.5) > 1e-3
     for epsilon in (0.5, 2.0, 5.0):
-        bound = discrete_gaussian.delta(epsilon, noise.moves)
+        bound = discrete_gaussian.delta(epsilon, noise.discrete_gaussian_counts)
         assert most(queries, answers, 1.0, epsilon) <= bound
 
 
 def test_the_plurality_is_the_largest_count_whatever_the_noise():
     for secure in (False, True):
-        assert plurality(COUNTS, NOISE, secure).tolist() == [6, 4, 7]
+        assert plurality_votes(COUNTS, NOISE, secure).tolist() == [6, 4, 7]
 
 
 def test_a_student_expects_the_same_of_every_query():
     """2.1 votes for 0 and 4.9 for 1, or 2 and 5 where noise is whole."""
-    np.testing.assert_allclose(student(COUNTS, NOISE, False), [3.9, 0.9, 2.1])
-    whole = student(COUNTS, NOISE, True)
+    np.testing.assert_allclose(student_disagreement(COUNTS, NOISE, False), [3.9, 0.9, 2.1])
+    whole = student_disagreement(COUNTS, NOISE, True)
     assert whole.dtype == np.int64
     assert whole.tolist() == [4, 1, 2]
 
 
 def test_a_students_score_is_of_two_classes():
     with pytest.raises(ValueError, match=r"^counts of 3 classes: a student's score is of two$"):
-        student(np.array([[3, 2, 2]]), NOISE, False)
+        student_disagreement(np.array([[3, 2, 2]]), NOISE, False)
 
 
 @pytest.mark.parametrize("labels", [7, 10, 11])
@@ -124,8 +135,8 @@ def test_no_more_answers_are_expected_than_the_cap_if_a_sample_stands_for_the_po
     counts = np.tile([[40, 0, 0]], (200, 1))
     task = Task(Ensemble(40, 3), Budget(1.0, 1e-5), Wanted(labels, 300))
     noise = CheckedNoise(threshold=10.0, sigma1=1.0, sigma2=1.0, queries=300, labels=labels)
-    law = load("confident_gnmax").law
-    answers, right = law.expected(counts, np.zeros(200, dtype=int), task, noise)
+    law = load_mechanism("confident_gnmax").law
+    answers, right = law.expected_answers(counts, np.zeros(200, dtype=int), task, noise)
     assert labels - 1 <= answers <= labels
     assert right <= answers * (1 + 1e-9)
 
@@ -136,7 +147,7 @@ def test_what_is_expected_is_known_where_all_queries_pass():
     counts = np.array([[40, 0], [25, 15]] * 20)
     for sigma1 in np.linspace(0.5, 30, 60):
         noise = CheckedNoise(0.0, float(sigma1), 4.0, queries=222, labels=50)
-        answers, right = load("confident_gnmax").law.expected(
+        answers, right = load_mechanism("confident_gnmax").law.expected_answers(
             counts, np.zeros(40, int), task, noise
         )
         assert right <= answers <= 50

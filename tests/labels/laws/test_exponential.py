@@ -26,5 +26,5 @@ def permute_and_flip_by_definition(counts, rate):
 @pytest.mark.parametrize("counts", [[5], [3, 3], [7, 2], [4, 4, 1], [0, 9, 3, 2], [2, 2, 2, 2, 3]])
 @pytest.mark.parametrize("rate", [0.01, 0.4, 5.0])
 def test_permute_and_flip_is_its_average_over_orders(counts, rate):
-    chances = exponential.weigh(np.array([counts]), rate)[0]
+    chances = exponential.label_probabilities(np.array([counts]), rate)[0]
     np.testing.assert_allclose(chances, permute_and_flip_by_definition(counts, rate), rtol=1e-12)

@@ -8,13 +8,24 @@ import pytest
 from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.discrete_gaussian import fine_distance
+from private_ensembles.accounting.discrete_gaussian import fine_lattice_total_variation
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.base.sources import Seeded
+from private_ensembles.base.noise_sources import SeededNoise
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
 from private_ensembles.labels.laws import gaussian
-from private_ensembles.labels.laws.gaussian import COINS, FINE, WHOLE, GaussianNoise, gnmax
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.laws.gaussian import (
+    COINS,
+    FINE,
+    WHOLE,
+    GaussianNoise,
+    gnmax,
+)
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from tests.labels.frequencies import follows
 
 
@@ -36,25 +47,25 @@ def test_what_is_not_listed_is_as_near_as_is_granted(n_classes, sigma, monkeypat
     noise = GaussianNoise(sigma)
     exact = WHOLE.distribution(counts, noise, secure=True)
     for module in (gaussian, discrete_gaussian):
-        monkeypatch.setattr(module, "LISTED", 1.0)
+        monkeypatch.setattr(module, "MAX_TABULATED_SIGMA", 1.0)
     near = WHOLE.distribution(counts, noise, secure=True)
-    errors = WHOLE.error(30, n_classes, noise, secure=True)
+    errors = WHOLE.numerical_error(30, n_classes, noise, secure=True)
     apart = np.abs(near - exact).sum(axis=1) / 2
     assert 0 < apart.max() <= errors["absolute_error"]
     assert errors["absolute_error"] < 4 / sigma
-    right = WHOLE.right(counts, exact.argmax(axis=1), noise, secure=True)
+    right = WHOLE.probability_correct(counts, exact.argmax(axis=1), noise, secure=True)
     assert right == pytest.approx(near[np.arange(20), exact.argmax(axis=1)], abs=1e-9)
 
 
 def test_gnmax_s_labels_do_not_depend_on_the_queries_that_follow():
     counts = np.random.default_rng(9).multinomial(20, [0.4, 0.3, 0.2, 0.1], size=200)
-    whole = gnmax(counts, 3.0, Seeded(np.random.default_rng(5)))
+    whole = gnmax(counts, 3.0, SeededNoise(np.random.default_rng(5)))
     for part in (1, 17, 199):
         assert (
-            gnmax(counts[:part], 3.0, Seeded(np.random.default_rng(5))).tolist()
+            gnmax(counts[:part], 3.0, SeededNoise(np.random.default_rng(5))).tolist()
             == whole[:part].tolist()
         )
-    assert not np.array_equal(whole, gnmax(counts, 3.0, Seeded(np.random.default_rng(6))))
+    assert not np.array_equal(whole, gnmax(counts, 3.0, SeededNoise(np.random.default_rng(6))))
 
 
 @pytest.mark.parametrize(("law", "n_classes"), [(FINE, 2), (FINE, 10), (COINS, 10)])
@@ -64,19 +75,19 @@ def test_every_fine_label_is_charged_its_distance_from_continuous_noise(law, n_c
         GaussianNoise(9.0),
         np.exp([-0.3, 0, 0.3]),
     )
-    spare = fine_distance(9.0, n_classes)
-    plain = law.pairs(task, noise).excesses(t)
-    charged = law.pairs(replace(task, secure=True), noise).excesses(t)
+    spare = fine_lattice_total_variation(9.0, n_classes)
+    plain = law.dominating_pairs(task, noise).hockey_stick_divergences(t)
+    charged = law.dominating_pairs(replace(task, secure=True), noise).hockey_stick_divergences(t)
     assert (charged - plain)[:, 1].min() > 0.99 * spare
     if n_classes > 2:
         np.testing.assert_allclose(
             charged - plain, np.tile(spare * (1 + t), (len(plain), 1)), atol=1e-15
         )
-    assert law.error(50, n_classes, noise, secure=True)["absolute_error"] >= spare
+    assert law.numerical_error(50, n_classes, noise, secure=True)["absolute_error"] >= spare
 
 
 def test_labels_of_four_classes_follow_their_distribution():
     counts = np.tile([9, 6, 4, 1], (40_000, 1))
-    labels = WHOLE.draw(counts, GaussianNoise(8.0), Seeded(np.random.default_rng(1)))
+    labels = WHOLE.draw(counts, GaussianNoise(8.0), SeededNoise(np.random.default_rng(1)))
     assert labels.dtype == np.int64
     assert follows(labels, gnmax_distribution(counts[:1], 8.0)[0])

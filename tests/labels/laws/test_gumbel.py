@@ -14,4 +14,6 @@ from private_ensembles.labels.laws import gumbel
 def test_each_class_has_its_share_of_the_weights(counts, rate):
     weights = [Fraction(math.exp(rate * (n - max(counts)))) for n in counts]
     shares = [float(weight / sum(weights)) for weight in weights]
-    np.testing.assert_allclose(gumbel.weigh(np.array([counts]), rate)[0], shares, rtol=1e-12)
+    np.testing.assert_allclose(
+        gumbel.label_probabilities(np.array([counts]), rate)[0], shares, rtol=1e-12
+    )

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from private_ensembles.labels.laws.laplace import LAW, LaplaceNoise, PureScale, lnmax
+from private_ensembles.labels.laws.laplace import (
+    LAW,
+    LaplaceNoise,
+    PureScale,
+    lnmax,
+)
 from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
 from tests.labels.frequencies import follows
 
@@ -16,8 +21,8 @@ def test_secure_coins_and_seeded_noise_are_one_law(n_classes):
     assert pure.scale == pytest.approx(5.0)
     chances = [LAW.distribution(counts, parameters) for parameters in (pure, noise)]
     np.testing.assert_allclose(*chances, rtol=1e-9)
-    assert LAW.less_noise(pure, 0.5).scale == pytest.approx(2.5)
-    assert LAW.less_noise(noise, 0.5) == LaplaceNoise(2.5)
+    assert LAW.scale_noise(pure, 0.5).scale == pytest.approx(2.5)
+    assert LAW.scale_noise(noise, 0.5) == LaplaceNoise(2.5)
 
 
 def test_lnmax_follows_its_distribution():

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from private_ensembles.labels.laws.gaussian import GaussianNoise
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.nzc.law import ImmutableNoise
 
 
@@ -15,18 +20,20 @@ from private_ensembles.papers.nzc.law import ImmutableNoise
 @pytest.mark.parametrize("secure", [False, True])
 @pytest.mark.parametrize("name", ["gnmax", "gnmax_exact", "lnmax_pure", "exponential"])
 def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = Task(Ensemble(30, n_classes), Budget(2.0, 1e-5), Wanted(20))
     parameters = mechanism.calibrate(task)
     drawn = np.random.default_rng(4)
     counts = drawn.multinomial(30, np.full(n_classes, 1 / n_classes), size=40)
     labels = drawn.integers(0, n_classes, 40)
     table = mechanism.law.distribution(counts, parameters, secure)
-    right = mechanism.law.right(counts, labels, parameters, secure)
+    right = mechanism.law.probability_correct(counts, labels, parameters, secure)
     np.testing.assert_allclose(right, table[np.arange(40), labels], rtol=1e-13)
     wanted = (table.sum() / 2, table[np.arange(40), labels].sum() / 2)  # 20 labels, 40 queries
     secured = replace(task, secure=secure)
-    assert mechanism.law.expected(counts, labels, secured, parameters) == pytest.approx(wanted)
+    assert mechanism.law.expected_answers(counts, labels, secured, parameters) == pytest.approx(
+        wanted
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,4 +47,4 @@ def test_neighbours_that_nobody_knows_are_not_made_up(name, parameters, message)
     """Of whole secure noise, and of a table on more than two classes."""
     task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(1), secure=True)
     with pytest.raises(ValueError, match=message):
-        load(name).law.pairs(task, parameters)
+        load_mechanism(name).law.dominating_pairs(task, parameters)

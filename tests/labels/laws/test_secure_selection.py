@@ -13,15 +13,21 @@ from scipy.stats import chisquare
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.base import secure
 from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.streams import generator
-from private_ensembles.labels.door import release
-from private_ensembles.labels.laws.selection import SelectionRate, exact_rate
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.laws.selection import SelectionRate, truncate_rate
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import planning, ranking
-from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.planner.defaults import ASSUMED_PROFILE
 from private_ensembles.labels.profile import ConsensusProfile
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.labels.release_gate import release_from_counts
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
 from tests.labels.drawn import Followed, adaptive_delta
 
 NAMES = ["exponential", "permute_and_flip"]
@@ -59,9 +65,9 @@ LAWS = {"exponential": exponential_law, "permute_and_flip": permute_and_flip_law
 @pytest.mark.parametrize("row", [(3, 1, 1), (2, 2, 1), (0, 5, 0), (2, 1, 1, 0), (1, 1, 1, 1)])
 def test_what_is_drawn_is_the_law_exactly(name, row, monkeypatch):
     """Every coin, die and class is followed to its end, in fractions."""
-    law, noise = load(name).law, SelectionRate(0.7, 3)
+    law, noise = load_mechanism(name).law, SelectionRate(0.7, 3)
     found = Followed(monkeypatch).law(law, noise, row)
-    rate = exact_rate(0.35)
+    rate = truncate_rate(0.35)
     assert found == [0, *LAWS[name](row, rate)]
     table = law.distribution(np.array([row]), noise)[0]
     assert [float(p) for p in found[1:]] == pytest.approx(table, rel=1e-12)
@@ -71,7 +77,7 @@ def test_what_is_drawn_is_the_law_exactly(name, row, monkeypatch):
 @pytest.mark.parametrize(("K", "C", "Q"), [(3, 3, 1), (4, 3, 2), (2, 4, 2)])
 def test_no_adversary_exceeds_the_budget_and_less_noise_is_caught(name, K, C, Q, monkeypatch):
     """Of the exponential mechanism with many teachers alone is nearly all of the budget needed."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = Task(Ensemble(K, C), Budget(1.5, 1e-3), Wanted(Q), secure=True)
     parameters = mechanism.calibrate(task)
     assert mechanism.cost(task, parameters).proven <= task.budget.epsilon
@@ -88,7 +94,7 @@ def test_no_adversary_exceeds_the_budget_and_less_noise_is_caught(name, K, C, Q,
     assert delta(parameters, task.budget.epsilon) <= Decimal(task.budget.delta)
     if name == "permute_and_flip" and Q == 1:
         # Only delta = 0 tells that a label has 5 % less noise: its pure epsilon is exact.
-        twin = law.less_noise(parameters, 0.95)
+        twin = law.scale_noise(parameters, 0.95)
         ratios = [
             p / q
             for here, there in near
@@ -102,7 +108,7 @@ def test_no_adversary_exceeds_the_budget_and_less_noise_is_caught(name, K, C, Q,
 
 def test_a_label_of_permute_and_flip_uses_its_epsilon_up_and_a_twin_exceeds_it():
     """At a large lead in many votes: e^(-lead) loses 2 rate as the vote moves."""
-    mechanism = load("permute_and_flip")
+    mechanism = load_mechanism("permute_and_flip")
     task = Task(Ensemble(60, 3), Budget(1.5, 1e-3), Wanted(1), secure=True)
     parameters = mechanism.calibrate(task)
     assert parameters.label_epsilon == task.budget.epsilon
@@ -114,41 +120,41 @@ def test_a_label_of_permute_and_flip_uses_its_epsilon_up_and_a_twin_exceeds_it()
         return math.log(here / there)
 
     assert 0.999 * task.budget.epsilon < loss(parameters) <= task.budget.epsilon
-    assert loss(mechanism.law.less_noise(parameters, 0.95)) > 1.04 * task.budget.epsilon
+    assert loss(mechanism.law.scale_noise(parameters, 0.95)) > 1.04 * task.budget.epsilon
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("rate", [1e-9, 0.1, 1 / 3, 50.0, 300.0])
 def test_exponents_are_exact_for_all_counts(name, rate):
-    used = exact_rate(rate)
+    used = truncate_rate(rate)
     assert 0 <= rate - used < rate * 2.0**-29
     for count in (1, 3, MOST_TEACHERS - 1, MOST_TEACHERS, 2**22 - 1):
         assert Fraction(used * count) == Fraction(used) * count
-    law, noise = load(name).law, SelectionRate(2 * rate, 1)
+    law, noise = load_mechanism(name).law, SelectionRate(2 * rate, 1)
     assert law.rate(3, noise) == used
     assert law.rate(2, noise) == rate
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_real_draws_fit_the_law_and_not_that_of_a_doctored_twin(name):
-    law, noise = load(name).law, SelectionRate(0.9, 1)
+    law, noise = load_mechanism(name).law, SelectionRate(0.9, 1)
     counts = np.array([[6, 4, 4, 1, 0]])
     runs = 100_000
-    drawn = law.draw(np.repeat(counts, runs, axis=0), noise, Secure())
+    drawn = law.draw(np.repeat(counts, runs, axis=0), noise, SecureNoise())
     seen = np.bincount(drawn, minlength=5)
     assert chisquare(seen, runs * law.distribution(counts, noise)[0]).pvalue > 1e-6
-    twin = law.distribution(counts, law.less_noise(noise, 0.95))[0]
+    twin = law.distribution(counts, law.scale_noise(noise, 0.95))[0]
     assert chisquare(seen, runs * twin).pvalue < 1e-6
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_secure_labels_keep_to_the_audit_and_a_twin_does_not(name):
-    law = load(name).law
+    law = load_mechanism(name).law
     pair = np.array([[[2, 1, 0]], [[1, 2, 0]]])
 
     def lower(noise):
         def sample(counts, runs, _):
-            return law.draw(np.repeat(counts, int(runs), axis=0), noise, Secure())
+            return law.draw(np.repeat(counts, int(runs), axis=0), noise, SecureNoise())
 
         return epsilon_lower_bound(
             sample,
@@ -175,20 +181,20 @@ def test_what_is_asked_for_is_the_same_whatever_the_votes(name, size, monkeypatc
         """The same draw, which notes how many bits it asks for."""
         return lambda rows, bits: draw(rows, lambda number: asked.append(number) or bits(number))
 
-    for draw in ("coins", "draw_each"):
+    for draw in ("draw_bernoulli_exp", "draw_each"):
         monkeypatch.setattr(secure.softmax, draw, counted(getattr(secure.softmax, draw)))
-    law, noise = load(name).law, SelectionRate(0.5, 1)
+    law, noise = load_mechanism(name).law, SelectionRate(0.5, 1)
     for first in {teachers, teachers - 1, teachers // 2, 1}:
         row = np.zeros((1, classes), dtype=np.int64)
         row[0, 0], row[0, -1] = first, teachers - first
-        (label,) = law.draw(row, noise, Secure())
+        (label,) = law.draw(row, noise, SecureNoise())
         assert 0 <= label < classes
     assert len(set(asked)) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_ten_thousand_labels_and_the_largest_ensembles_take_seconds(name):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     for K, C, Q in ((250, 10, 10_000), (MOST_TEACHERS, MOST_CLASSES, 5), (2, MOST_CLASSES, 5)):
         task = Task(Ensemble(K, C), Budget(1.0, 1e-5), Wanted(Q), secure=True)
         assert mechanism.refusal(task) is None
@@ -196,7 +202,7 @@ def test_ten_thousand_labels_and_the_largest_ensembles_take_seconds(name):
         counts = np.zeros((Q, C), dtype=np.int64)
         counts[:, 0], counts[:, 1] = K - K // 3, K // 3
         start = time.process_time()
-        labels = release(mechanism, counts, parameters, Secure())
+        labels = release_from_counts(mechanism, counts, parameters, SecureNoise())
         assert time.process_time() - start < 3
         assert labels.shape == (Q,)
 
@@ -204,7 +210,7 @@ def test_ten_thousand_labels_and_the_largest_ensembles_take_seconds(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("labels", [1, 7, 400, 20_000])
 def test_noise_of_a_group_is_as_many_times_that_of_one_vote(name, labels):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     one = Task(Ensemble(50, 10), Budget(1.0, 1e-5), Wanted(labels), secure=True)
     three = Task(
         Ensemble(50, 10),
@@ -221,19 +227,19 @@ def test_noise_of_a_group_is_as_many_times_that_of_one_vote(name, labels):
 @pytest.mark.parametrize("name", NAMES)
 def test_noise_that_was_found_for_a_rehearsal_serves_a_release(name):
     """The proof is of the law that both draw."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(4))
     parameters = mechanism.calibrate(task)
     assert not parameters.continuous
     counts = np.array([[5, 3, 1]] * 4)
-    for source in (Secure(), Seeded(np.random.default_rng(0))):
-        assert release(mechanism, counts, parameters, source).shape == (4,)
+    for source in (SecureNoise(), SeededNoise(np.random.default_rng(0))):
+        assert release_from_counts(mechanism, counts, parameters, source).shape == (4,)
 
 
 def test_permute_and_flip_is_right_as_often_as_is_printed():
     """25 teachers of the usual profile, ten classes, one label at epsilon = 0.5."""
-    profile = ConsensusProfile(10, **PROFILE)
+    profile = ConsensusProfile(10, **ASSUMED_PROFILE)
     task = Task(Ensemble(25, 10), Budget(0.5, 1e-5), Wanted(1, 500), secure=True, profile=profile)
-    (plan,) = ranking.plan(task, *planning.profile_votes(task, 0), ["permute_and_flip"])
+    (plan,) = ranking.rank_mechanisms(task, *planning.profile_votes(task, 0), ["permute_and_flip"])
     assert plan.correct == pytest.approx(0.857, abs=2e-3)
     assert plan.epsilon == 0.5

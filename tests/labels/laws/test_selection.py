@@ -11,7 +11,7 @@ from private_ensembles.audit import exact_epsilon, reduced_histograms
 from private_ensembles.labels.laws import exponential, gumbel
 from private_ensembles.labels.laws.selection import SelectionRate
 
-BOTH = (gumbel.weigh, exponential.weigh)
+BOTH = (gumbel.label_probabilities, exponential.label_probabilities)
 
 
 @given(st.integers(0, 10**9), st.integers(2, 150), st.floats(1e-3, 50))
@@ -46,15 +46,15 @@ def test_samplers_follow_their_distributions(law):
     drawn = law.choose(np.repeat(counts, runs, axis=0), np.random.default_rng(0), rate=0.5)
     seen = np.stack([np.bincount(row, minlength=4) for row in drawn.reshape(2, runs)]) / runs
     limit = math.sqrt(math.log(16e9) / (2 * runs))
-    assert np.abs(seen - law.weigh(counts, 0.5)).max() < limit
+    assert np.abs(seen - law.label_probabilities(counts, 0.5)).max() < limit
 
 
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: gumbel.weigh([1, 2], 0.1), "counts"),
-        (lambda: gumbel.weigh([[1.0, 2.0]], 0.1), "counts"),
-        (lambda: exponential.weigh([[1, 2]], 0.0), "rate"),
+        (lambda: gumbel.label_probabilities([1, 2], 0.1), "counts"),
+        (lambda: gumbel.label_probabilities([[1.0, 2.0]], 0.1), "counts"),
+        (lambda: exponential.label_probabilities([[1, 2]], 0.0), "rate"),
     ],
 )
 def test_bad_input_is_named(call, name):
@@ -64,13 +64,13 @@ def test_bad_input_is_named(call, name):
 
 @pytest.mark.parametrize("law", [gumbel.LAW, exponential.LAW], ids=lambda law: law.name)
 def test_noise_of_a_scale_is_its_inverse_rate_and_half_of_it_is_twice_the_rate(law):
-    noise = law.at(3.0, labels=5)
+    noise = law.noise_at_scale(3.0, labels=5)
     assert 1 / noise.used_rate <= 3.0
     assert (noise.used_rate, noise.labels) == (pytest.approx(1 / 3), 5)
-    assert law.less_noise(noise, 0.5).used_rate == 2 * noise.used_rate
+    assert law.scale_noise(noise, 0.5).used_rate == 2 * noise.used_rate
     pure = SelectionRate(0.6, 1)
     assert pure.used_rate == 0.3
-    assert law.less_noise(pure, 0.5).used_rate == 0.6
+    assert law.scale_noise(pure, 0.5).used_rate == 0.6
 
 
 @pytest.mark.parametrize("law", [gumbel.LAW, exponential.LAW])
@@ -82,4 +82,6 @@ def test_very_many_classes_are_merged_to_the_same_chances(law):
     counts[5:, 7] += 60 - counts[5:].sum(axis=1)
     labels, noise = generator.integers(0, 300, 20), SelectionRate(0.4, 5)
     listed = law.distribution(counts, noise)[np.arange(20), labels]
-    assert law.right(counts, labels, noise) == pytest.approx(listed, rel=1e-10, abs=1e-15)
+    assert law.probability_correct(counts, labels, noise) == pytest.approx(
+        listed, rel=1e-10, abs=1e-15
+    )

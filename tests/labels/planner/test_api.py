@@ -4,11 +4,18 @@ import pytest
 
 from private_ensembles.base import streams
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import ranking
 from private_ensembles.labels.planner.api import plan
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Task,
+    Wanted,
+)
 
 ASKED = {"ensemble": Ensemble(40, 3), "budget": Budget(3, 1e-5), "labels": 30}
 NAMES = ["gnmax_analytic", "permute_and_flip", "ladder"]
@@ -22,7 +29,7 @@ def test_the_ranking_is_the_planner_s():
     generator = streams.generator(5, "planner", "profile")
     votes = synthetic_counts(profile, 40, 500, generator)
     task = Task(Ensemble(40, 3), Budget(3, 1e-5), Wanted(10, 30), profile=profile)
-    assert found == ranking.plan(task, *votes, NAMES)
+    assert found == ranking.rank_mechanisms(task, *votes, NAMES)
     assert found[-1].mechanism == "ladder"
     assert found[-1].refusal == "for two classes only"
 
@@ -47,7 +54,9 @@ def test_private_teachers_are_stated():
 
 def test_a_plan_for_units_of_several_shards_has_more_noise():
     asked = Ensemble(60, 3), Budget(2, 1e-5), 20
-    names = [name for name in registry.offered() if load(name).guarantee.hides_votes]
+    names = [
+        name for name in registry.offered_mechanisms() if load_mechanism(name).guarantee.hides_votes
+    ]
     one, two = (
         plan(*asked, Protection.disjoint(reach=reach), mechanisms=names) for reach in (1, 2)
     )

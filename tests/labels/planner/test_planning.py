@@ -8,7 +8,12 @@ from private_ensembles.labels import registry
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.laws.selection import SelectionRate
 from private_ensembles.labels.planner import planning
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 BASE = Task(Ensemble(9, 2, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
 SETTINGS = {
@@ -41,7 +46,7 @@ def test_the_ladder_is_exactly_as_private_as_it_says():
 
 
 def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
-    table = planning.table_of(planning.plans(SETTINGS, [0.5, 2.0], seed=1))
+    table = planning.tabulate_plans(planning.plan_budgets(SETTINGS, [0.5, 2.0], seed=1))
     assert set(table["mechanism"]) == set(SETTINGS["mechanisms"])
     for epsilon, rows in table.groupby("budget_epsilon"):
         applies = rows["not_applicable"] == ""
@@ -50,21 +55,21 @@ def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
         assert (rows.loc[applies, "epsilon"] <= epsilon).all()
     assert set(table["wanted"]) == {20}
     gnmax = table[table["mechanism"] == "gnmax"].iloc[0]
-    assert gnmax["name"] == registry.entry("gnmax").label
+    assert gnmax["name"] == registry.get_entry("gnmax").label
     assert gnmax["parameters"].startswith("sigma = ")
     assert table["published"].isna().all()  # one mechanism a family
     both = SETTINGS | {"mechanisms": ["gnmax", "gnmax_exact"]}
-    (row,) = planning.table_of(planning.plans(both, [2.0], seed=1)).to_dict("records")
+    (row,) = planning.tabulate_plans(planning.plan_budgets(both, [2.0], seed=1)).to_dict("records")
     assert (row["mechanism"], row["correct"] > row["published"]) == ("gnmax_exact", True)
 
 
 def test_votes_of_the_profile_are_enough_for_the_task_and_the_seed_s():
-    task = planning.task(SETTINGS, 1.0, 1e-5, n_teachers=7)
+    task = planning.build_task(SETTINGS, 1.0, 1e-5, n_teachers=7)
     counts, labels = planning.profile_votes(task, seed=1)
     assert counts.shape == (500, 3)  # forty alone would say little about forty others
     assert set(counts.sum(axis=1)) == {7}
     assert labels.shape == (500,)
-    many = planning.task(SETTINGS, 1.0, 1e-5, n_teachers=7, queries=800)
+    many = planning.build_task(SETTINGS, 1.0, 1e-5, n_teachers=7, queries=800)
     assert planning.profile_votes(many, seed=1)[0].shape == (800, 3)
     again, _ = planning.profile_votes(task, seed=1)
     other, _ = planning.profile_votes(task, seed=2)
@@ -81,14 +86,18 @@ def test_every_label_is_audited_or_says_why_not():
 
 
 def test_parameters_are_words_of_four_digits():
-    assert planning.words(GaussianNoise(12.34567, 286)) == "sigma = 12.35, labels = 286"
-    assert planning.words(None) == ""
+    assert (
+        planning.describe_parameters(GaussianNoise(12.34567, 286)) == "sigma = 12.35, labels = 286"
+    )
+    assert planning.describe_parameters(None) == ""
 
 
 def test_secure_noise_is_planned_and_audited_as_it_is_drawn():
     sure = ["gnmax_analytic", "confident_gnmax", "permute_and_flip"]
     names = {"mechanisms": [*sure, "lnmax_pure"]}
-    table = planning.table_of(planning.plans(SETTINGS | names, [2.0], seed=1, noise="secure"))
+    table = planning.tabulate_plans(
+        planning.plan_budgets(SETTINGS | names, [2.0], seed=1, noise="secure")
+    )
     refused = table["not_applicable"] != ""
     assert table.loc[refused, "mechanism"].tolist() == ["lnmax_pure"]
     assert (table.loc[~refused, "epsilon"] <= 2.0).all()

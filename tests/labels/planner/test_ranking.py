@@ -8,15 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.base.sources import Seeded
-from private_ensembles.labels import door as door
+from private_ensembles.base.noise_sources import SeededNoise
+from private_ensembles.labels import release_gate as door
 from private_ensembles.labels.accounts import thresholds
 from private_ensembles.labels.accounts.label import LabelAccount
-from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.mechanism import Mechanism, load_mechanism
 from private_ensembles.labels.planner import planning, ranking
-from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.planner.defaults import ASSUMED_PROFILE
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 
 PROFILES = {
     "mostly easy": ConsensusProfile(2, 0.9, (20, 2), (2, 2), 1.0),
@@ -34,7 +39,7 @@ def votes(name, task, seed=0):
 
 
 def grid(mechanism, number, least_cap):
-    ends = dict(mechanism.account.free)
+    ends = dict(mechanism.account.free_parameters)
     if "cap" in ends:
         ends["cap"] = max(least_cap, ends["cap"][0]), ends["cap"][1]
     axes = [np.linspace(*between, number) for between in ends.values()]
@@ -63,19 +68,19 @@ def test_no_parameter_on_a_fine_grid_beats_the_plan_by_one_percent(epsilon, prof
     task, counts, labels = votes(
         profile, replace(TASK, budget=replace(TASK.budget, epsilon=epsilon))
     )
-    plans = {plan.mechanism: plan for plan in ranking.plan(task, counts, labels)}
+    plans = {plan.mechanism: plan for plan in ranking.rank_mechanisms(task, counts, labels)}
     best = max(plan.correct for plan in plans.values())
     for name, plan in plans.items():
         if plan.refusal is not None:
             continue
-        mechanism = load(name)
-        number, least_cap = points[len(mechanism.account.free)], 0.0
+        mechanism = load_mechanism(name)
+        number, least_cap = points[len(mechanism.account.free_parameters)], 0.0
         together = isinstance(mechanism.account, LabelAccount) or name == "confident_gnmax_exact"
         if together and task.ensemble.classes > 2:
             least_cap, number = TOGETHER[number]
         for free in grid(mechanism, number, least_cap):
             parameters = mechanism.calibrate(task, **free)
-            correct = mechanism.law.expected(counts, labels, task, parameters)[1]
+            correct = mechanism.law.expected_answers(counts, labels, task, parameters)[1]
             assert correct <= 1.01 * plan.correct, (name, free)
             assert correct <= 1.01 * best
 
@@ -83,7 +88,7 @@ def test_no_parameter_on_a_fine_grid_beats_the_plan_by_one_percent(epsilon, prof
 @pytest.fixture(scope="module")
 def ranked():
     given = votes("half hopeless", TASK)
-    return *given, ranking.plan(*given)
+    return *given, ranking.rank_mechanisms(*given)
 
 
 def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason(ranked):
@@ -108,7 +113,7 @@ def test_one_line_a_family_with_its_least_noise_beside_the_published(ranked):
     assert not looser & set(plans)
     confident = "confident_gnmax_exact", "confident_gnmax"
     for best, paper in (("gnmax_exact", "gnmax"), confident):
-        (alone,) = ranking.plan(task, counts, labels, [paper])
+        (alone,) = ranking.rank_mechanisms(task, counts, labels, [paper])
         assert plans[best].published == alone.correct < plans[best].correct
         assert math.isnan(alone.published)
     assert math.isnan(plans["exponential"].published)
@@ -126,26 +131,28 @@ def test_with_steep_votes_of_many_classes_fewer_labels_may_be_right_more_often()
     counts = np.zeros((60, 500), int)
     counts[:, 0] = 81
     labels = np.zeros(60, int)
-    (plan,) = ranking.plan(task, counts, labels, ["gnmax_analytic"])
+    (plan,) = ranking.rank_mechanisms(task, counts, labels, ["gnmax_analytic"])
     assert plan.parameters.labels < 60
-    mechanism = load("gnmax_analytic")
+    mechanism = load_mechanism("gnmax_analytic")
     everything = mechanism.calibrate(task)
-    assert plan.correct > 1.05 * mechanism.law.expected(counts, labels, task, everything)[1]
+    assert plan.correct > 1.05 * mechanism.law.expected_answers(counts, labels, task, everything)[1]
 
 
 def test_expected_labels_are_those_of_simulated_releases():
     task, counts, labels = votes(
         "mostly easy", replace(TASK, budget=replace(TASK.budget, epsilon=8.0))
     )
-    for plan in ranking.plan(task, counts, labels):
+    for plan in ranking.rank_mechanisms(task, counts, labels):
         if plan.refusal is not None:
             continue
-        mechanism = load(plan.mechanism)
+        mechanism = load_mechanism(plan.mechanism)
         generator = np.random.default_rng(5)
         right = []
         for _ in range(150):
             order = generator.permutation(task.wanted.queries)  # queries come in random order
-            released = door.release(mechanism, counts[order], plan.parameters, Seeded(generator))
+            released = door.release_from_counts(
+                mechanism, counts[order], plan.parameters, SeededNoise(generator)
+            )
             right.append((released == labels[order]).sum())
         error = np.std(right) / np.sqrt(len(right))
         assert abs(np.mean(right) - plan.correct) < 5 * error + 0.01 * plan.correct, plan
@@ -164,7 +171,7 @@ def test_votes_that_do_not_fit_the_task_are_refused(change, message):
     task, counts, labels = votes("mostly easy", TASK)
     given = {"counts": counts, "labels": labels, "names": None} | change
     with pytest.raises(ValueError, match=message):
-        ranking.plan(task, given["counts"], given["labels"], given["names"])
+        ranking.rank_mechanisms(task, given["counts"], given["labels"], given["names"])
 
 
 @pytest.mark.parametrize(
@@ -176,7 +183,7 @@ def test_votes_that_do_not_fit_the_task_are_refused(change, message):
 )
 def test_more_than_can_be_planned_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        Task.read(TASK.stated() | change)
+        Task.from_dict(TASK.to_dict() | change)
 
 
 def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(monkeypatch):
@@ -190,7 +197,7 @@ def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(m
     monkeypatch.setattr(ranking, "best_parameters", refuse)
     task = replace(TASK, ensemble=Ensemble(100, 3), wanted=Wanted(20))
     counts, labels = np.tile([[60, 30, 10]], (20, 1)), np.zeros(20, dtype=int)
-    first, last = ranking.plan(task, counts, labels, ["gnmax", "lnmax_pure"])
+    first, last = ranking.rank_mechanisms(task, counts, labels, ["gnmax", "lnmax_pure"])
     assert (first.mechanism, first.refusal) == ("lnmax_pure", None)
     assert last.refusal == "no noise of gnmax is proven for the budget"
 
@@ -198,7 +205,7 @@ def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(m
 def test_time_is_estimated_by_what_takes_it():
     task, about = (
         replace(TASK, ensemble=replace(TASK.ensemble, classes=10), secure=True),
-        ranking.about_seconds,
+        ranking.estimate_seconds,
     )
     assert about(replace(task, ensemble=replace(task.ensemble, classes=1000))) > about(task)
     assert about(replace(TASK, ensemble=replace(TASK.ensemble, teachers=1_000_000))) > 3 + about(
@@ -219,7 +226,7 @@ def test_the_estimate_of_time_is_near_what_was_measured(root):
     for row in plans:
         sizes = {"n_teachers": int(row["teachers"]), "n_classes": int(row["classes"])}
         asked = {"queries": int(row["queries"]), "labels": int(row["labels"])}
-        seconds = ranking.about_seconds(Task.read(TASK.stated() | {**sizes, **asked}))
+        seconds = ranking.estimate_seconds(Task.from_dict(TASK.to_dict() | {**sizes, **asked}))
         assert 1 / 3 < seconds / float(row["wall_seconds"]) < 3, row
 
 
@@ -247,9 +254,9 @@ def test_a_family_s_line_is_the_tightest_analysis_that_finds_noise(
         correct = 1.0 + FAMILY.index(mechanism.name)
         return ranking.Plan(mechanism.name, refusal, None, 1.0, 20.0, correct, math.nan)
 
-    monkeypatch.setattr(ranking, "_best", best)
+    monkeypatch.setattr(ranking, "_plan_mechanism", best)
     task, counts, labels = votes("mostly easy", TASK)
-    (line,) = ranking.plan(task, counts, labels, FAMILY)
+    (line,) = ranking.rank_mechanisms(task, counts, labels, FAMILY)
     assert line.mechanism == chosen
     assert line.published == pytest.approx(published, nan_ok=True)
     assert (line.refusal is None) == (unproven != FAMILY)
@@ -267,12 +274,13 @@ def test_tighter_analyses_need_no_more_noise(labels, n_classes, secure):
         wanted=replace(TASK.wanted, labels=labels),
         secure=secure,
     )
-    noise = [load(name).calibrate(task).sigma for name in FAMILY[:2]]
-    exact = load("gnmax_exact").calibrate(task).sigma
+    noise = [load_mechanism(name).calibrate(task).sigma for name in FAMILY[:2]]
+    exact = load_mechanism("gnmax_exact").calibrate(task).sigma
     assert noise == sorted(noise, reverse=True)
     assert exact <= noise[-1] * 1.001
     loose, tight = (
-        load(name).calibrate(task) for name in ("confident_gnmax", "confident_gnmax_exact")
+        load_mechanism(name).calibrate(task)
+        for name in ("confident_gnmax", "confident_gnmax_exact")
     )
     assert tight.rho >= 0.995 * loose.rho
 
@@ -281,10 +289,12 @@ def test_tighter_analyses_need_no_more_noise(labels, n_classes, secure):
 @pytest.mark.parametrize("profile", PROFILES)
 def test_no_score_is_above_the_labels_that_are_paid_for(name, profile):
     task, counts, labels = votes(profile, TASK)
-    mechanism = load(name)
-    score = mechanism.law.score(counts, labels, task)
+    mechanism = load_mechanism(name)
+    score = mechanism.law.build_objective(counts, labels, task)
     for free in grid(mechanism, 4, 0.02):
-        assert score(mechanism.guess(task, **free)) <= mechanism.paid_for(task, **free) * (1 + 1e-9)
+        assert score(mechanism.guess_parameters(task, **free)) <= mechanism.count_paid_labels(
+            task, **free
+        ) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("wanted", "most"), [(1, 0), (4, 4)])
@@ -294,13 +304,13 @@ def test_no_number_of_labels_is_asked_for_twice(wanted, most, monkeypatch):
         "half hopeless", replace(TASK, wanted=replace(TASK.wanted, labels=wanted))
     )
     asked = []
-    guess = Mechanism.guess
+    guess = Mechanism.guess_parameters
     monkeypatch.setattr(
         Mechanism,
-        "guess",
+        "guess_parameters",
         lambda self, task, **free: asked.append(guess(self, task, **free)) or asked[-1],
     )
-    best = ranking.best_parameters(load("lnmax_pure"), task, counts, labels)
+    best = ranking.best_parameters(load_mechanism("lnmax_pure"), task, counts, labels)
     assert best.labels <= wanted
     assert len(asked) == len({noise.labels for noise in asked}) <= most
 
@@ -331,16 +341,16 @@ def test_a_search_for_thresholds_proves_only_what_it_returns(monkeypatch):
     monkeypatch.setattr(
         thresholds, "sufficient_factor", lambda *those: proven.append(those) or find(*those)
     )
-    best = ranking.best_parameters(load("confident_gnmax"), task, counts, labels)
+    best = ranking.best_parameters(load_mechanism("confident_gnmax"), task, counts, labels)
     assert len(proven) == 1
-    assert load("confident_gnmax").cost(task, best).proven <= task.budget.epsilon
+    assert load_mechanism("confident_gnmax").cost(task, best).proven <= task.budget.epsilon
 
 
 def best_of(teachers, classes, queries, labels, epsilon):
     task = Task(Ensemble(teachers, classes), Budget(epsilon, 1e-5), Wanted(labels, queries))
-    task = replace(task, secure=True, profile=ConsensusProfile(classes, **PROFILE))
+    task = replace(task, secure=True, profile=ConsensusProfile(classes, **ASSUMED_PROFILE))
     names = ["gnmax_exact", "confident_gnmax_exact", "exponential"]
-    return task, planning.ranked(task, names, 0)
+    return task, planning.rank_on_profile(task, names, 0)
 
 
 @pytest.mark.parametrize(
@@ -371,4 +381,4 @@ def test_no_threshold_is_above_all_teachers(classes, queries, labels):
     (confident,) = [plan for plan in ranked if plan.mechanism == "confident_gnmax_exact"]
     assert confident.parameters.threshold <= 40
     with pytest.raises(ValueError, match=r"threshold = 1\.1: must be in \[0, 1\.0\]"):
-        load("confident_gnmax").calibrate(task, threshold=1.1)
+        load_mechanism("confident_gnmax").calibrate(task, threshold=1.1)

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from private_ensembles.papers.common.findings import (
-    NotMadeError,
+    MissingResultError,
     RunTables,
-    above,
-    below,
-    first,
-    nearest,
+    read_first,
+    write_lower_bound,
+    write_nearest,
+    write_upper_bound,
 )
 
 TABLE = "dataset,a,b\ndigits,1,4\nadult,,5\ndigits,2,8\n"
@@ -23,9 +23,9 @@ def tables(tmp_path):
 
 
 def test_the_first_value_that_occurs_counts(tables):
-    assert list(tables.rows("table", dataset=("mnist", "digits"))["b"]) == [4, 8]
-    assert list(tables.rows("table", dataset="digits", b=8.0)["a"]) == [2]
-    assert first(tables.rows("table", b=(6, 8)), "a", over="b") == 0.25
+    assert list(tables.select_rows("table", dataset=("mnist", "digits"))["b"]) == [4, 8]
+    assert list(tables.select_rows("table", dataset="digits", b=8.0)["a"]) == [2]
+    assert read_first(tables.select_rows("table", b=(6, 8)), "a", over="b") == 0.25
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,15 @@ def test_the_first_value_that_occurs_counts(tables):
     ],
 )
 def test_what_the_run_did_not_make_is_no_number(tables, name, wanted, column, over):
-    with pytest.raises(NotMadeError):
-        first(tables.rows(name, **wanted), column, over)
+    with pytest.raises(MissingResultError):
+        read_first(tables.select_rows(name, **wanted), column, over)
 
 
 @pytest.mark.parametrize("value", [0.12341, 18.9771, 1e-8 / 3])
 def test_bounds_in_words_still_hold(value):
     low, near, high = (
-        float(re.sub(r"·10⁻⁹", "e-9", write(value, 4))) for write in (below, nearest, above)
+        float(re.sub(r"·10⁻⁹", "e-9", write(value, 4)))
+        for write in (write_lower_bound, write_nearest, write_upper_bound)
     )
     assert low < value < high
     assert abs(near - value) <= (high - low) / 2 * (1 + 1e-9)

@@ -104,6 +104,6 @@ def test_words_stand_apart_inside_the_border_and_have_contrast(draw, monkeypatch
             if style._contrast(to_rgb(text.get_color())) < 4.5  # WCAG 2.1, AA
         )
 
-    monkeypatch.setattr(style, "save", look)
+    monkeypatch.setattr(style, "save_figure", look)
     draw()
     assert found == []

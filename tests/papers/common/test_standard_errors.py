@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from private_ensembles.papers.common.standard_errors import (
-    Part,
     StandardError,
-    multiple,
+    VariancePart,
     standard_error,
+    tolerance_factor,
 )
 from private_ensembles.papers.dpbag.tables import error_of_difference
 
@@ -22,36 +22,36 @@ LEVEL = math.erfc(3 / math.sqrt(2))
 @pytest.mark.parametrize("freedom", [1, 2, 4, 6.5, 9, 24, 1000])
 def test_the_multiple_is_student_s_quantile_at_the_level_of_three_sigma(freedom):
     """Two-sided, Student's tail at t is the incomplete beta function of f / (f + t^2)."""
-    found = multiple(freedom)
+    found = tolerance_factor(freedom)
     x = mpmath.mpf(freedom) / (freedom + mpmath.mpf(found) ** 2)
     tail = mpmath.betainc(mpmath.mpf(freedom) / 2, 0.5, 0, x, regularized=True)
     assert float(tail) == pytest.approx(LEVEL, rel=1e-9)
 
 
 def test_an_error_that_is_known_keeps_three():
-    assert multiple(math.inf) == multiple(math.nan) == 3
-    assert multiple(1e9) == pytest.approx(3, abs=1e-7)
+    assert tolerance_factor(math.inf) == tolerance_factor(math.nan) == 3
+    assert tolerance_factor(1e9) == pytest.approx(3, abs=1e-7)
     with pytest.raises(ValueError, match=r"freedom = 0: must be a number > 0"):
-        multiple(0)
+        tolerance_factor(0)
 
 
 def test_parts_of_parts_are_the_parts():
-    parts = [Part(1.0, 2), Part(3.0, 9), Part(0.5, 20)]
+    parts = [VariancePart(1.0, 2), VariancePart(3.0, 9), VariancePart(0.5, 20)]
     size, freedom = standard_error(parts[1:])
-    assert standard_error([parts[0], Part(size**2, freedom)]) == pytest.approx(
+    assert standard_error([parts[0], VariancePart(size**2, freedom)]) == pytest.approx(
         standard_error(parts)
     )
 
 
 def test_what_is_known_or_zero_or_missing():
-    assert standard_error([Part(4.0, math.inf)]) == (2, math.inf)
+    assert standard_error([VariancePart(4.0, math.inf)]) == (2, math.inf)
     # Of one run nothing is estimated, with no degree of freedom; of constants, no deviation.
-    assert standard_error([Part(0.0, 0), Part(4.0, 3)]) == (2, 3)
-    assert standard_error([Part(0.0, 4)]) == (0, math.inf)
-    assert all(map(math.isnan, standard_error([Part(math.nan, 0), Part(1.0, 3)])))
+    assert standard_error([VariancePart(0.0, 0), VariancePart(4.0, 3)]) == (2, 3)
+    assert standard_error([VariancePart(0.0, 4)]) == (0, math.inf)
+    assert all(map(math.isnan, standard_error([VariancePart(math.nan, 0), VariancePart(1.0, 3)])))
 
 
-def misses(difference, parts, quantile=multiple):
+def misses(difference, parts, quantile=tolerance_factor):
     """How often normal differences lie outside; parts: arrays of variances with their freedom."""
     total = sum(variance for variance, _ in parts)
     spread = sum(variance**2 / freedom for variance, freedom in parts)
@@ -101,7 +101,7 @@ def test_of_darrm_s_design_the_rule_errs_towards_differs(trainings, most):
     ]
     assert LEVEL - 2e-4 < misses(ours - theirs, parts) < most
     # In deviations of a training: with three of them no accuracy could miss.
-    tolerance = multiple(n - 1) * math.sqrt(1 + 1 / n)
+    tolerance = tolerance_factor(n - 1) * math.sqrt(1 + 1 / n)
     assert tolerance == pytest.approx({3: 22.2, 30: 3.33}[n], rel=0.01)
     assert (misses(ours - theirs, parts, lambda freedom: 3.0) > 0.05) == (n == 3)
 

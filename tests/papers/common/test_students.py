@@ -6,8 +6,8 @@ import pytest
 from private_ensembles.base.files import write_npz
 from private_ensembles.papers.common.students import (
     BASELINE,
-    address,
-    first_alike,
+    identify_student,
+    map_to_first_identical,
     read_inputs,
     read_labels,
     run_student,
@@ -191,13 +191,16 @@ def test_one_student_serves_all_whose_labels_are_the_same():
         "shorter": (queries[:2], np.array([1, 0])),
     }
     names = dict(zip(released, ["nzc", "few", "nzc", "others", "shorter"], strict=True))
-    assert first_alike(released) == names
-    assert first_alike({BASELINE: None}) == {BASELINE: BASELINE}
+    assert map_to_first_identical(released) == names
+    assert map_to_first_identical({BASELINE: None}) == {BASELINE: BASELINE}
 
 
 def test_a_student_s_row_and_stream_say_which_it_is():
-    assert address("confident", "svhn", 2) == (
+    assert identify_student("confident", "svhn", 2) == (
         {"task": "svhn", "aggregator": "confident", "student_seed": 2},
         ("confident", "student", 2),
     )
-    assert address(BASELINE, "svhn", 2) == ({"task": "svhn", "student_seed": 2}, (BASELINE, 2))
+    assert identify_student(BASELINE, "svhn", 2) == (
+        {"task": "svhn", "student_seed": 2},
+        (BASELINE, 2),
+    )

@@ -17,7 +17,7 @@ def settings_in_docs(root):
         "darrm": checked.darrm.claims(),
         "pate": checked.pate.parameters(["mnist", "adult", "glyph"]),
         "dpbag": checked.dpbag.claims(),
-        "nzc": checked.nzc.facts(["mnist"]),
+        "nzc": checked.nzc.printed_sizes(["mnist"]),
     }
 
 

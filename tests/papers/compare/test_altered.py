@@ -5,9 +5,18 @@ import copy
 import pytest
 import yaml
 
-from private_ensembles.papers.compare.declarations import paper
-from private_ensembles.papers.compare.printed import FOLDER, Key, key_of, read_published
-from private_ensembles.papers.compare.reproduced import altered, claims_of, flat
+from private_ensembles.papers.compare.declarations import load_paper
+from private_ensembles.papers.compare.printed import (
+    FOLDER,
+    Key,
+    key_of,
+    read_published,
+)
+from private_ensembles.papers.compare.reproduced import (
+    describe_changed_parameters,
+    flatten_settings,
+    select_claims,
+)
 from private_ensembles.run.check import check
 
 PRINTED = read_published(FOLDER.glob("*.csv"))
@@ -45,7 +54,7 @@ def altered_by(run):
     def altered_by(changes, data="paper"):
         made = run(changes, data)
         words = {
-            key: altered(paper(key.paper), key, "table1", made[key.paper])
+            key: describe_changed_parameters(load_paper(key.paper), key, "table1", made[key.paper])
             for key in KEYS
             if key.paper in made
         }
@@ -57,8 +66,10 @@ def altered_by(run):
 def test_the_configuration_has_the_papers_parameters(run, altered_by):
     assert altered_by({}) == {}
     made = run({})
-    assert set(flat(paper("darrm").parameters)) <= set(flat(made["darrm"]))
-    assert set(paper("dpbag").parameters) == set(made["dpbag"])
+    assert set(flatten_settings(load_paper("darrm").parameters)) <= set(
+        flatten_settings(made["darrm"])
+    )
+    assert set(load_paper("dpbag").parameters) == set(made["dpbag"])
 
 
 def test_training_that_did_not_happen_makes_nothing_incomparable(altered_by):
@@ -144,5 +155,5 @@ def test_a_task_of_other_parameters_is_no_claim_for_the_ledger_either(
     changes = {f"pate.tasks.{task}.{path}": value}
     assert {key.dataset for key in altered_by(changes)} == {task}
     pate = PRINTED[(PRINTED["paper"] == "pate") & PRINTED["dataset"].isin(TASKS)]
-    assert set(claims_of(pate, run(changes)["pate"])["dataset"]) == set(TASKS) - {task}
-    assert len(claims_of(pate, run({})["pate"])) == len(pate)
+    assert set(select_claims(pate, run(changes)["pate"])["dataset"]) == set(TASKS) - {task}
+    assert len(select_claims(pate, run({})["pate"])) == len(pate)

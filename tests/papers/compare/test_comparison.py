@@ -12,9 +12,14 @@ from private_ensembles.papers.compare.comparison import (
     RELATION,
     compare,
     compare_relations,
-    judge,
+    judge_number,
 )
-from private_ensembles.papers.compare.declarations import Cause, Paper, Reproduced, paper
+from private_ensembles.papers.compare.declarations import (
+    Cause,
+    Paper,
+    Reproduced,
+    load_paper,
+)
 from private_ensembles.papers.compare.judging import Estimate, Relation
 from private_ensembles.papers.compare.printed import (
     FOLDER,
@@ -26,7 +31,7 @@ from private_ensembles.papers.compare.printed import (
 from private_ensembles.papers.compare.reproduced import Reading
 from tests.papers.compare.in_docs import comparison_in_docs
 
-DARRM = paper("darrm")
+DARRM = load_paper("darrm")
 PRINTED = read_published(FOLDER.glob("*.csv"))
 
 
@@ -57,11 +62,11 @@ def test_the_comparison_in_docs_follows_from_the_tables_in_docs(root):
 
 def test_tolerance_of_random_numbers_is_computed_from_both_spreads():
     cell = one("0.80", "0.03")
-    found = judge(cell, Reproduced(0.90, 0.04), DARRM)
+    found = judge_number(cell, Reproduced(0.90, 0.04), DARRM)
     assert found["tolerance"] == pytest.approx(0.15)
     assert found["status"] == "match"
-    assert judge(cell, Reproduced(0.96, 0.04), DARRM)["status"] == "differs"
-    alone = judge(cell, Reproduced(0.88), DARRM)
+    assert judge_number(cell, Reproduced(0.96, 0.04), DARRM)["status"] == "differs"
+    alone = judge_number(cell, Reproduced(0.88), DARRM)
     assert (alone["tolerance"], alone["status"]) == (pytest.approx(0.09), "match")
 
 
@@ -69,9 +74,9 @@ def test_an_explanation_counts_where_ours_differs_alone():
     cell = one("48841", paper="dpbag", item="section3", row="data", column="samples")
     why = {"item": "section3", "note": "Because.", "test": "tests/x.py::y"}
     declared = Paper.model_validate({"paper": "dpbag", "beside": [], "explanations": [why]})
-    found = judge(cell, Reproduced(48842.0), declared)
+    found = judge_number(cell, Reproduced(48842.0), declared)
     assert (found["status"], found["note"]) == ("explained", "Because. Test: tests/x.py::y")
-    equal = judge(cell, Reproduced(48841.0), declared)
+    equal = judge_number(cell, Reproduced(48841.0), declared)
     assert (equal["status"], equal["note"]) == ("match", "")
 
 
@@ -82,7 +87,7 @@ def test_another_reading_explains_only_what_it_gives_and_the_stated_one_does_not
 
     def judged(stated, other):
         reading = Reading(Reproduced(other, 1.0, error=0.5), cause)
-        return judge(cell, Reproduced(stated, 1.0, error=0.5), declared, reading=reading)
+        return judge_number(cell, Reproduced(stated, 1.0, error=0.5), declared, reading=reading)
 
     found = judged(11.0, 20.8)
     assert found["status"] == "explained"
@@ -99,9 +104,9 @@ def test_digits_that_do_not_say_how_exact_they_are_have_a_unit_of_their_own():
     cell = one("0", paper="toy", item="table1", row="nzc", column="claimed_epsilon")
     about = {"item": "table1", "row": "nzc", "half": 0.005}
     declared = Paper.model_validate({"paper": "toy", "beside": [], "judged": [about]})
-    assert judge(cell, Reproduced(9e-8), declared)["status"] == "match"
-    assert judge(cell, Reproduced(0.4), declared)["status"] == "differs"
-    assert judge(cell, Reproduced(0.4), Paper(paper="toy", beside=[]))["status"] == "match"
+    assert judge_number(cell, Reproduced(9e-8), declared)["status"] == "match"
+    assert judge_number(cell, Reproduced(0.4), declared)["status"] == "differs"
+    assert judge_number(cell, Reproduced(0.4), Paper(paper="toy", beside=[]))["status"] == "match"
 
 
 def test_a_parameter_is_one_whatever_the_votes_are():
@@ -109,8 +114,8 @@ def test_a_parameter_is_one_whatever_the_votes_are():
     inputs = [{"item": "table1", "column": "answered"}]
     declared = Paper.model_validate({"paper": "toy", "beside": [], "inputs": inputs})
     ours = Reproduced(500.0, note="Votes of our own.")
-    assert judge(cell, ours, declared)["status"] == "input"
-    assert judge(cell, ours._replace(value=499.0), declared)["status"] == "not_comparable"
+    assert judge_number(cell, ours, declared)["status"] == "input"
+    assert judge_number(cell, ours._replace(value=499.0), declared)["status"] == "not_comparable"
 
 
 def test_doubts_are_said_of_numbers_that_were_not_run():
@@ -136,7 +141,7 @@ def test_printed_epsilon_of_fashion_mnist_needs_12000_images():
     here = (PRINTED["dataset"] == "fashion-mnist") & (PRINTED["column"] == "n_train")
     (cell,) = PRINTED[here & (PRINTED["paper"] == "darrm")].to_dict("records")
     assert cell["published"] == "10000"
-    assert judge(cell, Reproduced(12000.0), DARRM)["status"] == "explained"
+    assert judge_number(cell, Reproduced(12000.0), DARRM)["status"] == "explained"
 
 
 def test_whatever_was_not_run_has_a_row_and_a_reason():
@@ -159,7 +164,7 @@ def test_whatever_was_not_run_has_a_row_and_a_reason():
     for cell in table.to_dict("records"):
         place = any(
             beside.item == ["{table}"] or cell["item"] in beside.item or "{item}" in beside.item
-            for beside in paper(cell["paper"]).beside
+            for beside in load_paper(cell["paper"]).beside
         )
         assert place or cell["note"] != "left out by this configuration", key_of(cell)
 

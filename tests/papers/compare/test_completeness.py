@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.papers.compare.comparison import NUMBER, compare_relations, of_kind
+from private_ensembles.papers.compare.comparison import NUMBER, compare_relations, select_kind
 from private_ensembles.papers.compare.printed import FOLDER, read_published
 from private_ensembles.run import targets
 from private_ensembles.run.check import check
@@ -29,7 +29,7 @@ def made(root):
     """Files in docs of a run on the papers' data."""
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
     config["data"] = "paper"
-    found = targets.published(check(config))
+    found = targets.published_files(check(config))
     return {path.split("/", 1)[1] for paths in found.values() for path in paths}
 
 
@@ -67,7 +67,7 @@ def test_nothing_that_a_run_makes_of_a_paper_is_called_not_reproduced(lines, mad
 
 
 def test_statuses_are_those_of_the_comparison(lines, root):
-    compared = of_kind(pd.read_csv(root / "docs" / "fidelity.csv"), NUMBER)
+    compared = select_kind(pd.read_csv(root / "docs" / "fidelity.csv"), NUMBER)
     for row in lines[lines["item"].str.startswith("Table")].to_dict("records"):
         item = row["item"].lower().replace(" ", "")
         mine = compared[(compared["paper"] == row["paper"]) & (compared["item"] == item)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.papers.compare import sizes
+from private_ensembles.papers.compare import dataset_sizes
 from private_ensembles.training.data.archive import write_dataset
 from private_ensembles.training.data.images import LabelledImages
 from private_ensembles.training.data.tabular import LabelledRecords
@@ -14,14 +14,14 @@ LABELS = np.array([0, 1, 1], dtype=np.uint8)
 def counted(folder, data):
     """What is counted of a file that holds the data set."""
     write_dataset(folder / "toy.npz", data)
-    return sizes.count(folder / "toy.npz")
+    return dataset_sizes.count_dataset(folder / "toy.npz")
 
 
 def test_images_are_counted(tmp_path):
     image = np.zeros((3, 4, 4), dtype=np.uint8)
     data = LabelledImages("toy", image, LABELS, image[:2], LABELS[:2], 16, 2, stand_in=True)
     row = {"dataset": "toy", "stand_in": True, "n_train": 3, "n_test": 2}
-    assert counted(tmp_path, data) == sizes.of_images(data) == row
+    assert counted(tmp_path, data) == dataset_sizes.count_images(data) == row
 
 
 def test_records_of_both_parts_are_counted_and_those_of_class_1(tmp_path):
@@ -31,10 +31,10 @@ def test_records_of_both_parts_are_counted_and_those_of_class_1(tmp_path):
     data = LabelledRecords("toy", *parts, np.array(["a", "b"]), bound, bound, 2)
     row = {"dataset": "toy", "stand_in": False, "features": 2, "samples": 5}
     row |= {"ones": 3, "ones_share": 0.6}
-    assert counted(tmp_path, data) == sizes.of_records(data) == row
+    assert counted(tmp_path, data) == dataset_sizes.count_records(data) == row
 
 
 def test_what_is_no_data_set_is_refused_by_its_name(tmp_path):
     (tmp_path / "toy.npz").write_bytes(b"PK")
     with pytest.raises(ValueError, match=r"toy\.npz: not a readable npz file"):
-        sizes.count(tmp_path / "toy.npz")
+        dataset_sizes.count_dataset(tmp_path / "toy.npz")

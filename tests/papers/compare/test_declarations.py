@@ -4,14 +4,19 @@ import pytest
 
 from private_ensembles.papers.compare.comparison import compare_relations
 from private_ensembles.papers.compare.declarations import (
-    Judged,
+    JudgingRule,
     Rule,
-    first_that_fits,
-    paper,
+    find_rule,
+    load_paper,
     read_paper,
 )
-from private_ensembles.papers.compare.printed import FOLDER, Key, key_of, read_published
-from private_ensembles.papers.compare.reproduced import flat
+from private_ensembles.papers.compare.printed import (
+    FOLDER,
+    Key,
+    key_of,
+    read_published,
+)
+from private_ensembles.papers.compare.reproduced import flatten_settings
 
 PRINTED = read_published(FOLDER.glob("*.csv"))
 PAPERS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -30,12 +35,12 @@ def keys():
 
 def test_every_paper_with_printed_numbers_is_declared(keys):
     assert {key.paper for key in keys} == set(PAPERS)
-    assert paper("planner").tables() == []
+    assert load_paper("planner").tables() == []
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_rule_is_about_printed_numbers_of_its_paper(name, keys):
-    declared = paper(name)
+    declared = load_paper(name)
     mine = [key for key in keys if key.paper == name]
     rows = compare_relations(PRINTED, {}, data="paper").to_dict("records")
     relations = [key for key in map(key_of, rows) if key.paper == name]
@@ -48,10 +53,10 @@ def test_every_rule_is_about_printed_numbers_of_its_paper(name, keys):
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_what_a_number_rests_on_is_among_the_printed_parameters(name, keys):
-    declared = paper(name)
-    known = flat(declared.parameters)
+    declared = load_paper(name)
+    known = flatten_settings(declared.parameters)
     for key in keys:
-        rule = first_that_fits(declared.rests_on, key, "table1")
+        rule = find_rule(declared.rests_on, key, "table1")
         for text in rule.parameters if rule and key.paper == name else ():
             one = text.format(**key._asdict())
             # Data sets of the paper's that no run can have are not among them.
@@ -64,14 +69,14 @@ def test_what_a_number_rests_on_is_among_the_printed_parameters(name, keys):
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_explanation_and_limit_names_a_test_that_exists(name, root):
-    for rule in paper(name).explanations + paper(name).limits:
+    for rule in load_paper(name).explanations + load_paper(name).limits:
         path, _, test = rule.test.partition("::")
         assert f"def {test}(" in (root / path).read_text(encoding="utf-8")
 
 
 def test_limits_are_stated_of_numbers_that_have_them_and_of_no_others():
     for cell in PRINTED.to_dict("records"):
-        stated = first_that_fits(paper(cell["paper"]).limits, key_of(cell)) is not None
+        stated = find_rule(load_paper(cell["paper"]).limits, key_of(cell)) is not None
         assert stated == bool(cell["low"]) == bool(cell["high"]), cell
 
 
@@ -117,9 +122,9 @@ def test_a_rule_fits_where_all_its_patterns_do(about, fits):
 
 def test_a_rule_may_name_our_table_and_the_first_that_fits_counts():
     rules = [Rule(table=["other"]), Rule(table=["ours"]), Rule()]
-    assert first_that_fits(rules, KEY, "ours") is rules[1]
-    assert first_that_fits(rules, KEY) is rules[2]
-    assert first_that_fits(rules[:2], KEY) is None
+    assert find_rule(rules, KEY, "ours") is rules[1]
+    assert find_rule(rules, KEY) is rules[2]
+    assert find_rule(rules[:2], KEY) is None
 
 
 @pytest.mark.parametrize(
@@ -134,17 +139,17 @@ def test_a_rule_may_name_our_table_and_the_first_that_fits_counts():
     ],
 )
 def test_half_a_unit_or_a_side_says_how_a_printed_zero_is_meant(given, value, agrees):
-    assert Judged.model_validate(given).agrees(value, 0.0) == agrees
+    assert JudgingRule.model_validate(given).agrees(value, 0.0) == agrees
 
 
 def test_rivals_are_the_other_rows_or_columns_and_what_is_named():
     other, elsewhere = KEY._replace(row="nzc"), KEY._replace(row="nzc", dataset="svhn")
     numbers = {KEY: 1.0, other: 2.0, elsewhere: 3.0, KEY._replace(column="delta"): 4.0}
-    rule = Judged(rivals="row", constants={"a guess": 0.5})
+    rule = JudgingRule(rivals="row", constants={"a guess": 0.5})
     assert rule.alternatives(KEY, numbers, {other: 2.5}) == {
         "printed nzc": 2.0,
         "our nzc": 2.5,
         "a guess": 0.5,
     }
-    assert Judged(rivals="column").alternatives(KEY, numbers, {}) == {"printed delta": 4.0}
-    assert Judged(half=1).alternatives(KEY, numbers, numbers) == {}
+    assert JudgingRule(rivals="column").alternatives(KEY, numbers, {}) == {"printed delta": 4.0}
+    assert JudgingRule(half=1).alternatives(KEY, numbers, numbers) == {}

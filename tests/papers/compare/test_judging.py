@@ -5,14 +5,14 @@ import math
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.common.standard_errors import multiple
+from private_ensembles.papers.common.standard_errors import tolerance_factor
 from private_ensembles.papers.compare import declarations
 from private_ensembles.papers.compare.declarations import Cause
 from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
     Relation,
-    judge,
+    judge_relation,
     mean_over_runs,
 )
 from private_ensembles.papers.compare.printed import FOLDER, read_published
@@ -21,7 +21,7 @@ PLACE = {"item": "table1", "dataset": "mnist", "row": "one above other", "column
 
 
 def of(kind, published, ours, **more):
-    return judge(Relation(kind, **PLACE, published=published, ours=ours, **more))
+    return judge_relation(Relation(kind, **PLACE, published=published, ours=ours, **more))
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,10 @@ def of(kind, published, ours, **more):
 )
 def test_an_order_holds_only_beyond_the_error_of_our_difference(value, status):
     """Six standard errors are not enough of four degrees of freedom: 6.62 are."""
-    assert multiple(4) == pytest.approx(6.62, abs=0.01)
+    assert tolerance_factor(4) == pytest.approx(6.62, abs=0.01)
     found = of("order", 0.02, Estimate(value, 0.01, 4))
     assert (found["status"], found["reproduced"]) == (status, value)
-    assert found["tolerance"] == pytest.approx(multiple(4) * 0.01)
+    assert found["tolerance"] == pytest.approx(tolerance_factor(4) * 0.01)
     assert "0.02" in found["note"]
     assert f"{value:.4g}" in found["note"]
     assert ("not beyond its error" in found["note"]) == (value == 0.05)
@@ -96,7 +96,7 @@ def test_a_mean_of_one_run_has_no_error():
 def evidence():
     ours = pd.DataFrame({"dataset": ["digits", "mnist"], "stand_in": [True, False], "m": [1, 3]})
     return Evidence(
-        declarations.paper("darrm"),
+        declarations.load_paper("darrm"),
         read_published(FOLDER.glob("*.csv")),
         {"mixed": ours, "stand_ins": ours[:1]},
         {"K": 5},
@@ -104,7 +104,7 @@ def evidence():
 
 
 def test_printed_numbers_are_those_of_the_item_as_floats(evidence):
-    cells = evidence.printed("table1")
+    cells = evidence.printed_numbers("table1")
     assert set(cells["dataset"]) == {"mnist", "fashion-mnist"}
     assert cells["published"].between(0, 1).all()
     assert (cells["published_sd"] > 0).all()
@@ -112,12 +112,12 @@ def test_printed_numbers_are_those_of_the_item_as_floats(evidence):
 
 
 def test_a_number_without_a_deviation_has_none(evidence):
-    assert all(map(math.isnan, evidence.printed("table3")["published_sd"]))
+    assert all(map(math.isnan, evidence.printed_numbers("table3")["published_sd"]))
 
 
 def test_an_item_of_which_nothing_is_printed_is_an_error(evidence):
     with pytest.raises(ValueError, match="no number is printed in table99"):
-        evidence.printed("table99")
+        evidence.printed_numbers("table99")
 
 
 def test_stand_ins_are_no_evidence(evidence):

@@ -6,10 +6,14 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.papers.common.standard_errors import Part, multiple, standard_error
+from private_ensembles.papers.common.standard_errors import (
+    VariancePart,
+    standard_error,
+    tolerance_factor,
+)
 from private_ensembles.papers.compare import declarations
-from private_ensembles.papers.compare.comparison import compare, judge
-from private_ensembles.papers.compare.declarations import first_that_fits
+from private_ensembles.papers.compare.comparison import compare, judge_number
+from private_ensembles.papers.compare.declarations import find_rule
 from private_ensembles.papers.compare.printed import FOLDER, key_of, read_published
 from private_ensembles.papers.compare.reproduced import reproduced_numbers
 from private_ensembles.run.check import check
@@ -46,17 +50,17 @@ def swapped(table, one, other):
 
 def test_where_a_number_matches_no_rival_s_result_would(printed, tables, claims):
     """A match is where every swap fails; where some swap passes it says `weak`, and which."""
-    paper = declarations.paper("darrm")
+    paper = declarations.load_paper("darrm")
     ours = reproduced_numbers(paper, tables, claims)
     digits = {key_of(cell): float(cell["published"]) for cell in printed.to_dict("records")}
     values = {key: number.value for key, number in ours.items() if key in digits}
     for cell in printed.to_dict("records"):
         key = key_of(cell)
-        rivals = first_that_fits(paper.judged, key).alternatives(key, digits, values)
+        rivals = find_rule(paper.judged, key).alternatives(key, digits, values)
         assert len(rivals) == 5
-        own = judge(cell, ours[key], paper, rivals)
+        own = judge_number(cell, ours[key], paper, rivals)
         swaps = {
-            name: judge(cell, ours[key]._replace(value=value), paper, rivals)["status"]
+            name: judge_number(cell, ours[key]._replace(value=value), paper, rivals)["status"]
             for name, value in rivals.items()
         }
         passing = [name for name, status in swaps.items() if status != "differs"]
@@ -88,24 +92,24 @@ def test_the_tolerance_is_student_s_for_a_difference_of_means():
     cell |= {"paper": "toy", "published": "0.80", "published_sd": "0.10"}
     paper = declarations.Paper(paper="toy", beside=[])
     ours = declarations.Reproduced(0.9, sd=0.2, error=0.02, freedom=6, draws=10)
-    size, freedom = standard_error([Part(0.1**2 / 10, 9), Part(0.02**2, 6)])
-    found = judge(cell, ours, paper)
-    assert found["tolerance"] == pytest.approx(multiple(freedom) * size)
+    size, freedom = standard_error([VariancePart(0.1**2 / 10, 9), VariancePart(0.02**2, 6)])
+    found = judge_number(cell, ours, paper)
+    assert found["tolerance"] == pytest.approx(tolerance_factor(freedom) * size)
     assert found["status"] == "match"
-    assert judge(cell, ours._replace(value=0.95), paper)["status"] == "differs"
-    assert judge(cell, ours, paper, {"other": 0.85})["status"] == "weak"
+    assert judge_number(cell, ours._replace(value=0.95), paper)["status"] == "differs"
+    assert judge_number(cell, ours, paper, {"other": 0.85})["status"] == "weak"
     # Nothing of ours was estimated: the printed deviation's nine degrees of freedom are left.
-    known = judge(cell, ours._replace(freedom=math.nan), paper)
-    part = standard_error([Part(0.1**2 / 10, 9), Part(0.02**2, math.inf)])
-    assert known["tolerance"] == pytest.approx(multiple(part.freedom) * part.size)
+    known = judge_number(cell, ours._replace(freedom=math.nan), paper)
+    part = standard_error([VariancePart(0.1**2 / 10, 9), VariancePart(0.02**2, math.inf)])
+    assert known["tolerance"] == pytest.approx(tolerance_factor(part.freedom) * part.size)
 
 
 def test_of_several_runs_the_printed_number_is_one_more():
     number = declarations.Number(value="x", sd="sd", runs="runs", unit="percent")
-    ours = number.of({"x": 0.9, "sd": 0.01, "runs": 3})
+    ours = number.read_from_row({"x": 0.9, "sd": 0.01, "runs": 3})
     assert (ours.value, ours.sd) == (pytest.approx(90), pytest.approx(1))
     assert (ours.error, ours.freedom) == (pytest.approx(math.sqrt(4 / 3)), 2)
-    alone = number.of({"x": 0.9, "sd": math.nan, "runs": 1})
+    alone = number.read_from_row({"x": 0.9, "sd": math.nan, "runs": 1})
     assert math.isnan(alone.error)
     assert math.isnan(alone.freedom)
 

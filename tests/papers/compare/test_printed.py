@@ -4,7 +4,12 @@ import math
 
 import pytest
 
-from private_ensembles.papers.compare.printed import FOLDER, KEY, equals_printed, read_published
+from private_ensembles.papers.compare.printed import (
+    FOLDER,
+    KEY,
+    equals_printed,
+    read_published,
+)
 
 PRINTED = read_published(FOLDER.glob("*.csv"))
 HEADER = ",".join([*KEY, "published", "published_sd"])

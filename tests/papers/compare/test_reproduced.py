@@ -5,16 +5,16 @@ import math
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.compare.declarations import Paper, paper
+from private_ensembles.papers.compare.declarations import Paper, load_paper
 from private_ensembles.papers.compare.printed import Key
 from private_ensembles.papers.compare.reproduced import (
-    altered,
-    differences,
+    describe_changed_parameters,
+    describe_differences,
     other_readings,
     reproduced_numbers,
 )
 
-DARRM = paper("darrm")
+DARRM = load_paper("darrm")
 
 
 def toy(**changes):
@@ -113,7 +113,7 @@ PRINTED = {"K": 11, "data": {"a": {"epsilon": 0.1, "classes": [5, 8]}, "b": {"ep
     ],
 )
 def test_what_differs_is_named_with_both_values(ours, names, found):
-    assert differences(ours, PRINTED, names) == found
+    assert describe_differences(ours, PRINTED, names) == found
 
 
 def test_a_number_rests_on_what_the_first_rule_says():
@@ -126,7 +126,10 @@ def test_a_number_rests_on_what_the_first_rule_says():
     )
     run = {"K": 5, "data": {"b": {"epsilon": 1}}}
     key = Key("toy", "table1", "b", "row", "gnmax")
-    assert altered(toy, key, "table1", run) == "data.b.epsilon = 1, not 0.2"
-    assert altered(toy, key._replace(dataset="a"), "table1", run) == ""
-    assert altered(toy, key._replace(column="other"), "table1", run) == "K = 5, not 11"
-    assert altered(toy, key._replace(column="other"), "table2", run) == ""
+    assert describe_changed_parameters(toy, key, "table1", run) == "data.b.epsilon = 1, not 0.2"
+    assert describe_changed_parameters(toy, key._replace(dataset="a"), "table1", run) == ""
+    assert (
+        describe_changed_parameters(toy, key._replace(column="other"), "table1", run)
+        == "K = 5, not 11"
+    )
+    assert describe_changed_parameters(toy, key._replace(column="other"), "table2", run) == ""

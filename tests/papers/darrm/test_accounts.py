@@ -7,12 +7,19 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.budgets import majority_cost
-from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.audit.shared_data import worst_teachers
-from private_ensembles.base.sources import Seeded
-from private_ensembles.labels.door import release
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted, shards_of
+from private_ensembles.base.noise_sources import SeededNoise
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.release_gate import release_from_counts
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+    shards_for_privacy_model,
+)
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.papers.darrm.mathematics.gamma import label_probability
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
@@ -40,9 +47,9 @@ def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacen
         ensemble=replace(BASE.ensemble, private=Budget(0.3, 1e-6)),
         budget=replace(BASE.budget, epsilon=1.0),
         wanted=replace(BASE.wanted, labels=1),
-        protection=Protection(shards_of(model), adjacency=adjacency),
+        protection=Protection(shards_for_privacy_model(model), adjacency=adjacency),
     )
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     assert mechanism.refusal(task) is None
     parameters = mechanism.calibrate(task)
     teacher = majority_cost(0.3, 1e-6, adjacency)
@@ -62,13 +69,15 @@ def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacen
 
 @pytest.mark.parametrize("name", DARRM)
 def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     assert mechanism.refusal(RICH) is None
     parameters = mechanism.calibrate(RICH)
     histograms = counts(RICH)
-    released = release(mechanism, histograms, parameters, Seeded(np.random.default_rng(0)))
+    released = release_from_counts(
+        mechanism, histograms, parameters, SeededNoise(np.random.default_rng(0))
+    )
     np.testing.assert_array_equal(released[:40], histograms[:40].argmax(axis=1))  # no noise
-    everyone = optimal_homogeneous(0.6, 0.0, 9, RICH.budget.delta).epsilon
+    everyone = optimal_composition(0.6, 0.0, 9, RICH.budget.delta).epsilon
     assert mechanism.cost(RICH, parameters).claimed == everyone <= RICH.budget.epsilon
     assert "proven for one label" in mechanism.refusal(
         replace(RICH, budget=replace(RICH.budget, epsilon=everyone * 0.999))
@@ -80,7 +89,7 @@ def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
 def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon):
     """All teachers at the corner where they tell most, in 60 digits; the exact gamma meets it."""
     parameters = NoisyMajority(1.0, 1, n_teachers, 0.0, epsilon, 0.0)
-    mechanism = load("darrm_sub")
+    mechanism = load_mechanism("darrm_sub")
     gamma = mechanism.law.gamma(parameters)
     signs = np.where(2 * np.arange(n_teachers + 1) > n_teachers, 1, -1)
     with mpmath.workdps(60):
@@ -100,7 +109,7 @@ def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon
 @pytest.mark.parametrize("name", DARRM)
 def test_votes_themselves_are_not_hidden(name):
     """Teachers are private, votes get no noise of their own: two histograms can be told apart."""
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     assert not mechanism.guarantee.hides_votes
     rich = mechanism.calibrate(replace(RICH, wanted=replace(RICH.wanted, labels=1)))
     chances = mechanism.law.distribution(np.array([[9, 0], [0, 9]]), rich)
@@ -109,7 +118,7 @@ def test_votes_themselves_are_not_hidden(name):
 
 def test_a_gamma_that_is_not_private_is_refused():
     """One from a file is certified anew before it releases labels."""
-    problem, account = PrivacyProblem(5, 1, 0.1, 0.0, 0.0), load("darrm_opt").account
+    problem, account = PrivacyProblem(5, 1, 0.1, 0.0, 0.0), load_mechanism("darrm_opt").account
     gamma = optimize_gamma(5, 1, 0.1).gamma
     assert account.certified_gamma(problem, gamma.tolist()).tolist() == gamma.tolist()
     with pytest.raises(ValueError, match="must be private for K = 5, m = 1"):

@@ -7,20 +7,30 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.audit import exact_epsilon
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.base.sources import Secure, Seeded
-from private_ensembles.labels.door import answer, release, release_votes
-from private_ensembles.labels.mechanism import load
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import ranking
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.labels.release_gate import (
+    draw_outcomes,
+    release_from_counts,
+    release_from_votes,
+)
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.darrm.committee_law import Members
-from private_ensembles.papers.darrm.mathematics.committee import plurality_chances
+from private_ensembles.papers.darrm.mathematics.committee import plurality_probabilities
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
 
-COMMITTEE = load("committee")
+COMMITTEE = load_mechanism("committee")
 SHARED = Task(
     Ensemble(11, 2, private=Budget(0.2, 1e-5)),
     Budget(1.0, 1e-3),
@@ -39,10 +49,10 @@ def test_a_label_is_right_as_often_as_with_gamma_by_subsampling(members):
 
 def test_many_teachers_and_classes_add_up_to_one_and_agree_with_drawn_committees():
     counts = np.random.default_rng(0).multinomial(250, np.arange(1, 11) / 55, size=20)
-    chances = plurality_chances(counts, 20)
+    chances = plurality_probabilities(counts, 20)
     np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-12)
     copies = np.tile(counts[:1], (20_000, 1))
-    drawn = COMMITTEE.law.draw(copies, Members(20, 1), Seeded(np.random.default_rng(1)))
+    drawn = COMMITTEE.law.draw(copies, Members(20, 1), SeededNoise(np.random.default_rng(1)))
     shares = np.bincount(drawn, minlength=10) / 20_000
     assert np.abs(shares - chances[0]).max() < np.sqrt(np.log(2e10) / 40_000)
 
@@ -59,10 +69,10 @@ def test_one_label_costs_what_ten_thousand_do(n_classes):
         parameters = COMMITTEE.calibrate(task)
         costs.add((COMMITTEE.cost(task, parameters), parameters.members))
     ((cost, members),) = costs
-    assert cost.proven == optimal_homogeneous(0.2, 1e-5, members, 1e-3).epsilon <= 1.0
+    assert cost.proven == optimal_composition(0.2, 1e-5, members, 1e-3).epsilon <= 1.0
     # One member more, or two of two classes, would be too many.
     more = members + 1 + (n_classes == 2)
-    assert optimal_homogeneous(0.2, 1e-5, more, 1e-3).epsilon > 1.0
+    assert optimal_composition(0.2, 1e-5, more, 1e-3).epsilon > 1.0
 
 
 def test_all_teachers_sit_on_it_where_the_budget_pays_for_them():
@@ -94,7 +104,7 @@ class Chosen:
         assert (number, most) == (1, len(self.members))
         return self.members[None]
 
-    def fairest(self, counts):
+    def argmax_fair_ties(self, counts):
         return counts.argmax(axis=1)
 
 
@@ -110,7 +120,7 @@ def joint_laws(answers, members, epsilon, Delta):
     weights = np.stack([law[hidden].prod(axis=1) for law in hidden_laws(epsilon, Delta)])
     laws = []
     for chosen in itertools.combinations(range(K), members):
-        labels = answer(COMMITTEE, every_vote, Members(members, Q), Chosen(np.array(chosen)))
+        labels = draw_outcomes(COMMITTEE, every_vote, Members(members, Q), Chosen(np.array(chosen)))
         outcome = labels.reshape(-1, Q) @ (1 << np.arange(Q))
         laws.append([np.bincount(outcome, law, 1 << Q) for law in weights])
     return np.array(laws)
@@ -126,7 +136,7 @@ def test_joint_labels_of_teachers_that_share_data_keep_to_the_claim(K, members, 
     """Known or not who sits on it, for many ways in which teachers may answer."""
     epsilon, Delta = 0.4, 0.02
     delta = 1 - (1 - Delta) ** members + 0.01
-    claimed = optimal_homogeneous(epsilon, Delta, members, delta).epsilon
+    claimed = optimal_composition(epsilon, Delta, members, delta).epsilon
     generator = np.random.default_rng([K, members, Q])
     for _ in range(20):
         answers = generator.integers(0, 2, (K, 4, Q))
@@ -153,38 +163,40 @@ def test_the_claim_is_attained_and_more_members_than_are_paid_for_are_caught():
     exact = exact_epsilon(laws[0], [(0, 1)], 0.0, relative_error=1e-12)
     assert exact == pytest.approx(3 * 0.4, rel=1e-9)
     delta = 1 - 0.98**3 + 0.01
-    claimed = optimal_homogeneous(0.4, 0.02, 3, delta).epsilon
+    claimed = optimal_composition(0.4, 0.02, 3, delta).epsilon
     # Half the noise: teachers of twice the epsilon, and the mechanism's own twin.
     twice = joint_laws(deciding(3), 3, 0.8, 0.02)[0]
     assert delta_of(twice, claimed) > delta
-    members = COMMITTEE.law.less_noise(Members(3, 5), 0.6).members
+    members = COMMITTEE.law.scale_noise(Members(3, 5), 0.6).members
     assert members == 5
     assert delta_of(joint_laws(deciding(members), members, 0.4, 0.02)[0], claimed) > delta
 
 
-@pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
+@pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(np.random.default_rng(0))])
 def test_the_same_members_answer_everything(noise):
     """Every teacher has a vote of its own, so that a committee of one shows who sits on it."""
     K = 5
     votes = Votes(K, np.full(30, -1), np.tile(np.arange(K), (30, 1)))
     seen = Counter()
     for _ in range(400):
-        labels = release_votes(COMMITTEE, votes, Members(1, 20), noise)
+        labels = release_from_votes(COMMITTEE, votes, Members(1, 20), noise)
         assert set(labels[20:]) == {-1}
         (member,) = set(labels[:20])
         seen[member] += 1
     assert set(seen) == set(range(K))
     assert max(abs(n - 80) for n in seen.values()) < 60  # 7.5 standard deviations
     with pytest.raises(ValueError, match="needs each teacher's votes, not counts"):
-        answer(COMMITTEE, Votes(2, np.array([0]), counts=np.array([[3, 2]])), Members(1, 1), noise)
+        draw_outcomes(
+            COMMITTEE, Votes(2, np.array([0]), counts=np.array([[3, 2]])), Members(1, 1), noise
+        )
     with pytest.raises(ValueError, match="counts of 2 queries: a committee needs the votes"):
-        release(COMMITTEE, np.array([[3, 2], [1, 4]]), Members(1, 2), noise)
+        release_from_counts(COMMITTEE, np.array([[3, 2], [1, 4]]), Members(1, 2), noise)
 
 
-@pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
+@pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(np.random.default_rng(0))])
 def test_ties_are_broken_by_lot(noise):
     votes = Votes(3, np.full(600, -1), np.tile([0, 2], (600, 1)))
-    labels = release_votes(COMMITTEE, votes, Members(2, 600), noise)
+    labels = release_from_votes(COMMITTEE, votes, Members(2, 600), noise)
     assert set(labels) == {0, 2}
     assert abs((labels == 0).sum() - 300) < 100
 
@@ -196,9 +208,9 @@ def test_planner_has_it_where_teachers_share_data_for_any_number_of_queries_and_
         ensemble=replace(SHARED.ensemble, classes=3),
         wanted=replace(SHARED.wanted, labels=10_000),
     )
-    plans = ranking.plan(task, counts, counts.argmax(axis=1))
+    plans = ranking.rank_mechanisms(task, counts, counts.argmax(axis=1))
     assert [plan.mechanism for plan in plans if plan.refusal is None] == ["committee"]
-    chances = plurality_chances(counts, plans[0].parameters.members)
+    chances = plurality_probabilities(counts, plans[0].parameters.members)
     right = chances[np.arange(50), counts.argmax(axis=1)].mean()
     assert plans[0].correct == pytest.approx(10_000 * right)
     assert plans[0].answers == pytest.approx(10_000)

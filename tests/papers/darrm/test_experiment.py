@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.composition import replace_one
+from private_ensembles.accounting.composition import replace_one_from_add_remove
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.base.numbers import delta_of
+from private_ensembles.base.parameter_names import m_fold_delta
 from private_ensembles.labels import registry
 from private_ensembles.labels.gnmax import gnmax_sigma
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.darrm import experiment
 from private_ensembles.papers.darrm.experiment import (
     budget_of,
+    calibrate_mechanisms,
     claims,
+    count_ones,
     expected_accuracy,
-    ones,
-    parameters,
     release_labels,
 )
 from private_ensembles.papers.darrm.mathematics.certificate import certify
@@ -32,7 +32,7 @@ SETTINGS = {
     "Delta": 1e-4,
     "epsilon_query": 0.3,
     "delta_query": 3e-4,
-    "delta_gamma": delta_of(3, 1e-4),
+    "delta_gamma": m_fold_delta(3, 1e-4),
     "queries": [4, 10],
     "draws": 3,
     "shards": "permutation",
@@ -41,8 +41,8 @@ SETTINGS = {
 SIGMAS = {f"sigma_{method}": 3.0 for method in ("rdp", "improved_rdp", "analytic")}
 SIGMAS["sigma_exact"] = gnmax_sigma(0.2676, 3e-4, method="exact", n_teachers=K)
 GAMMA = optimize_gamma(K, 3, 0.1, 1e-4).gamma
-PARAMETERS = parameters(budget_of(SETTINGS), GAMMA, SIGMAS)
-MECHANISMS = registry.of_one_label()
+PARAMETERS = calibrate_mechanisms(budget_of(SETTINGS), GAMMA, SIGMAS)
+MECHANISMS = registry.single_label_mechanisms()
 PRIVATE = ("darrm_sub", "darrm_opt", "majority_private", "committee")
 
 
@@ -102,33 +102,33 @@ def test_expected_accuracy_is_the_mean_over_many_releases(votes):
         caches = votes[f"{kind}_0"]
         released = arrays["labels_40"][i, 0]
         measured = (released == caches.labels[index]).mean()
-        mechanism = load(str(name))
+        mechanism = load_mechanism(str(name))
         probability = mechanism.law.distribution(both_counts(K), PARAMETERS[str(name)])[:, 1]
-        exact = expected_accuracy(probability, ones(caches, K), caches.labels)
+        exact = expected_accuracy(probability, count_ones(caches, K), caches.labels)
         # 16,000 independent labels (every draw holds all queries): below 1e-9 by Hoeffding.
         assert abs(measured - exact) < np.sqrt(np.log(2e9) / 32_000)
 
 
 def test_votes_of_another_ensemble_are_refused(votes):
     with pytest.raises(ValueError, match="5 teachers"):
-        ones(votes["private_0"], 11)
+        count_ones(votes["private_0"], 11)
 
 
 def test_every_gamma_that_releases_labels_is_certified():
     gamma = optimize_gamma(K, 3, 0.1, 1e-4).gamma
-    chosen = parameters(budget_of(SETTINGS), gamma, SIGMAS)
+    chosen = calibrate_mechanisms(budget_of(SETTINGS), gamma, SIGMAS)
     assert set(chosen) == set(MECHANISMS)
     for name in ("darrm_sub", "darrm_opt"):
         assert certify(chosen[name].gamma, 3, 0.1, 1e-4, SETTINGS["delta_gamma"]).holds
     np.testing.assert_allclose(chosen["darrm_sub"].gamma, gamma_subsampling(K, 3), rtol=1e-10)
     wrong = {**SETTINGS, "m": 1}
     with pytest.raises(ValueError, match="must be private"):
-        parameters(budget_of(wrong), gamma, SIGMAS)
+        calibrate_mechanisms(budget_of(wrong), gamma, SIGMAS)
 
 
 def test_unknown_labels_are_refused():
     with pytest.raises(ValueError, match="labels"):
-        ones(Votes(2, np.array([-1]), np.zeros((1, K), int)), K)
+        count_ones(Votes(2, np.array([-1]), np.zeros((1, K), int)), K)
 
 
 def test_more_queries_than_images_are_refused(votes):
@@ -159,21 +159,21 @@ def test_experiment_repeats_itself_unless_it_is_secure(votes):
     for i, name in enumerate(one["mechanisms"]):
         alike = np.array_equal(one["labels_40"][i], other["labels_40"][i])
         assert alike == (name == "majority_private"), name
-    assert replace_one(0.1, 1e-4).epsilon in {row["epsilon"] for row in rows}
+    assert replace_one_from_add_remove(0.1, 1e-4).epsilon in {row["epsilon"] for row in rows}
 
 
 def test_secure_sigma_is_raised_for_the_analysis_of_continuous_noise_alone():
     gamma = PARAMETERS["darrm_opt"].gamma
     tight = {**SIGMAS, "sigma_analytic": gnmax_sigma(0.2676, 3e-4, method="analytic")}
     settings = SETTINGS | {"epsilon_query": 0.2676}
-    seeded = parameters(budget_of(settings), gamma, tight)
-    secure = parameters(budget_of(settings, "secure"), gamma, tight)
+    seeded = calibrate_mechanisms(budget_of(settings), gamma, tight)
+    secure = calibrate_mechanisms(budget_of(settings, "secure"), gamma, tight)
     assert secure["gnmax_analytic"].sigma > seeded["gnmax_analytic"].sigma
     for name in ("gnmax", "gnmax_exact"):
         assert secure[name] == seeded[name]
 
 
 def test_secure_labels_are_not_drawn_at_a_sigma_for_continuous_noise(votes, monkeypatch):
-    monkeypatch.setattr(experiment, "parameters", lambda *_: PARAMETERS)
+    monkeypatch.setattr(experiment, "calibrate_mechanisms", lambda *_: PARAMETERS)
     with pytest.raises(ValueError, match="noise = secure: gnmax_analytic was calibrated for cont"):
         run(votes, noise="secure")

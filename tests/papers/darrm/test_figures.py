@@ -15,7 +15,7 @@ from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
 
 SOLUTION = {"K": 11, "m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
 SOLUTION["gamma"] = gamma_subsampling(11, 3).tolist()
-SETTING = figures.setting(SOLUTION)
+SETTING = figures.describe_setting(SOLUTION)
 BUDGETS = [
     {"name": "mnist", "epsilon": 0.2676, "delta": 3e-4},
     {"name": "fashion-mnist", "epsilon": 0.2556, "delta": 3e-4},
@@ -48,12 +48,12 @@ def test_any_number_of_m_has_its_panels(tmp_path, number):
 
 def test_marks_of_many_values_are_few_and_symmetric_and_spikes_have_one():
     for size in (4, 12, 36, 102, 1002):
-        marked = figures._marked(np.ones(size))
+        marked = figures._points_with_markers(np.ones(size))
         assert sorted(size - 1 - index for index in marked) == sorted(marked)
         assert len(marked) <= 30
     values = np.ones(102)
     values[[44, 57]] = 0.2
-    assert {44, 57} <= set(figures._marked(values))
+    assert {44, 57} <= set(figures._points_with_markers(values))
 
 
 def test_allowances_without_noise_are_words_and_no_panels(drawn):

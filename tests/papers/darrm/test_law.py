@@ -5,27 +5,29 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.base.sources import Secure, Seeded
-from private_ensembles.labels.mechanism import load
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.papers.darrm.law import NoisyMajority, release
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling, label_probability
 
 
 def test_gamma_one_releases_the_majority_and_gamma_zero_a_coin():
     counts = np.arange(12)
-    assert (release(counts, np.ones(12), Seeded(np.random.default_rng(0))) == (counts >= 6)).all()
+    assert (
+        release(counts, np.ones(12), SeededNoise(np.random.default_rng(0))) == (counts >= 6)
+    ).all()
     assert (label_probability(np.zeros(12)) == 0.5).all()
 
 
 def test_same_seed_same_labels():
     counts = np.random.default_rng(1).integers(0, 12, (5, 7))
     gamma = gamma_subsampling(11, 3)
-    first = release(counts, gamma, Seeded(np.random.default_rng(4)))
-    assert (first == release(counts, gamma, Seeded(np.random.default_rng(4)))).all()
+    first = release(counts, gamma, SeededNoise(np.random.default_rng(4)))
+    assert (first == release(counts, gamma, SeededNoise(np.random.default_rng(4)))).all()
     assert first.shape == counts.shape
 
 
-@pytest.mark.parametrize("source", [Seeded(np.random.default_rng(0)), Secure()])
+@pytest.mark.parametrize("source", [SeededNoise(np.random.default_rng(0)), SecureNoise()])
 @pytest.mark.parametrize("count", [-1, 12])
 def test_counts_out_of_range_are_refused(count, source):
     with pytest.raises(ValueError, match="counts"):
@@ -34,7 +36,7 @@ def test_counts_out_of_range_are_refused(count, source):
 
 @pytest.mark.parametrize("name", ["darrm_sub", "darrm_opt"])
 def test_a_given_gamma_goes_before_the_law_s_own_and_all_teachers_need_none(name):
-    law, parameters = load(name).law, NoisyMajority(1.0, 1, 5, 1e-4, 0.3, 0.0)
+    law, parameters = load_mechanism(name).law, NoisyMajority(1.0, 1, 5, 1e-4, 0.3, 0.0)
     assert (law.gamma(parameters) < 1).any()
     halves = np.full(6, 0.5)
     np.testing.assert_array_equal(law.gamma(replace(parameters, gamma=halves)), halves)
@@ -43,6 +45,6 @@ def test_a_given_gamma_goes_before_the_law_s_own_and_all_teachers_need_none(name
 
 @pytest.mark.parametrize("name", ["darrm_sub", "darrm_opt"])
 def test_less_noise_is_a_coin_less_often(name):
-    law, parameters = load(name).law, NoisyMajority(1.0, 1, 5, 1e-4, 0.3, 0.0)
-    twin = law.less_noise(parameters, 0.5)
+    law, parameters = load_mechanism(name).law, NoisyMajority(1.0, 1, 5, 1e-4, 0.3, 0.0)
+    twin = law.scale_noise(parameters, 0.5)
     np.testing.assert_allclose(1 - law.gamma(twin), 0.5 * (1 - law.gamma(parameters)))

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from private_ensembles.base.sources import Secure, Seeded
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.darrm.majority import LAW, Answers
 
 COUNTS = np.array([[3, 1, 1], [2, 2, 1], [1, 2, 2], [0, 5, 0]])
@@ -13,7 +18,7 @@ TASK = Task(Ensemble(5, 2, private=Budget(0.7, 1e-3)), Budget(0.7, 1e-3), Wanted
 NEXT = TASK.ensemble.private.delta * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("source", [Seeded(np.random.default_rng(0)), Secure()])
+@pytest.mark.parametrize("source", [SeededNoise(np.random.default_rng(0)), SecureNoise()])
 def test_the_plurality_is_certain_and_ties_go_to_the_first_class(source):
     assert LAW.draw(COUNTS, Answers(4), source).tolist() == [0, 0, 1, 1]
     chances = LAW.distribution(COUNTS, Answers(4))
@@ -22,11 +27,11 @@ def test_the_plurality_is_certain_and_ties_go_to_the_first_class(source):
 
 def test_the_audit_finds_the_teacher_s_own_cost_and_confirms_no_claim():
     """Its probabilities are the claim's own corners: they test the sampler alone."""
-    audited = LAW.audited(TASK, Answers(1))
-    assert audited.worst(NEXT).epsilon == pytest.approx(0.7, rel=1e-6)
-    assert audited.assumed
+    audited = LAW.build_audit(TASK, Answers(1))
+    assert audited.worst_inputs(NEXT).epsilon == pytest.approx(0.7, rel=1e-6)
+    assert audited.assumes_claim
 
 
 def test_a_twin_s_teacher_costs_twice_as_much():
-    twin = LAW.audited(TASK, LAW.less_noise(Answers(1), 0.5))
-    assert twin.worst(NEXT).epsilon == pytest.approx(1.4, rel=1e-6)
+    twin = LAW.build_audit(TASK, LAW.scale_noise(Answers(1), 0.5))
+    assert twin.worst_inputs(NEXT).epsilon == pytest.approx(1.4, rel=1e-6)

@@ -51,14 +51,14 @@ def test_label_experiment_holds_both_deltas():
 
 def test_hashed_shards_keep_their_sizes_out_of_the_schedule():
     hashed = check(changed({"data": "paper", "darrm.shards": "keyed_hash"}))
-    private = hashed.training("mnist", "private", 11)
+    private = hashed.training_parameters("mnist", "private", 11)
     assert private["shards"] == "keyed_hash"
     assert private["shard_size"] == 1024  # as is accounted for
-    plain = hashed.training("mnist", "plain", 11)
+    plain = hashed.training_parameters("mnist", "plain", 11)
     assert plain["shards"] == "keyed_hash"
     assert "shard_size" not in plain
     # PATE's own ensembles are not DaRRM's, and the default adds nothing
-    assert "shards" not in hashed.training("mnist-10", "plain", 250)
+    assert "shards" not in hashed.training_parameters("mnist-10", "plain", 250)
     assert "shards" not in checked().training("mnist", "private", 11)
     assert hashed.darrm.label_experiment("mnist", 3)["shards"] == "keyed_hash"
 

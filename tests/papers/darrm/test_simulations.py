@@ -20,13 +20,13 @@ from private_ensembles.papers.darrm.mathematics.gamma import (
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from private_ensembles.papers.darrm.simulations import (
     amplification,
+    certify_scaled,
     composition_parameters,
     double_subsampling_allowances,
     double_subsampling_case,
     iid_privacy_loss,
-    largest_step,
+    largest_neighbour_probability,
     noiseless_allowance,
-    proof,
     relative_cost,
     sweep,
     worst_data_set_bound,
@@ -71,14 +71,14 @@ def test_lemma_3_2_is_false_for_one_data_set_and_docs_say_by_how_much(root):
 
 def test_the_chain_in_the_proof_of_lemma_3_2_is_not_private_and_the_largest_step_is(root):
     epsilon = 0.1
-    printed, allowed = math.exp(epsilon) / 2, float(largest_step(0.5, epsilon))
+    printed, allowed = math.exp(epsilon) / 2, float(largest_neighbour_probability(0.5, epsilon))
     assert printed > allowed
     assert math.exp(epsilon) * (1 - printed) < 0.5  # label 0: 1 - p_0 > e^epsilon (1 - p_1)
     assert math.isclose(0.5, math.exp(epsilon) * (1 - allowed))
     text = (root / "docs" / "method.md").read_text(encoding="utf-8")
     chain = [0.5]
     for _ in range(3):
-        chain.append(float(largest_step(chain[-1], epsilon)))
+        chain.append(float(largest_neighbour_probability(chain[-1], epsilon)))
     assert all(f"{value:.3f}" in text for value in (printed, *chain[1:]))
     np.testing.assert_allclose(chain, 1 - np.exp(-epsilon * np.arange(4)) / 2, atol=1e-15)
 
@@ -86,7 +86,7 @@ def test_the_chain_in_the_proof_of_lemma_3_2_is_not_private_and_the_largest_step
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.0), (0.4, 0.01), (0.01, 1e-5)])
 def test_largest_step_is_the_edge_of_both_privacy_constraints(epsilon, delta):
     p = np.linspace(0, 1, 101)
-    q = largest_step(p, epsilon, delta)
+    q = largest_neighbour_probability(p, epsilon, delta)
 
     def private(q):
         one = q <= np.exp(epsilon) * p + delta
@@ -124,7 +124,7 @@ def test_iid_loss_is_the_largest_log_ratio_of_the_outputs():
     from private_ensembles.accounting.poisson_binomial import pmf
 
     p = rng.random(500)
-    q = 1 - largest_step(1 - p, 0.5)
+    q = 1 - largest_neighbour_probability(1 - p, 0.5)
     half = np.concatenate([-gamma[:4], gamma[4:]])
     one = [(1 + pmf(np.repeat(x[:, None], 7, axis=1)) @ half) / 2 for x in (p, q)]
     assert np.max(np.log(one[0] / one[1])) <= loss + 1e-9
@@ -157,7 +157,7 @@ def test_relative_cost_sees_what_an_absolute_certificate_cannot():
     cost, rounding = relative_cost(subsampling_probability(101, 101), 45, 0.1)
     assert cost > 1 + 0.5
     assert rounding < 1e-11
-    assert proof(np.ones(102), 45, 0.1)[0] < 1e-9
+    assert certify_scaled(np.ones(102), 45, 0.1)[0] < 1e-9
 
 
 def test_double_subsampling_is_private_for_all_teachers_wherever_tried():
@@ -175,12 +175,12 @@ def test_a_case_that_is_not_private_fails():
     cost, rounding = relative_cost(subsampling_probability(11, 5), 2, 0.1)  # 2m - 1 = 3 would do
     assert cost > 1 + 1e-3
     assert rounding < 1e-12
-    assert proof(gamma_subsampling(11, 5), 2, 0.1)[0] > 1e-3
+    assert certify_scaled(gamma_subsampling(11, 5), 2, 0.1)[0] > 1e-3
 
 
 def test_proof_of_a_private_gamma_takes_nothing_off():
     gamma = np.full(12, 0.05)
-    scaling, certificate = proof(gamma, 3, 0.1, 1e-5)
+    scaling, certificate = certify_scaled(gamma, 3, 0.1, 1e-5)
     assert scaling == 0
     assert certificate.worst_cost == certify(gamma, 3, 0.1, 1e-5).worst_cost
 

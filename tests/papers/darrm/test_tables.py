@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.accounting.composition import simple
+from private_ensembles.accounting.composition import simple_composition
 from private_ensembles.labels.gnmax import sigma_quantities
 from private_ensembles.papers.compare.comparison import compare
 from private_ensembles.papers.compare.printed import FOLDER, read_published
@@ -61,7 +61,7 @@ def test_a_committee_costs_the_same_at_one_query_and_at_ten_thousand(m):
     assert table["epsilon_committee"].nunique() == 1
     assert table["delta_committee"].nunique() == 1
     epsilon, delta = PAPER[0]["epsilon"], PAPER[0]["Delta"]
-    assert table["epsilon_committee"][0] <= simple(epsilon, delta, m).epsilon
+    assert table["epsilon_committee"][0] <= simple_composition(epsilon, delta, m).epsilon
     assert table["epsilon_committee"][0] == pytest.approx(m * epsilon, rel=1e-4)
     assert table["delta_committee"][0] == pytest.approx(m * delta)
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from private_ensembles.base.numbers import parameters_of
+from private_ensembles.base.parameter_names import parameters_of
 from private_ensembles.papers.darrm import targets
 from private_ensembles.run.check import check
-from private_ensembles.run.names_of_files import point
+from private_ensembles.run.file_names import make_point_reader
 from tests.run.shipped import DEFAULT, changed
 
 
 def test_a_point_of_gamma_comes_back_from_the_wildcards_of_its_name():
     darrm = check(DEFAULT).darrm
-    path = targets.gamma(darrm, K=11, m=3, epsilon=0.1, Delta=1e-5, prior="uniform:0.5,1")
+    path = targets.gamma_file(darrm, K=11, m=3, epsilon=0.1, Delta=1e-5, prior="uniform:0.5,1")
     wildcards = {
         "K": "11",
         "m": "3",
@@ -22,7 +22,7 @@ def test_a_point_of_gamma_comes_back_from_the_wildcards_of_its_name():
         "prior_end": "1",
     }
     assert path == f"results/darrm/gamma/{targets.GAMMA_POINT.format(**wildcards)}.json"
-    read = point(targets.GAMMA_POINT)(wildcards)
+    read = make_point_reader(targets.GAMMA_POINT)(wildcards)
     assert read == parameters_of(path)
     assert read["delta"] == pytest.approx(3e-5, rel=1e-4)
     assert (read["K"], read["prior"]) == (11, "uniform:0.5,1")
@@ -31,8 +31,8 @@ def test_a_point_of_gamma_comes_back_from_the_wildcards_of_its_name():
 def test_gamma_has_the_configured_prior_unless_its_point_has_one():
     darrm = check(DEFAULT).darrm
     point = {"K": 5, "m": 1, "epsilon": 0.1, "Delta": 0}
-    assert f"prior={darrm.prior}.json" in targets.gamma(darrm, **point)
-    assert "prior=common:0.5,1.json" in targets.gamma(darrm, **point, prior="common:0.5,1")
+    assert f"prior={darrm.prior}.json" in targets.gamma_file(darrm, **point)
+    assert "prior=common:0.5,1.json" in targets.gamma_file(darrm, **point, prior="common:0.5,1")
 
 
 def test_labels_rest_on_votes_by_name_and_on_the_proof():

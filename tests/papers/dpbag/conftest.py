@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.papers.dpbag.experiment import account, cast_votes, split_thirds
+from private_ensembles.papers.dpbag.experiment import account_labels, cast_votes, split_thirds
 from private_ensembles.training.data.prepare import load_breast_cancer
 from tests.bagged import bagged  # noqa: F401
 
@@ -31,5 +31,5 @@ def accounts(thirds):
     for n in (10, 20):
         options = {"n": n, "partitions": range(4), "n_queries": 60, "seed": 0, "path": PATH}
         votes = cast_votes(thirds, "logistic", LOGISTIC, **options)
-        found[n] = account(votes, BUDGET, [2, 4])
+        found[n] = account_labels(votes, BUDGET, [2, 4])
     return found

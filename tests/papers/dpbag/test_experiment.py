@@ -10,7 +10,7 @@ from private_ensembles.papers.dpbag.experiment import (
     queries_needed,
     split_thirds,
 )
-from private_ensembles.papers.dpbag.mathematics.budget import affordable
+from private_ensembles.papers.dpbag.mathematics.budget import affordable_cost
 from private_ensembles.training.data.prepare import load_breast_cancer
 from private_ensembles.training.data.shards import draw_partitions
 from tests.papers.dpbag.conftest import BUDGET, LOGISTIC, PATH, TREES
@@ -46,7 +46,7 @@ def test_votes_of_a_shard_are_those_of_scikit_learn(thirds):
         for number, shard in enumerate(shards[partition]):
             fit = LogisticRegression(tol=1e-10, max_iter=10_000).fit(features[shard], labels[shard])
             expected = fit.predict(thirds.queries[0][:50])
-            np.testing.assert_array_equal(votes.votes(partition)[number], expected)
+            np.testing.assert_array_equal(votes.unpack_votes(partition)[number], expected)
 
 
 @pytest.mark.parametrize(("model", "training"), [("logistic", LOGISTIC), ("boosted_trees", TREES)])
@@ -86,7 +86,7 @@ def test_accounts_hold_both_deltas_and_what_holds_for_everyone(accounts):
 
 
 def test_queries_are_as_many_as_any_votes_can_need():
-    limit = affordable(5, 2 / 20, 1e-3, 80)
+    limit = affordable_cost(5, 2 / 20, 1e-3, 80)
     assert queries_needed(BUDGET, 20, 10_000) == int(np.ceil(4 * limit)) + 1
     assert queries_needed(BUDGET, 20, 60) == 60
     assert deltas_of(BUDGET | {"delta": 1e-3}) == [1e-3]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.papers.dpbag.law import LAW, BaggingNoise, release
-from private_ensembles.papers.dpbag.mathematics.plain import ones_probability
+from private_ensembles.papers.dpbag.mathematics.label_loss import ones_probability
 
 
 def test_the_same_generator_gives_the_same_labels_and_prefixes():

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.common.standard_errors import multiple
-from private_ensembles.papers.compare.comparison import NUMBER, of_kind
-from private_ensembles.papers.compare.declarations import first_that_fits, paper
+from private_ensembles.papers.common.standard_errors import tolerance_factor
+from private_ensembles.papers.compare.comparison import NUMBER, select_kind
+from private_ensembles.papers.compare.declarations import find_rule, load_paper
 from private_ensembles.papers.compare.printed import (
     FOLDER,
     Key,
@@ -18,7 +18,10 @@ from private_ensembles.papers.compare.printed import (
     read_published,
 )
 from private_ensembles.papers.compare.reproduced import reproduced_numbers
-from private_ensembles.papers.dpbag.mathematics.budget import affordable, data_independent_count
+from private_ensembles.papers.dpbag.mathematics.budget import (
+    affordable_cost,
+    data_independent_count,
+)
 from private_ensembles.papers.dpbag.tables import METRICS
 from tests.papers.compare.in_docs import tables_in_docs
 
@@ -29,7 +32,7 @@ MISPRINT = Key("dpbag", "table8", "adult", "SAA n=100", "labels epsilon=1")
 
 
 def _explanation(key):
-    return first_that_fits(paper("dpbag").explanations, key)
+    return find_rule(load_paper("dpbag").explanations, key)
 
 
 def _count(cell, delta):
@@ -50,7 +53,7 @@ def test_no_noise_gives_the_printed_counts_at_the_printed_delta():
     for delta, possible in ((1e-5, False), (1e-3, True)):
         low, high = 0.0, math.inf
         for epsilon, printed in zip(ADULT, (264, 2108, 5269), strict=True):
-            unit = affordable(epsilon, 1.0, delta, 80)
+            unit = affordable_cost(epsilon, 1.0, delta, 80)
             low, high = max(low, (printed - 1) / unit), min(high, printed / unit)
         assert (low < high) == possible
 
@@ -67,7 +70,7 @@ def test_no_printed_count_of_dpbag_comes_out_at_the_printed_delta(root):
             column = printed["column"] == f"labels epsilon={row['epsilon']:g}"
             (digits,) = printed.loc[place & column, "published"]
             freedom = row["splits"] - 1
-            tolerance = max(multiple(freedom) * row["first_exceeding_error"], 0.5)
+            tolerance = max(tolerance_factor(freedom) * row["first_exceeding_error"], 0.5)
             agree[delta] += abs(row["first_exceeding_mean"] - float(digits)) <= tolerance
     assert agree == {1e-3: 21, 1e-5: 0}
 
@@ -138,7 +141,7 @@ def test_every_count_of_250_shards_is_told_from_the_study_of_the_intercept(root)
     study = pd.read_csv(root / "docs" / "studies" / "intercept.csv")
     for row in study.to_dict("records"):
         where = f"DPBag n=250 k={row['k']}", f"labels epsilon={row['epsilon']}"
-        rule = first_that_fits(paper("dpbag").judged, Key("dpbag", "table6", "adult", *where))
+        rule = find_rule(load_paper("dpbag").judged, Key("dpbag", "table6", "adult", *where))
         assert rule.constants == {"the study of the intercept": row["first_exceeding_mean"]}
 
 
@@ -181,12 +184,14 @@ def test_the_misprint_is_printed_right_three_times():
 
 
 def test_one_record_less_than_the_files_hold_leaves_the_printed_ones(root):
-    from private_ensembles.training.data.adult import read_part
+    from private_ensembles.training.data.adult import read_adult_file
 
     folder = root.parent / "shared" / "data" / "adult"
     if not folder.is_dir():
         pytest.skip("needs UCI Adult in ../shared/data/adult")
-    labels = np.concatenate([read_part(folder / name)[1] for name in ("adult.data", "adult.test")])
+    labels = np.concatenate(
+        [read_adult_file(folder / name)[1] for name in ("adult.data", "adult.test")]
+    )
     assert (len(labels) - 1, int(labels[1:].sum())) == (48841, 11687)
     (cell,) = PRINTED[PRINTED["column"] == "samples"].to_dict("records")
     assert cell["published"] == "48841"
@@ -197,7 +202,7 @@ def test_counts_of_one_split_are_not_comparable_where_the_data_count(root):
     tables = tables_in_docs(root)["dpbag"]
     for item, place in (("table5", "n=50 k=10"), ("table7", "n=100 k=50")):
         students = tables[item].assign(accuracy_error=math.nan, auroc_error=0.01)
-        found = reproduced_numbers(paper("dpbag"), {item: students}, {})
+        found = reproduced_numbers(load_paper("dpbag"), {item: students}, {})
         for row in (f"DPBag {place}", f"SAA {place.split()[0]}"):
             key = Key("dpbag", item, "adult", row, "accuracy epsilon=1")
             assert not math.isnan(found[key].sd)
@@ -205,7 +210,7 @@ def test_counts_of_one_split_are_not_comparable_where_the_data_count(root):
             assert not found[key._replace(column="auroc epsilon=1")].note
     counts = tables["table6"].assign(first_exceeding_error=math.nan)
     given = {"table6": counts, "labels": tables["labels"]}
-    found = reproduced_numbers(paper("dpbag"), given, {})
+    found = reproduced_numbers(load_paper("dpbag"), given, {})
     key = Key("dpbag", "table6", "adult", "DPBag n=50 k=10", "labels epsilon=1")
     assert found[key].note.startswith("One split of the data")
     # SAA's counts depend on no data.
@@ -216,7 +221,7 @@ def test_counts_of_one_split_are_not_comparable_where_the_data_count(root):
 def test_the_findings_say_how_far_students_are_from_print(root, item, finding, numbers):
     """All three metrics, five splits: means of ours less print in points, row by row."""
     compared = pd.read_csv(root / "docs" / "fidelity.csv")
-    compared = of_kind(compared, NUMBER)
+    compared = select_kind(compared, NUMBER)
     mine = compared[(compared["paper"] == "dpbag") & (compared["item"] == item)]
     assert len(mine) == numbers
     points = 100 * (mine["reproduced"] - mine["published"].astype(float))

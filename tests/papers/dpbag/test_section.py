@@ -26,14 +26,14 @@ def test_bad_settings_are_refused_in_one_line(path, value, message):
 
 
 def test_slices_follow_the_switch_of_the_data():
-    assert check(DEFAULT).dpbag.used.dataset == "breast-cancer"
+    assert check(DEFAULT).dpbag.active_section.dataset == "breast-cancer"
     paper = check(DEFAULT | {"data": "paper"}).dpbag
-    assert paper.used.dataset == "adult"
-    assert list(paper.used.models()) == ["logistic", "boosted_trees"]
+    assert paper.active_section.dataset == "adult"
+    assert list(paper.active_section.models()) == ["logistic", "boosted_trees"]
     assert paper.grid("logistic")["k"] == [10, 50, 100]
     assert paper.training("logistic") == {"C": 1, "tolerance": 1e-6}
     without = changed({"data": "paper", "dpbag.boosted_trees": None})
-    assert list(check(without).dpbag.used.models()) == ["logistic"]
+    assert list(check(without).dpbag.active_section.models()) == ["logistic"]
 
 
 def test_jobs_together_have_every_partition_once():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from private_ensembles.papers.dpbag import students as bagging_students
-from private_ensembles.papers.dpbag.students import run, student_metrics
+from private_ensembles.papers.dpbag.students import student_metrics, train_students
 from private_ensembles.papers.dpbag.tables import METRICS
 from tests.papers.dpbag.conftest import LOGISTIC, PATH, TREES
 
@@ -15,7 +15,9 @@ from tests.papers.dpbag.conftest import LOGISTIC, PATH, TREES
 def test_students_are_all_methods_at_their_own_numbers_of_labels(thirds, accounts):
     settings = {"draws": 2, "noise": 2}
     progress = []
-    rows = run(thirds, "logistic", LOGISTIC, settings, accounts, 0, PATH, progress=progress.append)
+    rows = train_students(
+        thirds, "logistic", LOGISTIC, settings, accounts, 0, PATH, progress=progress.append
+    )
     assert [row["method"] for row in rows].count("npb") == 1
     assert len(rows) == 1 + 2 * (2 * 4 + 2 * 2 * (4 + 4))  # n x (SAA, then k x draws x budgets)
     assert len(progress) == 2 * 3
@@ -42,7 +44,7 @@ def test_students_are_all_methods_at_their_own_numbers_of_labels(thirds, account
         for n, (counts, more) in accounts.items()
     }
     assert any(np.isnan(c["releasable"]) for counts, _ in written.values() for c in counts)
-    again = run(thirds, "logistic", LOGISTIC, settings, written, 0, PATH)
+    again = train_students(thirds, "logistic", LOGISTIC, settings, written, 0, PATH)
     for one, other in zip(again, rows, strict=True):
         for name, value in other.items():
             assert one[name] == value or one[name] == pytest.approx(value, nan_ok=True)
@@ -50,7 +52,7 @@ def test_students_are_all_methods_at_their_own_numbers_of_labels(thirds, account
 
 @pytest.mark.parametrize(("model", "training"), [("logistic", LOGISTIC), ("boosted_trees", TREES)])
 def test_metrics_do_not_depend_on_the_order_of_test_records(thirds, model, training):
-    (row,) = run(thirds, model, training, {"draws": 1, "noise": 2}, {}, 0, PATH)
+    (row,) = train_students(thirds, model, training, {"draws": 1, "noise": 2}, {}, 0, PATH)
     features, labels = thirds.teachers
     metrics = student_metrics(features, labels, thirds.test, model, training)
     assert {name: row[name] for name in METRICS} == metrics

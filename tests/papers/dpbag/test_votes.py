@@ -5,8 +5,8 @@ import pytest
 
 from private_ensembles.papers.dpbag.votes import (
     BaggedVotes,
-    concatenate,
-    pack,
+    join_partitions,
+    pack_votes,
     read_votes,
     write_votes,
 )
@@ -15,9 +15,11 @@ from private_ensembles.papers.dpbag.votes import (
 def test_bits_are_the_votes(bagged):
     votes, cast = bagged(3, 4, 10, 21)
     for partition in range(3):
-        np.testing.assert_array_equal(votes.votes(partition), cast[partition])
-        np.testing.assert_array_equal(votes.votes(partition, 3, 17), cast[partition][:, 3:17])
-    np.testing.assert_array_equal(votes.ones(), cast.sum(axis=1))
+        np.testing.assert_array_equal(votes.unpack_votes(partition), cast[partition])
+        np.testing.assert_array_equal(
+            votes.unpack_votes(partition, 3, 17), cast[partition][:, 3:17]
+        )
+    np.testing.assert_array_equal(votes.count_ones(), cast.sum(axis=1))
 
 
 def test_files_of_consecutive_partitions_join_to_the_whole(bagged, tmp_path):
@@ -27,12 +29,12 @@ def test_files_of_consecutive_partitions_join_to_the_whole(bagged, tmp_path):
         part = BaggedVotes(votes.bits[first:last], votes.shards[first:last], 21, first, {"a": 1})
         write_votes(tmp_path / f"{first}.npz", part)
         parts.append(read_votes(tmp_path / f"{first}.npz"))
-    joined = concatenate(parts)
+    joined = join_partitions(parts)
     np.testing.assert_array_equal(joined.bits, votes.bits)
     np.testing.assert_array_equal(joined.shards, votes.shards)
     assert joined.provenance == {"a": 1}
     with pytest.raises(ValueError, match="partition 2: must be there, and once"):
-        concatenate([parts[1], BaggedVotes(votes.bits[:1], votes.shards[:1], 21, 4)])
+        join_partitions([parts[1], BaggedVotes(votes.bits[:1], votes.shards[:1], 21, 4)])
 
 
 def test_parts_that_do_not_fit_are_refused(bagged):
@@ -40,13 +42,13 @@ def test_parts_that_do_not_fit_are_refused(bagged):
     other, _ = bagged(2, 5, 10, 21)
     later = BaggedVotes(other.bits, other.shards, 21, 2)
     with pytest.raises(ValueError, match="parts: must be at least one"):
-        concatenate([])
+        join_partitions([])
     with pytest.raises(ValueError, match="the same shards, queries and records"):
-        concatenate([votes, later])
+        join_partitions([votes, later])
     with pytest.raises(ValueError, match="the same queries"):
-        concatenate([votes, BaggedVotes(votes.bits, votes.shards, 20, 2)])
+        join_partitions([votes, BaggedVotes(votes.bits, votes.shards, 20, 2)])
     with pytest.raises(ValueError, match="partition 2: must be there"):
-        concatenate([votes, BaggedVotes(votes.bits, votes.shards, 21, 1)])
+        join_partitions([votes, BaggedVotes(votes.bits, votes.shards, 21, 1)])
 
 
 @pytest.mark.parametrize(
@@ -79,4 +81,4 @@ def test_files_that_are_damaged_or_something_else_are_refused_by_name(bagged, tm
     with pytest.raises(ValueError, match=r"x.npz: n_queries, first: must be one integer each"):
         read_votes(path)
     with pytest.raises(ValueError, match="votes: must be 0 or 1"):
-        pack(np.array([0, 2]))
+        pack_votes(np.array([0, 2]))

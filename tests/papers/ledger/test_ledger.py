@@ -14,10 +14,15 @@ import yaml
 
 from private_ensembles.labels import registry
 from private_ensembles.papers.compare.printed import FOLDER, read_published
-from private_ensembles.papers.compare.reproduced import claims_of
+from private_ensembles.papers.compare.reproduced import select_claims
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
 from private_ensembles.papers.ledger.figure import draw_ledger
-from private_ensembles.papers.ledger.ledger import at_noise, ledger, of_bagging, setting
+from private_ensembles.papers.ledger.ledger import (
+    aggregator_rows,
+    bagging_rows,
+    calibrate_budget,
+    ledger,
+)
 from private_ensembles.papers.ledger.row import ledger_row
 from private_ensembles.papers.ledger.totals import totals
 from private_ensembles.run.check import check
@@ -124,7 +129,7 @@ def test_published_totals_are_claims_about_the_published_parameters(
 ):
     changed = copy.deepcopy(settings)
     changed["pate"] = {task: changed["pate"][task] | {key: value}}
-    rows = ledger(changed, gammas, claims_of(published(), changed["pate"]))
+    rows = ledger(changed, gammas, select_claims(published(), changed["pate"]))
     totals = rows[rows["setting"].str.endswith("published total")]
     assert totals["mechanism"].tolist() == left
 
@@ -230,7 +235,7 @@ def test_many_classes_have_bounds_from_both_sides(table):
 def test_few_teachers_of_many_classes_are_exact():
     task = {"K": 6, "delta": 1e-3, "n_classes": 4, "lnmax": {"scale": 4}}
     task["confident"] = {"threshold": 4, "sigma1": 3, "sigma2": 2}
-    for row in at_noise("small", task, 4):
+    for row in aggregator_rows("small", task, 4):
         assert row["lower_epsilon"] is None
         assert 0 < row["exact_epsilon"] <= row["proven_epsilon"]
         assert row["verdict"] == "holds"
@@ -256,7 +261,7 @@ def test_bagged_votes_stand_beside_what_is_printed_of_them(table, settings):
 
 @pytest.mark.parametrize("change", [{"noise": 1}, {"delta": 1e-3}, {"n": 77}])
 def test_printed_numbers_of_labels_are_claims_about_the_printed_noise(settings, change):
-    rows = list(of_bagging(settings["dpbag"] | change, published()))
+    rows = list(bagging_rows(settings["dpbag"] | change, published()))
     assert [row["setting"].partition(":")[0] for row in rows] == ["SAA", "DPBag", "DPBag, m = 1/2"]
 
 
@@ -300,7 +305,7 @@ FEW = {"n": 10, "k": 2, "noise": 2, "delta": 1e-5}
 def totals_of(given):
     """The totals of budgets, written as JSON together with what `totals` is told else."""
     budgets, more = json.loads(given)
-    given = {name: setting(budget, gamma_of(budget)) for name, budget in budgets.items()}
+    given = {name: calibrate_budget(budget, gamma_of(budget)) for name, budget in budgets.items()}
     return totals(given, **more)
 
 

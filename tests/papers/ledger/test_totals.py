@@ -3,11 +3,17 @@
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.labels import registry
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
-from private_ensembles.papers.ledger.ledger import setting
-from private_ensembles.papers.ledger.totals import FRESH, ONCE, RETRAINED, largest_loss, totals
+from private_ensembles.papers.ledger.ledger import calibrate_budget
+from private_ensembles.papers.ledger.totals import (
+    FRESH,
+    ONCE,
+    RETRAINED,
+    max_privacy_loss,
+    totals,
+)
 
 BUDGET = {"K": 5, "m": 3, "epsilon": 0.1, "Delta": 1e-4}
 
@@ -17,13 +23,13 @@ def test_largest_loss_is_where_the_curve_ends_but_for_its_leak(end):
     def curve(epsilons):
         return 1e-3 + np.maximum(0, end - epsilons)
 
-    assert largest_loss(curve) == pytest.approx(end, rel=2e-3)
-    assert curve(np.array([largest_loss(curve)]))[0] <= 1e-3 + 1e-12
+    assert max_privacy_loss(curve) == pytest.approx(end, rel=2e-3)
+    assert curve(np.array([max_privacy_loss(curve)]))[0] <= 1e-3 + 1e-12
 
 
 @pytest.fixture(scope="module")
 def together():
-    chosen = {"small": setting(BUDGET, optimize_gamma(5, 3, 0.1, 1e-4).gamma)}
+    chosen = {"small": calibrate_budget(BUDGET, optimize_gamma(5, 3, 0.1, 1e-4).gamma)}
     return totals(chosen, [1, 20], 1e-4)
 
 
@@ -57,7 +63,7 @@ def test_totals_of_private_teachers_say_what_they_suppose(together):
     opt = rows.loc[("darrm_opt", 20)]
     assert opt["holds_for"] == RETRAINED
     # What is always proven: all five teachers published, for any number of labels.
-    total = optimal_homogeneous(0.1, 1e-4, 5, opt["delta_total"]).epsilon
+    total = optimal_composition(0.1, 1e-4, 5, opt["delta_total"]).epsilon
     assert opt["teachers_once"] == total < opt["optimal"]
     majority = rows.loc[("majority_private", 20)]
     assert (majority["teachers_once"], majority["delta_total"]) == (0.1, 1e-4)
@@ -77,9 +83,9 @@ def test_documented_totals_are_the_computed_ones(root):
     anew = {"darrm_sub": " (teachers trained anew)", "darrm_opt": " (teachers trained anew)"}
     plain = ["gnmax", "gnmax_analytic", "gnmax_exact", "lnmax_pure"]
     plain += ["exponential", "permute_and_flip", "ladder"]
-    names = {name: registry.entry(name).label + anew.get(name, "") for name in (*plain, *anew)}
+    names = {name: registry.get_entry(name).label + anew.get(name, "") for name in (*plain, *anew)}
     budget = {"K": 11, "m": 3, "epsilon": 0.0892, "Delta": 1e-4}
-    chosen = {"mnist": setting(budget, optimize_gamma(11, 3, 0.0892, 1e-4).gamma)}
+    chosen = {"mnist": calibrate_budget(budget, optimize_gamma(11, 3, 0.0892, 1e-4).gamma)}
     table = totals(chosen, [20, 100], 1e-4).set_index(["mechanism", "queries"])
     text = (root / "docs" / "audit.md").read_text(encoding="utf-8")
     for name, words in names.items():

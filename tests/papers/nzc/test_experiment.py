@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
-from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import FREE_OF_VOTES, NOT_FOR_RELEASE
 from private_ensembles.papers.nzc.experiment import (
     account_votes,
     aggregators,
@@ -58,11 +58,11 @@ def test_account_says_what_rests_on_votes(given):
     votes, labels = given
     rows = account_votes(inputs(votes, labels), SETTINGS, **HERE)
     value = rows.set_index(["aggregator", "quantity"])["value"]
-    assert set(rows["release"]) == {FREE, NOT_FOR_RELEASE}
-    free = rows[rows["release"] == FREE]
+    assert set(rows["release"]) == {FREE_OF_VOTES, NOT_FOR_RELEASE}
+    free = rows[rows["release"] == FREE_OF_VOTES]
     turned = inputs({K: counts[::-1] for K, counts in votes.items()}, labels)
     other = account_votes(turned, SETTINGS, **HERE)
-    pd.testing.assert_frame_equal(free, other[other["release"] == FREE])
+    pd.testing.assert_frame_equal(free, other[other["release"] == FREE_OF_VOTES])
     # Data-dependent and below what holds for all data sets.
     for name in ("lnmax-10", "lnmax-60"):
         assert value[name, "claimed_epsilon"] <= value[name, "independent_moments"] + 1e-9

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.papers.nzc.figure_data import figure2
 
 

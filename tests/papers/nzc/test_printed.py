@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from private_ensembles.papers.compare.comparison import compare
-from private_ensembles.papers.compare.declarations import paper as declared
+from private_ensembles.papers.compare.declarations import load_paper as declared
 from private_ensembles.papers.compare.printed import (
     FOLDER,
     KEY,

@@ -51,34 +51,38 @@ def test_what_only_nzc_needs_is_not_asked_of_runs_without_it():
 
 def test_ensembles_train_like_pates_but_for_their_epochs():
     own = DEFAULT["pate"]["tasks"]["mnist"]["teachers"]
-    training = check(DEFAULT).training
+    training = check(DEFAULT).training_parameters
     assert training("mnist-10", "plain", 250) == own
     assert training("mnist-10", "plain", 5) == own | {"epochs": 3}
     assert training("mnist-10", "plain", 7) == own
     assert training("mnist", "plain", 5) == DEFAULT["darrm"]["plain_teachers"]
     # PATE's own ensemble is what it was, whatever NZC says about its size.
     small = changed({"pate.tasks.mnist.K": 5})
-    assert check(small).training("mnist-10", "plain", 5) == own
+    assert check(small).training_parameters("mnist-10", "plain", 5) == own
 
 
 def test_tasks_are_those_of_the_data_at_hand(monkeypatch):
     nzc = check(DEFAULT).nzc
-    assert nzc.running() == ["digits"]
+    assert nzc.running_tasks() == ["digits"]
     paper = check(DEFAULT | {"data": "paper"}).nzc
-    monkeypatch.setattr(Configuration, "available", lambda self, dataset: True)
-    assert paper.running() == ["mnist", "svhn"]
-    monkeypatch.setattr(Configuration, "available", lambda self, dataset: dataset != "svhn")
-    assert paper.running() == ["mnist"]
+    monkeypatch.setattr(Configuration, "is_available", lambda self, dataset: True)
+    assert paper.running_tasks() == ["mnist", "svhn"]
+    monkeypatch.setattr(Configuration, "is_available", lambda self, dataset: dataset != "svhn")
+    assert paper.running_tasks() == ["mnist"]
     assert nzc.sizes("mnist") == [5, 10, 25, 50, 100, 250]
-    assert nzc.labels("mnist")["K"] == 250
-    assert nzc.student_of("digits")["method"] == "supervised"
+    assert nzc.label_settings("mnist")["K"] == 250
+    assert nzc.student_settings("digits")["method"] == "supervised"
 
 
 def test_what_a_task_shares_with_pates_is_pates():
     own = {"delta": 1e-7, "pool": 9500, "lnmax": {"scale": 7, "queries": [1]}}
     changes = {f"pate.tasks.mnist.{key}": value for key, value in own.items()}
     nzc = check(changed(changes)).nzc
-    labels = nzc.labels("mnist")
+    labels = nzc.label_settings("mnist")
     assert (labels["pool"], labels["delta"], labels["lnmax"]["scale"]) == (9500, 1e-7, 7)
     assert labels["lnmax"]["queries"] == DEFAULT["nzc"]["tasks"]["mnist"]["queries"]
-    assert nzc.student_of("mnist")["pool"] == nzc.facts(["mnist"])["mnist"]["pool"] == 9500
+    assert (
+        nzc.student_settings("mnist")["pool"]
+        == nzc.printed_sizes(["mnist"])["mnist"]["pool"]
+        == 9500
+    )

@@ -5,7 +5,10 @@ import pytest
 
 from private_ensembles.papers.compare.comparison import compare
 from private_ensembles.papers.compare.printed import FOLDER, read_published
-from private_ensembles.papers.nzc.mathematics.truth import claimed_readings, lead_one_epsilon
+from private_ensembles.papers.nzc.mathematics.claims_and_truth import (
+    claimed_readings,
+    lead_one_epsilon,
+)
 
 PRINTED = read_published([FOLDER / "nzc_table1.csv"])
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.papers.nzc.experiment import account_votes, aggregators, release_labels
-from private_ensembles.papers.nzc.tables import label_accuracy, students
+from private_ensembles.papers.nzc.tables import label_accuracy, summarise_students
 from tests.papers.nzc.conftest import HERE, SETTINGS, inputs
 
 
@@ -26,7 +26,7 @@ def test_tables_carry_the_verdict(given):
     ]
     facts = {"here": {"stand_in": True, "K": 20, "few": 3}}
     privacy = account_votes(votes, SETTINGS, **HERE)
-    table = students(privacy, pd.DataFrame(rows), pd.DataFrame(trained), facts)
+    table = summarise_students(privacy, pd.DataFrame(rows), pd.DataFrame(trained), facts)
     table = table.set_index("aggregator")
     assert list(table.index) == list(aggregators(SETTINGS))
     assert list(table.loc[["nzc", "nzc-3"], "verdict"]) == ["fails", "fails"]

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from private_ensembles.papers.compare.printed import FOLDER, read_published
-from private_ensembles.papers.pate.arithmetic import arithmetic, printed_rows
+from private_ensembles.papers.pate.arithmetic import printed_rows, recompute_printed_numbers
 from tests.papers.pate.mathematics.printed_rows import ROWS
 
 
@@ -23,7 +23,7 @@ def test_the_transcribed_rows_of_table_2_are_those_of_the_library(printed):
 
 def test_sanitised_epsilons_are_recomputed_from_their_rows(printed):
     """By hand: epsilon + Theorem 23 at the printed parameters, to the printed digits."""
-    made = arithmetic(printed).set_index(["item", "task", "row", "column"])["value"]
+    made = recompute_printed_numbers(printed).set_index(["item", "task", "row", "column"])["value"]
     for task, row, epsilon, cost in (
         ("mnist", "confident", 2.00, theorem_23(14, 0.0329, 6.23)),
         ("svhn", "confident", 4.96, theorem_23(7.5, 0.0533, 4.88)),
@@ -45,7 +45,7 @@ def theorem_23(order, beta, sigma):
 
 
 def test_exact_costs_exceed_the_printed_ones_in_every_row(printed):
-    made = arithmetic(printed)
+    made = recompute_printed_numbers(printed)
     rows = made[(made["item"] == "table2") & (made["column"] == "sanitized_epsilon")]
     assert len(rows) == 5
     assert (rows["exact"] > rows["value"]).all()

@@ -10,12 +10,16 @@ from scipy import integrate, stats
 
 from private_ensembles.base.secure import MODES
 from private_ensembles.labels.gnmax import analytic_epsilon
-from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
-from private_ensembles.papers.pate.experiment import draw_queries, noise_comparison, stated_scores
+from private_ensembles.labels.release_marks import FREE_OF_VOTES, NOT_FOR_RELEASE
+from private_ensembles.papers.pate.experiment import (
+    draw_queries,
+    noise_comparison,
+    simulate_student_scores,
+)
 from private_ensembles.papers.pate.mathematics.confident import confident_gnmax_privacy
 from private_ensembles.papers.pate.mathematics.lnmax import lnmax_rdp
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
-from private_ensembles.papers.pate.mathematics.rounds import certain_epsilon, confident_round
+from private_ensembles.papers.pate.mathematics.rounds import confident_round, worst_case_epsilon
 from tests.papers.pate.small_votes import (
     CLASSES,
     COUNTS,
@@ -198,8 +202,8 @@ def test_what_is_free_of_votes_is_the_same_for_other_votes(changes):
     two = accounted(*votes(7), **changes)
     keys = ["task", "aggregator", "draw", "quantity"]
     assert one[[*keys, "release"]].equals(two[[*keys, "release"]])
-    assert set(one["release"]) == {FREE, NOT_FOR_RELEASE}
-    free = one["release"] == FREE
+    assert set(one["release"]) == {FREE_OF_VOTES, NOT_FOR_RELEASE}
+    free = one["release"] == FREE_OF_VOTES
     pd.testing.assert_frame_equal(one[free], two[free], check_exact=True)
     private = one[~free & ~one["quantity"].isin(["order", "order_improved"])]
     moved = private["value"] != two.loc[private.index, "value"]
@@ -208,7 +212,7 @@ def test_what_is_free_of_votes_is_the_same_for_other_votes(changes):
 
 def test_printed_parameters_are_free_of_votes_and_tuned_ones_are_not():
     pinned = ("printed_order", "beta", "sigma_ss", "gnss_rdp", "gnss_rdp_paper")
-    for printed, mark in ((PRINTED, FREE), (None, NOT_FOR_RELEASE)):
+    for printed, mark in ((PRINTED, FREE_OF_VOTES), (None, NOT_FOR_RELEASE)):
         table = accounted(printed=printed)
         part = table[(table["aggregator"] == "confident") & table["quantity"].isin(pinned)]
         assert set(part["release"]) == {mark}
@@ -267,7 +271,7 @@ def test_secure_noise_is_accounted_for_on_the_lattice():
         quantities(accounted(noise=mode, draws=1, **settings), "confident") for mode in MODES
     )
     one = confident_round(COUNTS[bought()[1]["confident_queries"]], **noise, noise="secure")
-    assert secure["exact_data_independent_epsilon"] == certain_epsilon([one], DELTA)
+    assert secure["exact_data_independent_epsilon"] == worst_case_epsilon([one], DELTA)
     assert secure["answered"] == pytest.approx(one.answer_probability.sum())
     for name in ("answered", "rdp", "exact_data_independent_epsilon"):
         assert secure[name] != usual[name]
@@ -303,7 +307,7 @@ def test_two_rounds_add_up_and_ask_different_queries():
 def test_stated_scores_are_right_as_often_as_stated(accuracy, low, high):
     labels = np.random.default_rng(0).integers(5, size=3000)
     student = {"student_accuracy": accuracy, "student_score": 0.9}
-    scores = stated_scores(labels, 5, student, np.random.default_rng(1))
+    scores = simulate_student_scores(labels, 5, student, np.random.default_rng(1))
     np.testing.assert_allclose(scores.sum(axis=1), 1, rtol=1e-12)
     assert set(np.unique(scores.round(12))) == {0.025, 0.9}
     right = scores.argmax(axis=1) == labels
@@ -312,5 +316,5 @@ def test_stated_scores_are_right_as_often_as_stated(accuracy, low, high):
         wrong = (scores.argmax(axis=1) - labels)[~right] % 5
         shares = np.bincount(wrong, minlength=5)[1:] / len(wrong)
         assert abs(shares - 0.25).max() < 0.05
-    again = stated_scores(labels, 5, student, np.random.default_rng(1))
+    again = simulate_student_scores(labels, 5, student, np.random.default_rng(1))
     assert np.array_equal(scores, again)

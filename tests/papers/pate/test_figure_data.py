@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.papers.pate.figure_data import (
     answering_cost,
     equal_answers,

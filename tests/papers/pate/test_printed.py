@@ -9,9 +9,9 @@ import math
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.common.standard_errors import multiple
+from private_ensembles.papers.common.standard_errors import tolerance_factor
 from private_ensembles.papers.compare.comparison import compare
-from private_ensembles.papers.compare.declarations import first_that_fits, paper
+from private_ensembles.papers.compare.declarations import find_rule, load_paper
 from private_ensembles.papers.compare.printed import (
     FOLDER,
     KEY,
@@ -21,12 +21,12 @@ from private_ensembles.papers.compare.printed import (
     read_published,
 )
 from private_ensembles.papers.compare.reproduced import reproduced_numbers
-from private_ensembles.papers.pate.arithmetic import arithmetic
-from private_ensembles.papers.pate.mathematics.sanitize import gnss_rdp, tuned_sigma
+from private_ensembles.papers.pate.arithmetic import recompute_printed_numbers
+from private_ensembles.papers.pate.mathematics.sanitize import gnss_rdp, tune_sigma
 from tests.papers.compare.in_docs import tables_in_docs
 from tests.papers.pate.mathematics.printed_rows import ROWS
 
-PATE = paper("pate")
+PATE = load_paper("pate")
 PRINTED = read_published(FOLDER.glob("pate_*.csv"))
 
 
@@ -52,8 +52,8 @@ def test_no_rounding_of_svhns_parameters_gives_its_sanitised_epsilon():
 
 
 def test_rounding_of_the_smooth_sensitivity_gives_the_second_rounds_sigma():
-    assert tuned_sigma(50, 0.008, 0.00088, formula="paper") < 38.65
-    assert equals_printed(tuned_sigma(50, 0.008, 0.000876, formula="paper"), "38.7")
+    assert tune_sigma(50, 0.008, 0.00088, formula="paper") < 38.65
+    assert equals_printed(tune_sigma(50, 0.008, 0.000876, formula="paper"), "38.7")
 
 
 def test_the_text_divides_by_the_order():
@@ -67,7 +67,9 @@ def test_every_beta_of_table_2_is_one_that_the_authors_code_tries():
 
     def betas(printed):
         table = compare(
-            printed, {"pate": {"printed_arithmetic": arithmetic(printed)}}, data="paper"
+            printed,
+            {"pate": {"printed_arithmetic": recompute_printed_numbers(printed)}},
+            data="paper",
         )
         table = table[(table["item"] == "table2") & table["column"].str.startswith("beta")]
         return table.set_index(["dataset", "row", "column"])
@@ -88,7 +90,7 @@ def test_every_beta_of_table_2_is_one_that_the_authors_code_tries():
 def test_disagreements_of_the_paper_with_itself_are_of_one_printed_number_each():
     keys = [key_of(cell) for cell in PRINTED.to_dict("records")]
     for doubt in PATE.doubts:
-        assert sum(first_that_fits([doubt], key) is not None for key in keys) == 1
+        assert sum(find_rule([doubt], key) is not None for key in keys) == 1
 
 
 def test_the_row_of_the_authors_labels_names_the_study_and_what_it_found(root, tables):
@@ -97,7 +99,7 @@ def test_the_row_of_the_authors_labels_names_the_study_and_what_it_found(root, t
     note = reproduced_numbers(PATE, tables, {})[key].note
     assert f"right on {100 * study['student_accuracy']:.1f} %" in note
     # Student's quantile with two degrees of freedom; the printed student is a fourth.
-    tolerance = multiple(2) * study["student_accuracy_sd"] * (4 / 3) ** 0.5
+    tolerance = tolerance_factor(2) * study["student_accuracy_sd"] * (4 / 3) ** 0.5
     assert study["student_seeds"] == 3
     assert abs(study["student_accuracy"] - 0.980) <= tolerance
 

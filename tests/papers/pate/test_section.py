@@ -146,7 +146,7 @@ def test_the_code_of_section_5_1_is_a_recipe_that_replaces_our_own_if_it_is_chos
     ours, theirs = check(DEFAULT), check(changed(chosen))
     assert theirs.pate.tasks["svhn"].dataset == "svhn-extended"
     for task, dataset, size in (("mnist", "mnist-10", 60000), ("svhn", "svhn-extended", 604388)):
-        training = theirs.training(dataset, "plain", 250)
+        training = theirs.training_parameters(dataset, "plain", 250)
         assert training == DEFAULT["pate"]["tasks"][task]["recipes"]["pate-2017-code"]["teachers"]
         facts = training["batch_size"], training["learning_rate"], training["momentum"]
         assert facts == (128, 0.05, 0)
@@ -154,8 +154,8 @@ def test_the_code_of_section_5_1_is_a_recipe_that_replaces_our_own_if_it_is_chos
         assert abs(steps - 3000) <= steps // training["epochs"] / 2
     # The default is ours, and a configuration that was read once reads the same again.
     given = DEFAULT["pate"]["tasks"]["mnist"]["teachers"]
-    assert ours.training("mnist-10", "plain", 250) == given
-    assert check(theirs.plain()).plain() == theirs.plain()
+    assert ours.training_parameters("mnist-10", "plain", 250) == given
+    assert check(theirs.to_dict()).to_dict() == theirs.to_dict()
 
 
 def test_two_tasks_may_share_votes_but_not_a_data_set_with_other_teachers():
@@ -202,8 +202,8 @@ PATE = check(DEFAULT).pate
 
 def test_tasks_of_a_run_are_those_of_its_data_and_whose_files_are_at_hand(monkeypatch):
     def running(changes, *at_hand):
-        monkeypatch.setattr(Configuration, "available", lambda self, name: name in at_hand)
-        return check(changed(changes)).pate.running()
+        monkeypatch.setattr(Configuration, "is_available", lambda self, name: name in at_hand)
+        return check(changed(changes)).pate.running_tasks()
 
     assert running({}, "digits-10") == ["glyph", "digits"]
     paper = {"data": "paper"}
@@ -241,7 +241,7 @@ def test_a_tasks_own_values_replace_the_common_ones():
 
 def test_aggregators_have_names_of_their_own_for_each_number_of_queries():
     assert PATE.aggregators("mnist") == ["lnmax-100", "lnmax-1000", "confident"]
-    assert PATE.answers("mnist")["answer_cap"] is None
+    assert PATE.answer_settings("mnist")["answer_cap"] is None
 
 
 def test_descriptions_say_what_is_a_stand_in_and_what_is_synthetic():
@@ -259,4 +259,4 @@ def test_figures_that_are_left_out_need_no_votes():
     without = check(changed({"pate.figure4": None, "pate.figure5": None})).pate
     assert without.figure_teachers("figure4") == []
     assert without.figure_teachers("figure5") == []
-    assert without.with_orders("figure4") == {"orders": DEFAULT["pate"]["orders"]}
+    assert without.figure_settings("figure4") == {"orders": DEFAULT["pate"]["orders"]}

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
-from private_ensembles.papers.pate.tables import sanitized_privacy, students
+from private_ensembles.labels.release_marks import FREE_OF_VOTES, NOT_FOR_RELEASE
+from private_ensembles.papers.pate.tables import sanitized_privacy, summarise_students
 
 TASKS = {
     "mnist": {"stand_in": False, "synthetic": False, "K": 250},
@@ -24,7 +24,7 @@ def account(task, aggregator, *draws, **last):
             "draw": draw,
             "quantity": name,
             "value": value,
-            "release": FREE if name == "asked" else NOT_FOR_RELEASE,
+            "release": FREE_OF_VOTES if name == "asked" else NOT_FOR_RELEASE,
         }
         for draw, quantities in enumerate(draws)
         for name, value in (quantities | last).items()
@@ -79,7 +79,7 @@ def row(table, task, aggregator):
 
 
 def test_table_1_has_a_row_for_each_task_and_aggregator():
-    table = students(PRIVACY, LABELS, TRAINED, BASELINES, TASKS)
+    table = summarise_students(PRIVACY, LABELS, TRAINED, BASELINES, TASKS)
     assert table[["task", "aggregator"]].to_numpy().tolist() == [
         ["mnist", "lnmax-100"],
         ["mnist", "confident"],
@@ -91,7 +91,9 @@ def test_table_1_has_a_row_for_each_task_and_aggregator():
 
 
 def test_table_1_summarises_draws_and_seeds():
-    confident = row(students(PRIVACY, LABELS, TRAINED, BASELINES, TASKS), "mnist", "confident")
+    confident = row(
+        summarise_students(PRIVACY, LABELS, TRAINED, BASELINES, TASKS), "mnist", "confident"
+    )
     assert confident["answered"] == 283
     assert confident["answered_sd"] == pytest.approx(math.sqrt(18))
     assert confident["epsilon"] == pytest.approx(2.0)
@@ -105,7 +107,7 @@ def test_table_1_summarises_draws_and_seeds():
 
 
 def test_what_was_not_made_is_empty_and_not_zero():
-    table = students(PRIVACY, LABELS, TRAINED, BASELINES, TASKS)
+    table = summarise_students(PRIVACY, LABELS, TRAINED, BASELINES, TASKS)
     alone = row(table, "glyph", "interactive")
     for name in ("label_accuracy", "student_accuracy", "baseline_accuracy"):
         assert math.isnan(alone[name])
@@ -113,14 +115,14 @@ def test_what_was_not_made_is_empty_and_not_zero():
     assert alone["answered_first"] == 9
     assert math.isnan(row(table, "mnist", "confident")["answered_first"])
     assert math.isnan(row(table, "mnist", "lnmax-100")["student_accuracy"])
-    none = students(PRIVACY, LABELS, pd.DataFrame(), pd.DataFrame(), TASKS)
+    none = summarise_students(PRIVACY, LABELS, pd.DataFrame(), pd.DataFrame(), TASKS)
     assert none["student_accuracy"].isna().all()
     assert list(none.columns) == list(table.columns)
 
 
 def test_no_answer_at_all_has_no_accuracy():
     silent = LABELS.assign(answered=0, correct=0)
-    table = students(PRIVACY, silent, TRAINED, BASELINES, TASKS)
+    table = summarise_students(PRIVACY, silent, TRAINED, BASELINES, TASKS)
     assert table["label_accuracy"].isna().all()
 
 
@@ -136,11 +138,11 @@ def test_table_2_has_the_means_of_all_quantities_of_confident_aggregators():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda p: students(p, LABELS, TRAINED, BASELINES, TASKS),
+        lambda p: summarise_students(p, LABELS, TRAINED, BASELINES, TASKS),
         lambda p: sanitized_privacy(p, TASKS),
     ],
 )
 def test_a_row_without_a_known_mark_is_refused(make):
-    make(PRIVACY.assign(release=FREE))
+    make(PRIVACY.assign(release=FREE_OF_VOTES))
     with pytest.raises(ValueError, match="release = 'public': must be one of not for release, "):
         make(PRIVACY.assign(release="public"))

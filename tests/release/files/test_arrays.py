@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from private_ensembles.release.files import arrays
-from private_ensembles.release.files import read as own_votes
-from private_ensembles.release.files.read import read_own_votes
+from private_ensembles.release.files import votes_reader as own_votes
+from private_ensembles.release.files.votes_reader import read_own_votes
 
 
 def test_a_large_matrix_is_counted_in_pieces(tmp_path, monkeypatch):
@@ -29,7 +29,7 @@ def test_more_counts_than_memory_holds_are_refused_before_they_are_counted(
 ):
     np.save(tmp_path / "v.npy", np.zeros((1000, 2), np.uint8))
     stand_in(own_votes, "os", sysconf=lambda name: 1 << 15)  # 1 GiB
-    monkeypatch.setattr(arrays, "Texts", lambda: pytest.fail("looked at"))
+    monkeypatch.setattr(arrays, "TextIndex", lambda: pytest.fail("looked at"))
     with pytest.raises(ValueError, match=r"1000 queries x 10000 classes need about 1 GiB of memo"):
         read_own_votes(tmp_path / "v.npy", n_classes=10_000)
 
@@ -100,9 +100,9 @@ def test_a_file_that_unpacks_to_more_than_its_header_says_takes_next_to_no_memor
     path = _archive(tmp_path / "v.npz", {"votes.npy": (_header((2, 2)), 600 << 20)})
     assert path.stat().st_size < 5 << 20
     code = (
-        "import sys; from private_ensembles.release.files import read\n"
-        "read.os.sysconf = lambda name: 1 << 15\n"
-        "try: read.read_own_votes(sys.argv[1], n_classes=10)\n"
+        "import sys; from private_ensembles.release.files import votes_reader\n"
+        "votes_reader.os.sysconf = lambda name: 1 << 15\n"
+        "try: votes_reader.read_own_votes(sys.argv[1], n_classes=10)\n"
         "except ValueError as error: print(error)"
     )
 
@@ -126,7 +126,7 @@ def test_members_of_other_names_are_never_unpacked(tmp_path):
         tmp_path / "v.npz",
         {"votes.npy": (_header((2, 2)), 4), "notes.npy": (b"nothing known", 64 << 20)},
     )
-    assert arrays._promised(path).keys() == {"votes"}
+    assert arrays._read_declared_sizes(path).keys() == {"votes"}
     # Whoever opens the notes fails: their own header is spoilt, though not the archive's list.
     with zipfile.ZipFile(path) as archive, open(path, "r+b") as file:
         file.seek(archive.getinfo("notes.npy").header_offset)

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from private_ensembles.command.main import main
-from private_ensembles.release.files.read import read_own_votes
+from private_ensembles.release.files.votes_reader import read_own_votes
 
 HERE = Path(__file__).parent / "field_inputs"
 FIVE = {"n_classes": 5, "teachers": 25}

@@ -14,10 +14,10 @@ def test_every_reader_is_there_and_its_ending_is_found():
     for ending, reader in formats.READERS.items():
         module, _, function = reader.rpartition(".")
         assert callable(getattr(importlib.import_module(f"private_ensembles.{module}"), function))
-        assert re.search(formats.pattern(), f"votes{ending}")
+        assert re.search(formats.ending_pattern(), f"votes{ending}")
         assert ending in votes_options.FILE
         assert ending.removeprefix(".") in str(Own.model_fields["votes"])
-    assert not re.search(formats.pattern(), "votes.csv.gz")
+    assert not re.search(formats.ending_pattern(), "votes.csv.gz")
 
 
 def test_the_page_names_every_ending(root):

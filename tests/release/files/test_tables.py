@@ -8,9 +8,9 @@ import pytest
 
 from private_ensembles.base.files import describe
 from private_ensembles.release.files import tables
-from private_ensembles.release.files.columns import Stated
-from private_ensembles.release.files.read import read_own_votes
+from private_ensembles.release.files.columns import FileDescription
 from private_ensembles.release.files.tables import read_csv
+from private_ensembles.release.files.votes_reader import read_own_votes
 
 VOTES = np.array([[0, 2, 2, 1], [1, 1, 1, 1], [2, 0, 0, 0]])
 COUNTS = np.array([[1, 1, 2], [0, 4, 0], [3, 0, 1]])
@@ -42,8 +42,8 @@ def test_many_rows_are_read_in_pieces_of_the_smallest_type(tmp_path, monkeypatch
     found = read_own_votes(tmp_path / "v.csv", n_classes=200, teachers=3)
     assert found.votes.dtype == np.uint8
     assert np.array_equal(found.votes, votes)
-    table = read_csv(tmp_path / "v.csv", Stated(200, teachers=3), lambda *_: None)
-    assert table.matrix.places.dtype == np.uint8
+    table = read_csv(tmp_path / "v.csv", FileDescription(200, teachers=3), lambda *_: None)
+    assert table.matrix.codes.dtype == np.uint8
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_what_is_no_parquet_and_what_memory_does_not_hold_is_refused(tmp_path):
         read_own_votes(tmp_path / "gone.parquet", **size)
     pd.DataFrame(VOTES, columns=list("abcd")).to_parquet(tmp_path / "v.parquet")
     asked = []
-    stated = Stated(3, teachers=4)
+    stated = FileDescription(3, teachers=4)
     tables.read_parquet(tmp_path / "v.parquet", stated, lambda *sizes: asked.append(sizes))
     assert asked == [(3, 96)]
 

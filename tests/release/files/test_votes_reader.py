@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from private_ensembles.release.files.read import read_own_votes
+from private_ensembles.release.files.votes_reader import read_own_votes
 
 VOTES = np.array([[0, 2, 2, 1], [1, 1, 1, 1], [2, 0, 0, 0]])
 COUNTS = np.array([[1, 1, 2], [0, 4, 0], [3, 0, 1]])

@@ -9,7 +9,7 @@ import pytest
 
 from private_ensembles.base.streams import generator
 from private_ensembles.labels.laws.gaussian import GaussianNoise
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.votes import Votes
 from private_ensembles.training.data.images import LabelledImages
 from private_ensembles.training.data.shards import cut_shards
@@ -18,7 +18,7 @@ from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import Randomness
 from private_ensembles.training.teachers.voting import cast_votes
 from studies.adversaries import attacks
-from studies.adversaries.attacks import Attacks, Setting, Target, study
+from studies.adversaries.attacks import AttackedMechanism, Attacks, Target, attack_ensembles
 
 K, SEED = 5, 3
 PLAIN = {
@@ -51,15 +51,15 @@ SETTINGS = {
 class Constant:
     """Labels that do not look at votes."""
 
-    silent = False
+    may_abstain = False
 
-    def outcomes(self, counts, parameters):
+    def outcome_distribution(self, counts, parameters):
         return np.full((len(counts), 2), 0.5)
 
     def draw(self, counts, parameters, source):
         return source.generator.integers(0, 2, len(counts))
 
-    def error(self, *size):
+    def numerical_error(self, *size):
         return {"relative_error": 0.0, "absolute_error": 0.0}
 
 
@@ -67,11 +67,11 @@ class Constant:
 class Dictator(Constant):
     """A leak: the vote of one teacher, drawn for every query, as it is."""
 
-    def outcomes(self, counts, parameters):
+    def outcome_distribution(self, counts, parameters):
         return counts / counts.sum(axis=1, keepdims=True)
 
     def draw(self, counts, parameters, source):
-        chances = self.outcomes(counts, parameters)[:, 1]
+        chances = self.outcome_distribution(counts, parameters)[:, 1]
         return (source.generator.random(len(counts)) < chances).astype(int)
 
 
@@ -105,15 +105,15 @@ def plain(dataset):
 
 def test_the_teacher_is_trained_again_as_the_workflow_trained_it(dataset, plain):
     attacked, votes = plain
-    assert (attacked.own == votes[:, attacks.TEACHER]).all()
-    assert (attacked.counts(attacked.own).sum(axis=1) == K).all()
+    assert (attacked.own_votes == votes[:, attacks.TEACHER]).all()
+    assert (attacked.count_votes(attacked.own_votes).sum(axis=1) == K).all()
     private, votes = target(dataset, "private", PRIVATE)
-    assert (private.own == votes[:, attacks.TEACHER]).mean() > 0.99  # up to rounding
+    assert (private.own_votes == votes[:, attacks.TEACHER]).mean() > 0.99  # up to rounding
 
 
 def rows(attacked, law, delta=1e-3):
-    setting = Setting("gnmax", law, GaussianNoise(1.0), delta, math.inf)
-    return pd.DataFrame(Attacks(attacked, SETTINGS, SEED).rows([setting], "everything"))
+    setting = AttackedMechanism("gnmax", law, GaussianNoise(1.0), delta, math.inf)
+    return pd.DataFrame(Attacks(attacked, SETTINGS, SEED).run_attacks([setting], "everything"))
 
 
 def test_a_planted_leak_is_found(plain):
@@ -134,8 +134,10 @@ def test_constant_labels_tell_nothing(plain):
 
 
 def test_an_adversary_who_may_choose_more_learns_more(plain):
-    setting = Setting("gnmax", load("gnmax").law, GaussianNoise(20.0), 1e-3, math.inf)
-    found = Attacks(plain[0], SETTINGS, SEED).rows([setting], "everything")
+    setting = AttackedMechanism(
+        "gnmax", load_mechanism("gnmax").law, GaussianNoise(20.0), 1e-3, math.inf
+    )
+    found = Attacks(plain[0], SETTINGS, SEED).run_attacks([setting], "everything")
     exact = {(row["record"], row["queries_are"]): row["exact_epsilon"] for row in found}
     # Queries are ranked by Jeffreys' divergence, which is nearly in the order of epsilon.
     for kind in ("natural", "poisoned"):
@@ -164,7 +166,7 @@ def test_nothing_observed_refutes_what_is_exact_and_nothing_exact_what_is_proven
         SETTINGS,
         SEED,
     )
-    table = study(*both)
+    table = attack_ensembles(*both)
     assert len(table) == 3 * 7 + 1
     known = table.dropna(subset=["exact_epsilon"])
     assert (known["observed_lower"] <= known["exact_epsilon"]).all()
@@ -174,7 +176,7 @@ def test_nothing_observed_refutes_what_is_exact_and_nothing_exact_what_is_proven
     hidden = table[table["training_known"] == "nothing"].iloc[0]
     assert hidden["observed_lower"] <= hidden["proven_epsilon"]
     assert hidden["runs"] == SETTINGS["retrainings"]
-    pd.testing.assert_frame_equal(study(*both), table)  # seeded throughout
+    pd.testing.assert_frame_equal(attack_ensembles(*both), table)  # seeded throughout
 
 
 def test_poisoned_records_are_close_votes_with_the_other_label(plain):
@@ -184,23 +186,23 @@ def test_poisoned_records_are_close_votes_with_the_other_label(plain):
     assert leads[places].max() <= np.sort(leads)[2]
     for (_, image, label), place in zip(records, places, strict=True):
         assert (image == attacked.dataset.test_images[place]).all()
-        assert label != attacked.own[place]
+        assert label != attacked.own_votes[place]
 
 
 def test_more_queries_than_there_are_images_are_refused(plain):
     attacks = Attacks(plain[0], SETTINGS | {"queries": 98}, SEED)
-    setting = Setting("gnmax", Constant(), None, 1e-3, 1.0)
+    setting = AttackedMechanism("gnmax", Constant(), None, 1e-3, 1.0)
     with pytest.raises(ValueError, match="queries = 98: tiny has only 97 to ask"):
-        attacks.rows([setting], "everything")
+        attacks.run_attacks([setting], "everything")
 
 
 def test_scores_of_a_law_that_may_be_silent_count_no_answer():
-    confident = load("confident_gnmax")
+    confident = load_mechanism("confident_gnmax")
     noise = attacks.CheckedNoise(3, 1.0, 1.0)
-    setting = Setting("confident_gnmax", confident.law, noise, 1e-3, 1.0)
+    setting = AttackedMechanism("confident_gnmax", confident.law, noise, 1e-3, 1.0)
     here, there = np.array([[4, 0], [2, 2]]), np.array([[3, 1], [2, 2]])
     sources = [np.random.default_rng(side) for side in range(2)]
-    first, second = attacks.scores(setting, here, there, 20_000, sources)
+    first, second = attacks.draw_log_likelihood_ratios(setting, here, there, 20_000, sources)
     p, q = (setting.outcomes(counts)[0] for counts in (here, there))
     assert first.mean() == pytest.approx((p * np.log(p / q)).sum(), abs=0.02)
     assert second.mean() == pytest.approx((q * np.log(p / q)).sum(), abs=0.02)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studies.authors_labels.tables import authors_labels
+from studies.authors_labels.tables import summarise_authors_labels
 
 
 def test_published_labels_are_counted_and_their_students_averaged():
@@ -20,7 +20,7 @@ def test_published_labels_are_counted_and_their_students_averaged():
             "evaluated": 100,
         }
     )
-    table = authors_labels({"mnist": (labels, queries)}, {"mnist": truth}, trained)
+    table = summarise_authors_labels({"mnist": (labels, queries)}, {"mnist": truth}, trained)
     (row,) = table.to_dict("records")
     assert (row["task"], row["aggregator"]) == ("mnist", "lnmax-2")
     assert (row["labels"], row["right"]) == (2, 1)

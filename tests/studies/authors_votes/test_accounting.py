@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from private_ensembles.papers.compare.declarations import paper
+from private_ensembles.papers.compare.declarations import load_paper
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
-from private_ensembles.release.files.read import read_own_votes
-from studies.authors_votes.accounting import authors_votes
+from private_ensembles.release.files.votes_reader import read_own_votes
+from studies.authors_votes.accounting import account_votes
 
 ORDERS = {"order_max": 30, "order_step": 0.5}
 PRINTED = {"answers": 286, "order": 14, "beta": 0.0329, "sigma_ss": 6.23}
-MNIST = paper("pate").parameters["mnist"]
+MNIST = load_paper("pate").parameters["mnist"]
 SETTINGS = {"mnist": {**MNIST, "printed": PRINTED, "orders": ORDERS}}
 
 
@@ -26,7 +26,7 @@ def made_up(queries=700, teachers=250):
 
 
 def account(path):
-    return authors_votes(
+    return account_votes(
         {"mnist": read_own_votes(path, n_classes=10, kind="counts", public=True)}, SETTINGS
     )
 
@@ -53,13 +53,13 @@ def test_a_threshold_that_is_hardly_in_doubt_costs_next_to_nothing_as_in_the_cod
     source = np.random.default_rng(1)
     counts = np.array([source.multinomial(5000, [0.7, 0.2, 0.1]) for _ in range(50)])
     np.save(tmp_path / "glyph.npy", counts)
-    glyph = paper("pate").parameters["glyph"]
+    glyph = load_paper("pate").parameters["glyph"]
     glyph = {**glyph, "confident": {**glyph["confident"], "queries": 50}}
     settings = {"glyph": {**glyph, "printed": None, "orders": ORDERS}}
     votes = {
         "glyph": read_own_votes(tmp_path / "glyph.npy", n_classes=3, kind="counts", public=True)
     }
-    (row,) = authors_votes(votes, settings).to_dict("records")
+    (row,) = account_votes(votes, settings).to_dict("records")
     fixed = 50 * row["order"] / (2 * 500**2)
     assert row["rdp"] < fixed / 100
     assert row["epsilon"] < row["epsilon_of_the_text"]

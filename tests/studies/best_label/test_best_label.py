@@ -5,10 +5,10 @@ import pytest
 
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
-from private_ensembles.labels.ladder import ladder_chances
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.ladder import ladder_probabilities
+from private_ensembles.labels.mechanism import load_mechanism
 from studies.best_label.best_label import best_label
-from studies.best_label.objective import right_weights
+from studies.best_label.objective import correct_label_weights
 
 from . import oracle
 
@@ -29,9 +29,9 @@ def test_optima_are_those_of_the_table(K, C, epsilon, accuracy, others, optimum)
     assert found.certificate.gap < 1e-5
     assert round(found.certificate.utility, 3) == optimum
     assert round(found.certificate.upper_bound, 3) == optimum
-    weights = right_weights(found.histograms, accuracy)
+    weights = correct_label_weights(found.histograms, accuracy)
     for name, printed in zip(("exponential", "permute_and_flip"), others, strict=True):
-        table = load(name).law.weigh(found.histograms.counts, epsilon / 2)
+        table = load_mechanism(name).law.label_probabilities(found.histograms.counts, epsilon / 2)
         p = np.empty(len(weights))
         p[found.histograms.groups] = table
         assert round(float(weights @ p), 3) == printed
@@ -73,12 +73,12 @@ def test_half_the_noise_is_caught():
 
 @pytest.mark.parametrize(("K", "delta"), [(5, 0.0), (11, 3e-4), (12, 0.05)])
 def test_two_classes_are_the_ladder(K, delta):
-    ladder = ladder_chances(K, 0.2676, delta, np.arange(K + 1))
+    ladder = ladder_probabilities(K, 0.2676, delta, np.arange(K + 1))
     counts = np.stack([K - np.arange(K + 1), np.arange(K + 1)], axis=1)
     found = best_label(K, 2, 0.2676, delta, accuracy=0.7)
     p = np.empty(len(found.units))
     p[found.histograms.groups_of(counts)] = ladder
-    best = right_weights(found.histograms, 0.7) @ p
+    best = correct_label_weights(found.histograms, 0.7) @ p
     assert found.certificate.utility == pytest.approx(best, abs=1e-8)
     np.testing.assert_allclose(found.distribution(counts), ladder, atol=1e-4)
 

@@ -8,7 +8,7 @@ import pytest
 
 from studies.best_label import certificate
 from studies.best_label.certificate import UNITS, needed_delta, repair, uniform_share
-from studies.best_label.objective import right_weights
+from studies.best_label.objective import correct_label_weights
 from studies.best_label.program import Program
 
 from . import oracle
@@ -33,14 +33,14 @@ def test_any_table_becomes_a_private_one(K, C, epsilon, delta):
         assert (units >= 0).all()
         assert exact(program, units) <= needed <= delta
         # No more of the uniform label than the violation asks for.
-        worst = uniform_share(program, program.add_violated(p))
+        worst = uniform_share(program, program.add_violated_rows(p))
         assert share == pytest.approx(worst, rel=1e-4, abs=1e-9)
 
 
 def test_what_is_needed_is_a_bound_and_near():
     program = Program(5, 3, 0.4, 0.0)
     for seed in range(5):
-        units = certificate.whole_units(program, some_table(program, seed))
+        units = certificate.round_to_units(program, some_table(program, seed))
         found = needed_delta(program, units)
         assert exact(program, units) <= found
         assert found == pytest.approx(float(exact(program, units)), abs=1e-14)
@@ -54,9 +54,9 @@ def test_an_epsilon_that_floats_cannot_tell_from_0_is_refused_or_repaired():
 
 def test_the_utility_is_a_lower_bound():
     program = Program(5, 3, 0.4, 0.0)
-    program.weights = right_weights(program.histograms, 0.6)
+    program.weights = correct_label_weights(program.histograms, 0.6)
     units, _, _ = repair(program, some_table(program, 1))
-    found = certificate.utility_below(program, units)
+    found = certificate.utility_lower_bound(program, units)
     sizes = program.histograms.sizes.tolist()
     terms = zip(program.weights.tolist(), units.tolist(), sizes, strict=True)
     value = sum(Fraction(w) * Fraction(u, UNITS * m) for w, u, m in terms)

@@ -5,13 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.labels import label_epsilon
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon, curve
-from private_ensembles.audit.labels import OnCounts
+from private_ensembles.accounting.adaptive_composition.account import (
+    adaptive_epsilon,
+    privacy_curve,
+)
+from private_ensembles.accounting.label_composition import largest_label_epsilon
+from private_ensembles.audit.audited_labels import HistogramLabel
 from private_ensembles.labels import registry
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from studies.best_label.best_label import best_label
-from studies.best_label.comparison import compare, pairs, within
+from studies.best_label.comparison import calibrate_best_label, compare, neighbouring_pairs
 
 from ...accounting.adversaries import least_delta
 
@@ -70,7 +78,7 @@ def test_no_mechanism_is_right_more_often(K, C, epsilon):
     """All that serve more than two classes, with noise for one label at the same budget."""
     study = {"teachers": K, "n_classes": C, "epsilons": [epsilon], "labels": [1]}
     study["accuracies"] = [0.4, 0.6, 0.9]
-    table = compare(study, mechanisms=registry.offered(), delta=1e-5)
+    table = compare(study, mechanisms=registry.offered_mechanisms(), delta=1e-5)
     optimum = table[table["stated"] == table["accuracy"]].set_index("accuracy")["right"]
     others = table[table["stated"].isna()]
     assert {"permute_and_flip", "exponential", "gnmax_exact"} <= set(others["mechanism"])
@@ -80,22 +88,22 @@ def test_no_mechanism_is_right_more_often(K, C, epsilon):
 class OfTable:
     """A label as the audit's law: probabilities of any histograms."""
 
-    silent = False
+    may_abstain = False
 
-    def outcomes(self, counts, label, secure=False):
+    def outcome_distribution(self, counts, label, secure=False):
         return label.distribution(counts)
 
-    def error(self, n_teachers, n_classes, label, secure=False):
+    def numerical_error(self, n_teachers, n_classes, label, secure=False):
         return {"relative_error": 2.0**-52, "absolute_error": 1e-300}
 
 
 def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts():
     """The account's pairs give what all pairs of the audit's histograms give."""
     task = Task(Ensemble(6, 3), Budget(0.7, 1e-5), Wanted(20))
-    label = within(task, 0.7)
-    assert label.epsilon > 1.1 * label_epsilon(task.budget.epsilon, 20, task.budget.delta)
-    family = pairs(label)
-    every = OnCounts(OfTable(), label, 6, 3).label_pairs()
+    label = calibrate_best_label(task, 0.7)
+    assert label.epsilon > 1.1 * largest_label_epsilon(task.budget.epsilon, 20, task.budget.delta)
+    family = neighbouring_pairs(label)
+    every = HistogramLabel(OfTable(), label, 6, 3).label_pairs()
     for labels in (1, 2, 20):
         ours, theirs = (adaptive_epsilon(each, labels, 1e-5) for each in (family, every))
         assert ours.upper == pytest.approx(theirs.upper, rel=1e-3)
@@ -104,11 +112,14 @@ def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts
         0.95 * task.budget.epsilon < spent.lower <= spent.upper <= task.budget.epsilon * (1 + 1e-3)
     )
     # Half the noise for several labels is caught.
-    twin = pairs(best_label(6, 3, 2 * label.epsilon, accuracy=0.7))
+    twin = neighbouring_pairs(best_label(6, 3, 2 * label.epsilon, accuracy=0.7))
     assert (
-        least_delta(curve(twin, 20, task.budget.epsilon, task.budget.delta), task.budget.epsilon)
+        least_delta(
+            privacy_curve(twin, 20, task.budget.epsilon, task.budget.delta), task.budget.epsilon
+        )
         > task.budget.delta
     )
     assert (
-        within(replace(task, wanted=replace(task.wanted, labels=1)), 0.7).delta == task.budget.delta
+        calibrate_best_label(replace(task, wanted=replace(task.wanted, labels=1)), 0.7).delta
+        == task.budget.delta
     )

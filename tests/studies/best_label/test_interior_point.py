@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from studies.best_label import interior_point
-from studies.best_label.objective import right_weights
+from studies.best_label.objective import correct_label_weights
 from studies.best_label.program import Program
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.03])
 def test_point_and_multipliers_agree(delta):
     program = Program(8, 4, 0.5, delta)
-    program.weights = right_weights(program.histograms, 0.5)
+    program.weights = correct_label_weights(program.histograms, 0.5)
     p, multipliers = interior_point.solve(program)
     np.testing.assert_allclose(program.totals() @ p, 1, atol=1e-9)
     assert (program.matrix() @ p).max() <= delta + 1e-8

@@ -6,7 +6,7 @@ import pytest
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
 from private_ensembles.labels.laws import exponential
-from studies.best_label.objective import right_weights
+from studies.best_label.objective import correct_label_weights
 from studies.best_label.program import Program
 
 from . import oracle
@@ -28,7 +28,7 @@ def test_what_a_table_needs_is_what_the_audit_finds_on_all_histograms(K, C, delt
         table = p[program.histograms.groups_of(rows)]
         errors = {"relative_error": 1e-15}
         wanted = exact_delta(table, neighbour_pairs(rows), 0.4, **errors)
-        assert program.add_violated(p) == pytest.approx(wanted, abs=1e-12)
+        assert program.add_violated_rows(p) == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.05])
@@ -37,13 +37,13 @@ def test_rows_found_are_violated_and_hold_for_private_tables(delta):
     program = Program(7, 4, 0.6, delta)
     before = len(program.singles)
     p = some_table(program, 3)
-    program.add_violated(p)
+    program.add_violated_rows(p)
     matrix = program.matrix()
     assert len(program.singles) > before
     assert (program.events.shape[0] > 0) == (delta > 0)
     assert (program.events @ p > delta).all()
     q = np.empty(program.size)
-    weigh = exponential.weigh
+    weigh = exponential.label_probabilities
     q[program.histograms.groups] = weigh(program.histograms.counts, 0.3)
     assert (matrix @ q <= 1e-15).all()
     np.testing.assert_allclose(program.totals() @ q, 1, rtol=1e-14)
@@ -51,9 +51,9 @@ def test_rows_found_are_violated_and_hold_for_private_tables(delta):
 
 def test_rows_are_found_once():
     program = Program(6, 3, 0.6, 0.02)
-    program.add_violated(some_table(program, 0))
+    program.add_violated_rows(some_table(program, 0))
     singles = len(program.singles)
-    program.add_violated(some_table(program, 1))
+    program.add_violated_rows(some_table(program, 1))
     assert len(program.singles) > singles
     assert len(np.unique(program.singles, axis=0)) == len(program.singles)
 
@@ -61,12 +61,12 @@ def test_rows_are_found_once():
 @pytest.mark.parametrize("delta", [0.0, 0.02])
 def test_any_multipliers_bound_every_mechanism(delta):
     program = Program(4, 3, 0.5, delta)
-    program.weights = right_weights(program.histograms, 0.6)
+    program.weights = correct_label_weights(program.histograms, 0.6)
     best = oracle.best_utility(4, 3, 0.5, delta, oracle.weights(4, 3, 0.6))
     generator = np.random.default_rng(2)
     for seed in range(6):
-        program.add_violated(some_table(program, seed))
-        rows = program.rows
+        program.add_violated_rows(some_table(program, seed))
+        rows = program.row_count
         for size in (0.0, 1e-3, 0.1, 1.0):
             y = size * generator.normal(size=rows)
             assert program.upper_bound(y) >= best * (1 - 1e-9)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from private_ensembles.audit.histograms import count_sorted_histograms as number
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
-from private_ensembles.audit.histograms import sorted_histograms as number
-from studies.best_label.sorted_histograms import moves, tie_groups
+from studies.best_label.sorted_histograms import list_moves, tie_groups
 
 SIZES = [(1, 2), (1, 3), (2, 2), (3, 3), (4, 4), (5, 3), (6, 2), (6, 4), (7, 3)]
 
@@ -33,7 +33,7 @@ def _ties(found):
 @pytest.mark.parametrize(("K", "C"), SIZES)
 def test_moves_are_those_of_all_neighbouring_histograms(K, C):
     """As sets of how many classes go from which tie group to which."""
-    groups, listed = tie_groups(K, C), moves(K, C)
+    groups, listed = tie_groups(K, C), list_moves(K, C)
 
     def kinds(first, second):
         both = np.sort(first.astype(np.int64) * len(groups.sizes) + second, axis=1)

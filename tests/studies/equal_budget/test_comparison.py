@@ -8,9 +8,14 @@ import pytest
 from private_ensembles.labels import registry
 from private_ensembles.labels.gnmax_lattice import lattice_distribution
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.pate.experiment import draw_queries
 from studies.equal_budget.comparison import compare
 
@@ -34,14 +39,18 @@ def table_of(classes):
 @pytest.mark.parametrize("classes", [2, 4])
 def test_every_mechanism_with_noise_on_votes_has_a_row_within_the_budget(classes):
     table = table_of(classes)
-    expected = {name for name in registry.offered() if registry.entry(name).guarantee.hides_votes}
+    expected = {
+        name
+        for name in registry.offered_mechanisms()
+        if registry.get_entry(name).guarantee.hides_votes
+    }
     assert set(table["mechanism"]) == expected - ({"ladder"} if classes > 2 else set())
     assert len(table) == 4 * table["mechanism"].nunique()
     for row in table.to_dict("records"):
         wanted = Task(
             Ensemble(51, classes), Budget(row["epsilon"], row["delta"]), Wanted(row["queries"])
         )
-        mechanism = load(row["mechanism"])
+        mechanism = load_mechanism(row["mechanism"])
         assert mechanism.cost(wanted, mechanism.calibrate(wanted)).claimed <= row["epsilon"]
         assert 0 <= row["accuracy"] <= 1
         assert row["answers"] <= row["queries"] * (1 + 1e-9)
@@ -59,7 +68,7 @@ def test_accuracy_is_that_of_the_queries_students_ask():
     row = table[(table["mechanism"] == "gnmax") & (table["queries"] == 20)].iloc[0]
     asked = draw_queries(80, 20, 0, "here", 0)
     wanted = Task(Ensemble(51, 4), Budget(2.0, 1e-5), Wanted(20))
-    sigma = load("gnmax").calibrate(wanted).sigma
+    sigma = load_mechanism("gnmax").calibrate(wanted).sigma
     exact = gnmax_distribution(counts[asked], sigma)[np.arange(20), labels[asked]].mean()
     assert row["accuracy"] == pytest.approx(exact, rel=1e-9)
 
@@ -80,7 +89,7 @@ def test_secure_noise_is_accounted_for_as_it_is_drawn():
     }
     row = table[table["mechanism"] == "gnmax_analytic"].iloc[0]
     wanted = Task(Ensemble(51, 3), Budget(2.0, 1e-5), Wanted(20), secure=True)
-    parameters = load("gnmax_analytic").calibrate(wanted)
+    parameters = load_mechanism("gnmax_analytic").calibrate(wanted)
     asked = draw_queries(80, 20, 0, "here", 0)
     chances = lattice_distribution(counts[asked], parameters.sigma)
     exact = chances[np.arange(20), labels[asked]].mean()

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from private_ensembles.training.student.images import network_scores
+from private_ensembles.training.student.network import network_scores
 from private_ensembles.training.student.training import Conditions
-from studies.gan_student.gan import FeatureMatching, Normalised, train_gan
+from studies.gan_student.gan import FeatureMatching, WeightNormLinear, train_gan
 from tests.training.student.digits import digits
 
 POOL, TRUTH, UNSEEN, UNSEEN_LABELS = digits()
@@ -36,7 +36,7 @@ def test_it_learns_from_a_few_labels_and_the_pool():
 
 
 def test_weights_are_a_length_and_a_direction():
-    layer = Normalised(3, 2, 1.5)
+    layer = WeightNormLinear(3, 2, 1.5)
     inputs = torch.eye(3)
     rows = (layer(inputs) - layer.bias).T
     assert torch.allclose(rows.norm(dim=1), torch.tensor([1.5, 1.5]))

@@ -10,20 +10,20 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
 from private_ensembles.labels.laws.checked import CheckedNoise
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
-from private_ensembles.papers.pate.mathematics.rounds import certain_epsilon, confident_round
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
+from private_ensembles.papers.pate.mathematics.rounds import confident_round, worst_case_epsilon
 from studies.interactive_students.rounds import (
     Repetition,
-    first_queries,
+    first_round_size,
     interactive_gnmax,
-    interactive_students,
-    second_round,
-    summary,
+    release_second_round,
+    summarise_students,
+    train_interactive_students,
 )
 from tests.labels.frequencies import CHANCE, follows
 
@@ -68,15 +68,17 @@ def counts(inputs):
 @pytest.fixture(scope="module")
 def bought(counts):
     queries = np.random.default_rng(2).permutation(POOL)[:30]
-    source = Seeded(np.random.default_rng(3))
-    return queries, load("confident_gnmax").law.draw(counts[queries], CheckedNoise(**CHECK), source)
+    source = SeededNoise(np.random.default_rng(3))
+    return queries, load_mechanism("confident_gnmax").law.draw(
+        counts[queries], CheckedNoise(**CHECK), source
+    )
 
 
 def run(inputs, counts, bought, **changes):
     settings = SETTINGS | changes
     facts = {"n_classes": 2, "pixel_max": 16}
     repetition = Repetition("small", student_seed=0, seed=0)
-    return interactive_students(inputs, facts, counts, bought, settings, repetition)
+    return train_interactive_students(inputs, facts, counts, bought, settings, repetition)
 
 
 @pytest.fixture(scope="module")
@@ -134,21 +136,21 @@ def test_a_cap_on_answers_is_shared_by_both_rounds(inputs, counts, bought, rows)
     assert certain["confident"] == pytest.approx(exact_data_independent_epsilon(rho, 1e-4))
     spent = int((kept[:12] >= 0).sum())
     scores = np.tile([1.0, 0.0], (len(counts), 1))
-    source = Seeded(np.random.default_rng(0))
+    source = SeededNoise(np.random.default_rng(0))
     options = SETTINGS | {"answer_cap": cap, "threshold": -100}
-    answers, own = second_round(counts, scores, options, answered=spent, source=source)
+    answers, own = release_second_round(counts, scores, options, answered=spent, source=source)
     assert ((answers >= 0) & ~own).sum() == cap - spent
 
 
 def test_a_student_that_knows_reinforces_and_one_that_does_not_asks(counts):
     truth = counts.argmax(axis=1)
     certain = np.eye(2)[truth]
-    source = Seeded(np.random.default_rng(0))
+    source = SeededNoise(np.random.default_rng(0))
     calm = SETTINGS | {"confident": SETTINGS["confident"] | {"sigma1": 0.1, "sigma2": 0.1}}
-    labels, own = second_round(counts, certain, calm, answered=0, source=source)
+    labels, own = release_second_round(counts, certain, calm, answered=0, source=source)
     assert own[counts.max(axis=1) > 13].all()
     assert np.array_equal(labels[own], truth[own])
-    labels, own = second_round(counts, certain[:, ::-1], calm, answered=0, source=source)
+    labels, own = release_second_round(counts, certain[:, ::-1], calm, answered=0, source=source)
     assert not own[counts.max(axis=1) > 9].any()
     assert np.array_equal(labels, truth)
 
@@ -156,21 +158,21 @@ def test_a_student_that_knows_reinforces_and_one_that_does_not_asks(counts):
 def test_secure_noise_is_taken_for_both_rounds(inputs, counts, bought):
     facts = {"n_classes": 2, "pixel_max": 16}
     repetition = Repetition("small", student_seed=0, seed=0, noise="secure")
-    found = interactive_students(inputs, facts, counts, bought, SETTINGS, repetition)
+    found = train_interactive_students(inputs, facts, counts, bought, SETTINGS, repetition)
     one = confident_round(counts[bought[0]], **CHECK, noise="secure")
-    assert found["certain_epsilon"][1] == certain_epsilon([one], 1e-4)
+    assert found["certain_epsilon"][1] == worst_case_epsilon([one], 1e-4)
 
 
 def test_first_round_has_its_share_and_each_round_a_query():
-    assert first_queries(300, 0.5) == 150
-    assert first_queries(10, 0.01) == 1
-    assert first_queries(10, 0.99) == 9
+    assert first_round_size(300, 0.5) == 150
+    assert first_round_size(10, 0.01) == 1
+    assert first_round_size(10, 0.99) == 9
 
 
 def test_summary_is_over_seeds(rows):
     one = rows.reset_index()
     two = one.assign(student_seed=1, student_accuracy=one["student_accuracy"] + 0.1)
-    table = summary(pd.concat([one, two]), {"small": {"stand_in": True, "K": 20}})
+    table = summarise_students(pd.concat([one, two]), {"small": {"stand_in": True, "K": 20}})
     assert table["aggregator"].tolist() == ["first", "interactive", "confident"]
     assert table["student_seeds"].tolist() == [2, 2, 2]
     expected = (one["student_accuracy"] + 0.05).tolist()
@@ -218,7 +220,7 @@ def exact_delta(epsilon):
 def test_what_is_certain_bounds_two_rounds_whose_scores_depend_on_the_first():
     counts = np.array([[1, 2], [2, 1]])
     one = confident_round(counts, 1.5, SIGMA1, SIGMA2)
-    epsilon = certain_epsilon([one], DELTA)
+    epsilon = worst_case_epsilon([one], DELTA)
     assert exact_delta(epsilon) <= DELTA
     # A label tells less than what is accounted for, but a quarter of it is no bound.
     assert exact_delta(epsilon / 4) > DELTA
@@ -226,7 +228,7 @@ def test_what_is_certain_bounds_two_rounds_whose_scores_depend_on_the_first():
 
 # Algorithms 1 and 2 as samplers, against their exact distributions and by hand. ------------------
 DRAWS = 40_000
-CONFIDENT = load("confident_gnmax").law
+CONFIDENT = load_mechanism("confident_gnmax").law
 ROW = np.array([9, 6, 4, 1])
 STUDENT = np.array([0.2, 0.55, 0.15, 0.1])
 
@@ -238,14 +240,14 @@ def rng(seed=0):
 def test_confident_follows_its_distribution():
     exact = ndtr((9 - 8.5) / 5.0) * gnmax_distribution(ROW[None], 8.0)[0]
     counts = np.tile(ROW, (DRAWS, 1))
-    assert follows(CONFIDENT.draw(counts, CheckedNoise(8.5, 5.0, 8.0), Seeded(rng(1))), exact)
+    assert follows(CONFIDENT.draw(counts, CheckedNoise(8.5, 5.0, 8.0), SeededNoise(rng(1))), exact)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.6])
 def test_interactive_follows_its_distributions(confidence):
     counts, scores = np.tile(ROW, (DRAWS, 1)), np.tile(STUDENT, (DRAWS, 1))
     noise = CheckedNoise(5.5, 3.0, 6.0)
-    labels, reinforced = interactive_gnmax(counts, scores, confidence, noise, Seeded(rng(3)))
+    labels, reinforced = interactive_gnmax(counts, scores, confidence, noise, SeededNoise(rng(3)))
     passes = ndtr((5 - 5.5) / 3.0)  # max (n - 20 p) = max(5, -5, 1, -1) = 5
     student = (1 - passes) * (confidence < 0.55) * (np.arange(4) == 1)
     assert follows(np.where(reinforced, -1, labels), passes * gnmax_distribution(ROW[None], 6.0)[0])
@@ -255,7 +257,7 @@ def test_interactive_follows_its_distributions(confidence):
 def test_interactive_with_secure_noise_reinforces_and_answers():
     counts, scores = np.tile(ROW, (2000, 1)), np.tile(STUDENT, (2000, 1))
     labels, reinforced = interactive_gnmax(
-        counts, scores, 0.5, CheckedNoise(5.5, 30.0, 3.0), Secure()
+        counts, scores, 0.5, CheckedNoise(5.5, 30.0, 3.0), SecureNoise()
     )
     assert (labels[reinforced] == 1).all()
     assert binom.sf(reinforced.sum() - 1, 2000, 0.5) > CHANCE
@@ -265,24 +267,24 @@ def test_interactive_with_secure_noise_reinforces_and_answers():
 
 def test_noise_that_is_negligible_leaves_the_plurality():
     counts = np.array([[5, 3, 2], [1, 8, 1], [3, 3, 4]])
-    labels = CONFIDENT.draw(counts, CheckedNoise(1, 1e-9, 1e-9), Seeded(rng()))
+    labels = CONFIDENT.draw(counts, CheckedNoise(1, 1e-9, 1e-9), SeededNoise(rng()))
     assert labels.tolist() == [0, 1, 2]
     assert labels.dtype == np.int64
-    some = CONFIDENT.draw(counts, CheckedNoise(4.5, 1e-9, 1e-9), Seeded(rng()))
+    some = CONFIDENT.draw(counts, CheckedNoise(4.5, 1e-9, 1e-9), SeededNoise(rng()))
     assert some.tolist() == [0, 1, -1]
     scores = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.4, 0.3, 0.3]])
     # n - 10 p: (0, 0, 0), (0, 6, -6), (-1, 0, 1)
     noise = CheckedNoise(3, 1e-9, 1e-9)
-    labels, reinforced = interactive_gnmax(counts, scores, 0.45, noise, Seeded(rng()))
+    labels, reinforced = interactive_gnmax(counts, scores, 0.45, noise, SeededNoise(rng()))
     assert labels.tolist() == [0, 1, -1]
     assert reinforced.tolist() == [True, False, False]
 
 
 def asked(name, counts, seed=5, cap=10_000):
     """Labels, and whether the teachers gave them."""
-    source = Seeded(rng(seed))
+    source = SeededNoise(rng(seed))
     if name == "confident":
-        labels = CONFIDENT.capped(counts, CheckedNoise(8, 4.0, 3.0, 10_000, cap), source)
+        labels = CONFIDENT.draw_capped(counts, CheckedNoise(8, 4.0, 3.0, 10_000, cap), source)
         return labels, labels >= 0
     scores, noise = np.full(counts.shape, 0.25), CheckedNoise(3, 4.0, 3.0)
     labels, reinforced = interactive_gnmax(counts, scores, 0.2, noise, source, answer_cap=cap)
@@ -331,15 +333,17 @@ def test_bad_arguments_are_named(change, name):
     noise = CheckedNoise(*(arguments[key] for key in ("threshold", "sigma1", "sigma2")))
     scores = np.full(np.shape(counts), 1 / np.shape(counts)[-1])
     with pytest.raises(ValueError, match=name):
-        CONFIDENT.capped(counts, replace(noise, labels=1 if cap is None else cap), Seeded(rng()))
+        CONFIDENT.draw_capped(
+            counts, replace(noise, labels=1 if cap is None else cap), SeededNoise(rng())
+        )
     with pytest.raises(ValueError, match=name):
-        interactive_gnmax(counts, scores, 0.5, noise, Seeded(rng()), answer_cap=cap)
+        interactive_gnmax(counts, scores, 0.5, noise, SeededNoise(rng()), answer_cap=cap)
 
 
 def test_bad_scores_and_confidence_are_named():
     noise = CheckedNoise(5, 1.0, 1.0)
     for scores in (STUDENT[None, :3], STUDENT[None] * 1.1, np.array([[1.2, -0.2, 0, 0]])):
         with pytest.raises(ValueError, match="scores"):
-            interactive_gnmax(ROW[None], scores, 0.5, noise, Seeded(rng()))
+            interactive_gnmax(ROW[None], scores, 0.5, noise, SeededNoise(rng()))
     with pytest.raises(ValueError, match="confidence"):
-        interactive_gnmax(ROW[None], STUDENT[None], 1.5, noise, Seeded(rng()))
+        interactive_gnmax(ROW[None], STUDENT[None], 1.5, noise, SeededNoise(rng()))

@@ -12,7 +12,7 @@ from private_ensembles.papers.dpbag.experiment import cast_votes
 from private_ensembles.papers.dpbag.mathematics.conjectured_counts import first_exceeding
 from private_ensembles.training.data.shards import draw_partitions
 from private_ensembles.training.teachers.logistic import predict
-from studies.intercept import penalised
+from studies.intercept import penalised_intercept
 from tests.papers.dpbag.conftest import BUDGET, LOGISTIC, PATH
 
 OPTIONS = {"n": 5, "partitions": range(2), "n_queries": 60, "seed": 3, "path": PATH}
@@ -35,7 +35,7 @@ def minimiser(features, labels):
 
 def test_votes_are_those_of_the_penalised_minimiser(thirds):
     done = []
-    votes = penalised.cast_votes(thirds, C=1.0, **OPTIONS, progress=done.append)
+    votes = penalised_intercept.cast_votes(thirds, C=1.0, **OPTIONS, progress=done.append)
     assert done == [1, 2]
     features, labels = thirds.teachers
     queries = thirds.queries[0][:60]
@@ -45,21 +45,21 @@ def test_votes_are_those_of_the_penalised_minimiser(thirds):
             margins = queries @ theta[:-1] + theta[-1]
             clear = np.abs(margins) > 1e-5  # the other method stops early
             assert clear.mean() > 0.99
-            mine = votes.votes(partition)[number]
+            mine = votes.unpack_votes(partition)[number]
             np.testing.assert_array_equal(mine[clear], (margins > 0)[clear])
 
 
 def test_shards_are_those_of_the_free_intercept_which_votes_otherwise(thirds):
-    voted = penalised.cast_votes(thirds, C=1.0, **OPTIONS)
+    voted = penalised_intercept.cast_votes(thirds, C=1.0, **OPTIONS)
     free = cast_votes(thirds, "logistic", LOGISTIC, **OPTIONS)
     np.testing.assert_array_equal(voted.shards, free.shards)
-    assert (voted.ones() != free.ones()).any()
+    assert (voted.count_ones() != free.count_ones()).any()
 
 
 def test_a_shard_of_one_label_is_a_constant_teacher():
     features, queries = np.eye(3), np.ones((4, 3))
     labels = np.array([[0] * 3, [1] * 3, [0, 1, 1]])
-    teachers = penalised._fit(np.stack([features] * 3), labels, 1.0, np.zeros(4))
+    teachers = penalised_intercept._fit_teachers(np.stack([features] * 3), labels, 1.0, np.zeros(4))
     assert predict(teachers, queries)[:2].tolist() == [[0] * 4, [1] * 4]
     assert np.isfinite(teachers.intercepts[2])
 
@@ -69,7 +69,10 @@ def test_fits_are_liblinear_s(thirds, C):
     features, labels = thirds.teachers
     part = draw_partitions(189, 5, range(1), 3, *PATH, "partition")[0]
     starts = np.zeros(31), np.random.default_rng(0).normal(size=31)
-    found, other = (penalised._fit(features[part], labels[part], C, start) for start in starts)
+    found, other = (
+        penalised_intercept._fit_teachers(features[part], labels[part], C, start)
+        for start in starts
+    )
     np.testing.assert_allclose(other.coefficients, found.coefficients, rtol=0, atol=2e-9)
     fitted = np.column_stack([found.coefficients, found.intercepts])
     for theta, shard in zip(fitted, part, strict=True):
@@ -80,15 +83,15 @@ def test_fits_are_liblinear_s(thirds, C):
 
 
 def test_a_fit_that_does_not_end_says_so(thirds, monkeypatch):
-    monkeypatch.setattr(penalised, "_NEWTON_STEPS", 1)
+    monkeypatch.setattr(penalised_intercept, "_NEWTON_STEPS", 1)
     with pytest.raises(RuntimeError, match="from its optimum after 1 Newton steps: must be within"):
-        penalised.cast_votes(thirds, C=1.0, **OPTIONS)
+        penalised_intercept.cast_votes(thirds, C=1.0, **OPTIONS)
 
 
 def test_labels_are_counted_as_equation_3_has_them(thirds):
     given = {"n": 5, "seed": 3, "path": PATH, "C": 1.0}
-    rows = penalised.counts(thirds, BUDGET, sizes=[1, 2], **given)
-    votes = penalised.cast_votes(thirds, **{**OPTIONS, "n_queries": 189}, C=1.0)
+    rows = penalised_intercept.count_labels(thirds, BUDGET, sizes=[1, 2], **given)
+    votes = penalised_intercept.cast_votes(thirds, **{**OPTIONS, "n_queries": 189}, C=1.0)
     found = first_exceeding(votes, [1, 2], BUDGET["epsilon"], 2 / 5, 1e-3, 80)
     assert [(row["k"], row["epsilon"]) for row in rows] == [(1, 1), (1, 5), (2, 1), (2, 5)]
     asked = 2 * 4  # twice what SAA buys
@@ -105,7 +108,7 @@ def test_the_table_has_means_over_splits():
         for k, both in counts
         for seed, labels in enumerate(both)
     ]
-    table = penalised.table(pd.DataFrame(rows)).set_index("k")
+    table = penalised_intercept.summarise_counts(pd.DataFrame(rows)).set_index("k")
     assert table.loc[5, "first_exceeding_mean"] == 32
     assert table.loc[5, "first_exceeding_sd"] == pytest.approx(math.sqrt(8))
     assert table.loc[5, "first_exceeding_error"] == pytest.approx(math.sqrt(8 / 2 + 8 / 5))
@@ -119,7 +122,7 @@ def test_fits_start_from_public_records_alone(thirds, label):
     """From their shards' mean teacher, or from zeros where all of them have one label."""
     features, labels = thirds.queries
     labels = labels if label is None else np.full_like(labels, label)
-    start = penalised._public_teacher(features, labels, (5, 30), 1.0)
+    start = penalised_intercept._fit_public_teacher(features, labels, (5, 30), 1.0)
     assert start.any() == (label is None)
     if label is None:
         fit = LogisticRegression(solver="liblinear", tol=1e-12, max_iter=10_000)

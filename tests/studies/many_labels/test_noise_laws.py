@@ -5,9 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
-from studies.many_labels.noise_laws import LIMIT, many_labels
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from studies.many_labels.noise_laws import LIMIT, compare_noise_laws
 
 MANY = {
     "mechanisms": ["gnmax", "gnmax_analytic", "gnmax_exact", "confident_gnmax", "exponential"],
@@ -18,7 +23,7 @@ SETTINGS = {"teachers": 51, "lead": 21, "epsilon": 1.0, "labels": [1, 20, 100]}
 
 @pytest.fixture(scope="module")
 def many():
-    return many_labels(SETTINGS, **MANY)
+    return compare_noise_laws(SETTINGS, **MANY)
 
 
 def test_every_mechanism_that_answers_has_a_row_for_every_number_of_labels(many):
@@ -32,7 +37,7 @@ def test_every_mechanism_that_answers_has_a_row_for_every_number_of_labels(many)
 def test_rows_are_what_the_mechanism_gives(many):
     row = many[(many["mechanism"] == "gnmax_exact") & (many["labels"] == 20)].iloc[0]
     wanted = Task(Ensemble(51, 2), Budget(1.0, 1e-5), Wanted(20))
-    mechanism = load("gnmax_exact")
+    mechanism = load_mechanism("gnmax_exact")
     parameters = mechanism.calibrate(wanted)
     assert row["sigma"] == parameters.sigma <= 19.55
     chance = mechanism.law.distribution(np.array([[15, 36]]), parameters)[0, 1]

@@ -5,9 +5,14 @@ import pytest
 import yaml
 
 from private_ensembles.run.check import check
-from private_ensembles.training.data.adult import CATEGORICAL, NUMERIC, feature_names, load_adult
-from private_ensembles.training.data.adult import read_part as read
-from private_ensembles.training.data.prepare import prepare
+from private_ensembles.training.data.adult import (
+    CATEGORICAL,
+    NUMERIC,
+    feature_names,
+    load_adult,
+)
+from private_ensembles.training.data.adult import read_adult_file as read
+from private_ensembles.training.data.prepare import prepare_dataset
 
 FIRST = (
     "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, "
@@ -107,9 +112,9 @@ def test_the_real_files_have_the_counts_that_adult_names_gives(root, paper_data)
         pytest.skip(f"no {folder}")
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
     datasets = check(config).datasets
-    settings, sha256 = datasets.preparation("adult"), datasets.checksums("adult")
+    settings, sha256 = datasets.preparation_settings("adult"), datasets.checksums("adult")
     files = {"train": folder / "adult.data", "test": folder / "adult.test"}
-    data = prepare("adult", settings, files, sha256=sha256, stand_in=False, seed=0)
+    data = prepare_dataset("adult", settings, files, sha256=sha256, stand_in=False, seed=0)
     assert data.train_features.shape == (32561, 108)
     assert data.test_features.shape == (16281, 108)
     assert int(data.train_labels.sum()) == 7841

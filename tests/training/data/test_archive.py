@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from private_ensembles.training.data.archive import content_sha256, write_dataset
-from private_ensembles.training.data.images import read_dataset
+from private_ensembles.training.data.images import read_labelled_images
 from private_ensembles.training.data.tabular import read_records
 from tests.training.data import test_images, test_tabular
 
-KINDS = [(test_images.small, read_dataset), (test_tabular.small, read_records)]
+KINDS = [(test_images.small, read_labelled_images), (test_tabular.small, read_records)]
 
 
 @pytest.mark.parametrize(("small", "read"), KINDS)
@@ -37,4 +37,4 @@ def test_damaged_file_is_refused_by_name(tmp_path, small, read):
 def test_records_are_no_images(tmp_path):
     write_dataset(tmp_path / "a.npz", test_tabular.small())
     with pytest.raises(ValueError, match=r"a\.npz: lacks train_images"):
-        read_dataset(tmp_path / "a.npz")
+        read_labelled_images(tmp_path / "a.npz")

@@ -6,7 +6,12 @@ import stat
 import pytest
 
 from private_ensembles.training.data import download
-from private_ensembles.training.data.download import DownloadError, KnownFile, Patience, fetch
+from private_ensembles.training.data.download import (
+    DownloadError,
+    KnownFile,
+    RetryPolicy,
+    fetch,
+)
 from tests.loopback import CONTENT, SHA256, Server
 
 
@@ -33,7 +38,9 @@ def get(server, tmp_path):
         patience = {"attempts": 3, "timeout": 0.3, "pause": 1.0, "sleep": pauses.append}
         for values in (file, patience):
             values |= {name: changes.pop(name) for name in values if name in changes}
-        return fetch(KnownFile(**file), tmp_path / "f.gz", patience=Patience(**patience), **changes)
+        return fetch(
+            KnownFile(**file), tmp_path / "f.gz", retry_policy=RetryPolicy(**patience), **changes
+        )
 
     get.pauses = pauses
     return get
@@ -171,7 +178,7 @@ def test_altered_mirror_file_falls_back_to_public_address(get, server, tmp_path)
 def test_final_error_is_one_line_with_everything_in_it(get, server, tmp_path):
     place = tmp_path / "data" / "raw" / "f.gz"
     with pytest.raises(DownloadError) as caught:
-        get("status404", mirror=str(tmp_path / "nowhere"), place=place)
+        get("status404", mirror=str(tmp_path / "nowhere"), final_path=place)
     message = str(caught.value)
     assert "\n" not in message
     for part in (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.training.data.archive import write_dataset
-from private_ensembles.training.data.images import LabelledImages, read_dataset
+from private_ensembles.training.data.images import LabelledImages, read_labelled_images
 
 PARTS = (("train", 4), ("test", 2))
 
@@ -42,4 +42,4 @@ def test_images_that_break_the_promises_are_refused(changes, message):
 def test_colour_images_are_kept(tmp_path):
     colour = {f"{part}_images": np.full((n, 5, 5, 3), 7, np.uint8) for part, n in PARTS}
     write_dataset(tmp_path / "a.npz", small(**colour))
-    assert read_dataset(tmp_path / "a.npz").test_images.shape == (2, 5, 5, 3)
+    assert read_labelled_images(tmp_path / "a.npz").test_images.shape == (2, 5, 5, 3)

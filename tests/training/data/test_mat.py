@@ -7,7 +7,7 @@ import pytest
 from scipy.io import savemat
 
 from private_ensembles.training.data.mat import read_cropped_digits
-from private_ensembles.training.data.prepare import prepare
+from private_ensembles.training.data.prepare import prepare_dataset
 
 
 def digits(n=12, seed=0):
@@ -97,7 +97,7 @@ def prepare_svhn(folder, form, sizes, n_train):
         files[role] = write(folder / f"{role}.mat", **content)
     sha256 = {role: hashlib.sha256(path.read_bytes()).hexdigest() for role, path in files.items()}
     settings = {"format": form, "n_train": n_train, "n_test": sizes["test"]}
-    return files, prepare("svhn", settings, files, sha256=sha256, stand_in=False, seed=0)
+    return files, prepare_dataset("svhn", settings, files, sha256=sha256, stand_in=False, seed=0)
 
 
 def test_svhn_is_prepared_in_colour_with_ten_classes(tmp_path):

@@ -21,7 +21,7 @@ from private_ensembles.training.data.prepare import (
     first_occurrences,
     load_breast_cancer,
     load_idx_dataset,
-    prepare,
+    prepare_dataset,
 )
 
 NAMES = {
@@ -65,10 +65,10 @@ def checksums(files):
 def test_real_files_give_what_the_configuration_says(root, paper_data, name, folder, shape):
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
     datasets = check(config).datasets
-    settings, paths = datasets.preparation(name), datasets.raw_files(name)
+    settings, paths = datasets.preparation_settings(name), datasets.raw_files(name)
     files = {role: paper_data / folder / path.rsplit("/", 1)[1] for role, path in paths.items()}
     sha256 = datasets.checksums(name)
-    data = prepare(name, settings, files, sha256=sha256, stand_in=False, seed=0)
+    data = prepare_dataset(name, settings, files, sha256=sha256, stand_in=False, seed=0)
     assert data.train_images.shape == (settings["n_train"], *shape)
     assert data.test_labels.shape == (settings["n_test"],)
     assert set(data.train_labels.tolist()) == set(range(len(settings["classes"])))
@@ -79,12 +79,12 @@ def test_the_authors_labels_are_as_right_as_their_note_says(root, paper_data):
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
     datasets, made = check(config).datasets, {}
     for name, folder in (("pate-2017", "pate-2017"), ("mnist-10", "mnist")):
-        settings, paths = datasets.preparation(name), datasets.raw_files(name)
+        settings, paths = datasets.preparation_settings(name), datasets.raw_files(name)
         files = {role: paper_data / folder / path.rsplit("/", 1)[1] for role, path in paths.items()}
         if not all(path.is_file() for path in files.values()):
             pytest.skip(f"no {folder} here")
         sha256 = datasets.checksums(name)
-        made[name] = prepare(name, settings, files, sha256=sha256, stand_in=False, seed=0)
+        made[name] = prepare_dataset(name, settings, files, sha256=sha256, stand_in=False, seed=0)
     released, truth = made["pate-2017"], made["mnist-10"].test_labels
     assert (released.test_labels == truth[:9000]).sum() == 8409
     assert (released.train_labels == truth[released.train_queries]).sum() == 98
@@ -102,7 +102,9 @@ def test_classes_become_labels_in_the_order_given(idx_files):
 def test_other_counts_than_configured_are_refused(idx_files):
     settings = {"format": "idx", "classes": [5, 8], "n_train": 9, "n_test": 4}
     with pytest.raises(ValueError, match=r"d: 8 train records: .* expects n_train = 9"):
-        prepare("d", settings, idx_files, sha256=checksums(idx_files), stand_in=False, seed=0)
+        prepare_dataset(
+            "d", settings, idx_files, sha256=checksums(idx_files), stand_in=False, seed=0
+        )
 
 
 def test_images_and_labels_of_different_number_are_refused(idx_files):
@@ -120,11 +122,11 @@ def test_classes_that_are_not_two_are_refused(idx_files, classes):
 def test_prepare_refuses_an_altered_file(idx_files):
     sha256 = checksums(idx_files)
     settings = {"format": "idx", "classes": [5, 8], "n_train": 8, "n_test": 4}
-    data = prepare("d", settings, idx_files, sha256=sha256, stand_in=False, seed=0)
+    data = prepare_dataset("d", settings, idx_files, sha256=sha256, stand_in=False, seed=0)
     assert data.provenance["files"] == sha256
     idx_files["test_images"].write_bytes(idx_files["test_images"].read_bytes() + b" ")
     with pytest.raises(ValueError, match=r"t10k-images.*has sha256 .* expected"):
-        prepare("d", settings, idx_files, sha256=sha256, stand_in=False, seed=0)
+        prepare_dataset("d", settings, idx_files, sha256=sha256, stand_in=False, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,8 @@ def test_prepare_refuses_an_altered_file(idx_files):
 def test_digits_are_split_by_seed(form, n_train, n_test, n_classes):
     settings = {"format": form, "n_train": n_train, "n_test": n_test}
     first, again, other = (
-        prepare("digits", settings, {}, sha256={}, stand_in=True, seed=seed) for seed in (0, 0, 1)
+        prepare_dataset("digits", settings, {}, sha256={}, stand_in=True, seed=seed)
+        for seed in (0, 0, 1)
     )
     assert first.train_images.shape == (n_train, 8, 8)
     assert first.pixel_max == first.train_images.max() == 16
@@ -147,7 +150,7 @@ def test_digits_are_split_by_seed(form, n_train, n_test, n_classes):
 @pytest.mark.parametrize("form", ["digits", "digits_parity"])
 def test_digits_split_loses_no_image_and_keeps_its_label(form):
     settings = {"format": form, "n_train": 1437, "n_test": 360}
-    data = prepare("digits", settings, {}, sha256={}, stand_in=True, seed=0)
+    data = prepare_dataset("digits", settings, {}, sha256={}, stand_in=True, seed=0)
     digits = sklearn.datasets.load_digits()
     targets = digits.target % 2 if form == "digits_parity" else digits.target
     whole = np.column_stack([digits.images.reshape(-1, 64), targets])
@@ -170,7 +173,7 @@ def test_every_tumour_is_in_one_part_and_within_the_bounds():
 
 def test_the_parity_split_is_the_one_of_the_published_results():
     settings = {"format": "digits_parity", "n_train": 1437, "n_test": 360}
-    data = prepare("digits", settings, {}, sha256={}, stand_in=True, seed=0)
+    data = prepare_dataset("digits", settings, {}, sha256={}, stand_in=True, seed=0)
     assert data.provenance["sha256"].startswith("a91505c259c8b138")
 
 
@@ -180,7 +183,7 @@ def test_equal_images_of_a_pool_are_kept_once_and_none_is_in_both_parts(idx_file
     content[16 + 16 * 30 :] = content[16 : 16 + 16 * 10]  # the last ten images repeat the first
     files["images"].write_bytes(gzip.compress(bytes(content)))
     settings = {"format": "idx_pool", "classes": [*range(10)], "n_train": 20, "n_test": 10}
-    data = prepare("d", settings, files, sha256=checksums(files), stand_in=False, seed=0)
+    data = prepare_dataset("d", settings, files, sha256=checksums(files), stand_in=False, seed=0)
     train, test = (set(part[:, 0, 0].tolist()) for part in (data.train_images, data.test_images))
     assert not train & test
     assert train | test == set(range(30))
@@ -188,7 +191,7 @@ def test_equal_images_of_a_pool_are_kept_once_and_none_is_in_both_parts(idx_file
     assert (data.train_labels == data.train_images[:, 0, 0] % 10).all()
     with pytest.raises(ValueError, match="must be positive and add up to the 30 records"):
         settings |= {"n_train": 30}
-        prepare("d", settings, files, sha256=checksums(files), stand_in=False, seed=0)
+        prepare_dataset("d", settings, files, sha256=checksums(files), stand_in=False, seed=0)
 
 
 def test_the_first_of_equal_images_is_found():
@@ -200,12 +203,12 @@ def test_the_first_of_equal_images_is_found():
 def test_prepare_refuses_splits_that_do_not_add_up(n_train, n_test):
     settings = {"format": "digits_parity", "n_train": n_train, "n_test": n_test}
     with pytest.raises(ValueError, match=f"n_train = {n_train}, n_test = {n_test}: must be"):
-        prepare("digits", settings, {}, sha256={}, stand_in=True, seed=0)
+        prepare_dataset("digits", settings, {}, sha256={}, stand_in=True, seed=0)
 
 
 def test_prepare_refuses_an_unknown_format():
     with pytest.raises(ValueError, match="format = 'csv': must be one of idx, idx_pool, "):
-        prepare("digits", {"format": "csv"}, {}, sha256={}, stand_in=True, seed=0)
+        prepare_dataset("digits", {"format": "csv"}, {}, sha256={}, stand_in=True, seed=0)
 
 
 def test_every_format_of_the_schema_has_a_reader(root):
@@ -215,7 +218,7 @@ def test_every_format_of_the_schema_has_a_reader(root):
     for name, form in FORMATS.items():
         module, _, function = form.reader.rpartition(".")
         assert callable(getattr(importlib.import_module(f"private_ensembles.{module}"), function))
-        assert f"{name}: {form.says}." in asked["description"]
+        assert f"{name}: {form.description}." in asked["description"]
 
 
 def test_preparing_data_needs_neither_torch_nor_pandas():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.training.data.tabular import LabelledRecords, data_bounds, min_max_scaled
+from private_ensembles.training.data.tabular import LabelledRecords, data_bounds, scale_min_max
 
 
 def small(**changes):
@@ -42,19 +42,19 @@ def test_records_that_break_the_promises_are_refused(changes, message):
 
 def test_public_bounds_clip_what_lies_beyond():
     data = small()
-    scaled = min_max_scaled(data.test_features, data.lower, data.upper)
+    scaled = scale_min_max(data.test_features, data.lower, data.upper)
     assert scaled.tolist() == [[1, 1]]
-    assert min_max_scaled(data.train_features, data.lower, data.upper).tolist() == [
+    assert scale_min_max(data.train_features, data.lower, data.upper).tolist() == [
         [0.125, 0],
         [0.625, 1],
         [0.375, 1],
     ]
-    assert min_max_scaled(-data.test_features, data.lower, data.upper).tolist() == [[0, 0]]
+    assert scale_min_max(-data.test_features, data.lower, data.upper).tolist() == [[0, 0]]
 
 
 def test_data_bounds_reach_zero_and_one_and_constant_features_become_zero():
     features = np.array([[1, 7], [5, 7], [3, 7]], np.float32)
-    scaled = min_max_scaled(features, *data_bounds(features))
+    scaled = scale_min_max(features, *data_bounds(features))
     assert scaled.dtype == np.float32
     assert scaled.tolist() == [[0, 0], [1, 0], [0.5, 0]]
 
@@ -64,8 +64,8 @@ def test_bounds_that_fit_no_feature_are_refused():
     with pytest.raises(ValueError, match="must have a record"):
         data_bounds(features[:0])
     with pytest.raises(ValueError, match=r"must be \(N, d\)"):
-        min_max_scaled(features, np.zeros(3), np.ones(3))
+        scale_min_max(features, np.zeros(3), np.ones(3))
     with pytest.raises(ValueError, match="lower must be at most upper"):
-        min_max_scaled(features, np.ones(2), np.zeros(2))
+        scale_min_max(features, np.ones(2), np.zeros(2))
     with pytest.raises(ValueError, match="lower must be at most upper"):
-        min_max_scaled(features, np.full(2, np.nan), np.zeros(2))
+        scale_min_max(features, np.full(2, np.nan), np.zeros(2))

@@ -5,12 +5,12 @@ import pytest
 import torch
 from torch.nn.functional import conv2d, leaky_relu, max_pool2d
 
-from private_ensembles.training.student import images as student_images
-from private_ensembles.training.student.images import (
-    channels_first,
+from private_ensembles.training.student import network as student_images
+from private_ensembles.training.student.network import (
     distort,
     network_scores,
     student_cnn,
+    to_channels_first,
     train_network,
 )
 from private_ensembles.training.student.training import Conditions, Training
@@ -30,18 +30,18 @@ def train(**more):
 
 def test_channels_come_first():
     grey, colour = POOL, np.repeat(POOL[..., None], 3, axis=3)
-    assert channels_first(grey).shape == (24, 1, 8, 8)
-    assert np.array_equal(channels_first(colour)[:, 2], POOL)
+    assert to_channels_first(grey).shape == (24, 1, 8, 8)
+    assert np.array_equal(to_channels_first(colour)[:, 2], POOL)
     for wrong in (POOL.astype(float), POOL[0], POOL[:0]):
         with pytest.raises(ValueError, match="images: "):
-            channels_first(wrong)
+            to_channels_first(wrong)
 
 
 def test_scores_are_probabilities_whatever_the_batch(monkeypatch):
     model = student_cnn((1, 8, 8), 3, widths=(4, 4, 4)).eval()
     whole = network_scores(model, POOL, 16)
     np.testing.assert_allclose(whole.sum(axis=1), 1, atol=1e-12)
-    monkeypatch.setattr("private_ensembles.training.student.images._EVALUATION_BATCH", 5)
+    monkeypatch.setattr("private_ensembles.training.student.network._EVALUATION_BATCH", 5)
     np.testing.assert_allclose(network_scores(model, POOL, 16), whole, atol=1e-6)
 
 

@@ -29,7 +29,7 @@ def test_student_learns_from_a_few_labels_and_the_pool():
     parameters = {"epochs": 25, "unlabelled_batch_size": 32, "learning_rate": 0.003}
     student = train(released(0.15), parameters=parameters)
     assert student.accuracy(UNSEEN, UNSEEN_LABELS) > 0.9
-    assert student.correct(UNSEEN, UNSEEN_LABELS) == round(
+    assert student.count_correct(UNSEEN, UNSEEN_LABELS) == round(
         student.accuracy(UNSEEN, UNSEEN_LABELS) * len(UNSEEN)
     )
     scores = student.scores(UNSEEN)
@@ -185,7 +185,7 @@ def test_memory_that_does_not_suffice_is_said_in_one_line(monkeypatch):
     def starve(*arguments, **keywords):
         raise torch.OutOfMemoryError("CUDA out of memory.\nmore")
 
-    monkeypatch.setattr("private_ensembles.training.student.images.cross_entropy", starve)
+    monkeypatch.setattr("private_ensembles.training.student.network.cross_entropy", starve)
     with pytest.raises(ValueError, match="student: out of memory on cpu; use smaller batches"):
         train()
 

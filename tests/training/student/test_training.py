@@ -6,7 +6,7 @@ from private_ensembles.training.student.training import Training
 
 
 def test_parameters_of_the_configuration_replace_defaults():
-    training = Training.of({"epochs": 3, "widths": [2, 3, 4]})
+    training = Training.from_parameters({"epochs": 3, "widths": [2, 3, 4]})
     assert (training.epochs, training.widths) == (3, (2, 3, 4))
     assert training.batch_size == Training().batch_size
 
@@ -24,4 +24,4 @@ def test_parameters_of_the_configuration_replace_defaults():
 )
 def test_what_is_out_of_range_is_named(parameters, message):
     with pytest.raises(ValueError, match=message):
-        Training.of(parameters)
+        Training.from_parameters(parameters)

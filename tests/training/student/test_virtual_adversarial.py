@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import kl_div, log_softmax
 
-from private_ensembles.training.student.images import student_cnn
+from private_ensembles.training.student.network import student_cnn
 from private_ensembles.training.student.virtual_adversarial import (
-    divergence,
+    adversarial_perturbation,
     entropy,
-    perturbation,
-    unit,
+    kl_divergence,
+    normalise_rows,
     virtual_adversarial_loss,
 )
 
@@ -33,7 +33,7 @@ def setting(seed=0, n=32):
 @given(st.integers(0, 2**32), st.floats(0.01, 10))
 def test_perturbation_has_the_stated_norm(seed, radius):
     model, images, log_p = setting(seed)
-    r = perturbation(model, images, log_p, generator(seed), radius=radius, probe=0.01)
+    r = adversarial_perturbation(model, images, log_p, generator(seed), radius=radius, probe=0.01)
     assert r.shape == images.shape
     torch.testing.assert_close(
         r.flatten(1).norm(dim=1), torch.full((32,), radius), rtol=1e-5, atol=0
@@ -45,14 +45,14 @@ def test_perturbation_has_the_stated_norm(seed, radius):
 def test_perturbation_moves_predictions_more_than_chance_does(seed):
     model, images, log_p = setting(seed, n=200)
     radius = 0.5
-    r = perturbation(model, images, log_p, generator(seed), radius=radius, probe=0.01)
+    r = adversarial_perturbation(model, images, log_p, generator(seed), radius=radius, probe=0.01)
 
     def moved(step):
-        return divergence(log_p, log_softmax(model(images + step), dim=1)).detach()
+        return kl_divergence(log_p, log_softmax(model(images + step), dim=1)).detach()
 
     chance = torch.stack(
         [
-            moved(radius * unit(torch.randn(images.shape, generator=generator(100 + i))))
+            moved(radius * normalise_rows(torch.randn(images.shape, generator=generator(100 + i))))
             for i in range(20)
         ]
     )
@@ -66,7 +66,7 @@ def test_a_model_that_never_moves_leaves_the_random_direction():
     model = nn.Sequential(nn.Flatten(1), nn.Linear(64, 3))
     model[1].weight.data.zero_()
     log_p = log_softmax(model(images), dim=1)
-    r = perturbation(model, images, log_p.detach(), generator(), radius=2.0, probe=0.01)
+    r = adversarial_perturbation(model, images, log_p.detach(), generator(), radius=2.0, probe=0.01)
     torch.testing.assert_close(r.flatten(1).norm(dim=1), torch.full((4,), 2.0))
 
 
@@ -77,9 +77,9 @@ def test_gradients_flow_through_the_perturbed_prediction_only():
     assert all(parameter.grad is None for parameter in model.parameters())
     loss.backward()
     seen = [parameter.grad.clone() for parameter in model.parameters()]
-    r = perturbation(model, images, log_p.detach(), generator(), radius=1.0, probe=0.01)
+    r = adversarial_perturbation(model, images, log_p.detach(), generator(), radius=1.0, probe=0.01)
     model.zero_grad()
-    divergence(log_p.detach(), log_softmax(model(images + r), dim=1)).mean().backward()
+    kl_divergence(log_p.detach(), log_softmax(model(images + r), dim=1)).mean().backward()
     for mine, parameter in zip(seen, model.parameters(), strict=True):
         torch.testing.assert_close(mine, parameter.grad)
 
@@ -88,6 +88,6 @@ def test_divergence_and_entropy_are_pytorchs():
     logits = torch.randn((2, 50, 7), generator=generator(), dtype=torch.float64)
     log_p, log_q = log_softmax(logits, dim=2)
     expected = kl_div(log_q, log_p, log_target=True, reduction="none").sum(dim=1)
-    torch.testing.assert_close(divergence(log_p, log_q), expected)
+    torch.testing.assert_close(kl_divergence(log_p, log_q), expected)
     expected = torch.distributions.Categorical(logits=log_p).entropy()
     torch.testing.assert_close(entropy(log_p), expected)

@@ -15,7 +15,7 @@ from private_ensembles.training.teachers.accounting import (
     epsilon_rdp,
     teacher_costs,
 )
-from private_ensembles.training.teachers.sampled_gaussian import epsilon_of_steps
+from private_ensembles.training.teachers.sampled_gaussian import composed_epsilon
 from private_ensembles.training.teachers.training import CLIPPED_NORM, poisson_schedule
 
 TRAINING = {"noise_multiplier": 12, "batch_size": 32, "epochs": 5}
@@ -81,9 +81,9 @@ def test_unsampled_single_step_is_the_gaussian_mechanism():
 def test_all_but_the_papers_accountant_allow_for_norms_that_rounding_leaves_above_one():
     setting = (1 / 32, 160, 1e-4)
     for adjacency in ADJACENCIES:
-        longer = epsilon_of_steps(12 / CLIPPED_NORM, *setting, adjacency)
+        longer = composed_epsilon(12 / CLIPPED_NORM, *setting, adjacency)
         assert epsilon_pld(12, *setting, adjacency) >= longer
-        assert epsilon_of_steps(12, *setting, adjacency) < longer
+        assert composed_epsilon(12, *setting, adjacency) < longer
     assert epsilon_rdp(12, *setting) > epsilon_rdp(12 * CLIPPED_NORM * (1 + 1e-12), *setting)
 
 

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from private_ensembles.training.teachers.boosted_trees import fit, in_order, scores, shard_votes
+from private_ensembles.training.teachers.boosted_trees import (
+    cast_shard_votes,
+    fit,
+    scores,
+    sort_for_prediction,
+)
 
 SETTINGS = {"rounds": 20, "learning_rate": 0.1, "leaves": 7, "records_per_leaf": 5}
 
@@ -26,13 +31,15 @@ def test_votes_are_those_of_a_model_for_each_shard_and_repeat(records):
     features, labels = records
     shards = np.random.default_rng(1).permutation(300).reshape(3, 100)
     done = []
-    votes = shard_votes(features, labels, shards, features, SETTINGS, done.append)
+    votes = cast_shard_votes(features, labels, shards, features, SETTINGS, done.append)
     assert done == [1, 2, 3]
     assert votes.dtype == np.uint8
     alone = scores(fit(features[shards[1]], labels[shards[1]], SETTINGS), features) > 0.5
     np.testing.assert_array_equal(votes[1], alone)
-    np.testing.assert_array_equal(votes, shard_votes(features, labels, shards, features, SETTINGS))
-    backwards = shard_votes(features, labels, shards, features[::-1], SETTINGS)
+    np.testing.assert_array_equal(
+        votes, cast_shard_votes(features, labels, shards, features, SETTINGS)
+    )
+    backwards = cast_shard_votes(features, labels, shards, features[::-1], SETTINGS)
     np.testing.assert_array_equal(votes, backwards[:, ::-1])
 
 
@@ -40,7 +47,7 @@ def test_scores_are_lightgbms_of_dense_records_in_any_order(records):
     features, labels = records
     features = np.where(features < 0.4, 0, features)
     model = fit(features[:200], labels[:200], SETTINGS)
-    queries, order = in_order(features)
+    queries, order = sort_for_prediction(features)
     assert queries.nnz < features.size
     assert (np.diff(order) != 1).any()
     dense = model.predict(np.asarray(features, np.float32))
@@ -53,7 +60,7 @@ def test_scores_are_lightgbms_of_dense_records_in_any_order(records):
 def test_a_shard_with_one_label_votes_for_it(records):
     features, labels = records
     shards = np.stack([np.flatnonzero(labels == c)[:30] for c in (0, 1)])
-    votes = shard_votes(features, labels, shards, features, SETTINGS)
+    votes = cast_shard_votes(features, labels, shards, features, SETTINGS)
     assert votes.mean(axis=1).tolist() == [0, 1]
 
 

@@ -9,11 +9,11 @@ import torch
 from private_ensembles.training.teachers import device
 from private_ensembles.training.teachers.device import (
     CACHE_BYTES,
-    channels_last,
     choose_device,
     is_out_of_memory,
     pass_bytes,
-    scaled,
+    scale_pixels,
+    to_channels_last,
 )
 
 
@@ -35,7 +35,7 @@ def test_products_are_in_full_single_precision():
 
 
 def test_pixels_are_scaled_to_the_unit_interval():
-    tensor = scaled(torch.tensor([[[0, 16]]], dtype=torch.uint8), 16)
+    tensor = scale_pixels(torch.tensor([[[0, 16]]], dtype=torch.uint8), 16)
     assert tensor.shape == (1, 1, 1, 2)
     assert tensor.flatten().tolist() == [0.0, 1.0]
 
@@ -43,7 +43,7 @@ def test_pixels_are_scaled_to_the_unit_interval():
 def test_colour_comes_first_and_contiguous():
     # Opacus computes wrong gradients of convolutions otherwise (test_stacked.py would show it).
     images = np.arange(2 * 3 * 4 * 3, dtype=np.uint8).reshape(2, 3, 4, 3)
-    tensor = scaled(torch.from_numpy(images), 255, dtype=torch.float64)
+    tensor = scale_pixels(torch.from_numpy(images), 255, dtype=torch.float64)
     assert tensor.is_contiguous()
     assert tensor.dtype == torch.float64
     assert np.array_equal(tensor.numpy(), images.transpose(0, 3, 1, 2) / 255)
@@ -53,7 +53,7 @@ def test_colour_comes_first_and_contiguous():
 def test_channels_last_is_the_same_tensor_and_convolutions_keep_to_it(shape):
     images = torch.rand(shape, generator=torch.Generator().manual_seed(0))
     for given in (images, images.to(memory_format=torch.channels_last)):
-        moved = channels_last(given)
+        moved = to_channels_last(given)
         assert torch.equal(moved, images)
         assert moved.movedim(1, -1).is_contiguous()
         if len(moved):

@@ -10,16 +10,16 @@ from torch.nn.utils import parameters_to_vector
 
 from private_ensembles.training.teachers import dpsgd
 from private_ensembles.training.teachers.accounting import epsilon_pld
-from private_ensembles.training.teachers.device import scaled
+from private_ensembles.training.teachers.device import scale_pixels
 from private_ensembles.training.teachers.dpsgd import (
-    poisson_batch,
+    draw_poisson_batch,
     train_private_ensemble,
     train_private_teacher,
 )
 from private_ensembles.training.teachers.models import MODELS, build_model
 from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import SeededTensors
-from private_ensembles.training.teachers.stacked import Gradients
+from private_ensembles.training.teachers.stacked import StackedGradients
 from private_ensembles.training.teachers.training import PrivateTraining, poisson_schedule
 
 SETTINGS = {
@@ -131,7 +131,7 @@ def test_batches_draw_every_record_independently_at_the_sample_rate():
     draws, n, rate = 4000, 50, 1 / 16
     drawn = torch.zeros(draws, n)
     for row in drawn:
-        row[poisson_batch(n, rate, source)] = 1
+        row[draw_poisson_batch(n, rate, source)] = 1
     deviation = (rate * (1 - rate) / draws) ** 0.5
     assert (drawn.mean(0) - rate).abs().max() < 5 * deviation
     sizes = drawn.sum(1)
@@ -141,8 +141,8 @@ def test_batches_draw_every_record_independently_at_the_sample_rate():
 
 
 def test_what_is_a_multiple_of_16_is_drawn_with_what_comes_before():
-    assert dpsgd.drawn_at_once([400, 16, 12800, 32, 5120, 10]) == [18368, 10]
-    assert dpsgd.drawn_at_once([10, 16, 16, 2, 32]) == [10, 32, 2, 32]
+    assert dpsgd.merge_draw_sizes([400, 16, 12800, 32, 5120, 10]) == [18368, 10]
+    assert dpsgd.merge_draw_sizes([10, 16, 16, 2, 32]) == [10, 32, 2, 32]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -189,7 +189,7 @@ def train_together(models, images, labels, shards, **changes):
 def way(request, monkeypatch):
     """Gradients as on a CPU, and as on a GPU."""
     if request.param == "all together":
-        monkeypatch.setattr(dpsgd, "LayerwiseGradients", Gradients)
+        monkeypatch.setattr(dpsgd, "LayerwiseGradients", StackedGradients)
 
 
 @pytest.mark.usefixtures("way")
@@ -206,7 +206,7 @@ def test_teachers_are_those_that_opacus_trains_one_by_one(name, shape, shard_siz
     for i, shard in enumerate(shards):
         alone = train_private_teacher(
             build_model(name, shape, 3, i),
-            scaled(images[shard], 255),
+            scale_pixels(images[shard], 255),
             labels[shard],
             PrivateTraining(**SETTINGS | how),
             sampling=SeededTensors(10 + i),
@@ -224,8 +224,8 @@ def test_the_accountant_sees_the_sampling_that_was_done(monkeypatch):
         calls.append((n_records, sample_rate))
         return draw(n_records, sample_rate, source)
 
-    draw = dpsgd.poisson_batch
-    monkeypatch.setattr(dpsgd, "poisson_batch", recorded)
+    draw = dpsgd.draw_poisson_batch
+    monkeypatch.setattr(dpsgd, "draw_poisson_batch", recorded)
     models, images, labels, shards = problem(lengths=(10, 10, 10))
     train_together(models, images, labels, shards)
     plan = poisson_schedule(10, SETTINGS["batch_size"], SETTINGS["epochs"])
@@ -255,7 +255,7 @@ def test_diverging_training_is_refused():
 
 def test_all_work_happens_on_the_device_of_the_images(monkeypatch):
     # No GPU here; on a device without data, a tensor left on the CPU fails as it would on a GPU.
-    monkeypatch.setattr(dpsgd, "finite_states", lambda rows, model: rows)
+    monkeypatch.setattr(dpsgd, "require_finite_states", lambda rows, model: rows)
     models, images, labels, shards = problem("darrm_cnn")
     rows = train_together(models, images.to("meta"), labels.to("meta"), shards)
     assert rows.device.type == "meta"

@@ -93,7 +93,7 @@ class Fragile(Checkpoint):
     """A checkpoint written at every chance, after some of which the process is killed."""
 
     def __init__(self, path, saves, identity="this", **more):
-        super().__init__(path, identity, every=0, **more)
+        super().__init__(path, identity, min_interval=0, **more)
         self.left = saves
 
     def save(self, **content):

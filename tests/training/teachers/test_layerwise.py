@@ -9,7 +9,7 @@ from torch import nn
 
 from private_ensembles.training.teachers.layerwise import LayerwiseGradients
 from private_ensembles.training.teachers.models import MODELS, build_model
-from private_ensembles.training.teachers.stacked import stack
+from private_ensembles.training.teachers.stacked import stack_parameters
 
 
 @pytest.mark.parametrize("name", ["darrm_cnn", "mnist_cnn", "svhn_cnn"])
@@ -25,7 +25,7 @@ def test_no_bit_depends_on_the_number_of_threads(name):
         for threads in (1, 2, 3):
             torch.set_num_threads(threads)
             way = LayerwiseGradients(models[0], images, labels, pixel_max=255, max_grad_norm=0.7)
-            found.append(way(stack(models), batches))
+            found.append(way(stack_parameters(models), batches))
     finally:
         torch.set_num_threads(before)
     assert torch.equal(found[0], found[1])

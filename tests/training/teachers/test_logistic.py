@@ -36,9 +36,9 @@ def test_every_coefficient_is_within_its_proven_distance_of_the_optimum(n_shards
     features, labels = _records()
     shards = permutation_shards(len(labels), n_shards, np.random.default_rng(1))
     teachers = fit_shards(features, labels, shards, features, C=C, tolerance=1e-4)
-    assert (teachers.distance <= 1e-4).all()
+    assert (teachers.distance_bound <= 1e-4).all()
     for shard, w, b, distance in zip(
-        shards, teachers.coefficients, teachers.intercepts, teachers.distance, strict=True
+        shards, teachers.coefficients, teachers.intercepts, teachers.distance_bound, strict=True
     ):
         optimum = _newton(features[shard], labels[shard], C)
         assert np.linalg.norm(w - optimum[:-1]) <= distance + 1e-12
@@ -98,7 +98,7 @@ def test_a_shard_with_one_label_has_a_constant_teacher():
     assert votes[0].all()
     assert not votes[1].any()
     assert 0 < votes[2].mean() < 1
-    assert teachers.distance[:2].tolist() == [0, 0]
+    assert teachers.distance_bound[:2].tolist() == [0, 0]
     only = fit_shards(features, labels, ones[None], features)
     assert predict(only, features).all()
 

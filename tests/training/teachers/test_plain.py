@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from private_ensembles.training.teachers import plain
-from private_ensembles.training.teachers.device import scaled
+from private_ensembles.training.teachers.device import scale_pixels
 from private_ensembles.training.teachers.models import build_model
 from private_ensembles.training.teachers.plain import train_plain_ensemble, train_plain_teacher
 from private_ensembles.training.teachers.sharded_records import ShardedRecords
@@ -90,7 +90,7 @@ def test_the_order_of_weights_in_memory_changes_no_bit(name, shape):
             return self
 
     def state(model):
-        return train(model, scaled(pixels, 255), labels, learning_rate=0.05, momentum=0.9)
+        return train(model, scale_pixels(pixels, 255), labels, learning_rate=0.05, momentum=0.9)
 
     taught = state(build_model(name, shape, 2))
     contiguous = state(AsItIs(build_model(name, shape, 2)))
@@ -158,7 +158,7 @@ def test_teachers_are_those_that_are_trained_one_by_one(name, momentum, schedule
     for i, shard in enumerate(shards):
         alone = train_plain_teacher(
             build_model(name, (8, 8), 3, i),
-            scaled(images[shard], 255),
+            scale_pixels(images[shard], 255),
             labels[shard],
             PlainTraining(batch_size=4, epochs=3, learning_rate=0.05, **how),
             sampling=SeededTensors(7 + i),
@@ -170,7 +170,7 @@ def test_teachers_are_those_that_are_trained_one_by_one(name, momentum, schedule
 
 def test_all_work_happens_on_the_device_of_the_images(monkeypatch):
     # No GPU here; on a device without data, a tensor left on the CPU fails as it would on a GPU.
-    monkeypatch.setattr(plain, "finite_states", lambda rows, model: rows)
+    monkeypatch.setattr(plain, "require_finite_states", lambda rows, model: rows)
     models, images, labels, shards = problem("darrm_cnn")
     rows = train_together(models, images.to("meta"), labels.to("meta"), shards, momentum=0.9)
     assert rows.device.type == "meta"

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.training.teachers.sampled_gaussian import epsilon_of_steps, step_curves
+from private_ensembles.training.teachers.sampled_gaussian import (
+    composed_epsilon,
+    step_hockey_stick_divergences,
+)
 
 PAIRS = {
     "removed": (lambda q: {0: 1 - q, 1: q}, lambda q: {0: mpf(1)}),
@@ -44,8 +47,14 @@ def exact_delta(pair, noise, rate, epsilon):
 
 @pytest.mark.parametrize(("noise", "rate"), [(12.0, 1 / 32), (1.0, 0.01), (0.7, 1.0), (40.0, 0.5)])
 def test_one_step_is_within_what_is_granted(noise, rate):
-    curves = dict(zip(("removed", "added"), step_curves(noise, rate, "add_remove"), strict=True))
-    curves["replaced"] = step_curves(noise, rate, "replace_one")[0]
+    curves = dict(
+        zip(
+            ("removed", "added"),
+            step_hockey_stick_divergences(noise, rate, "add_remove"),
+            strict=True,
+        )
+    )
+    curves["replaced"] = step_hockey_stick_divergences(noise, rate, "replace_one")[0]
     for pair, curve in curves.items():
         for epsilon in (-1.5, -0.02, -1e-3, 0.0, 1e-4, 0.003, 0.02, 0.7, 3.0):
             exact = max(exact_delta(pair, noise, rate, epsilon), mpf(0))
@@ -70,13 +79,13 @@ def test_many_steps_agree_with_dp_accounting(noise, rate, steps, adjacency):
         sampling_prob=rate,
         neighboring_relation=relation[adjacency],
     ).self_compose(steps)
-    ours = epsilon_of_steps(noise, rate, steps, 1e-5, adjacency)
+    ours = composed_epsilon(noise, rate, steps, 1e-5, adjacency)
     assert ours == pytest.approx(theirs.get_epsilon_for_delta(1e-5), rel=1e-4)
 
 
 @pytest.mark.parametrize(("adjacency", "moved"), [("add_remove", 1), ("replace_one", 2)])
 def test_without_sampling_many_steps_are_one_gaussian(adjacency, moved):
-    found = epsilon_of_steps(30.0, 1.0, 100, 1e-6, adjacency)
+    found = composed_epsilon(30.0, 1.0, 100, 1e-6, adjacency)
     with mpmath.workdps(40):
 
         def delta(epsilon):
@@ -89,5 +98,5 @@ def test_without_sampling_many_steps_are_one_gaussian(adjacency, moved):
 
 
 def test_almost_no_noise_is_no_privacy():
-    assert epsilon_of_steps(0.04, 0.1, 5, 1e-5, "add_remove") == math.inf
-    assert epsilon_of_steps(0.06, 0.1, 1, 1e-5, "add_remove") > 10
+    assert composed_epsilon(0.04, 0.1, 5, 1e-5, "add_remove") == math.inf
+    assert composed_epsilon(0.06, 0.1, 1, 1e-5, "add_remove") > 10

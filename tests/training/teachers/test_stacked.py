@@ -10,10 +10,15 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from private_ensembles.training.teachers import stacked
-from private_ensembles.training.teachers.device import scaled
+from private_ensembles.training.teachers.device import scale_pixels
 from private_ensembles.training.teachers.layerwise import LayerwiseGradients
 from private_ensembles.training.teachers.models import MODELS, build_model
-from private_ensembles.training.teachers.stacked import Gradients, cut, finite_states, stack
+from private_ensembles.training.teachers.stacked import (
+    StackedGradients,
+    cut_batches,
+    require_finite_states,
+    stack_parameters,
+)
 from private_ensembles.training.teachers.training import CLIPPED_NORM
 
 SHAPES = {"svhn_cnn": (32, 32, 3), "mnist_cnn": (28, 28), "darrm_cnn": (8, 9)}
@@ -38,10 +43,10 @@ def unclipped(name, dtype):
     return sums(name, 1e6, dtype)
 
 
-def sums(name, clip, dtype=torch.float32, lengths=LENGTHS, way=Gradients, **how):
+def sums(name, clip, dtype=torch.float32, lengths=LENGTHS, way=StackedGradients, **how):
     models, images, labels, batches = problem(name, lengths, dtype)
     gradients = way(models[0], images, labels, pixel_max=255, max_grad_norm=clip, **how)
-    return gradients(stack(models), batches)
+    return gradients(stack_parameters(models), batches)
 
 
 @functools.cache
@@ -63,7 +68,9 @@ def opacus_sums(name, clip, dtype):
         )
         if len(batch):
             loss = cross_entropy(
-                wrapped(scaled(images[batch], 255, dtype=dtype)), labels[batch], reduction="sum"
+                wrapped(scale_pixels(images[batch], 255, dtype=dtype)),
+                labels[batch],
+                reduction="sum",
             )
             loss.backward()
         else:
@@ -78,7 +85,7 @@ def opacus_sums(name, clip, dtype):
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("clip", [0.1, 1e6])
-@pytest.mark.parametrize("way", [Gradients, LayerwiseGradients])
+@pytest.mark.parametrize("way", [StackedGradients, LayerwiseGradients])
 def test_clipped_sums_are_those_of_opacus(name, clip, way, dtype, tolerance):
     ours, theirs = sums(name, clip, dtype, way=way), opacus_sums(name, clip, dtype)
     scale = theirs.abs().max()
@@ -107,24 +114,24 @@ def test_no_bit_depends_on_the_size_of_a_pass_or_on_the_number_of_threads(name, 
 
 @pytest.mark.parametrize("name", ["mnist_cnn", "linear"])
 @pytest.mark.parametrize(
-    ("way", "clip"), [(Gradients, 0.5), (Gradients, None), (LayerwiseGradients, 0.5)]
+    ("way", "clip"), [(StackedGradients, 0.5), (StackedGradients, None), (LayerwiseGradients, 0.5)]
 )
 def test_no_bit_depends_on_the_other_teachers_or_their_order(name, way, clip):
     models, images, labels, batches = problem(name, (9, 3, 6))
     gradients = way(models[0], images, labels, pixel_max=255, max_grad_norm=clip)
-    whole = gradients(stack(models), batches)
+    whole = gradients(stack_parameters(models), batches)
     for order in ([2, 1, 0], [1], [0, 2]):
-        some = gradients(stack([models[i] for i in order]), [batches[i] for i in order])
+        some = gradients(stack_parameters([models[i] for i in order]), [batches[i] for i in order])
         assert torch.equal(some, whole[order])
 
 
 def test_batches_are_cut_into_pieces_and_nothing_is_lost_or_added():
     batches = [torch.arange(n) + 100 * i for i, n in enumerate([0, 9, 4, 1, 0])]
-    owners, lengths, records = cut(batches, 4)
+    owners, lengths, records = cut_batches(batches, 4)
     assert owners.tolist() == [1, 1, 1, 2, 3]
     assert lengths.tolist() == [4, 4, 1, 4, 1]
     assert torch.equal(records, torch.cat(batches))
-    assert [len(part) for part in cut([torch.arange(0), torch.arange(0)], 4)] == [0, 0, 0]
+    assert [len(part) for part in cut_batches([torch.arange(0), torch.arange(0)], 4)] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("clip", [0.5, None])
@@ -139,7 +146,7 @@ class Short:
     """A pass that runs out of memory above so many blocks."""
 
     def __init__(self, monkeypatch, most, error):
-        self.sizes, work = [], Gradients._pass
+        self.sizes, work = [], StackedGradients._pass
 
         def limited(gradients, *given):  # given: the records last
             self.sizes.append(len(given[-1]))
@@ -147,7 +154,7 @@ class Short:
                 raise error
             return work(gradients, *given)
 
-        monkeypatch.setattr(Gradients, "_pass", limited)
+        monkeypatch.setattr(StackedGradients, "_pass", limited)
 
 
 def test_out_of_memory_halves_the_passes_and_changes_no_bit(monkeypatch):
@@ -161,16 +168,16 @@ def test_out_of_memory_halves_the_passes_and_changes_no_bit(monkeypatch):
 
 def test_later_passes_stay_as_small(monkeypatch):
     models, images, labels, batches = problem("mlp", (10, 10, 10, 10))
-    gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=0.5)
+    gradients = StackedGradients(models[0], images, labels, pixel_max=255, max_grad_norm=0.5)
     short = Short(monkeypatch, 20, MemoryError())
     for sizes in ([40, 20, 20], [20, 20]):
-        gradients(stack(models), batches)
+        gradients(stack_parameters(models), batches)
         assert short.sizes == sizes
         short.sizes.clear()
 
 
 def test_what_a_failed_pass_had_allocated_is_gone_before_the_next(monkeypatch, stand_in):
-    work, held, given_back = Gradients._pass, [], []
+    work, held, given_back = StackedGradients._pass, [], []
 
     def full(gradients, *given):
         if len(given[-1]) <= 30:
@@ -179,7 +186,7 @@ def test_what_a_failed_pass_had_allocated_is_gone_before_the_next(monkeypatch, s
         held.append(weakref.ref(mine))
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(Gradients, "_pass", full)
+    monkeypatch.setattr(StackedGradients, "_pass", full)
 
     def empty_cache():
         given_back.append([ref() is None for ref in held])
@@ -210,7 +217,7 @@ def test_a_pass_is_as_large_as_memory_allows(monkeypatch):
     sizes = []
     for room in (1, 1 << 24, 1 << 28):
         monkeypatch.setattr(stacked, "pass_bytes", lambda device, room=room: room)
-        sizes.append(Gradients(models[0], images, labels, pixel_max=255).records)
+        sizes.append(StackedGradients(models[0], images, labels, pixel_max=255).records)
     assert sizes[0] == 1
     assert sizes[2] == pytest.approx(16 * sizes[1], rel=0.2)  # linear in the room
 
@@ -219,9 +226,11 @@ def test_no_tensor_of_a_pass_has_more_numbers_than_32_bits_count(monkeypatch):
     monkeypatch.setattr(stacked, "pass_bytes", lambda device: 1 << 50)
     models, images, labels, _ = problem("darrm_cnn")
     # nor are there more records than make a GPU faster
-    assert Gradients(models[0], images, labels, pixel_max=255).records == stacked.MOST_RECORDS
+    assert (
+        StackedGradients(models[0], images, labels, pixel_max=255).records == stacked.MOST_RECORDS
+    )
     monkeypatch.setattr(stacked, "MOST_RECORDS", 1 << 40)
-    gradients = Gradients(models[0], images, labels, pixel_max=255)
+    gradients = StackedGradients(models[0], images, labels, pixel_max=255)
     # the weights of as many teachers, if each has one record: no image has as many columns
     size = sum(p.numel() for p in models[0].parameters())
     assert gradients.records == (2**31 - 1) // size
@@ -229,22 +238,24 @@ def test_no_tensor_of_a_pass_has_more_numbers_than_32_bits_count(monkeypatch):
 
 def test_rows_are_state_dicts_and_nothing_else_passes():
     models, *_ = problem("darrm_cnn")
-    for state, model in zip(finite_states(stack(models), models[0]), models, strict=True):
+    for state, model in zip(
+        require_finite_states(stack_parameters(models), models[0]), models, strict=True
+    ):
         wanted = model.state_dict()
         assert list(state) == list(wanted)
         assert all(torch.equal(state[name], wanted[name]) for name in wanted)
         # saved alone, without the matrix
         assert all(t.untyped_storage().nbytes() == t.numel() * 4 for t in state.values())
-    rows = stack(models)
+    rows = stack_parameters(models)
     rows[1, -1] = float("inf")
     with pytest.raises(ValueError, match=r"training diverged: 7\.bias is not finite"):
-        finite_states(rows, models[0])
+        require_finite_states(rows, models[0])
     normalised = torch.nn.Sequential(torch.nn.BatchNorm1d(3))
     with pytest.raises(ValueError, match="model has buffers"):
-        stack([normalised])
+        stack_parameters([normalised])
 
 
-@pytest.mark.parametrize("way", [Gradients, LayerwiseGradients])
+@pytest.mark.parametrize("way", [StackedGradients, LayerwiseGradients])
 def test_no_clipped_gradient_is_longer_than_the_accountants_take_it_to_be(way):
     """Where all pixels are alike, rounding errors are all of one sign."""
     images = torch.full((40, 160, 160), 255, dtype=torch.uint8)
@@ -255,7 +266,7 @@ def test_no_clipped_gradient_is_longer_than_the_accountants_take_it_to_be(way):
             for parameter in model.parameters():
                 parameter *= 0.01 * scale
     gradients = way(models[0], images, labels, pixel_max=255, max_grad_norm=1.0)
-    sums = gradients(stack(models), [torch.tensor([i]) for i in range(40)])
+    sums = gradients(stack_parameters(models), [torch.tensor([i]) for i in range(40)])
     longest = float(sums.double().norm(dim=1).max())
     assert 0.999 < longest < 1 + 1e-6 < CLIPPED_NORM
 
@@ -272,7 +283,7 @@ def many(way, device, name="darrm_cnn", clip=0.5, dtype=torch.float32, **how):
     batches = [torch.randperm(500, generator=source)[:64] for _ in models]
     given = models[0], images.to(device), labels.to(device)
     gradients = way(*given, pixel_max=255, max_grad_norm=clip, **how)
-    return gradients(stack(models, device), batches), gradients
+    return gradients(stack_parameters(models, device), batches), gradients
 
 
 @GPU
@@ -280,12 +291,12 @@ def many(way, device, name="darrm_cnn", clip=0.5, dtype=torch.float32, **how):
 def test_a_gpu_computes_the_sums_of_a_cpu_and_clips_as_well(name):
     on_cpu, on_gpu = (
         many(way, device, name, dtype=torch.float64)[0].cpu()
-        for way, device in ((LayerwiseGradients, "cpu"), (Gradients, "cuda"))
+        for way, device in ((LayerwiseGradients, "cpu"), (StackedGradients, "cuda"))
     )
     assert (on_cpu - on_gpu).abs().max() <= 1e-12 * on_cpu.abs().max()
     # In single precision, on a CPU too, a few of millions of squares in which a maximum is looked
     # for have two as good as equal: a record's gradient, of norm 0.5 at most, is another then.
-    single = many(Gradients, "cuda", name)[0].cpu().double()
+    single = many(StackedGradients, "cuda", name)[0].cpu().double()
     errors = (on_cpu - single).norm(dim=1)
     assert (errors < 1e-5).sum() >= 50
     assert errors.max() < 0.02
@@ -300,19 +311,19 @@ def test_a_pass_on_a_gpu_takes_no_more_than_it_may(monkeypatch):
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
             before = torch.cuda.memory_allocated()
-            _, gradients = many(Gradients, "cuda", clip=clip)
+            _, gradients = many(StackedGradients, "cuda", clip=clip)
             assert gradients.records < 60 * 64  # several passes
             assert room / 4 < torch.cuda.max_memory_allocated() - before < room
 
 
 @GPU
 def test_a_gpu_out_of_memory_goes_on_with_smaller_passes():
-    whole, first = many(Gradients, "cuda", records=10**6)
+    whole, first = many(StackedGradients, "cuda", records=10**6)
     torch.cuda.empty_cache()
     total = torch.cuda.mem_get_info()[1]
     torch.cuda.set_per_process_memory_fraction((1 << 30) / total)
     try:
-        halved, gradients = many(Gradients, "cuda", records=10**6)
+        halved, gradients = many(StackedGradients, "cuda", records=10**6)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
     assert first.records == 10**6
@@ -322,7 +333,7 @@ def test_a_gpu_out_of_memory_goes_on_with_smaller_passes():
 
 @GPU
 def test_nothing_waits_for_a_gpu():
-    _, gradients = many(Gradients, "cuda")
+    _, gradients = many(StackedGradients, "cuda")
     size = sum(p.numel() for p in gradients.model.parameters())
     parameters = torch.zeros(60, size, device="cuda")
     batches = [torch.arange(5)] * 60

@@ -7,8 +7,8 @@ import pytest
 from private_ensembles.training.teachers.training import (
     PlainTraining,
     PrivateTraining,
+    build_training,
     poisson_schedule,
-    training_of,
 )
 
 PLAIN = {"batch_size": 8, "epochs": 2, "learning_rate": 0.1}
@@ -41,7 +41,7 @@ def test_impossible_trainings_are_refused(kind, change, message):
     if name not in (PrivateTraining if kind == "private" else PlainTraining).__dataclass_fields__:
         message = f"{kind} teachers: unknown parameter {name}: must be one of batch_size, epochs"
     with pytest.raises(ValueError, match=message):
-        training_of(kind, parameters)
+        build_training(kind, parameters)
 
 
 def test_the_public_size_decides_about_steps_where_there_is_one():

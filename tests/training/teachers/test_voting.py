@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from private_ensembles.base.progress import Meter
-from private_ensembles.training.teachers.device import scaled
+from private_ensembles.training.teachers.device import scale_pixels
 from private_ensembles.training.teachers.models import build_model
 from private_ensembles.training.teachers.voting import cast_votes
 
@@ -19,7 +19,7 @@ def teachers():
 def test_votes_are_the_largest_logits_one_column_per_teacher():
     ensemble = teachers()
     votes = cast_votes(ensemble, IMAGES, model="linear", pixel_max=16, n_classes=2, batch_size=7)
-    inputs = scaled(torch.from_numpy(IMAGES), 16).flatten(1)
+    inputs = scale_pixels(torch.from_numpy(IMAGES), 16).flatten(1)
     assert votes.dtype == np.uint8
     for i, teacher in enumerate(ensemble):
         logits = inputs @ teacher["1.weight"].T + teacher["1.bias"]

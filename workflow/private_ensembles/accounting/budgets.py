@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.composition import (
     Composition,
-    general,
-    optimal_homogeneous,
-    replace_one,
-    simple,
-    spare_delta,
+    delta_slack,
+    general_composition,
+    optimal_composition,
+    replace_one_from_add_remove,
+    simple_composition,
 )
-from private_ensembles.accounting.loss_distribution import compose, mirrored_deltas
+from private_ensembles.accounting.privacy_loss_distribution import compose, mirrored_deltas
 from private_ensembles.base import checks
 
 _INTERVAL = 1e-3
@@ -39,8 +39,12 @@ def majority_cost(epsilon: float, Delta: float, adjacency: str) -> Composition:
     >>> round(cost.epsilon, 4), round(cost.delta, 6)
     (0.1784, 0.000209)
     """
-    checks.one_of(("add_remove", "replace_one"), adjacency=adjacency)
-    return simple(epsilon, Delta, 1) if adjacency == "add_remove" else replace_one(epsilon, Delta)
+    checks.check_choice(("add_remove", "replace_one"), adjacency=adjacency)
+    return (
+        simple_composition(epsilon, Delta, 1)
+        if adjacency == "add_remove"
+        else replace_one_from_add_remove(epsilon, Delta)
+    )
 
 
 def pld_epsilon(
@@ -67,8 +71,8 @@ def pld_epsilon(
     Raises ValueError for queries < 1, delta_total outside (0, 1), an interval or a largest_epsilon
     that is not finite and > 0.
     """
-    checks.integer(queries=queries, at_least=1)
-    checks.probability(delta_total=delta_total, zero=False, one=False)
+    checks.check_integer(queries=queries, at_least=1)
+    checks.check_probability(delta_total=delta_total, zero=False, one=False)
     deltas = mirrored_deltas(delta_curve, largest_epsilon, interval)
     return compose(deltas, interval, int(queries)).epsilon(delta_total, interval / 1e3)
 
@@ -82,8 +86,10 @@ def total_budgets(
     1 - (1 - delta)^queries, as DaRRM's tables do; infinite if nothing is left. Raises ValueError as
     the functions of `composition`.
     """
-    best = optimal_homogeneous(epsilon, delta, queries, delta_total)
+    best = optimal_composition(epsilon, delta, queries, delta_total)
     # A smaller slack only makes general composition's epsilon larger.
-    spare = spare_delta(delta, queries, delta_total)
-    published = general(epsilon, delta, queries, spare).epsilon if spare > 0 else math.inf
+    spare = delta_slack(delta, queries, delta_total)
+    published = (
+        general_composition(epsilon, delta, queries, spare).epsilon if spare > 0 else math.inf
+    )
     return {"general": published, "optimal": best.epsilon}

@@ -21,8 +21,8 @@ from private_ensembles.base.rounding import (
     SLACK,
     Ball,
     log_sum,
-    multiple_above,
     round_down,
+    round_multiple_up,
     round_up,
     sixty_digits,
 )
@@ -39,7 +39,7 @@ class Composition:
 def check_orders(orders: ArrayLike) -> NDArray[np.float64]:
     """orders as float64 (orders,), each finite and > 1; raises ValueError otherwise."""
     orders = np.atleast_1d(np.asarray(orders, dtype=np.float64))
-    checks.finite_values(orders=orders, above=1)
+    checks.check_finite_values(orders=orders, above=1)
     if orders.ndim != 1:
         raise ValueError("orders: must be a list")
     return orders
@@ -47,26 +47,26 @@ def check_orders(orders: ArrayLike) -> NDArray[np.float64]:
 
 def _check(epsilon: float, delta: float, k: int, **probabilities: float) -> None:
     """Raise ValueError naming the first argument out of range."""
-    checks.finite(epsilon=epsilon, at_least=0)
-    checks.probability(delta=delta, **probabilities)
-    checks.integer(k=k, at_least=1)
+    checks.check_finite(epsilon=epsilon, at_least=0)
+    checks.check_probability(delta=delta, **probabilities)
+    checks.check_integer(k=k, at_least=1)
 
 
-def simple(epsilon: float, delta: float, k: int) -> Composition:
+def simple_composition(epsilon: float, delta: float, k: int) -> Composition:
     """Compose k mechanisms, each (epsilon, delta)-DP: (k epsilon, min(1, k delta)), rounded up.
 
     Source: DaRRM, Theorem 2.2 (Dwork et al. 2014); adaptive. Raises ValueError for epsilon < 0 or
     not finite, delta outside [0, 1], k not an integer >= 1.
 
-    >>> simple(0.5, 1e-5, 3).epsilon
+    >>> simple_composition(0.5, 1e-5, 3).epsilon
     1.5
     """
     _check(epsilon, delta, k)
     # Exact rational products: 5 * 1.0 is 5.0, not the float above it.
-    return Composition(multiple_above(epsilon, k), min(1.0, multiple_above(delta, k)))
+    return Composition(round_multiple_up(epsilon, k), min(1.0, round_multiple_up(delta, k)))
 
 
-def replace_one(epsilon: float, delta: float) -> Composition:
+def replace_one_from_add_remove(epsilon: float, delta: float) -> Composition:
     """What an (epsilon, delta)-DP claim for add_remove says about replace_one, rounded up.
 
     A record that changes is one removed and one added, so Pr[S] <= e^epsilon (e^epsilon Pr'[S] +
@@ -76,10 +76,10 @@ def replace_one(epsilon: float, delta: float) -> Composition:
     _check(epsilon, delta, 1)
     with sixty_digits():
         grown = (1 + Decimal(epsilon).exp()) * Decimal(delta)
-    return Composition(multiple_above(epsilon, 2), min(1.0, round_up(grown)))
+    return Composition(round_multiple_up(epsilon, 2), min(1.0, round_up(grown)))
 
 
-def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composition:
+def general_composition(epsilon: float, delta: float, k: int, delta_prime: float) -> Composition:
     """Compose k mechanisms, each (epsilon, delta)-DP, as DaRRM's tables do.
 
     Source: DaRRM, Theorem 2.3 = Kairouz, Oh & Viswanath (2015), Theorem 3.4; adaptive. The total is
@@ -88,11 +88,11 @@ def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composi
     k epsilon (e^epsilon - 1) / (e^epsilon + 1). Both are rounded up. Raises ValueError like
     :func:`simple`, and for delta_prime outside (0, 1].
 
-    >>> round(general(0.2676, 3e-4, 100, 1e-4).epsilon, 3)  # DaRRM's Table 2 prints 15.044
+    >>> round(general_composition(0.2676, 3e-4, 100, 1e-4).epsilon, 3)  # DaRRM's Table 2 prints 15.044
     15.044
     """
     _check(epsilon, delta, k, delta_prime=delta_prime)
-    checks.probability(delta_prime=delta_prime, zero=False)
+    checks.check_probability(delta_prime=delta_prime, zero=False)
     with sixty_digits(epsilon, delta, delta_prime):
         k, e, spare = int(k), Decimal(epsilon), Decimal(delta_prime)
         growth = e.exp()
@@ -100,11 +100,11 @@ def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composi
         logs = (Decimal(1).exp() + (k * e * e).sqrt() / spare).ln(), (1 / spare).ln()
         total = min(drift + e * (2 * k * log).sqrt() for log in logs)
         leak = 1 - (1 - Decimal(delta)) ** k * (1 - spare)
-    least = min(multiple_above(epsilon, k), round_up(total))
+    least = min(round_multiple_up(epsilon, k), round_up(total))
     return Composition(least, min(1.0, round_up(leak)))
 
 
-def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
+def optimal_composition(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
     """Return the least total epsilon that k (epsilon, delta)-DP mechanisms can be promised.
 
     Source: Kairouz, Oh & Viswanath (2015), Theorem 3.3; adaptive, and no smaller total holds for
@@ -118,7 +118,7 @@ def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float
     exceed ``delta_total``. Raises ValueError like :func:`simple`, and for delta_total outside [0,
     1]. Time O(k) big-number operations.
 
-    >>> round(optimal_homogeneous(0.2676, 3e-4, 100, 0.0301).epsilon, 2)
+    >>> round(optimal_composition(0.2676, 3e-4, 100, 0.0301).epsilon, 2)
     11.4
     """
     _check(epsilon, delta, k, delta_total=delta_total)
@@ -131,11 +131,11 @@ def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float
         if kept == 0 or spare < 0:
             return Composition(math.inf, float(delta_total))
         total = _randomised_response_epsilon(e, k, spare)
-    least = min(multiple_above(epsilon, k), round_up(total))
+    least = min(round_multiple_up(epsilon, k), round_up(total))
     return Composition(least, float(delta_total))
 
 
-def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
+def _randomised_response_epsilon(e: Decimal, k: int, delta_budget: Decimal) -> Decimal:
     """Return the least x >= 0 at which k-fold randomised response has delta(x) <= spare."""
     growth = e.exp()
     p = (growth / (1 + growth)) ** k
@@ -149,17 +149,17 @@ def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
         if lies < k // 2:
             corner /= square
             next_delta = sum_p - corner * sum_q
-            if next_delta <= spare:
+            if next_delta <= delta_budget:
                 p = p * (k - lies) / (lies + 1) / growth
                 q = q * (k - lies) / (lies + 1) * growth
                 continue
         # delta(x) = sum_p - e^x sum_q on this piece; the headroom covers what the sums lost.
-        ratio = (sum_p * (1 + SLACK) - spare) / sum_q
+        ratio = (sum_p * (1 + SLACK) - delta_budget) / sum_q
         return max(Decimal(0), ratio.ln()) if ratio > 0 else Decimal(0)
     return Decimal(0)
 
 
-def spare_delta(delta: float, k: int, delta_total: float) -> float:
+def delta_slack(delta: float, k: int, delta_total: float) -> float:
     """What k leaks of delta leave of delta_total, rounded down; 0 if they leave nothing.
 
     1 - (1 - delta_total) / (1 - delta)^k: what general composition may spend besides.
@@ -220,7 +220,7 @@ def randomised_response_rdp(epsilon: float, orders: ArrayLike) -> NDArray[np.flo
     """
     _check(epsilon, 0.0, 1)
     orders = np.asarray(orders, dtype=np.float64)
-    checks.finite_values(orders=orders, above=1)
+    checks.check_finite_values(orders=orders, above=1)
     if epsilon == 0:
         return np.zeros(orders.shape)
     less = Ball(orders) - 1
@@ -255,5 +255,5 @@ def exact_conversion_cost(order: float, delta: float, conversion: str) -> Decima
 
 
 def _check_conversion(delta: float, conversion: str) -> None:
-    checks.probability(delta=delta, zero=False, one=False)
-    checks.one_of(("classic", "improved"), conversion=conversion)
+    checks.check_probability(delta=delta, zero=False, one=False)
+    checks.check_choice(("classic", "improved"), conversion=conversion)

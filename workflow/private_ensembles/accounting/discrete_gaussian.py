@@ -22,14 +22,14 @@ from scipy.special import ndtr
 
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.base import checks
-from private_ensembles.base.root import ascending, doubling, first_holding
-from private_ensembles.base.rounding import UNIT_ROUNDOFF, above
+from private_ensembles.base.root_search import ascending_points, doubling_points, find_first_holding
+from private_ensembles.base.rounding import UNIT_ROUNDOFF, round_float_up
 from private_ensembles.base.secure import fine_units
 
 # A law reaches this many standard deviations. What lies beyond is below 2 e^-312 for each of up to
 # 10^12 terms, granted as BEYOND.
 _REACH = 25
-BEYOND = 1e-120
+TRUNCATED_MASS = 1e-120
 # From here on the law of a sum is taken to be a discrete Gaussian itself (theorem 1).
 _SMOOTH = 2.0
 # A sum of a larger standard deviation is taken for a rounded Gaussian (theorem 3), of a variance
@@ -38,7 +38,7 @@ _LARGEST = 400.0
 _ROUNDING = 2.25
 # The largest sigma of which laws are listed where a label's probability is asked for: 50 numbers
 # for each unit. Beyond, rounded Gaussians are as near as it matters (theorem 5).
-LISTED = 2.0**15
+MAX_TABULATED_SIGMA = 2.0**15
 # Beyond it no epsilon is looked for.
 _NO_EPSILON = 1e15
 
@@ -56,31 +56,31 @@ class Law:
     error: float
 
     @property
-    def reach(self) -> int:
+    def support_radius(self) -> int:
         """The largest number that is listed."""
         return len(self.mass) // 2
 
     @property
     def support(self) -> NDArray[np.int64]:
         """All numbers that are listed, ascending."""
-        return np.arange(-self.reach, self.reach + 1)
+        return np.arange(-self.support_radius, self.support_radius + 1)
 
-    def at_least(self, start: NDArray[np.int64]) -> NDArray[np.float64]:
+    def tail_probability(self, start: NDArray[np.int64]) -> NDArray[np.float64]:
         """Pr[S >= start], any shape."""
-        return self.tail[np.clip(start + self.reach, 0, len(self.mass))]
+        return self.tail[np.clip(start + self.support_radius, 0, len(self.mass))]
 
-    def exactly(self, number: NDArray[np.int64]) -> NDArray[np.float64]:
+    def probability(self, number: NDArray[np.int64]) -> NDArray[np.float64]:
         """Pr[S = number], any shape."""
-        listed = np.abs(number) <= self.reach
-        return np.where(listed, self.mass[np.where(listed, number + self.reach, 0)], 0.0)
+        listed = np.abs(number) <= self.support_radius
+        return np.where(listed, self.mass[np.where(listed, number + self.support_radius, 0)], 0.0)
 
     def upper_tail(self, start: NDArray[np.int64]) -> NDArray[np.float64]:
         """Pr[S >= start], rounded up."""
-        return self.at_least(start) * (1 + self.error) + BEYOND
+        return self.tail_probability(start) * (1 + self.error) + TRUNCATED_MASS
 
     def lower_tail(self, start: NDArray[np.int64]) -> NDArray[np.float64]:
         """Pr[S >= start], rounded down."""
-        return np.maximum(self.at_least(start) * (1 - self.error) - BEYOND, 0.0)
+        return np.maximum(self.tail_probability(start) * (1 - self.error) - TRUNCATED_MASS, 0.0)
 
 
 @lru_cache(maxsize=256)
@@ -149,7 +149,7 @@ def log_tail(start: ArrayLike, sigma: float, *, terms: int = 1) -> NDArray[np.fl
     other numbers of terms, sigma not finite and > 0, and start that is not a whole number.
     """
     _check(sigma, terms)
-    checks.integer(terms=terms, at_least=1, at_most=2)
+    checks.check_integer(terms=terms, at_least=1, at_most=2)
     start = np.asarray(start)
     whole = np.rint(start).astype(np.int64)
     if (whole != start).any():
@@ -200,7 +200,7 @@ def log_overtakes(gap: ArrayLike, sigma: float) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Moves:
+class DiscreteGaussianCounts:
     """Counts that a neighbour moves by `by`, each with noise N_Z(0, sigma^2) of its own.
 
     by: a whole number >= 1. Raises ValueError for counts < 0, or sigma not finite and > 0.
@@ -208,17 +208,17 @@ class Moves:
 
     counts: int
     sigma: float
-    by: int = 1
+    sensitivity: int = 1
 
     def __post_init__(self) -> None:
         _check(self.sigma, max(1, self.counts))
-        checks.integer(counts=self.counts, at_least=0)
-        checks.integer(by=self.by, at_least=1)
+        checks.check_integer(counts=self.counts, at_least=0)
+        checks.check_integer(by=self.sensitivity, at_least=1)
 
     @property
-    def moved(self) -> int:
+    def total_shift(self) -> int:
         """By how much the sum of all counts moves."""
-        return self.counts * self.by
+        return self.counts * self.sensitivity
 
     @property
     def variance(self) -> float:
@@ -232,7 +232,7 @@ class Moves:
 
     def losses(self) -> NDArray[np.float64]:
         """The privacy loss, by (2 s + n by) / (2 sigma^2), at every s of the law of S."""
-        return self.by * (2 * self.law.support + self.moved) / (2 * self.sigma**2)
+        return self.sensitivity * (2 * self.law.support + self.total_shift) / (2 * self.sigma**2)
 
     def delta(self, epsilon: ArrayLike) -> NDArray[np.float64]:
         """Return Pr[S >= t] - e^epsilon Pr[S >= t + n by], rounded up (theorem 2); any reals.
@@ -240,17 +240,21 @@ class Moves:
         t: the least number whose loss exceeds epsilon.
         """
         epsilon = np.asarray(epsilon, dtype=np.float64)
-        bound = np.clip(epsilon * self.sigma**2 / self.by - self.moved / 2, -1e15, 1e15)
+        bound = np.clip(
+            epsilon * self.sigma**2 / self.sensitivity - self.total_shift / 2, -1e15, 1e15
+        )
         # A number whose loss equals epsilon up to rounding is included: it hardly weighs anything.
-        slack = 2e-15 * (np.abs(bound) + self.moved)
+        slack = 2e-15 * (np.abs(bound) + self.total_shift)
         start = np.ceil(bound - slack).astype(np.int64)
-        here, there = self.law.upper_tail(start), self.law.lower_tail(start + self.moved)
-        rounding = 2 * self.by * slack / self.sigma**2 + 4 * UNIT_ROUNDOFF * (1 + np.abs(epsilon))
+        here, there = self.law.upper_tail(start), self.law.lower_tail(start + self.total_shift)
+        rounding = 2 * self.sensitivity * slack / self.sigma**2 + 4 * UNIT_ROUNDOFF * (
+            1 + np.abs(epsilon)
+        )
         growth = np.exp(np.minimum(epsilon, 700.0)) * np.maximum(1 - rounding, 0.0)
         return np.clip(here * (1 + rounding) - growth * there, 0.0, 1.0)
 
 
-def delta(epsilon: float, moves: Iterable[Moves]) -> float:
+def delta(epsilon: float, count_groups: Iterable[DiscreteGaussianCounts]) -> float:
     """Return the delta at epsilon of all counts together, rounded up: exactly, up to rounding.
 
     Of groups of counts with different sigma, one is listed and the others are asked at what it
@@ -259,24 +263,28 @@ def delta(epsilon: float, moves: Iterable[Moves]) -> float:
     if noise is large).
     Adaptively chosen queries and caps cost no more (theorem 4).
     """
-    return _delta_of(epsilon, _by_sigma(moves))
+    return _delta_of(epsilon, _group_by_sigma(count_groups))
 
 
-def deltas(epsilon: ArrayLike, move: Moves) -> NDArray[np.float64]:
+def deltas(epsilon: ArrayLike, noisy_counts: DiscreteGaussianCounts) -> NDArray[np.float64]:
     """Return `delta` of counts that are all alike, at each epsilon, any shape.
 
-    >>> deltas([0.0, 0.5], Moves(100, 40.0)).round(4).tolist()
+    >>> deltas([0.0, 0.5], DiscreteGaussianCounts(100, 40.0)).round(4).tolist()
     [0.0995, 0.0027]
     """
-    return move.delta(epsilon) if _is_listed(move) else _smooth_delta(epsilon, [move])
+    return (
+        noisy_counts.delta(epsilon)
+        if _is_listed(noisy_counts)
+        else _smooth_delta(epsilon, [noisy_counts])
+    )
 
 
-def _is_listed(move: Moves) -> bool:
+def _is_listed(noisy_counts: DiscreteGaussianCounts) -> bool:
     """Whether the law of the sum of all noise is listed, and not taken for a Gaussian."""
-    return move.variance <= _LARGEST**2 or move.sigma < _SMOOTH
+    return noisy_counts.variance <= _LARGEST**2 or noisy_counts.sigma < _SMOOTH
 
 
-def _delta_of(epsilon: float, groups: list[Moves]) -> float:
+def _delta_of(epsilon: float, groups: list[DiscreteGaussianCounts]) -> float:
     """Do as `delta` does, of groups of `_by_sigma`."""
     if not groups:
         return max(0.0, -math.expm1(epsilon))
@@ -293,25 +301,25 @@ def _delta_of(epsilon: float, groups: list[Moves]) -> float:
     left = epsilon - loss - 8 * UNIT_ROUNDOFF * (abs(epsilon) + np.abs(loss))
     each = listed[1].delta(left) if len(listed) == 2 else _smooth_delta(left, smooth)
     rounding = first.law.error + UNIT_ROUNDOFF * (4 + len(loss))
-    return min(1.0, float(first.law.mass @ each) * (1 + rounding) + 2 * BEYOND)
+    return min(1.0, float(first.law.mass @ each) * (1 + rounding) + 2 * TRUNCATED_MASS)
 
 
-def _by_sigma(moves: Iterable[Moves]) -> list[Moves]:
+def _group_by_sigma(count_groups: Iterable[DiscreteGaussianCounts]) -> list[DiscreteGaussianCounts]:
     """Put counts that are alike into one group, by ascending variance; leave out empty ones."""
     counts = Counter()
-    for move in moves:
-        counts[move.sigma, move.by] += move.counts
-    groups = [Moves(number, *kind) for kind, number in counts.items() if number]
+    for move in count_groups:
+        counts[move.sigma, move.sensitivity] += move.counts
+    groups = [DiscreteGaussianCounts(number, *kind) for kind, number in counts.items() if number]
     return sorted(groups, key=lambda move: move.variance)
 
 
-def _smooth_delta(epsilon: ArrayLike, groups: list[Moves]) -> NDArray[np.float64]:
+def _smooth_delta(epsilon: ArrayLike, groups: list[DiscreteGaussianCounts]) -> NDArray[np.float64]:
     """Return delta of groups of counts, as rounded Gaussians of less variance (theorem 3)."""
     squares, error = 0.0, 0.0
     for move in groups:
         if move.variance <= _ROUNDING:
             return np.ones(np.shape(epsilon))
-        squares += move.moved**2 / (move.variance - _ROUNDING)
+        squares += move.total_shift**2 / (move.variance - _ROUNDING)
         # A law is within 1 +- error of a rounded Gaussian's: 1e-18 is what rounding by 1.5 loses.
         error += _shape_error(move.sigma, move.counts) + 1e-18
     mu = math.sqrt(squares)
@@ -322,40 +330,42 @@ def _smooth_delta(epsilon: ArrayLike, groups: list[Moves]) -> NDArray[np.float64
     return np.clip(gaussian * (1 + 2 * error), 0.0, 1.0)
 
 
-def epsilon(delta_: float, moves: Iterable[Moves]) -> float:
+def epsilon(delta_: float, count_groups: Iterable[DiscreteGaussianCounts]) -> float:
     """Return the least epsilon >= 0 at which `delta` is at most delta_, within 1e-10, rounded up.
 
     Infinite if no epsilon is enough for such a small delta_. Raises ValueError for delta_
     outside (0, 1).
     """
-    checks.probability(delta=delta_, zero=False, one=False)
-    groups = _by_sigma(moves)
+    checks.check_probability(delta=delta_, zero=False, one=False)
+    groups = _group_by_sigma(count_groups)
 
     def holds(value: float) -> bool:
         return _delta_of(value, groups) <= delta_
 
-    return first_holding(holds, chain([0.0], doubling(1.0, _NO_EPSILON)))
+    return find_first_holding(holds, chain([0.0], doubling_points(1.0, _NO_EPSILON)))
 
 
-def sufficient_factor(moves: Iterable[Moves], epsilon_: float, delta_: float) -> float:
+def sufficient_factor(
+    count_groups: Iterable[DiscreteGaussianCounts], epsilon_: float, delta_: float
+) -> float:
     """Return the first factor >= 1 by which all sigmas must grow to keep (epsilon_, delta_).
 
     More noise need not cost less on a lattice, so the factor is walked upwards from 1; what is
     returned was itself checked. If noise is large, it is 1 or next to it.
     """
-    groups = _by_sigma(moves)  # as many and in the same order, whatever the factor
+    groups = _group_by_sigma(count_groups)  # as many and in the same order, whatever the factor
 
     def holds(factor: float) -> bool:
         more = [replace(move, sigma=move.sigma * factor) for move in groups]
         return _delta_of(epsilon_, more) <= delta_
 
-    return first_holding(holds, ascending(1.0, 1e-6), relative=1e-6)
+    return find_first_holding(holds, ascending_points(1.0, 1e-6), relative=1e-6)
 
 
-def fine_distance(sigma: float, classes: int) -> float:
+def fine_lattice_total_variation(sigma: float, classes: int) -> float:
     """Return how far GNMax's label from noise on the fine lattice is from that of N(0, sigma^2).
 
-    >>> f"{fine_distance(45.0, 10):.1e}"
+    >>> f"{fine_lattice_total_variation(45.0, 10):.1e}"
     '4.3e-14'
 
     An upper bound on the total variation between the two labels of one query, whatever the votes:
@@ -368,41 +378,43 @@ def fine_distance(sigma: float, classes: int) -> float:
     if not sigma >= 2.0**-20:
         raise ValueError(f"sigma = {sigma}: must be at least 2^-20")
     near = math.sqrt(2 * math.log(classes)) + 2.0**-20 * classes
-    return above(near / fine_units(sigma) / sigma, 12)  # 8 of them for the logarithm
+    return round_float_up(near / fine_units(sigma) / sigma, 12)  # 8 of them for the logarithm
 
 
-def whole_distance(sigma: float, classes: int) -> float:
+def whole_lattice_total_variation(sigma: float, classes: int) -> float:
     """Return how far GNMax's label from noise on whole numbers is from that of N(0, sigma^2).
 
-    >>> f"{whole_distance(1e6, 10):.1e}"
+    >>> f"{whole_lattice_total_variation(1e6, 10):.1e}"
     '2.1e-06'
 
     As `fine_distance`, an upper bound whatever the votes, for a lattice of whole votes: (sqrt(2 ln
     C) + C / sigma) / sigma (docs/discrete-noise.md, theorem 5). sigma: in votes, > LISTED. classes:
     C >= 2. Raises ValueError for a sigma below.
     """
-    if not sigma > LISTED:
-        raise ValueError(f"sigma = {sigma}: must be above {LISTED:g}, below which laws are listed")
-    return above((math.sqrt(2 * math.log(classes)) + classes / sigma) / sigma, 12)
+    if not sigma > MAX_TABULATED_SIGMA:
+        raise ValueError(
+            f"sigma = {sigma}: must be above {MAX_TABULATED_SIGMA:g}, below which laws are listed"
+        )
+    return round_float_up((math.sqrt(2 * math.log(classes)) + classes / sigma) / sigma, 12)
 
 
-def chance_at_least(start: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
+def tail_probability(start: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     """Return Pr[X >= start] of one N_Z(0, sigma^2), any shape, within `chance_error`.
 
     start: whole numbers. Beyond LISTED that of a rounded Gaussian. Raises ValueError as `law`.
     """
-    if sigma <= LISTED:
-        return law(sigma).at_least(start)
+    if sigma <= MAX_TABULATED_SIGMA:
+        return law(sigma).tail_probability(start)
     return ndtr((0.5 - start) / sigma)
 
 
-def chance_error(sigma: float) -> tuple[float, float]:
+def tail_probability_error(sigma: float) -> tuple[float, float]:
     """Return the relative and the absolute error of `chance_at_least`."""
-    if sigma <= LISTED:
-        return law(sigma).error, BEYOND
-    return 1e-12, above(1 / sigma**2, 4)
+    if sigma <= MAX_TABULATED_SIGMA:
+        return law(sigma).error, TRUNCATED_MASS
+    return 1e-12, round_float_up(1 / sigma**2, 4)
 
 
 def _check(sigma: float, terms: int) -> None:
-    checks.finite(sigma=sigma, above=0)
-    checks.integer(terms=terms, at_least=1)
+    checks.check_finite(sigma=sigma, above=0)
+    checks.check_integer(terms=terms, at_least=1)

@@ -13,7 +13,10 @@ from collections.abc import Callable
 
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.loss_distribution import dominating_masses, mirrored_deltas
+from private_ensembles.accounting.privacy_loss_distribution import (
+    dominating_masses,
+    mirrored_deltas,
+)
 
 
 def to_pld(

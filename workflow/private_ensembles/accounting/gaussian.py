@@ -12,7 +12,9 @@ from private_ensembles.base import checks
 _NDTR_ERROR = 1e-12
 
 
-def excess(upper: ArrayLike, lower: ArrayLike, epsilon: ArrayLike) -> NDArray[np.float64]:
+def hockey_stick_divergence(
+    upper: ArrayLike, lower: ArrayLike, epsilon: ArrayLike
+) -> NDArray[np.float64]:
     """Return an upper bound on Phi(upper) - e^epsilon Phi(lower), elementwise."""
     # Arguments and exponents are rounded, too: in the tails that weighs as much as their size.
     log_lower = log_ndtr(lower)
@@ -28,10 +30,10 @@ def gaussian_delta(mu: float, epsilon: ArrayLike) -> NDArray[np.float64]:
     Phi(mu / 2 - epsilon / mu) - e^epsilon Phi(-mu / 2 - epsilon / mu), rounded up. Raises
     ValueError for mu not finite and > 0.
     """
-    checks.finite(mu=mu, above=0)
+    checks.check_finite(mu=mu, above=0)
     epsilon = np.asarray(epsilon, dtype=np.float64)
     upper, lower = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
     # Right of 0 an argument's rounding weighs nothing, whatever `excess` grants it there.
     granted = _NDTR_ERROR * np.square(np.maximum(upper, 0.0)) * ndtr(upper)
     underflow = 1e-300
-    return excess(upper, lower, epsilon) - granted + underflow
+    return hockey_stick_divergence(upper, lower, epsilon) - granted + underflow

@@ -34,7 +34,7 @@ def pmf(probabilities: ArrayLike) -> NDArray[np.float64]:
     [0.025, 0.275, 0.475, 0.225]
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    checks.probabilities(probabilities=p)
+    checks.check_probabilities(probabilities=p)
     if p.ndim == 0:
         raise ValueError("probabilities: must be an array of rank >= 1")
     n = p.shape[-1]
@@ -70,8 +70,8 @@ def binomial_pmf(size: int, probability: float) -> NDArray[np.float64]:
 
     Raises ValueError unless size >= 0 and 0 <= probability <= 1.
     """
-    checks.integer(size=size, at_least=0)
-    checks.probability(probability=probability)
+    checks.check_integer(size=size, at_least=0)
+    checks.check_probability(probability=probability)
     if probability in (0, 1):
         certain = np.zeros(size + 1)
         certain[size * int(probability)] = 1.0

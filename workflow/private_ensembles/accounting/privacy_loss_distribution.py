@@ -17,8 +17,8 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import logsumexp
 
 from private_ensembles.base import checks
-from private_ensembles.base.root import bisect_integers
-from private_ensembles.base.rounding import ELEMENTARY, UNIT_ROUNDOFF, sum_above
+from private_ensembles.base.root_search import bisect_integers
+from private_ensembles.base.rounding import ELEMENTARY, UNIT_ROUNDOFF, round_sum_up
 
 # Transforms run in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble
@@ -33,7 +33,7 @@ _TAIL = 1e-15
 
 
 @dataclass(frozen=True)
-class LossDistribution:
+class PrivacyLossDistribution:
     """What labels cost together.
 
     masses: (n,) >= 0, at the losses (lowest + i) interval. leak: the mass of an infinite loss, and
@@ -53,7 +53,7 @@ class LossDistribution:
         terms = masses * -np.expm1(np.minimum(epsilon - losses, 0.0))
         # Each loss is rounded once, and its distance from epsilon as well.
         blurred = 4 * UNIT_ROUNDOFF * (epsilon + self.highest * self.interval)
-        return min(1.0, sum_above(terms) + sum_above(masses) * blurred + self.leak)
+        return min(1.0, round_sum_up(terms) + round_sum_up(masses) * blurred + self.leak)
 
     @property
     def highest(self) -> int:
@@ -84,14 +84,14 @@ def mirrored_deltas(
     so delta(-x) = 1 - e^-x (1 - delta(x)), and what is less at some epsilon is no more beyond it.
     Raises ValueError for an interval or a largest_epsilon that is not finite and > 0.
     """
-    checks.finite(interval=interval, largest_epsilon=largest_epsilon, above=0)
+    checks.check_finite(interval=interval, largest_epsilon=largest_epsilon, above=0)
     grid = np.arange(math.ceil(largest_epsilon / interval) + 1) * interval
     curve = np.clip(np.asarray(delta_curve(grid), dtype=np.float64), 0.0, 1.0)
     mirrored = 1 - np.exp(-grid[:0:-1]) * (1 - curve[:0:-1]) + ELEMENTARY
     return np.minimum.accumulate(np.minimum(np.concatenate([mirrored, curve]), 1.0))
 
 
-def compose(deltas: ArrayLike, interval: float, times: int) -> LossDistribution:
+def compose(deltas: ArrayLike, interval: float, times: int) -> PrivacyLossDistribution:
     """The loss of ``times`` labels, each with at most ``deltas`` at multiples of ``interval``.
 
     deltas: (2 n + 1,) upper bounds on one label's delta at epsilon = -n interval, ..., n interval,
@@ -100,7 +100,7 @@ def compose(deltas: ArrayLike, interval: float, times: int) -> LossDistribution:
     adaptively or not.
     """
     masses, leak, logs = _one_label(np.asarray(deltas, dtype=np.float64).tobytes(), interval)
-    low, high = _reach(logs, len(masses), times)
+    low, high = _chernoff_index_range(logs, len(masses), times)
     length = next_fast_len(max(high - low + 1, len(masses)), real=True)
     spectrum = rfft(masses.astype(_LONG), length)
     total_masses = np.roll(irfft(_power(spectrum, times), length), -low)[: high - low + 1]
@@ -111,7 +111,7 @@ def compose(deltas: ArrayLike, interval: float, times: int) -> LossDistribution:
     lost = fourier_error(masses, length, times) + 2 * _TAIL
     lowest = low - times * (len(masses) // 2)
     total_masses = np.maximum(total_masses, 0).astype(np.float64)
-    return LossDistribution(total_masses, lowest, interval, leaks + lost)
+    return PrivacyLossDistribution(total_masses, lowest, interval, leaks + lost)
 
 
 @functools.lru_cache(maxsize=16)
@@ -181,7 +181,9 @@ def _transforms(masses: NDArray) -> tuple[NDArray, NDArray]:
     return rising, np.array([logsumexp(logs - order * places) for order in orders])
 
 
-def _reach(transforms: tuple[NDArray, NDArray], size: int, times: int) -> tuple[int, int]:
+def _chernoff_index_range(
+    transforms: tuple[NDArray, NDArray], size: int, times: int
+) -> tuple[int, int]:
     """Indices between which all but `_TAIL` of the sum's mass lies, at either end, by Chernoff.
 
     transforms: of one label's masses, (size,).

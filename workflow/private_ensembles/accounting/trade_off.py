@@ -43,8 +43,8 @@ def least_mu(
     array([1.349])
     """
     p, q = _pairs(first, second)
-    checks.one_of(("upper", "lower"), side=side)
-    error = _relative(p, q, relative_error, absolute_error)
+    checks.check_choice(("upper", "lower"), side=side)
+    error = _relative_errors(p, q, relative_error, absolute_error)
     order = np.argsort(-_ratio(p, q), axis=1, kind="stable")
     p = np.take_along_axis(p, order, axis=1)
     q = np.take_along_axis(q, order, axis=1)
@@ -91,7 +91,7 @@ def trade_off(
     """
     p, q = _pairs(first, second)
     levels = np.atleast_1d(np.asarray(levels, dtype=np.float64))
-    checks.probabilities(levels=levels)
+    checks.check_probabilities(levels=levels)
     slack = 8 * UNIT_ROUNDOFF
     low = np.maximum(p * (1 - relative_error) - absolute_error, 0.0) * (1 - slack)
     high = (q * (1 + relative_error) + absolute_error) * (1 + slack)
@@ -123,7 +123,9 @@ def _ratio(p: NDArray, q: NDArray) -> NDArray[np.float64]:
         return np.where((p > 0) | (q > 0), q / p, -1.0)
 
 
-def _relative(p: NDArray, q: NDArray, relative: float, absolute: float) -> NDArray[np.float64]:
+def _relative_errors(
+    p: NDArray, q: NDArray, relative: float, absolute: float
+) -> NDArray[np.float64]:
     """What each pair's chances of sets of outcomes may be off by, relative to themselves."""
     outcomes = p.shape[1]
     # Sums, the ratios that order them, and rows that do not quite add up to 1.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.base import checks
-from private_ensembles.base.rounding import above
+from private_ensembles.base.rounding import round_float_up
 
 # Orders are 1 + sinh(y / 2)^2; intervals start this wide in y and are halved if that helps.
 _WIDTH, _ROUNDS, _MOST = 0.25, 24, 10_000
@@ -35,8 +35,8 @@ def least_rho(
     >>> round(least_rho(lambda orders: np.minimum(orders / 2, 40.0), 40.0), 3)
     0.5
     """
-    checks.number(pure_epsilon=pure_epsilon, at_least=0)
-    checks.number(tolerance=tolerance, above=0)
+    checks.check_number(pure_epsilon=pure_epsilon, at_least=0)
+    checks.check_number(tolerance=tolerance, above=0)
     if pure_epsilon in (0.0, math.inf):
         return pure_epsilon
 
@@ -45,29 +45,29 @@ def least_rho(
 
     marks = np.zeros(1)  # y; the order 1 itself comes first and is never asked for
     costs = np.zeros(1)  # what is known of D_a at them
-    marks, costs = _added(cost, marks, costs, _WIDTH * np.arange(1, 17))
-    while pure_epsilon / _orders(marks[-1]) > _reached(marks, costs) and marks[-1] < _FARTHEST:
+    marks, costs = _add_marks(cost, marks, costs, _WIDTH * np.arange(1, 17))
+    while pure_epsilon / _orders(marks[-1]) > _attained_rho(marks, costs) and marks[-1] < _FARTHEST:
         more = marks[-1] + _WIDTH * np.arange(1, 9)
-        marks, costs = _added(cost, marks, costs, more)
-    beyond = above(pure_epsilon / _orders(marks[-1]), 4)
+        marks, costs = _add_marks(cost, marks, costs, more)
+    beyond = round_float_up(pure_epsilon / _orders(marks[-1]), 4)
     for _ in range(_ROUNDS):
-        worth = max(_reached(marks, costs) * (1 + tolerance), beyond)
-        open_ = np.flatnonzero(_between(marks, costs) > worth)
+        worth = max(_attained_rho(marks, costs) * (1 + tolerance), beyond)
+        open_ = np.flatnonzero(_bound_between_orders(marks, costs) > worth)
         if not len(open_) or len(marks) > _MOST:
             break
         middles = (marks[open_] + marks[open_ + 1]) / 2
         middles = middles[_orders(middles) > 1]
-        marks, costs = _added(cost, marks, costs, middles)
+        marks, costs = _add_marks(cost, marks, costs, middles)
     # What rounding leaves of orders near 1 may be more than purity itself allows.
-    rho = max(_between(marks, costs).max(), beyond)
-    return float(min(rho, above(pure_epsilon * pure_epsilon / 2, 4)))
+    rho = max(_bound_between_orders(marks, costs).max(), beyond)
+    return float(min(rho, round_float_up(pure_epsilon * pure_epsilon / 2, 4)))
 
 
 def _orders(marks: NDArray) -> NDArray[np.float64]:
     return 1 + np.sinh(marks / 2) ** 2
 
 
-def _added(cost, marks, costs, more) -> tuple[NDArray, NDArray]:
+def _add_marks(cost, marks, costs, more) -> tuple[NDArray, NDArray]:
     """The marks with more of them, ascending, and their costs.
 
     No order costs more than a larger one, however much rounding weighs near 1.
@@ -78,11 +78,11 @@ def _added(cost, marks, costs, more) -> tuple[NDArray, NDArray]:
     return np.concatenate([marks, more])[order], np.minimum.accumulate(costs[::-1])[::-1]
 
 
-def _reached(marks: NDArray, costs: NDArray) -> float:
+def _attained_rho(marks: NDArray, costs: NDArray) -> float:
     return float((costs[1:] / _orders(marks[1:])).max())
 
 
-def _between(marks: NDArray, costs: NDArray) -> NDArray[np.float64]:
+def _bound_between_orders(marks: NDArray, costs: NDArray) -> NDArray[np.float64]:
     """A bound on D_a / a between each order and the next."""
     orders = _orders(marks)
     a, b = orders[1:-1], orders[2:]
@@ -93,4 +93,4 @@ def _between(marks: NDArray, costs: NDArray) -> NDArray[np.float64]:
         bounds = np.where(bent < 0.5, ends / (1 - np.minimum(bent, 0.5)), np.inf)
     # What D_b alone says of orders from a on.
     bounds = np.minimum(bounds, costs[2:] / a)
-    return above(np.concatenate([costs[1:2], bounds]), 24)
+    return round_float_up(np.concatenate([costs[1:2], bounds]), 24)

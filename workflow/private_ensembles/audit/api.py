@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.audit.finite import FiniteMechanism, audit_function
+from private_ensembles.audit.finite_mechanism import FiniteMechanism, audit_function
 from private_ensembles.base import checks
 
 
@@ -62,9 +62,9 @@ def audit_mechanism(
             "adjacency = 'add_remove': of records, where it moves a vote as 'replace_one' does; "
             "for a teacher that comes or goes say neighbours='missing_vote'"
         )
-    checks.one_of(("replace_one",), adjacency=adjacency)
+    checks.check_choice(("replace_one",), adjacency=adjacency)
     audited = audit_function(probabilities, teachers, classes, neighbours=neighbours)
-    worst = audited.worst(delta)
+    worst = audited.worst_pair(delta)
     ends = tuple(
         tuple(int(count) for count in audited.inputs[row]) for row in (worst.first, worst.second)
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.labels_together.families import Pairs
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import NeighbourPairs
 from private_ensembles.audit.divergence import delta_curve, exact_epsilon, worst_pair
 from private_ensembles.audit.histograms import (
     both_counts,
@@ -18,31 +18,31 @@ from private_ensembles.audit.histograms import (
     two_class_pairs,
 )
 from private_ensembles.audit.shared_data import (
-    Worst,
+    WorstInputs,
     shared_data_curve,
     teacher_corners,
     worst_teachers,
 )
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 
 
-class Audited(ABC):
+class AuditedLabel(ABC):
     """One label; names: the outcomes that `draw` may give.
 
     assumed: its probabilities are made from the claim, of which it then says nothing.
     """
 
     names: tuple[int, ...] = (0, 1)
-    assumed = False
+    assumes_claim = False
 
     @abstractmethod
-    def worst(self, delta: float) -> Worst:
+    def worst_inputs(self, delta: float) -> WorstInputs:
         """Return the exact epsilon at delta, an upper bound up to rounding, and where it arises.
 
         Inputs are as `draw` takes them.
         """
 
-    def at_least(self, delta: float) -> float:
+    def epsilon_lower_bound(self, delta: float) -> float:
         """Return an epsilon at delta that is proven not to be too large; 0.0: nothing is."""
         return 0.0
 
@@ -50,16 +50,16 @@ class Audited(ABC):
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
         """Return the exact delta at each epsilon, upper bounds."""
 
-    def label_pairs(self) -> Pairs | None:
+    def label_pairs(self) -> NeighbourPairs | None:
         """Return all pairs of neighbours, of which any may follow another; None: not listed."""
         return None
 
     @abstractmethod
-    def draw(self, given: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
+    def draw(self, audit_input: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
         """Draw outcomes on one input, as `audit.epsilon_lower_bound` asks for them."""
 
 
-class OnRows(Audited):
+class EnumeratedLabel(AuditedLabel):
     """A label whose distribution is known on a list of inputs, of which some pairs neighbour."""
 
     inputs: NDArray
@@ -67,18 +67,18 @@ class OnRows(Audited):
     pairs: NDArray
     errors: dict[str, float]
 
-    def worst(self, delta: float) -> Worst:
+    def worst_inputs(self, delta: float) -> WorstInputs:
         pair = worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
-        return Worst(pair.value, self.inputs[pair.first], self.inputs[pair.second])
+        return WorstInputs(pair.value, self.inputs[pair.first], self.inputs[pair.second])
 
-    def at_least(self, delta: float) -> float:
+    def epsilon_lower_bound(self, delta: float) -> float:
         return exact_epsilon(self.matrix, self.pairs, delta, side="lower", **self.errors)
 
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
         return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
 
 
-class OnCounts(OnRows):
+class HistogramLabel(EnumeratedLabel):
     """A law on vote counts, of which votes move: all histograms are listed.
 
     inputs: the histograms (H, C); of two classes by ascending votes for 1. secure: whether labels
@@ -93,32 +93,32 @@ class OnCounts(OnRows):
         n_classes: int,
         *,
         secure: bool = False,
-        moved: int = 1,
+        group_size: int = 1,
     ):
         self.law, self.parameters, self.secure = law, parameters, secure
-        self.names = (*([-1] if law.silent else []), *range(n_classes))
+        self.names = (*([-1] if law.may_abstain else []), *range(n_classes))
         if n_classes == 2:
             self.inputs = both_counts(n_teachers)
-            self.pairs = two_class_pairs(n_teachers, moved)
+            self.pairs = two_class_pairs(n_teachers, group_size)
         else:
             self.inputs = enumerate_histograms(n_teachers, n_classes)
-            self.pairs = neighbour_pairs(self.inputs, moved)
-        self.matrix = law.outcomes(self.inputs, parameters, secure)
-        self.errors = law.error(n_teachers, n_classes, parameters, secure)
+            self.pairs = neighbour_pairs(self.inputs, group_size)
+        self.matrix = law.outcome_distribution(self.inputs, parameters, secure)
+        self.errors = law.numerical_error(n_teachers, n_classes, parameters, secure)
 
     def label_pairs(self):
         first, second = self.pairs.T
         error, spare = self.errors["relative_error"], self.errors["absolute_error"]
-        return Pairs(self.matrix[first], self.matrix[second], error, spare)
+        return NeighbourPairs(self.matrix[first], self.matrix[second], error, spare)
 
-    def draw(self, given, runs, generator):
+    def draw(self, audit_input, runs, generator):
         """`runs` queries with these counts, every one answered."""
-        counts = np.tile(given, (runs, 1))
-        noise = Secure() if self.secure else Seeded(generator)
+        counts = np.tile(audit_input, (runs, 1))
+        noise = SecureNoise() if self.secure else SeededNoise(generator)
         return self.law.draw(counts, self.parameters, noise)
 
 
-class OnTeachers(Audited):
+class SharedDataLabel(AuditedLabel):
     """A label of K teachers that all see all data; an input: Pr[teacher says 1] of each, (K,)."""
 
     def __init__(
@@ -126,19 +126,19 @@ class OnTeachers(Audited):
     ) -> None:
         self.probability, self.teacher, self.choose = probability, teacher, choose
 
-    def worst(self, delta: float) -> Worst:
+    def worst_inputs(self, delta: float) -> WorstInputs:
         return worst_teachers(self.probability, *self.teacher, delta)
 
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
         return shared_data_curve(self.probability, *self.teacher, epsilons)
 
-    def draw(self, given, runs, generator):
+    def draw(self, audit_input, runs, generator):
         """Draw labels of teachers that vote as the input says, independently in every run."""
-        ones = (generator.random((runs, len(given))) < given).sum(axis=1)
-        return self.choose(ones, Seeded(generator))
+        ones = (generator.random((runs, len(audit_input))) < audit_input).sum(axis=1)
+        return self.choose(ones, SeededNoise(generator))
 
 
-class OnOneTeacher(OnRows):
+class DecidingTeacherLabel(EnumeratedLabel):
     """The majority when one teacher's vote decides and all others keep theirs.
 
     inputs: places in the list of Pr[the changed teacher says 1]: the eight corners on one data set,
@@ -146,7 +146,7 @@ class OnOneTeacher(OnRows):
     to test the sampler, and confirm no claim.
     """
 
-    assumed = True
+    assumes_claim = True
 
     def __init__(self, n_teachers: int, epsilon: float, Delta: float) -> None:
         self.n_teachers = n_teachers
@@ -156,8 +156,8 @@ class OnOneTeacher(OnRows):
         self.pairs = np.stack([np.arange(8), np.arange(8) + 8], axis=1)
         self.errors = {"relative_error": 1e-14, "absolute_error": 1e-16}
 
-    def draw(self, given, runs, generator):
+    def draw(self, audit_input, runs, generator):
         """Draw the majority of all votes."""
         others = self.n_teachers // 2
-        vote = generator.random(runs) < self.says_one[int(given)]
+        vote = generator.random(runs) < self.says_one[int(audit_input)]
         return (2 * (others + vote) > self.n_teachers).astype(np.uint8)

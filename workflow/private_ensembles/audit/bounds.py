@@ -16,7 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.audit.divergence import exact_epsilon
-from private_ensembles.audit.histograms import leading_pairs, reduced_histograms, sorted_histograms
+from private_ensembles.audit.histograms import (
+    count_sorted_histograms,
+    leading_pairs,
+    reduced_histograms,
+)
 
 # So close bounds are one number, rounded to either side.
 _MEET = 1e-6
@@ -53,7 +57,7 @@ def epsilon_bounds(
     at all, else those of `leading_pairs`. Raises ValueError like `exact_epsilon` and
     `enumerate_histograms`, and if the lower bound exceeds what is said to be proven.
     """
-    listed = sorted_histograms(n_teachers, n_classes) <= most_histograms
+    listed = count_sorted_histograms(n_teachers, n_classes) <= most_histograms
     rows, pairs = (reduced_histograms if listed else leading_pairs)(n_teachers, n_classes)
     matrix = np.asarray(distribution(rows), dtype=np.float64)
     errors = {"relative_error": relative_error, "absolute_error": absolute_error}

@@ -100,9 +100,9 @@ def worst_pair(
     if (epsilon is None) == (delta is None):
         raise ValueError("epsilon, delta: exactly one of them must be given")
     if epsilon is not None:
-        checks.number(epsilon=epsilon, at_least=0)
+        checks.check_number(epsilon=epsilon, at_least=0)
     if delta is not None:
-        checks.probability(delta=delta)
+        checks.check_probability(delta=delta)
     table = _Table(prob_matrix, relative_error, absolute_error, side)
     best = (-math.inf, -1, -1, ())
     for first, second in _directed_chunks(neighbours, table):
@@ -153,7 +153,7 @@ def renyi_curve(
     """
     table = _Table(prob_matrix, relative_error, absolute_error, "upper")
     orders = np.atleast_1d(np.asarray(orders, dtype=np.float64))
-    checks.finite_values(orders=orders, above=1)
+    checks.check_finite_values(orders=orders, above=1)
     curve = np.zeros(orders.shape)
     for first, second in _directed_chunks(neighbours, table):
         above, below = table.ends(first, second)
@@ -171,7 +171,7 @@ def renyi_curve(
     return curve
 
 
-def coins_delta(table: NDArray[np.float64], epsilon: float, moved: int = 1) -> Decimal:
+def coins_delta(table: NDArray[np.float64], epsilon: float, group_size: int = 1) -> Decimal:
     """Return the delta of one label drawn by coins, to some fifty digits.
 
     table: (K + 1, 2), of which a coin has the smaller float of each row as its probability.
@@ -185,8 +185,8 @@ def coins_delta(table: NDArray[np.float64], epsilon: float, moved: int = 1) -> D
     # Equal rows next to each other tell nothing: of a million teachers, nearly all. Beside those
     # that differ as many stay as may be passed over, so that rows come no nearer to each other.
     different = np.append(True, (np.diff(least) != 0) | (np.diff(likelier) != 0))
-    if moved > 1:
-        different = np.convolve(different, np.ones(2 * moved + 1))[moved:-moved] > 0
+    if group_size > 1:
+        different = np.convolve(different, np.ones(2 * group_size + 1))[group_size:-group_size] > 0
     with sixty_digits():
         growth = Decimal(epsilon).exp()
         ones = [
@@ -197,7 +197,7 @@ def coins_delta(table: NDArray[np.float64], epsilon: float, moved: int = 1) -> D
         ]
         pairs = [
             pair
-            for step in range(1, moved + 1)
+            for step in range(1, group_size + 1)
             for rows in (ones, ones[::-1])
             for pair in zip(rows, rows[step:], strict=False)
         ]
@@ -214,8 +214,10 @@ class _Table:
         matrix = np.asarray(prob_matrix, dtype=np.float64)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise ValueError(f"prob_matrix: shape {matrix.shape} must be (inputs, labels)")
-        checks.probability(relative_error=relative_error, absolute_error=absolute_error, one=False)
-        checks.one_of(("upper", "lower"), side=side)
+        checks.check_probability(
+            relative_error=relative_error, absolute_error=absolute_error, one=False
+        )
+        checks.check_choice(("upper", "lower"), side=side)
         self.width = matrix.shape[1]
         # What a sum of this many floats may be off by, on top of the stated errors.
         tolerance = relative_error + self.width * (absolute_error + 4 * UNIT_ROUNDOFF)

@@ -71,7 +71,7 @@ class FiniteMechanism:
         """Return delta at each epsilon, (E,), as `audit.delta_curve`."""
         return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
 
-    def worst(self, delta: float) -> WorstPair:
+    def worst_pair(self, delta: float) -> WorstPair:
         """Return where epsilon at delta arises: rows and the labels of the event."""
         return worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
 
@@ -138,7 +138,9 @@ def audit_function(
     """
     rows, pairs = vote_neighbours(n_teachers, n_classes, neighbours)
     totals = rows.sum(axis=1)
-    parts = [_asked(probabilities, rows[totals == total]) for total in np.unique(totals)]
+    parts = [
+        _tabulate_function(probabilities, rows[totals == total]) for total in np.unique(totals)
+    ]
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:
         raise ValueError(f"probabilities: {widths} outcomes: must be as many for any votes")
@@ -167,7 +169,7 @@ def audit_shared_data(
     """
     if not 1 <= n_teachers <= LARGEST_K:
         raise ValueError(f"n_teachers = {n_teachers}: must be at most {LARGEST_K} for shared data")
-    values = _asked(probabilities, both_counts(n_teachers))
+    values = _tabulate_function(probabilities, both_counts(n_teachers))
     first, second = corner_pmfs(n_teachers, teacher_epsilon, teacher_Delta)
     # What sums and products of this many factors are off by (`shared_data`).
     error = relative_error + 32 * (n_teachers + 3) * UNIT_ROUNDOFF
@@ -178,7 +180,7 @@ def audit_shared_data(
     return FiniteMechanism(inputs, matrix, pairs, "private_teachers", error)
 
 
-def _asked(probabilities: Callable, rows: NDArray) -> NDArray[np.float64]:
+def _tabulate_function(probabilities: Callable, rows: NDArray) -> NDArray[np.float64]:
     """What the function says of these histograms, checked for its shape; values come later."""
     table = probabilities(rows.copy())
     if np.ma.is_masked(table):

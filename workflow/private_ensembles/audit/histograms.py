@@ -34,7 +34,7 @@ def enumerate_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
     return _extend(n_teachers, n_classes, descending=False)
 
 
-def neighbour_pairs(histograms: ArrayLike, moved: int = 1) -> NDArray[np.int64]:
+def neighbour_pairs(histograms: ArrayLike, group_size: int = 1) -> NDArray[np.int64]:
     """Pairs (P, 2) of rows of `enumerate_histograms` between which one vote moves, each pair once.
 
     moved: how many votes may move at most, >= 1, from any classes to any. Raises ValueError if the
@@ -55,10 +55,10 @@ def neighbour_pairs(histograms: ArrayLike, moved: int = 1) -> NDArray[np.int64]:
             after[:, target] += 1
             pairs.append(np.stack([first, _rank(after)], axis=1))
     one = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
-    return one if moved == 1 else _within(one, len(rows), moved)
+    return one if group_size == 1 else _pairs_within_steps(one, len(rows), group_size)
 
 
-def _within(pairs: NDArray, count: int, steps: int) -> NDArray[np.int64]:
+def _pairs_within_steps(pairs: NDArray, count: int, steps: int) -> NDArray[np.int64]:
     """Pairs of places between 0 and count that up to `steps` of the given pairs join, each once."""
     ends = np.concatenate([pairs, pairs[:, ::-1]])
     near = csr_array((np.ones(len(ends), dtype=bool), tuple(ends.T)), shape=(count, count))
@@ -87,7 +87,7 @@ def vote_neighbours(
     >>> [(rows[a].tolist(), rows[b].tolist()) for a, b in pairs[:2]]
     [([0, 1], [1, 1]), ([1, 0], [2, 0])]
     """
-    checks.one_of(NEIGHBOURS, neighbours=neighbours)
+    checks.check_choice(NEIGHBOURS, neighbours=neighbours)
     if neighbours == "moved_vote":
         rows = enumerate_histograms(n_teachers, n_classes)
         return rows, neighbour_pairs(rows)
@@ -115,7 +115,7 @@ def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArra
     over `neighbour_pairs` is one over these pairs: about C! times fewer. Raises ValueError like
     `enumerate_histograms`, the limit applying to sorted histograms times moves.
     """
-    return _with_moves(enumerate_sorted_histograms(n_teachers, n_classes))
+    return _add_moved_histograms(enumerate_sorted_histograms(n_teachers, n_classes))
 
 
 def enumerate_sorted_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
@@ -127,10 +127,10 @@ def enumerate_sorted_histograms(n_teachers: int, n_classes: int) -> NDArray[np.i
     return _extend(n_teachers, n_classes, descending=True)
 
 
-def sorted_histograms(n_teachers: int, n_classes: int) -> int:
+def count_sorted_histograms(n_teachers: int, n_classes: int) -> int:
     """Number of histograms up to renaming the classes: partitions of K into at most C parts.
 
-    >>> sorted_histograms(250, 3)
+    >>> count_sorted_histograms(250, 3)
     5334
 
     Raises ValueError like `enumerate_histograms`, but without a limit on histograms.
@@ -158,12 +158,12 @@ def leading_pairs(n_teachers: int, n_classes: int, most: int = 500) -> tuple[NDA
     for top in np.linspace(least, n_teachers, size).round().astype(int).tolist():
         for second in {min(top, n_teachers - top), -(-(n_teachers - top) // (n_classes - 1))}:
             rest, width = n_teachers - top - second, n_classes - 2
-            tails = {tuple(_even(rest, width))} if width else {()}
+            tails = {tuple(_split_evenly(rest, width))} if width else {()}
             if width and rest <= second:
                 tails.add((rest, *[0] * (width - 1)))
             rows.extend((top, second, *tail) for tail in tails)
     kept = [row for row in rows if row[0] >= row[1] >= max(row[2:], default=0)]
-    return _with_moves(np.unique(np.array(kept, dtype=np.int64), axis=0))
+    return _add_moved_histograms(np.unique(np.array(kept, dtype=np.int64), axis=0))
 
 
 def two_class_matrix(probability_of_one: ArrayLike) -> NDArray[np.float64]:
@@ -178,7 +178,7 @@ def two_class_matrix(probability_of_one: ArrayLike) -> NDArray[np.float64]:
     return np.stack([1 - ones, ones], axis=1)
 
 
-def two_class_pairs(n_teachers: int, moved: int = 1) -> NDArray[np.int64]:
+def two_class_pairs(n_teachers: int, group_size: int = 1) -> NDArray[np.int64]:
     """Pairs (P, 2) of neighbouring numbers of ones: (0, 1), (1, 2), ..., (K - 1, K).
 
     moved: how many votes may move at most, 1 to K: then (0, 2), ..., (K - 2, K) are added, and so
@@ -187,7 +187,7 @@ def two_class_pairs(n_teachers: int, moved: int = 1) -> NDArray[np.int64]:
     _check(n_teachers, 2)
     steps = [
         np.stack([np.arange(n_teachers + 1 - step), np.arange(step, n_teachers + 1)], axis=1)
-        for step in range(1, moved + 1)
+        for step in range(1, group_size + 1)
     ]
     return np.concatenate(steps)
 
@@ -203,16 +203,16 @@ def check_two_class(probability_of_one: ArrayLike) -> NDArray[np.float64]:
     ones = np.asarray(probability_of_one, dtype=np.float64)
     if ones.ndim != 1 or len(ones) < 2:
         raise ValueError("probability_of_one: must be K + 1 probabilities")
-    checks.probabilities(probability_of_one=ones)
+    checks.check_probabilities(probability_of_one=ones)
     return ones
 
 
 def _check(n_teachers: int, n_classes: int) -> None:
-    checks.integer(n_teachers=n_teachers, at_least=1)
-    checks.integer(n_classes=n_classes, at_least=2)
+    checks.check_integer(n_teachers=n_teachers, at_least=1)
+    checks.check_integer(n_classes=n_classes, at_least=2)
 
 
-def _even(votes: int, classes: int) -> list[int]:
+def _split_evenly(votes: int, classes: int) -> list[int]:
     return [votes // classes + (i < votes % classes) for i in range(classes)]
 
 
@@ -259,7 +259,7 @@ def _rank(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return rank
 
 
-def _with_moves(rows: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+def _add_moved_histograms(rows: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
     """Sorted histograms, their neighbours by every inequivalent move, and the pairs."""
     n_classes = rows.shape[1]
     distinct = rows[:, 1:] != rows[:, :-1]

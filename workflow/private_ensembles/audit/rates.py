@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import reduced_histograms
 from private_ensembles.base import checks
-from private_ensembles.base.root import first_holding
+from private_ensembles.base.root_search import find_first_holding
 
 # Of both distributions: an exponent's rounding weighs as much as its size (below 750), and sums
 # of C positive terms lose C round-offs.
@@ -36,8 +36,8 @@ def selection_rate(
     of counts (queries, classes) at a rate. Raises ValueError for epsilon not finite and > 0, delta
     outside [0, 1], and too many histograms.
     """
-    checks.finite(epsilon=epsilon, above=0)
-    checks.probability(delta=delta)
+    checks.check_finite(epsilon=epsilon, above=0)
+    checks.check_probability(delta=delta)
     # Noise is 1 / rate; a lead grows by 2, so no budget lets the rate exceed pure DP's by much
     # unless delta is large: the range covers four hundred times.
     high = 2 / epsilon * (1 + 1e-9)
@@ -58,4 +58,4 @@ def selection_rate(
     if not holds(high):
         return epsilon / 2
     grid = np.geomspace(high / 400, high, 400).tolist()  # more noise need not cost less
-    return 1 / first_holding(holds, grid, relative=1e-9)  # the very float that was audited
+    return 1 / find_first_holding(holds, grid, relative=1e-9)  # the very float that was audited

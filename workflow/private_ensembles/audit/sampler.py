@@ -56,7 +56,7 @@ def clopper_pearson(successes: ArrayLike, runs: int, error: float) -> tuple[NDAr
     k = np.asarray(successes, dtype=np.float64)
     if runs < 1 or not np.all((k >= 0) & (k <= runs)):
         raise ValueError(f"successes: must be in 0..runs = {runs}, and runs at least 1")
-    checks.probability(error=error, zero=False, one=False)
+    checks.check_probability(error=error, zero=False, one=False)
     lower = np.where(k > 0, betaincinv(np.maximum(k, 1), runs - k + 1, error), 0.0)
     upper = np.where(k < runs, betaincinv(k + 1, np.maximum(runs - k, 1), 1 - error), 1.0)
     # SciPy's inverse is good to some 1e-12 relative; a bound gives that much away.
@@ -106,7 +106,7 @@ def delta_lower_bound(
     As :func:`epsilon_lower_bound`; value = max(0, lower(P) - e^epsilon upper(P')). Raises
     ValueError for epsilon < 0 or not finite, and as there.
     """
-    checks.finite(epsilon=epsilon, at_least=0)
+    checks.check_finite(epsilon=epsilon, at_least=0)
 
     def bound(lower: float, upper: float) -> float:
         return lower - math.exp(min(epsilon, 700.0)) * upper
@@ -125,7 +125,7 @@ def _bound(sample, inputs, bound, labels, runs, generator, confidence) -> LowerB
     _check_levels(0.0, confidence)
     if len(set(labels)) < 2:
         raise ValueError(f"labels = {list(labels)}: must hold at least two")
-    checks.integer(runs=runs, at_least=1)
+    checks.check_integer(runs=runs, at_least=1)
     counted = [_count(sample, histogram, labels, int(runs), generator) for histogram in inputs]
     tested = events(labels)
     successes = np.zeros((len(counted), len(tested)), dtype=np.int64)
@@ -159,8 +159,8 @@ def _count(sample, histogram, labels, runs, generator) -> dict[int, int]:
 
 
 def _check_levels(delta: float, confidence: float) -> None:
-    checks.probability(delta=delta, one=False)
-    checks.probability(confidence=confidence, zero=False, one=False)
+    checks.check_probability(delta=delta, one=False)
+    checks.check_probability(confidence=confidence, zero=False, one=False)
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def audit_sampler(
 
     each = int(_FIRST_ROUND * runs) // len(rows)
     shares = _shares(draw, rows, each, labels, generator)
-    first, second = pairs[_most_different(shares, pairs, each, delta)]
+    first, second = pairs[_most_suspect_pair(shares, pairs, each, delta)]
     left = (int(runs) - each * len(rows)) // 2
     bound = epsilon_lower_bound(
         draw,
@@ -268,25 +268,27 @@ def _candidates(n_teachers, n_classes, neighbours) -> tuple[NDArray, NDArray, bo
     return *vote_neighbours(n_teachers, n_classes, neighbours), True
 
 
-def _shares(draw, rows, each, labels, generator) -> NDArray[np.float64]:
+def _shares(draw, rows, runs_per_histogram, labels, generator) -> NDArray[np.float64]:
     """How often each label came out on each histogram, half a run added to every count."""
     shares = np.empty((len(rows), len(labels)))
     for row, counts in enumerate(rows):  # the sampler is asked for one input at a time
-        drawn = draw(counts, each, generator)
-        if drawn.shape != (each,) or not np.isin(drawn, labels).all():
+        drawn = draw(counts, runs_per_histogram, generator)
+        if drawn.shape != (runs_per_histogram,) or not np.isin(drawn, labels).all():
             raise ValueError(
                 f"sampler: on counts {counts.tolist()} gives shape {drawn.shape} and labels "
-                f"{sorted(set(drawn.ravel().tolist()))[:5]}: must be ({each},) in {list(labels)}"
+                f"{sorted(set(drawn.ravel().tolist()))[:5]}: must be ({runs_per_histogram},) in {list(labels)}"
             )
         shares[row] = (drawn[:, None] == np.array(labels)).sum(axis=0) + 0.5
     return shares / shares.sum(axis=1, keepdims=True)
 
 
-def _most_different(shares: NDArray, pairs: NDArray, each: int, delta: float) -> int:
+def _most_suspect_pair(
+    shares: NDArray, pairs: NDArray, runs_per_histogram: int, delta: float
+) -> int:
     """The pair with the largest log-ratio of a label's shares, less two of its standard errors."""
     best = np.full(len(pairs), -np.inf)
     for event in (shares, 1 - shares):
-        error = np.sqrt((1 / event - 1) / each)
+        error = np.sqrt((1 / event - 1) / runs_per_histogram)
         for a, b in (pairs.T, pairs.T[::-1]):
             with np.errstate(divide="ignore", invalid="ignore"):
                 seen = np.log(np.maximum(event[a] - delta, 0.0) / event[b])

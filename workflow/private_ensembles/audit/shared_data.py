@@ -32,7 +32,7 @@ LARGEST_K = 15  # 170,544 choices of corners; beyond it memory gets out of hand
 
 
 @dataclass(frozen=True)
-class Worst:
+class WorstInputs:
     """An exact epsilon and the two inputs between which it arises."""
 
     epsilon: float
@@ -47,8 +47,8 @@ def teacher_corners(epsilon: float, Delta: float) -> NDArray[np.float64]:
     with p and p' exchanged. Raises ValueError for epsilon < 0 or not finite, Delta outside
     [0, 1].
     """
-    checks.finite(epsilon=epsilon, at_least=0)
-    checks.probability(Delta=Delta)
+    checks.check_finite(epsilon=epsilon, at_least=0)
+    checks.check_probability(Delta=Delta)
     decay = math.exp(-epsilon)
     high, low = (1 + Delta * decay) / (1 + decay), (1 - Delta) * decay / (1 + decay)
     zeros, ones = [(0, 0), (0, Delta), (Delta, 0)], [(1, 1), (1, 1 - Delta), (1 - Delta, 1)]
@@ -63,7 +63,7 @@ def shared_data_delta(
     probability_of_one: (K + 1,) in [0, 1], any mechanism on the count of ones. Raises ValueError
     for another shape or range, K above LARGEST_K, and arguments out of range.
     """
-    checks.number(epsilon=epsilon, at_least=0)
+    checks.check_number(epsilon=epsilon, at_least=0)
     return float(shared_data_curve(probability_of_one, teacher_epsilon, teacher_Delta, epsilon)[0])
 
 
@@ -99,13 +99,13 @@ def shared_data_epsilon(
 
 def worst_teachers(
     probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, delta: float
-) -> Worst:
+) -> WorstInputs:
     """Do what :func:`shared_data_epsilon` does and return the teachers that attain it.
 
     Inputs are Pr[teacher says 1] (K,) on the two data sets.
     """
     values = _check(probability_of_one)
-    checks.probability(delta=delta)
+    checks.check_probability(delta=delta)
     worst, at = -1.0, 0
     for above, paid in _sides(values, teacher_epsilon, teacher_Delta):
         room = above - delta
@@ -118,7 +118,7 @@ def worst_teachers(
             worst, at = float(losses.max()), int(np.argmax(losses))
     corners = teacher_corners(teacher_epsilon, teacher_Delta)
     chosen = corners[corner_multisets(len(values) - 1)[at]]
-    return Worst(max(worst, 0.0), chosen[:, 0], chosen[:, 1])
+    return WorstInputs(max(worst, 0.0), chosen[:, 0], chosen[:, 1])
 
 
 def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:

@@ -2,8 +2,8 @@
 
 Values are handed over by name, so that the line names them. What is right passes in silence:
 
->>> integer(labels=100, at_least=1)
->>> probability(delta=1.5)
+>>> check_integer(labels=100, at_least=1)
+>>> check_probability(delta=1.5)
 Traceback (most recent call last):
 ValueError: delta = 1.5: must be in [0, 1]
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def integer(
+def check_integer(
     *, at_least: int | None = None, at_most: int | None = None, odd: bool = False, **values: Real
 ) -> None:
     """Raise ValueError unless every value is an integer within the limits.
@@ -32,8 +32,8 @@ def integer(
     NumPy's integers are integers, and so is a float without a fraction (3.0); booleans are not.
     at_least, at_most: limits, both of them allowed. odd: even numbers are refused.
 
-    >>> integer(labels=100, queries=7.0, at_least=1)
-    >>> integer(labels=2.5, at_least=1)
+    >>> check_integer(labels=100, queries=7.0, at_least=1)
+    >>> check_integer(labels=2.5, at_least=1)
     Traceback (most recent call last):
     ValueError: labels = 2.5: must be an integer >= 1
     """
@@ -50,54 +50,60 @@ def integer(
             _refuse(name, value, " ".join([kind, " and ".join(limits)]).strip())
 
 
-def finite(*, above: Real | None = None, at_least: Real | None = None, **values: Real) -> None:
+def check_finite(
+    *, above: Real | None = None, at_least: Real | None = None, **values: Real
+) -> None:
     """Raise ValueError unless every value is a finite number above, or of at least, a limit.
 
     above: a limit that is itself refused. at_least: one that is allowed; at most one of the two.
 
-    >>> finite(epsilon=1, sigma=0.5, above=0)
-    >>> finite(sigma=float("inf"), above=0)
+    >>> check_finite(epsilon=1, sigma=0.5, above=0)
+    >>> check_finite(sigma=float("inf"), above=0)
     Traceback (most recent call last):
     ValueError: sigma = inf: must be a finite number > 0
     """
     for name, value in values.items():
-        if not (_is_number(value) and math.isfinite(value) and _beyond(value, above, at_least)):
+        if not (
+            _is_number(value) and math.isfinite(value) and _exceeds_limit(value, above, at_least)
+        ):
             _refuse(name, value, "a finite number" + _limit(above, at_least))
 
 
-def number(*, above: Real | None = None, at_least: Real | None = None, **values: Real) -> None:
+def check_number(
+    *, above: Real | None = None, at_least: Real | None = None, **values: Real
+) -> None:
     """Raise ValueError unless every value is a number within a limit; infinity is a number.
 
     above, at_least: as for :func:`finite`.
 
-    >>> number(epsilon=math.inf, at_least=0)
-    >>> number(epsilon=math.nan, at_least=0)
+    >>> check_number(epsilon=math.inf, at_least=0)
+    >>> check_number(epsilon=math.nan, at_least=0)
     Traceback (most recent call last):
     ValueError: epsilon = nan: must be a number >= 0
     """
     for name, value in values.items():
-        if not (_is_number(value) and value == value and _beyond(value, above, at_least)):
+        if not (_is_number(value) and value == value and _exceeds_limit(value, above, at_least)):
             _refuse(name, value, "a number" + _limit(above, at_least))
 
 
-def probability(*, zero: bool = True, one: bool = True, **values: Real) -> None:
+def check_probability(*, zero: bool = True, one: bool = True, **values: Real) -> None:
     """Raise ValueError unless every value is in [0, 1]. zero, one: whether the ends are allowed.
 
-    >>> probability(delta=1e-5, confidence=0.95, zero=False, one=False)
-    >>> probability(delta=0, zero=False)
+    >>> check_probability(delta=1e-5, confidence=0.95, zero=False, one=False)
+    >>> check_probability(delta=0, zero=False)
     Traceback (most recent call last):
     ValueError: delta = 0: must be in (0, 1]
     """
-    within(0, 1, low_allowed=zero, high_allowed=one, **values)
+    check_range(0, 1, low_allowed=zero, high_allowed=one, **values)
 
 
-def within(
+def check_range(
     low: Real, high: Real, *, low_allowed: bool = True, high_allowed: bool = True, **values: Real
 ) -> None:
     """Raise ValueError unless every value is between low and high, of which each may be allowed.
 
-    >>> within(2, 4, factor=2)
-    >>> within(0, 20, low_allowed=False, epsilon=0)
+    >>> check_range(2, 4, factor=2)
+    >>> check_range(0, 20, low_allowed=False, epsilon=0)
     Traceback (most recent call last):
     ValueError: epsilon = 0: must be in (0, 20]
     """
@@ -124,11 +130,11 @@ def did_you_mean(name: str, known: Collection[str], *, prefix: str = "") -> str 
     return f"did you mean {prefix}{close[0]}?" if close else None
 
 
-def one_of(allowed: Collection[str], **values: str) -> None:
+def check_choice(allowed: Collection[str], **values: str) -> None:
     """Raise ValueError unless every value is one of those that are allowed.
 
-    >>> one_of(("upper", "lower"), side="upper")
-    >>> one_of(("upper", "lower"), side="left")
+    >>> check_choice(("upper", "lower"), side="upper")
+    >>> check_choice(("upper", "lower"), side="left")
     Traceback (most recent call last):
     ValueError: side = 'left': must be one of upper, lower
     """
@@ -137,12 +143,12 @@ def one_of(allowed: Collection[str], **values: str) -> None:
             _refuse(name, value, f"one of {', '.join(map(str, allowed))}")
 
 
-def probabilities(**arrays: NDArray) -> None:
+def check_probabilities(**arrays: NDArray) -> None:
     """Raise ValueError unless every entry of every array, of any shape, is in [0, 1].
 
     >>> import numpy as np
-    >>> probabilities(gamma=np.array([0, 0.5, 1]))
-    >>> probabilities(gamma=np.array([0, np.nan]))
+    >>> check_probabilities(gamma=np.array([0, 0.5, 1]))
+    >>> check_probabilities(gamma=np.array([0, np.nan]))
     Traceback (most recent call last):
     ValueError: gamma: every value must be in [0, 1]
     """
@@ -151,12 +157,12 @@ def probabilities(**arrays: NDArray) -> None:
             raise ValueError(f"{name}: every value must be in [0, 1]")
 
 
-def finite_values(*, above: Real, **arrays: NDArray) -> None:
+def check_finite_values(*, above: Real, **arrays: NDArray) -> None:
     """Raise ValueError unless every entry of every array is a finite number above a limit.
 
     >>> import numpy as np
-    >>> finite_values(orders=np.array([1.5, 2]), above=1)
-    >>> finite_values(orders=np.array([1, 2]), above=1)
+    >>> check_finite_values(orders=np.array([1.5, 2]), above=1)
+    >>> check_finite_values(orders=np.array([1, 2]), above=1)
     Traceback (most recent call last):
     ValueError: orders: every value must be a finite number > 1
     """
@@ -165,12 +171,12 @@ def finite_values(*, above: Real, **arrays: NDArray) -> None:
             raise ValueError(f"{name}: every value must be a finite number{_limit(above, None)}")
 
 
-def unmasked(**arrays: object) -> None:
+def check_unmasked(**arrays: object) -> None:
     """Raise ValueError for an array with a mask, or a list of such rows: NumPy drops the mask.
 
     >>> import numpy as np
-    >>> unmasked(counts=np.array([[3, 2]]))
-    >>> unmasked(counts=np.ma.array([[3, 2]], mask=[[False, True]]))
+    >>> check_unmasked(counts=np.array([[3, 2]]))
+    >>> check_unmasked(counts=np.ma.array([[3, 2]], mask=[[False, True]]))
     Traceback (most recent call last):
     ValueError: counts: must be an array without a mask, which would be lost: say what masked \
 values are, as with counts.filled(0)
@@ -184,15 +190,15 @@ values are, as with counts.filled(0)
             )
 
 
-def apart(outputs: Iterable[str | PathLike], **inputs: object) -> None:
+def check_separate_files(outputs: Iterable[str | PathLike], **inputs: object) -> None:
     """Raise ValueError if a file that is to be written is one that is read, by whatever name.
 
     outputs: files, or folders in which anything may be written; they need not be there. inputs:
     files, or values that are none, such as null, which are passed over. Links are followed, and
     two names of one file on the disk are the same file.
 
-    >>> apart(["labels.csv"], votes="votes.csv")
-    >>> apart(["labels.csv", "out"], votes="elsewhere/../out/votes.csv")
+    >>> check_separate_files(["labels.csv"], votes="votes.csv")
+    >>> check_separate_files(["labels.csv", "out"], votes="elsewhere/../out/votes.csv")
     Traceback (most recent call last):
     ValueError: votes = 'elsewhere/../out/votes.csv': must be another file than out, which is \
 written
@@ -201,11 +207,11 @@ written
     for name, value in inputs.items():
         if isinstance(value, str | PathLike) and str(value):
             for output in outputs:
-                if _written_with(output, value):
+                if _may_overwrite(output, value):
                     _refuse(name, str(value), f"another file than {output}, which is written")
 
 
-def _written_with(output: str | PathLike, path: str | PathLike) -> bool:
+def _may_overwrite(output: str | PathLike, path: str | PathLike) -> bool:
     """Return whether whoever writes to `output`, a file or folder, may write to `path`."""
     where, what = os.path.realpath(output), os.path.realpath(path)
     if what == where or what.startswith(os.path.join(where, "")):
@@ -232,7 +238,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _beyond(value: Real, above: Real | None, at_least: Real | None) -> bool:
+def _exceeds_limit(value: Real, above: Real | None, at_least: Real | None) -> bool:
     return (above is None or value > above) and (at_least is None or value >= at_least)
 
 

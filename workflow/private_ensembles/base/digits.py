@@ -25,25 +25,25 @@ def format_number(value: float, digits: int = MORE_DIGITS) -> str:
     return f"{value:.{digits}g}"
 
 
-def format_bound(value: float, digits: int = DIGITS) -> str:
+def format_upper_bound(value: float, digits: int = DIGITS) -> str:
     """Write an upper bound to that many significant digits, rounded up: a bound stays a bound.
 
-    >>> format_bound(0.14830141), format_bound(0.2676), format_bound(10742.2)
+    >>> format_upper_bound(0.14830141), format_upper_bound(0.2676), format_upper_bound(10742.2)
     ('0.1484', '0.2676', '10743')
     """
-    return _towards(value, digits, ROUND_CEILING, math.ceil)
+    return _format_rounded(value, digits, ROUND_CEILING, math.ceil)
 
 
-def format_least(value: float, digits: int = DIGITS) -> str:
+def format_lower_bound(value: float, digits: int = DIGITS) -> str:
     """Write a lower bound to that many significant digits, rounded down.
 
-    >>> format_least(0.14839999), format_least(10742.8)
+    >>> format_lower_bound(0.14839999), format_lower_bound(10742.8)
     ('0.1483', '10742')
     """
-    return _towards(value, digits, ROUND_FLOOR, math.floor)
+    return _format_rounded(value, digits, ROUND_FLOOR, math.floor)
 
 
-def _towards(value: float, digits: int, rounding: str, whole: Callable[[float], int]) -> str:
+def _format_rounded(value: float, digits: int, rounding: str, whole: Callable[[float], int]) -> str:
     if not math.isfinite(value):
         return format_number(value, digits)
     if 10**digits <= value < _PLAIN:

@@ -79,29 +79,29 @@ class Job:
         }
         self._origin = functools.partial(records.origin, snakemake, inputs)
 
-    def progress(self, message: str, *arguments) -> None:
+    def report_progress(self, message: str, *arguments) -> None:
         """Write a line to the log and to the terminal, so that a long job is seen to advance."""
         text = message % arguments if arguments else message
         self.log.info("%s", text)
         self._say(text)
 
-    def expect(self, seconds: float) -> None:
+    def announce_duration(self, seconds: float) -> None:
         """Say about how many seconds of one core the work ahead takes."""
-        self.progress("about %s of one core", watch.about(seconds))
+        self.report_progress("about %s of one core", watch.format_duration(seconds))
 
     def _say(self, text: str) -> None:
         print(f"{self.what}: {text}", file=sys.stderr, flush=True)
 
     def meter(self, total: int | None, unit: str) -> watch.Meter:
         """Return what counts `total` things called `unit`: seen in a terminal, quiet elsewhere."""
-        return watch.Meter(total, unit, **self._watched())
+        return watch.Meter(total, unit, **self._meter_options())
 
     def track(self, items: Iterable, unit: str, total: int | None = None) -> Iterator:
         """Yield the items, counted as :meth:`meter` does."""
-        return watch.track(items, unit, total=total, **self._watched())
+        return watch.track(items, unit, total=total, **self._meter_options())
 
-    def _watched(self) -> dict:
-        say = self._say if watch.terminal() else None
+    def _meter_options(self) -> dict:
+        say = self._say if watch.is_terminal() else None
         return {"say": say, "log": lambda line: self.log.info("%s", line)}
 
 
@@ -144,7 +144,7 @@ def job(snakemake, *, confidential: bool = False, lock: str | Path | None = None
         try:
             with _mask(mask):  # folders are made for everybody
                 if lock is not None:
-                    held.enter_context(alone(lock))
+                    held.enter_context(hold_lock(lock))
                 current = Job(snakemake, log, confidential=confidential)
             log.info("%s started, process %d", current.rule, os.getpid())
             yield current
@@ -174,7 +174,7 @@ def job(snakemake, *, confidential: bool = False, lock: str | Path | None = None
 
 
 @contextlib.contextmanager
-def alone(lock: str | Path) -> Iterator[None]:
+def hold_lock(lock: str | Path) -> Iterator[None]:
     """Hold a lock file while the block runs; wait, and say so, if another process holds it.
 
     Makes the file and its folder. Raises OSError if they cannot be made or locked.
@@ -467,7 +467,9 @@ def read_npz(path, required: Sequence[str] = (), names: Sequence[str] | None = N
             wanted = [name for name in archive.files if names is None or name in names]
             arrays = {name: archive[name] for name in wanted}
         except Exception as error:  # a damaged archive sends the reader anywhere in the file
-            raise ValueError(f"{path}: not a readable npz file: {unreadable(error)}") from None
+            raise ValueError(
+                f"{path}: not a readable npz file: {explain_unreadable(error)}"
+            ) from None
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):  # a member that is not an array comes as bytes
             raise ValueError(f"{path}: {name} is not an array")
@@ -478,7 +480,7 @@ def read_npz(path, required: Sequence[str] = (), names: Sequence[str] | None = N
     return arrays
 
 
-def unreadable(error: Exception) -> str:
+def explain_unreadable(error: Exception) -> str:
     """Say in one line why NumPy does not read a file, without its advice to load it unsafely."""
     text = _one_line(error)
     if text.startswith("Header info length"):

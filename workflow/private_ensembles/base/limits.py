@@ -27,8 +27,8 @@ def check_budget(epsilon: Real, delta: Real) -> None:
     Traceback (most recent call last):
     ValueError: epsilon = 1000000000.0: must be in [1e-06, 100]
     """
-    checks.within(LEAST_EPSILON, MOST_EPSILON, epsilon=epsilon)
-    checks.within(LEAST_DELTA, 1, delta=delta, high_allowed=False)
+    checks.check_range(LEAST_EPSILON, MOST_EPSILON, epsilon=epsilon)
+    checks.check_range(LEAST_DELTA, 1, delta=delta, high_allowed=False)
 
 
 def is_budget(epsilon: Real, delta: Real) -> bool:

@@ -16,7 +16,7 @@ from private_ensembles.base import secure as exact
 
 
 @dataclass(frozen=True)
-class Seeded:
+class SeededNoise:
     """Draws from a NumPy generator.
 
     by_class: Gaussian noise is drawn class by class, not query by query, as the labels of DaRRM's
@@ -35,11 +35,11 @@ class Seeded:
 
     add_fine_gaussian = add_gaussian
 
-    def largest(self, noisy: NDArray) -> NDArray[np.int64]:
+    def argmax(self, noisy: NDArray) -> NDArray[np.int64]:
         """Return the place of each row's largest number; ties have probability 0."""
         return np.argmax(noisy, axis=1)
 
-    def fairest(self, counts: NDArray) -> NDArray[np.int64]:
+    def argmax_fair_ties(self, counts: NDArray) -> NDArray[np.int64]:
         """Return the place of each row's largest whole number; every tied one is as likely."""
         return np.argmax(counts + self.generator.random(np.shape(counts)), axis=1)
 
@@ -54,7 +54,7 @@ class Seeded:
 
 
 @dataclass(frozen=True)
-class Secure:
+class SecureNoise:
     """Draws exact discrete noise from the operating system's entropy."""
 
     secure = True
@@ -67,13 +67,13 @@ class Secure:
         """Return them in `secure.fine_units`: nearly continuous noise, for `largest`."""
         return exact.add_fine_gaussian(counts, sigma)
 
-    def largest(self, noisy: NDArray) -> NDArray[np.int64]:
+    def argmax(self, noisy: NDArray) -> NDArray[np.int64]:
         """Return the place of each row's largest number; fair dice decide among ties."""
-        return exact.largest(noisy)
+        return exact.argmax_fair_ties(noisy)
 
-    def fairest(self, counts: NDArray) -> NDArray[np.int64]:
+    def argmax_fair_ties(self, counts: NDArray) -> NDArray[np.int64]:
         """Return the place of each row's largest whole number; fair dice decide among ties."""
-        return exact.largest(counts)
+        return exact.argmax_fair_ties(counts)
 
     def bits(self, number: int) -> int:
         """Return a whole number of that many fair bits."""
@@ -84,4 +84,4 @@ class Secure:
         return exact.subsets(number, size, most)
 
 
-Source = Seeded | Secure
+NoiseSource = SeededNoise | SecureNoise

@@ -17,7 +17,7 @@ _FORBIDDEN = set("/\\={}*?\"'<>|\0") | set(" \t\r\n")
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 
 
-def number(x: Real) -> str:
+def write_number(value: Real) -> str:
     """Write a finite number in its shortest form that reads back as the same value.
 
     Integral floats lose their point (`3.0` gives "3"), so that a value has one name however the
@@ -25,10 +25,10 @@ def number(x: Real) -> str:
 
     Raises ValueError for NaN, infinities, booleans and anything that is not a number.
     """
-    return repr(plain_number(x))
+    return repr(plain_number(value))
 
 
-def plain_number(x: Real) -> int | float:
+def plain_number(raw: Real) -> int | float:
     """Return a finite number in the one form that its value has: 0 for 0, 0.0 and -0.0.
 
     Two ways to write a parameter are then the same parameter, for names of files and for Snakemake,
@@ -38,36 +38,40 @@ def plain_number(x: Real) -> int | float:
     >>> plain_number(3.0), plain_number(-0.0), plain_number(0.9), plain_number(1e100)
     (3, 0, 0.9, 1e+100)
     """
-    if isinstance(x, bool) or not isinstance(x, Real):
-        raise ValueError(f"number = {x!r}: must be an int or a float")
-    if isinstance(x, Integral):
-        return int(x)
-    value = float(x)
+    if isinstance(raw, bool) or not isinstance(raw, Real):
+        raise ValueError(f"number = {raw!r}: must be an int or a float")
+    if isinstance(raw, Integral):
+        return int(raw)
+    value = float(raw)
     if not math.isfinite(value):
-        raise ValueError(f"number = {x!r}: must be finite")
+        raise ValueError(f"number = {raw!r}: must be finite")
     # Beyond 2**53 not every integer is a float, so the exponent form is the honest one.
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def at_most(x: Real) -> str:
+def write_upper_bound(value: Real) -> str:
     """Write a positive number to five significant digits, rounded up: a bound stays a bound.
 
-    >>> at_most(0.98765432), at_most(1e-05), at_most(2)
+    >>> write_upper_bound(0.98765432), write_upper_bound(1e-05), write_upper_bound(2)
     ('0.98766', '1e-05', '2')
     """
-    return number(float(Context(prec=5, rounding=ROUND_CEILING).create_decimal(number(x))))
+    return write_number(
+        float(Context(prec=5, rounding=ROUND_CEILING).create_decimal(write_number(value)))
+    )
 
 
-def at_least(x: Real, digits: int = 5) -> str:
+def write_lower_bound(value: Real, digits: int = 5) -> str:
     """Write a number >= 0 to a few digits, rounded down.
 
-    >>> at_least(0.9999999999979928), at_least(2.6894e-6, 3)
+    >>> write_lower_bound(0.9999999999979928), write_lower_bound(2.6894e-6, 3)
     ('0.99999', '2.68e-06')
     """
-    return number(float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(number(x))))
+    return write_number(
+        float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(write_number(value)))
+    )
 
 
-def instance(**parameters: Real | str) -> str:
+def join_parameters(**parameters: Real | str) -> str:
     """Join parameters as `key=value,key=value` in the order given, numbers as `number` writes them.
 
     A text value may hold commas ("uniform:0.5,1") but no slash, equals sign, blank, brace or
@@ -82,7 +86,7 @@ def instance(**parameters: Real | str) -> str:
 
 def _value(key: str, value: Real | str) -> str:
     if not isinstance(value, str):
-        return number(value)
+        return write_number(value)
     if not value or _FORBIDDEN & set(value) or value[0] == "," or value[-1] == ",":
         raise ValueError(
             f"{key} = {value!r}: must be text without blanks, slashes, '=' or special characters"
@@ -90,7 +94,7 @@ def _value(key: str, value: Real | str) -> str:
     return value
 
 
-def parse_instance(text: str) -> dict[str, int | float | str]:
+def parse_parameters(text: str) -> dict[str, int | float | str]:
     """Read the parameters back from a name made by `instance`; numbers become int or float.
 
     A piece without "=" belongs to the value before it ("prior=uniform:0.5,1").
@@ -114,7 +118,7 @@ def parse_instance(text: str) -> dict[str, int | float | str]:
 
 def parameters_of(path: str | Path) -> dict[str, int | float | str]:
     """Read the parameters in the name of a file, "results/votes/x/kind=plain,K=5,seed=0.npz"."""
-    return parse_instance(Path(path).stem)
+    return parse_parameters(Path(path).stem)
 
 
 def _parse(text: str) -> int | float | str:
@@ -130,16 +134,16 @@ def multiply(a: Real, b: Real) -> float:
 
     The factors are read by their shortest representations, the product is the nearest float.
     """
-    return float(Decimal(number(a)) * Decimal(number(b)))
+    return float(Decimal(write_number(a)) * Decimal(write_number(b)))
 
 
-def delta_of(m: int, Delta: float) -> float:
+def m_fold_delta(m: int, Delta: float) -> float:
     """Return 1 - (1 - Delta)^m, the delta of m-fold composition (DaRRM, section 6.1).
 
     Computed without cancellation. Raises ValueError unless m >= 0 and 0 <= Delta <= 1.
     """
-    checks.number(m=m, at_least=0)
-    checks.probability(Delta=Delta)
+    checks.check_number(m=m, at_least=0)
+    checks.check_probability(Delta=Delta)
     if Delta == 1:
         return 1.0 if m else 0.0
     delta = -math.expm1(m * math.log1p(-Delta))

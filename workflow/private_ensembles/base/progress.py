@@ -71,7 +71,7 @@ class Meter:
             speed = self._images_a_second(seconds)
         parts = [f"{self._done}{of} {self._unit}", note, speed]
         if self._total is not None and rate > 0:
-            parts.append(f"{about((self._total - self._done) / rate)} left")
+            parts.append(f"{format_duration((self._total - self._done) / rate)} left")
         return ", ".join(filter(None, parts))
 
 
@@ -88,12 +88,12 @@ def track(
     meter.finish()
 
 
-def terminal() -> bool:
+def is_terminal() -> bool:
     """Whether somebody watches: stderr is a terminal."""
     return sys.stderr.isatty()
 
 
-def about(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return an estimated time in words: 80 s, 3 min, 1.5 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"

@@ -52,7 +52,7 @@ def bisect_integers(holds: Callable[[int], bool], fails_at: int, holds_at: int) 
     return holds_at
 
 
-def first_holding(
+def find_first_holding(
     holds: Callable[[float], bool], points: Iterable[float], *, relative: float = 1e-10
 ) -> float:
     """Return where the claim holds first on the way along ``points``; infinite if at none of them.
@@ -60,7 +60,7 @@ def first_holding(
     :func:`bisect` goes on between the first point that holds and the one before it, down to
     ``relative``, or not at all if that is infinite.
 
-    >>> first_holding(lambda x: x >= 5, doubling(1.0), relative=1e-3)
+    >>> find_first_holding(lambda x: x >= 5, doubling_points(1.0), relative=1e-3)
     5.0
     """
     fails_at = None
@@ -71,48 +71,48 @@ def first_holding(
     return math.inf
 
 
-def first_failing(holds: Callable[[float], bool], points: Iterable[float]) -> float:
+def find_first_failing(holds: Callable[[float], bool], points: Iterable[float]) -> float:
     """Return the first of ``points`` at which the claim fails; infinite if it holds at them all."""
     return next((point for point in points if not holds(point)), math.inf)
 
 
-def doubling(start: float, most: float = sys.float_info.max) -> Iterator[float]:
+def doubling_points(start: float, most: float = sys.float_info.max) -> Iterator[float]:
     """Yield start > 0 and its doubles, up to ``most``."""
     while start <= most:
         yield start
         start *= 2
 
 
-def halving(start: float, least: float = sys.float_info.min) -> Iterator[float]:
+def halving_points(start: float, least: float = sys.float_info.min) -> Iterator[float]:
     """Yield start and its halves, down to ``least`` > 0."""
     while start >= least:
         yield start
         start /= 2
 
 
-def ascending(start: float, step: float) -> Iterator[float]:
+def ascending_points(start: float, step: float) -> Iterator[float]:
     """Yield start, then start (1 + step), start (1 + 2 step), start (1 + 4 step) and so on."""
     yield start
-    for share in doubling(step, _LARGEST):
+    for share in doubling_points(step, _LARGEST):
         yield start * (1 + share)
 
 
-def largest(holds: Callable[[float], bool], *, relative: float) -> float:
+def find_largest(holds: Callable[[float], bool], *, relative: float) -> float:
     """Return the largest x, from 1e-12 to 1e12, at which a claim holds that holds up to there.
 
     From 1 by doubling, and back by halves. Raises ValueError if the claim fails everywhere.
     """
-    beyond = min(first_failing(holds, doubling(1.0, _LARGEST)), _LARGEST)
-    found = first_holding(holds, halving(beyond, _SMALLEST), relative=relative)
+    beyond = min(find_first_failing(holds, doubling_points(1.0, _LARGEST)), _LARGEST)
+    found = find_first_holding(holds, halving_points(beyond, _SMALLEST), relative=relative)
     if math.isinf(found):
         raise ValueError(f"the claim fails at every x from {beyond:g} to {_SMALLEST:g}")
     return found
 
 
-def largest_within(
+def find_largest_within(
     cost: Callable[[float], float],
     budget: float,
-    about: Callable[[float], float] | None = None,
+    approximate_cost: Callable[[float], float] | None = None,
     *,
     relative: float = 1e-7,
 ) -> float:
@@ -122,12 +122,12 @@ def largest_within(
     ``about``, nearly the cost in less time, answers most of them. What is returned was asked of the
     cost itself. Raises ValueError as there.
 
-    >>> round(largest_within(lambda x: x**2 + x, 2.0), 6)
+    >>> round(find_largest_within(lambda x: x**2 + x, 2.0), 6)
     1.0
     """
     cost = cache(cost)
-    guide = cache(about) if about else cost
-    start = largest(lambda x: guide(x) <= budget, relative=1.0)
+    guide = cache(approximate_cost) if approximate_cost else cost
+    start = find_largest(lambda x: guide(x) <= budget, relative=1.0)
 
     def height(inverse: float) -> float:
         share = guide(1 / inverse) / budget
@@ -136,12 +136,12 @@ def largest_within(
     near = 1 / least_scale(height, 1 / start, _CLOSE / 4)
     beyond = near * (1 + 2 * _CLOSE)
     if near > 0 and cost(beyond) > budget:  # otherwise it is not near enough
-        found = largest(
+        found = find_largest(
             lambda x: x <= near or (x < beyond and cost(x) <= budget), relative=relative
         )
         if cost(found) <= budget:
             return found
-    return largest(lambda x: cost(x) <= budget, relative=relative)
+    return find_largest(lambda x: cost(x) <= budget, relative=relative)
 
 
 def least_scale(height: Callable[[float], float], start: float, tolerance: float) -> float:

@@ -51,14 +51,14 @@ def sixty_digits(*beside_one: float):
 def round_up(value: Decimal) -> float:
     """Return the smallest float that is at least ``value`` (plus a 1e-45 relative headroom)."""
     with sixty_digits():
-        return round_up_within(value)
+        return round_up_in_context(value)
 
 
-def round_up_within(value: Decimal) -> float:
+def round_up_in_context(value: Decimal) -> float:
     """Do as `round_up` does, within `sixty_digits`, where many numbers are rounded.
 
     >>> with sixty_digits():
-    ...     round_up_within(Decimal("0.1"))
+    ...     round_up_in_context(Decimal("0.1"))
     0.1
     """
     if not value.is_finite():
@@ -78,12 +78,12 @@ def round_down(value: Decimal) -> float:
     return -round_up(-value)
 
 
-def multiple_above(value: float, k: int) -> float:
+def round_multiple_up(value: float, k: int) -> float:
     """Return the least float that is at least ``k`` times ``value`` >= 0, k an integer."""
-    return fraction_above(Fraction(value) * int(k))
+    return round_fraction_up(Fraction(value) * int(k))
 
 
-def fraction_above(exact: Fraction) -> float:
+def round_fraction_up(exact: Fraction) -> float:
     """Return the least float that is at least ``exact`` >= 0; infinite beyond all floats."""
     try:
         nearest = float(exact)
@@ -92,7 +92,7 @@ def fraction_above(exact: Fraction) -> float:
     return math.nextafter(nearest, math.inf) if Fraction(nearest) < exact else nearest
 
 
-def above(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
+def round_float_up(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
     """Return a bound from above on what ``value`` >= 0 is in exact arithmetic.
 
     roundings: how many relative errors of u = UNIT_ROUNDOFF went into it, >= 1. Additions,
@@ -106,21 +106,21 @@ def above(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | f
     return rounded if rounded.ndim else float(rounded)
 
 
-def below(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
+def round_float_down(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
     """Return a bound from below on what ``value`` >= 0 is exactly; see :func:`above`."""
     value = np.asarray(value, dtype=np.float64)
     rounded = np.nextafter(value * (1 - (roundings - 1) * (4 * UNIT_ROUNDOFF)), 0.0)
     return rounded if rounded.ndim else float(rounded)
 
 
-def sum_above(values: ArrayLike, axis: int | None = None) -> NDArray[np.float64] | float:
+def round_sum_up(values: ArrayLike, axis: int | None = None) -> NDArray[np.float64] | float:
     """Return a bound from above on the sum of ``values`` >= 0 along ``axis``.
 
     In whatever order n numbers are added, each goes through fewer than n roundings.
     """
     values = np.asarray(values, dtype=np.float64)
     terms = values.size if axis is None else values.shape[axis]
-    return above(values.sum(axis=axis), max(terms, 1))
+    return round_float_up(values.sum(axis=axis), max(terms, 1))
 
 
 class Ball:
@@ -241,10 +241,10 @@ def _expm1(radius: ArrayLike) -> NDArray[np.float64]:
     return np.where(np.asarray(radius) <= 1, radius * (1 + np.asarray(radius)), np.inf)
 
 
-def normal_error(reach: float) -> float:
+def normal_error(max_deviations: float) -> float:
     """Relative error of normal tails up to `reach` standard deviations, sums and products included.
 
     An argument's rounding weighs as much as its square. Tails beyond 40 are below 1e-300, which is
     granted as an absolute error.
     """
-    return 1e-12 * (1 + min(reach, 40.0) ** 2)
+    return 1e-12 * (1 + min(max_deviations, 40.0) ** 2)

@@ -27,25 +27,25 @@ MOST_VOTES = 1 << 22
 LARGEST_SIGMA = 2.0**_BITS_OF_SIGMA
 
 
-def coins(probabilities: np.ndarray) -> np.ndarray:
+def draw_bernoulli(probabilities: np.ndarray) -> np.ndarray:
     """Toss one coin per probability, any shape: bool, True with exactly the given probability.
 
     A float is a rational number with a power of two below, so comparing it with a uniform integer
     of as many bits rounds nothing. Raises ValueError for a probability outside [0, 1].
     """
     values = np.asarray(probabilities, dtype=np.float64)
-    checks.probabilities(probabilities=values)
+    checks.check_probabilities(probabilities=values)
     ratios = (float(value).as_integer_ratio() for value in values.flat)
     tossed = [secrets.randbelow(below) < above for above, below in ratios]
     return np.array(tossed, dtype=bool).reshape(values.shape)
 
 
-def exponential_coins(exponents: np.ndarray) -> np.ndarray:
+def draw_bernoulli_exp(exponents: np.ndarray) -> np.ndarray:
     """Toss one coin per exponent <= 0, any shape: bool, True with exactly e^exponent.
 
     Raises ValueError for other exponents.
     """
-    return softmax.coins(exponents, secrets.randbits)
+    return softmax.draw_bernoulli_exp(exponents, secrets.randbits)
 
 
 def softmax_classes(scores: np.ndarray) -> np.ndarray:
@@ -56,7 +56,7 @@ def softmax_classes(scores: np.ndarray) -> np.ndarray:
     return softmax.draw_each(scores, secrets.randbits)
 
 
-def one_of(wanted: np.ndarray) -> np.ndarray:
+def choose_uniformly(wanted: np.ndarray) -> np.ndarray:
     """Return a place of each row that is True, int64 (Q,), every one with the same probability.
 
     wanted: bool (Q, C), at least one True in a row.
@@ -80,7 +80,7 @@ def add_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
     Raises ValueError for counts that are not integers below MOST_VOTES in size, which no ensemble
     of as many teachers has, and for sigma not in (0, LARGEST_SIGMA).
     """
-    return _noisy(counts, sigma, 1)
+    return _add_lattice_noise(counts, sigma, 1)
 
 
 def fine_units(sigma: float) -> int:
@@ -104,13 +104,13 @@ def add_fine_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
 
     Returns `fine_units` times the noisy numbers, exactly as :func:`add_discrete_gaussian` draws
     them. The largest of them is the largest of continuous ones except with a probability that
-    `accounting.discrete_gaussian.fine_distance` bounds. Raises ValueError as
+    `accounting.discrete_gaussian.fine_lattice_total_variation` bounds. Raises ValueError as
     :func:`add_discrete_gaussian`.
     """
-    return _noisy(counts, sigma, fine_units(sigma))
+    return _add_lattice_noise(counts, sigma, fine_units(sigma))
 
 
-def _noisy(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
+def _add_lattice_noise(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
     """Units of the counts plus discrete noise of that many units times sigma."""
     counts = np.asarray(counts)
     _check(sigma)
@@ -138,7 +138,7 @@ def _gaussian(sigma: float):
     return space >> measurements.then_gaussian(sigma)
 
 
-def largest(noisy: np.ndarray) -> np.ndarray:
+def argmax_fair_ties(noisy: np.ndarray) -> np.ndarray:
     """Return the place of each row's largest number, int64 (Q,), with a fair die for ties.
 
     noisy: whole numbers (Q, C). Continuous noise never ties; with dice all classes stay on a par.
@@ -178,7 +178,7 @@ def normal(shape: int | tuple[int, ...]) -> np.ndarray:
 
 def check_mode(noise: str) -> str:
     """Return `noise` if it is one of MODES; raises ValueError otherwise."""
-    checks.one_of(MODES, noise=noise)
+    checks.check_choice(MODES, noise=noise)
     return noise
 
 

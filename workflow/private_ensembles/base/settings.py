@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from private_ensembles.base import limits
-from private_ensembles.base.numbers import plain_number
+from private_ensembles.base.parameter_names import plain_number
 
 # What is wrong: the key (relative to the section that says so), its value, and what is allowed.
 Mistake = tuple[str, object, str]
@@ -26,12 +26,12 @@ Mistake = tuple[str, object, str]
 LEFT_OUT: Any = None
 
 
-def about(description: str, default: Any = ...):
+def describe_key(description: str, default: Any = ...):
     """Return the Field of a key with its description; the default is that the key is required."""
     return Field(default, description=description)
 
 
-def wrong(key: str, value: object, allowed: str) -> PydanticCustomError:
+def mistake_error(key: str, value: object, allowed: str) -> PydanticCustomError:
     """Return the error of a :data:`Mistake`; `allowed` may say {here} for the path of the section.
 
     An empty key is the value that is looked at itself.
@@ -39,14 +39,14 @@ def wrong(key: str, value: object, allowed: str) -> PydanticCustomError:
     return PydanticCustomError("mistake", "{key}", {"key": key, "value": value, "allowed": allowed})
 
 
-def at_most(key: str, value: object, most: float, name: str) -> Iterator[Mistake]:
+def find_numbers_above(key: str, value: object, limit: float, name: str) -> Iterator[Mistake]:
     """Yield the numbers of a key, a list or a single one, above `most`, which `name` holds."""
     all_numbers = {key: value}
     if isinstance(value, list):
         all_numbers = {f"{key}[{index}]": number for index, number in enumerate(value)}
     for path, number in all_numbers.items():
-        if number > most:
-            yield path, number, f"at most {name} = {most}"
+        if number > limit:
+            yield path, number, f"at most {name} = {limit}"
 
 
 class Section(BaseModel):
@@ -61,16 +61,16 @@ class Section(BaseModel):
     @model_validator(mode="after")
     def _has_no_mistakes(self):
         for mistake in self.mistakes():
-            raise wrong(*mistake)
+            raise mistake_error(*mistake)
         return self
 
-    def plain(self) -> dict:
+    def to_dict(self) -> dict:
         """Return what was given, as dictionaries, lists, text and numbers."""
         return self.model_dump(exclude_unset=True)
 
     def pick(self, *names: str) -> dict:
         """Return what was given of `names`, in their order, as :meth:`plain` does."""
-        values = self.plain()
+        values = self.to_dict()
         return {name: values[name] for name in names if name in values}
 
 
@@ -87,7 +87,7 @@ class MainSection(Section):
 # Files -------------------------------------------------------------------------------------------
 
 
-def list_places(name: str, info: ValidationInfo) -> list[str]:
+def list_candidate_paths(name: str, info: ValidationInfo) -> list[str]:
     """Return where a relative path may lead: from each folder that it may be relative to."""
     folders = (info.context or {}).get("folders") or ["."]
     wanted = os.path.expanduser(name)
@@ -97,21 +97,21 @@ def list_places(name: str, info: ValidationInfo) -> list[str]:
 
 def find_file(name: str, info: ValidationInfo) -> str | None:
     """Return the path of a file that is there; None if there is none."""
-    return next(filter(os.path.isfile, list_places(name, info)), None)
+    return next(filter(os.path.isfile, list_candidate_paths(name, info)), None)
 
 
-def _there(name: str, info: ValidationInfo) -> str:
+def _require_file(name: str, info: ValidationInfo) -> str:
     file = find_file(name, info)
     if file is None:
-        places = " and ".join(list_places(name, info))
-        raise wrong("", name, f"an existing file (looked at {places})")
+        places = " and ".join(list_candidate_paths(name, info))
+        raise mistake_error("", name, f"an existing file (looked at {places})")
     return file
 
 
 # Numbers -----------------------------------------------------------------------------------------
 
 
-def _from_text(value):
+def _number_from_text(value):
     """Return the number that a text stands for: YAML reads 1e-5 as text.
 
     Python also reads 1_0, and the digits of every script.
@@ -125,17 +125,17 @@ def _from_text(value):
     return value
 
 
-def _whole(value, check):
-    value = _from_text(value)
+def _coerce_integer(value, check):
+    value = _number_from_text(value)
     return check(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
-def _real(value, check):
+def _coerce_number(value, check):
     # 0 for 0.0 as well, or Snakemake would see another parameter.
-    return plain_number(check(_from_text(value)))
+    return plain_number(check(_number_from_text(value)))
 
 
-def _odd(value: int) -> int:
+def _require_odd(value: int) -> int:
     if value % 2 == 0:
         raise PydanticCustomError("odd", "must be odd")
     return value
@@ -143,18 +143,18 @@ def _odd(value: int) -> int:
 
 def integer(**limits):
     """Return the type of integers, also written as 3.0 or as text; limits: as for a Field."""
-    return Annotated[int, Field(**limits), WrapValidator(_whole)]
+    return Annotated[int, Field(**limits), WrapValidator(_coerce_integer)]
 
 
-def odd(**limits):
+def odd_integer(**limits):
     """Return the type of odd integers."""
     even = {"not": {"multipleOf": 2}}
-    return Annotated[integer(json_schema_extra=even, **limits), AfterValidator(_odd)]
+    return Annotated[integer(json_schema_extra=even, **limits), AfterValidator(_require_odd)]
 
 
 def number(**limits):
     """Return the type of finite numbers, also written as text; limits: as for a Field."""
-    return Annotated[float, Field(allow_inf_nan=False, **limits), WrapValidator(_real)]
+    return Annotated[float, Field(allow_inf_nan=False, **limits), WrapValidator(_coerce_number)]
 
 
 # Bounds that no experiment comes near: what is beyond them is a slip, and is said at once.
@@ -174,19 +174,19 @@ Share = number(ge=0, le=1)
 T = TypeVar("T")
 
 
-def _distinct(values: list) -> list:
+def _require_distinct(values: list) -> list:
     if len(set(map(repr, values))) < len(values):
         raise PydanticCustomError("repetition", "must be a list without repetition")
     return values
 
 
-def _from_word(value):
+def _parse_yes_no(value):
     """`--config again=yes` hands over text."""
     words = {"yes": True, "true": True, "no": False, "false": False}
     return words.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
-def _null(value):
+def _parse_null(value):
     """`--config n_classes=null` hands over text."""
     is_null = isinstance(value, str) and value.strip().lower() in ("null", "~", "none")
     return None if is_null else value
@@ -195,13 +195,13 @@ def _null(value):
 Distinct = Annotated[
     list[T],
     Field(min_length=1, json_schema_extra={"uniqueItems": True}),
-    AfterValidator(_distinct),
+    AfterValidator(_require_distinct),
 ]
 # The same, of two values or more.
 Several = Annotated[
     list[T],
     Field(min_length=2, json_schema_extra={"uniqueItems": True}),
-    AfterValidator(_distinct),
+    AfterValidator(_require_distinct),
 ]
 
 
@@ -211,10 +211,10 @@ def _parts(value):
 
 
 Pair = Annotated[list[T], Field(min_length=2, max_length=2)]
-YesNo = Annotated[bool, BeforeValidator(_from_word)]
-Maybe = Annotated[T | None, BeforeValidator(_null)]
+YesNo = Annotated[bool, BeforeValidator(_parse_yes_no)]
+Maybe = Annotated[T | None, BeforeValidator(_parse_null)]
 Text = Annotated[str, Field(min_length=1)]
-File = AfterValidator(_there)
+File = AfterValidator(_require_file)
 # A part of a path, so that it may not be . or ...
 BatchName = Annotated[str, Field(pattern=r"^[\w.-]*[\w-][\w.-]*$", max_length=200)]
 # Names become parts of paths and of wildcards.
@@ -226,27 +226,28 @@ Named = Annotated[dict[Name, T], Field(min_length=1)]
 
 K_WORDS = "Teachers per ensemble; odd, so that two classes never tie."
 MOST_K = 9999
-K = Annotated[odd(ge=1, le=MOST_K), about(K_WORDS)]
-Allowance = Annotated[Count, about("Privacy allowance m.")]
-Allowances = Annotated[Distinct[Count], about("Privacy allowances m, each from 1 to K.")]
-Sizes = Annotated[Distinct[odd(ge=1, le=MOST_K)], about("Numbers of teachers, odd.")]
+K = Annotated[odd_integer(ge=1, le=MOST_K), describe_key(K_WORDS)]
+Allowance = Annotated[Count, describe_key("Privacy allowance m.")]
+Allowances = Annotated[Distinct[Count], describe_key("Privacy allowances m, each from 1 to K.")]
+Sizes = Annotated[Distinct[odd_integer(ge=1, le=MOST_K)], describe_key("Numbers of teachers, odd.")]
 Loss = number(gt=0, le=limits.MOST_EPSILON)
-Epsilon = Annotated[Loss, about("Privacy loss epsilon of one teacher.")]
-Epsilons = Annotated[Distinct[Loss], about("Privacy losses epsilon.")]
+Epsilon = Annotated[Loss, describe_key("Privacy loss epsilon of one teacher.")]
+Epsilons = Annotated[Distinct[Loss], describe_key("Privacy losses epsilon.")]
 # What all labels together may cost: as the command and Python have it.
 TotalEpsilon = number(ge=limits.LEAST_EPSILON, le=limits.MOST_EPSILON)
 # Epsilon and delta.
 Spent = Annotated[Pair[NotNegative], BeforeValidator(_parts)]
-Delta = Annotated[number(ge=0, lt=1), about("Privacy loss Delta of one teacher.")]
+Delta = Annotated[number(ge=0, lt=1), describe_key("Privacy loss Delta of one teacher.")]
 BelowHalf = Distinct[number(ge=0, lt=0.5)]
-Deltas = Annotated[BelowHalf, about("Privacy losses Delta of one teacher, below 1/2.")]
+Deltas = Annotated[BelowHalf, describe_key("Privacy losses Delta of one teacher, below 1/2.")]
 SmallDelta = Annotated[
-    number(ge=limits.LEAST_DELTA, lt=1), about("Probability with which a guarantee may fail.")
+    number(ge=limits.LEAST_DELTA, lt=1),
+    describe_key("Probability with which a guarantee may fail."),
 ]
-Counts = Annotated[Distinct[Count], about("Whole numbers from 1 to a million.")]
+Counts = Annotated[Distinct[Count], describe_key("Whole numbers from 1 to a million.")]
 Seeds = Distinct[Seed]
-Queries = Annotated[Distinct[Count], about("Numbers of queries.")]
-Votes = Annotated[Positive, about("A number of votes, such as the scale of noise.")]
+Queries = Annotated[Distinct[Count], describe_key("Numbers of queries.")]
+Votes = Annotated[Positive, describe_key("A number of votes, such as the scale of noise.")]
 
 
 class Orders(Section):

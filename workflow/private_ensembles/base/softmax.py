@@ -32,7 +32,7 @@ _FURTHEST = 700
 
 
 @dataclass(frozen=True)
-class Parts:
+class ClassIntervals:
     """Where each class is on a line of 2^BITS points: of class j the part below its true size.
 
     The true size of class j is factor e^(s_j - largest), a real number. ends: int64 (classes,), the
@@ -44,14 +44,14 @@ class Parts:
     largest: float
     factor: float
     ends: NDArray[np.int64]
-    sure: NDArray[np.int64]
+    sure_lengths: NDArray[np.int64]
 
-    def exponent(self, place: int) -> Fraction:
+    def exponent(self, class_index: int) -> Fraction:
         """Return s_j - largest exactly."""
-        return Fraction(float(self.scores[place])) - Fraction(self.largest)
+        return Fraction(float(self.scores[class_index])) - Fraction(self.largest)
 
 
-def parts(scores: ArrayLike) -> Parts:
+def class_intervals(scores: ArrayLike) -> ClassIntervals:
     """Return where classes of these scores are; one array of floats, -inf for none.
 
     Raises ValueError for scores that are not finite or -inf, or all -inf.
@@ -59,10 +59,10 @@ def parts(scores: ArrayLike) -> Parts:
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 1:
         raise ValueError("scores: must be finite, or -inf for a class that is never drawn")
-    return _line(_lines(scores[None]), 0)
+    return _intervals_of_row(_interval_arrays(scores[None]), 0)
 
 
-def _lines(scores: NDArray[np.float64]) -> tuple[NDArray, ...]:
+def _interval_arrays(scores: NDArray[np.float64]) -> tuple[NDArray, ...]:
     """The fields of `Parts` for each row of scores, (queries, classes)."""
     largest = scores.max(axis=1, initial=-math.inf)
     if not np.isfinite(largest).all():  # NaN and +inf are the largest
@@ -71,7 +71,7 @@ def _lines(scores: NDArray[np.float64]) -> tuple[NDArray, ...]:
         sizes = np.exp(scores - largest[:, None])
         factors = 2.0**BITS * (1 - _LEFT) / sizes.sum(axis=1)
         sizes *= factors[:, None]
-        sure, places = _around(sizes)
+        sure, places = _bracket_sizes(sizes)
     places[np.isneginf(scores)] = 0
     ends = np.cumsum(places, axis=1)
     if (ends[:, -1] > 1 << BITS).any():  # of more than 2^30 classes
@@ -79,12 +79,14 @@ def _lines(scores: NDArray[np.float64]) -> tuple[NDArray, ...]:
     return scores, largest, factors, ends, sure
 
 
-def _line(lines: tuple[NDArray, ...], row: int) -> Parts:
+def _intervals_of_row(lines: tuple[NDArray, ...], row: int) -> ClassIntervals:
     scores, largest, factors, ends, sure = lines
-    return Parts(scores[row], float(largest[row]), float(factors[row]), ends[row], sure[row])
+    return ClassIntervals(
+        scores[row], float(largest[row]), float(factors[row]), ends[row], sure[row]
+    )
 
 
-def _around(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _bracket_sizes(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Whole numbers below and above true sizes, of which the given ones are rounded."""
     sure = (sizes * (1 - _ERROR)).astype(np.int64)
     return sure, (sizes * (1 + _ERROR)).astype(np.int64) + 1
@@ -103,14 +105,14 @@ def draw(scores: ArrayLike, bits: Callable[[int], int]) -> int:
     drawn, one time in a million. Time does not depend on the scores, except if a point is next to
     an end of a true part, which is rarer still. Raises ValueError as `parts`.
     """
-    line = parts(scores)
+    line = class_intervals(scores)
     while True:
         point = bits(BITS)
         place = int(np.searchsorted(line.ends, point, side="right"))
         if place == line.ends.size:
             continue
         start = int(line.ends[place - 1]) if place else 0
-        if accepted(line, place, point - start, bits):
+        if is_accepted(line, place, point - start, bits):
             return place
 
 
@@ -121,7 +123,7 @@ def draw_each(scores: ArrayLike, bits: Callable[[int], int]) -> NDArray[np.int64
     >>> draw_each([[-np.inf, 3.0], [0.0, -np.inf]], secrets.randbits)
     array([1, 0])
     """
-    lines = _lines(np.asarray(scores, dtype=np.float64))
+    lines = _interval_arrays(np.asarray(scores, dtype=np.float64))
     scores, *_, ends, sure = lines
     rows, points = np.arange(len(scores)), _points(len(scores), bits)
     chosen = (ends <= points[:, None]).sum(axis=1)
@@ -131,16 +133,16 @@ def draw_each(scores: ArrayLike, bits: Callable[[int], int]) -> NDArray[np.int64
     for row in np.flatnonzero(unsure).tolist():  # one in a million
         here = int(place[row])
         free = chosen[row] > here
-        if free or not accepted(_line(lines, row), here, int(inside[row]), bits):
+        if free or not is_accepted(_intervals_of_row(lines, row), here, int(inside[row]), bits):
             chosen[row] = draw(scores[row], bits)
     return chosen
 
 
-def coins(exponents: ArrayLike, bits: Callable[[int], int]) -> NDArray[np.bool_]:
+def draw_bernoulli_exp(exponents: ArrayLike, bits: Callable[[int], int]) -> NDArray[np.bool_]:
     """Toss one coin per exponent, any shape: True with a probability of exactly e^exponent.
 
     >>> import secrets
-    >>> coins([0.0, -1e6], secrets.randbits)
+    >>> draw_bernoulli_exp([0.0, -1e6], secrets.randbits)
     array([ True, False])
 
     exponents: floats <= 0. A point is drawn among 2^BITS; it is below 2^BITS e^exponent or not,
@@ -150,7 +152,7 @@ def coins(exponents: ArrayLike, bits: Callable[[int], int]) -> NDArray[np.bool_]
     if not (exponents <= 0).all():
         raise ValueError("exponents: must be numbers that are at most 0")
     with np.errstate(under="ignore"):
-        sure, most = _around(2.0**BITS * np.exp(exponents))
+        sure, most = _bracket_sizes(2.0**BITS * np.exp(exponents))
     points = _points(exponents.size, bits).reshape(exponents.shape)
     tossed = (points < sure) | (exponents == 0)
     for place in zip(*np.nonzero(~tossed & (points < most)), strict=True):
@@ -165,14 +167,16 @@ def _points(number: int, bits: Callable[[int], int]) -> NDArray[np.int64]:
     return (np.frombuffer(drawn, dtype="<u8") >> np.uint64(64 - BITS)).astype(np.int64)
 
 
-def accepted(line: Parts, place: int, inside: int, bits: Callable[[int], int]) -> bool:
+def is_accepted(
+    line: ClassIntervals, class_index: int, inside: int, bits: Callable[[int], int]
+) -> bool:
     """Return whether a point that is uniform in [inside, inside + 1) is below a class' true size.
 
     Its further bits are drawn as far as they matter.
     """
-    if inside < line.sure[place]:
+    if inside < line.sure_lengths[class_index]:
         return True
-    return _is_below(Fraction(line.factor), line.exponent(place), inside, bits)
+    return _is_below(Fraction(line.factor), line.exponent(class_index), inside, bits)
 
 
 def _is_below(
@@ -181,7 +185,7 @@ def _is_below(
     """Whether a point that is uniform in [inside, inside + 1) is below factor e^exponent."""
     known = BITS
     while True:
-        below, above = bounds(factor, exponent, known - BITS)
+        below, above = bracket_exponential(factor, exponent, known - BITS)
         if inside + 1 <= below:
             return True
         if inside >= above:
@@ -189,18 +193,18 @@ def _is_below(
         inside, known = inside << _MORE | bits(_MORE), known + _MORE
 
 
-def bounds(factor: Fraction, exponent: Fraction, more: int) -> tuple[int, int]:
+def bracket_exponential(factor: Fraction, exponent: Fraction, extra_bits: int) -> tuple[int, int]:
     """Return whole numbers around 2^more factor e^exponent, for factor <= 2^BITS, exponent <= 0.
 
     They are one or two apart, unless the number is below 1: then they are 0 and 1 if it is tiny.
     The decimal module's exponential is rounded correctly, and so are its quotients.
     """
-    if exponent < -_FURTHEST - more:
+    if exponent < -_FURTHEST - extra_bits:
         return 0, 1
-    digits = math.ceil(0.302 * (BITS + more)) + 30
+    digits = math.ceil(0.302 * (BITS + extra_bits)) + 30
     with localcontext(Context(prec=digits)):
         power = Decimal(exponent.numerator) / Decimal(exponent.denominator)
-        size = Decimal(factor.numerator) / Decimal(factor.denominator) * power.exp() * 2**more
+        size = Decimal(factor.numerator) / Decimal(factor.denominator) * power.exp() * 2**extra_bits
         # Each step is off by less than a unit of the last digit, and the power by one of its own.
         off = size * (abs(power) + 16) * Decimal(10) ** (1 - digits)
         return max(0, math.floor(size - off)), math.ceil(size + off)

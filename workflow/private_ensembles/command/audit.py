@@ -6,9 +6,9 @@ import argparse
 import math
 
 from private_ensembles.base import checks
-from private_ensembles.command import functions
-from private_ensembles.command.numbers import real, whole
-from private_ensembles.command.output import emit, high, low
+from private_ensembles.command import user_functions
+from private_ensembles.command.numbers import parse_integer, parse_real
+from private_ensembles.command.output import emit, format_lower_bound, format_upper_bound
 
 EXAMPLES = (
     "private-ensembles audit examples/randomized_response.py:labels --teachers 11 --classes 3"
@@ -29,13 +29,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="takes counts (n, C) and returns probabilities (n, L); or takes counts and a NumPy "
         "generator and returns labels (n,)",
     )
-    parser.add_argument("--teachers", type=whole, required=True, metavar="N", help="how many vote")
     parser.add_argument(
-        "--classes", type=whole, required=True, metavar="N", help="among how many labels"
+        "--teachers", type=parse_integer, required=True, metavar="N", help="how many vote"
+    )
+    parser.add_argument(
+        "--classes", type=parse_integer, required=True, metavar="N", help="among how many labels"
     )
     parser.add_argument(
         "--delta",
-        type=real,
+        type=parse_real,
         default=1e-5,
         metavar="X",
         help="at which epsilon is found; default 1e-5",
@@ -55,76 +57,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="EPS,DELTA",
         help="say whether this claim holds; may be given several times",
     )
-    parser.add_argument("--kind", choices=functions.KINDS, default="auto", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--kind", choices=user_functions.KINDS, default="auto", help=argparse.SUPPRESS
+    )
     exact = parser.add_argument_group("functions of probabilities")
     exact.add_argument(
         "--relative-error",
-        type=real,
+        type=parse_real,
         default=1e-12,
         metavar="X",
         help="of the function's probabilities, at most; default 1e-12",
     )
     exact.add_argument(
         "--absolute-error",
-        type=real,
+        type=parse_real,
         default=0.0,
         metavar="X",
         help="of the function's probabilities, at most; default 0",
     )
     exact.add_argument(
         "--teacher-epsilon",
-        type=real,
+        type=parse_real,
         metavar="X",
         help="what one teacher costs, for private_teachers",
     )
     exact.add_argument(
-        "--teacher-delta", type=real, default=0.0, metavar="X", help="of that cost; default 0"
+        "--teacher-delta", type=parse_real, default=0.0, metavar="X", help="of that cost; default 0"
     )
     runs = parser.add_argument_group("samplers")
     runs.add_argument(
         "--runs",
-        type=whole,
+        type=parse_integer,
         default=1_000_000,
         metavar="N",
         help="how many labels are drawn; default 1000000",
     )
     runs.add_argument(
         "--confidence",
-        type=real,
+        type=parse_real,
         default=0.999,
         metavar="SHARE",
         help="with which the bound holds; default 0.999",
     )
     runs.add_argument(
-        "--seed", type=whole, default=0, metavar="N", help="of the generator; default 0"
+        "--seed", type=parse_integer, default=0, metavar="N", help="of the generator; default 0"
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the audit; return 1 if a claim fails."""
-    checks.integer(seed=options.seed, at_least=0)
+    checks.check_integer(seed=options.seed, at_least=0)
     alone = options.teacher_epsilon is not None or options.teacher_delta != 0
     if alone and options.neighbours != "private_teachers":
         raise ValueError(
             f"neighbours = {options.neighbours}: takes no --teacher-epsilon or --teacher-delta; "
             "only private_teachers does"
         )
-    function = functions.load(options.mechanism)
-    exact = functions.kind_of(function, options.kind) == "probabilities"
-    report, text = (_exactly if exact else _from_below)(function, options)
+    function = user_functions.load(options.mechanism)
+    exact = user_functions.kind_of(function, options.kind) == "probabilities"
+    report, text = (_audit_exactly if exact else _audit_by_sampling)(function, options)
     emit(report, text, as_json=options.json)
     return int(any(claim["verdict"] == "fails" for claim in report["claims"]))
 
 
-def _exactly(function, options) -> tuple[dict, list[str]]:
-    audited = _finite(function, options)
-    worst, delta = audited.worst(options.delta), options.delta
+def _audit_exactly(function, options) -> tuple[dict, list[str]]:
+    audited = _run_exact_audit(function, options)
+    worst, delta = audited.worst_pair(options.delta), options.delta
     lower, pure = audited.epsilon(delta, "lower"), audited.epsilon(0.0)
     end = next(x for x in (pure, worst.value, 1.0) if math.isfinite(x))
     epsilons = [end * i / (_POINTS - 1) for i in range(_POINTS)]
     ends = [audited.inputs[row].round(6).tolist() for row in (worst.first, worst.second)]
     report = {
-        **_asked(options, "probabilities"),
+        **_describe_request(options, "probabilities"),
         "inputs": len(audited.inputs),
         "pairs": len(audited.pairs),
         "epsilon": worst.value,
@@ -144,8 +148,8 @@ def _exactly(function, options) -> tuple[dict, list[str]]:
     return report, _exact_text(report)
 
 
-def _finite(function, options):
-    from private_ensembles.audit.finite import audit_function, audit_shared_data
+def _run_exact_audit(function, options):
+    from private_ensembles.audit.finite_mechanism import audit_function, audit_shared_data
 
     if options.neighbours != "private_teachers":
         return audit_function(
@@ -175,20 +179,20 @@ def _exact_text(report: dict) -> list[str]:
     return [
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
         f"{report['neighbours']}: all {report['inputs']} inputs, all {report['pairs']} pairs",
-        f"epsilon at delta = {report['delta']:g}   {high(report['epsilon'])} "
-        f"(not below {low(report['epsilon_lower'])})",
-        f"epsilon at delta = 0       {high(report['pure_epsilon'])}",
-        f"rho of zCDP                {high(report['rho'])}",
-        f"mu of Gaussian DP          {high(report['mu'])} (not below {low(report['mu_lower'])})",
-        *_rows("epsilon", "delta", report["delta_curve"], high),
-        *_rows("order", "divergence", report["renyi"], high),
-        *_rows("false_alarm", "miss", report["trade_off"], low),
+        f"epsilon at delta = {report['delta']:g}   {format_upper_bound(report['epsilon'])} "
+        f"(not below {format_lower_bound(report['epsilon_lower'])})",
+        f"epsilon at delta = 0       {format_upper_bound(report['pure_epsilon'])}",
+        f"rho of zCDP                {format_upper_bound(report['rho'])}",
+        f"mu of Gaussian DP          {format_upper_bound(report['mu'])} (not below {format_lower_bound(report['mu_lower'])})",
+        *_rows("epsilon", "delta", report["delta_curve"], format_upper_bound),
+        *_rows("order", "divergence", report["renyi"], format_upper_bound),
+        *_rows("false_alarm", "miss", report["trade_off"], format_lower_bound),
         f"worst pair: {what} {first} against {second}, labels {labels}",
-        *(_judged(claim, "") for claim in report["claims"]),
+        *(_describe_claim(claim, "") for claim in report["claims"]),
     ]
 
 
-def _from_below(function, options) -> tuple[dict, list[str]]:
+def _audit_by_sampling(function, options) -> tuple[dict, list[str]]:
     import numpy as np
 
     from private_ensembles.audit.sampler import audit_sampler
@@ -204,7 +208,7 @@ def _from_below(function, options) -> tuple[dict, list[str]]:
         confidence=options.confidence,
     )
     report = {
-        **_asked(options, "sampler"),
+        **_describe_request(options, "sampler"),
         "inputs": audited.histograms,
         "pairs": audited.pairs,
         "all_inputs": audited.complete,
@@ -219,7 +223,7 @@ def _from_below(function, options) -> tuple[dict, list[str]]:
         },
         "claims": [
             # At a larger delta a mechanism needs less: only claims at delta or less are refuted.
-            {"epsilon": e, "delta": d, "verdict": _refuted(audited, e, d)}
+            {"epsilon": e, "delta": d, "verdict": _judge_by_lower_bound(audited, e, d)}
             for e, d in options.claims
         ],
     }
@@ -230,19 +234,22 @@ def _from_below(function, options) -> tuple[dict, list[str]]:
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
         f"{report['neighbours']}: {which} {audited.histograms} inputs, {audited.pairs} pairs, "
         "a sampler",
-        f"epsilon at delta = {report['delta']:g} is at least {low(audited.epsilon)}, at confidence "
+        f"epsilon at delta = {report['delta']:g} is at least {format_lower_bound(audited.epsilon)}, at confidence "
         f"{audited.confidence:g}",
         f"seen between counts {first} and {second}: labels {labels} came "
         f"{audited.successes[0]} and {audited.successes[1]} times in {audited.runs} runs each",
-        *(_judged(claim, "; no number of runs proves a claim") for claim in report["claims"]),
+        *(
+            _describe_claim(claim, "; no number of runs proves a claim")
+            for claim in report["claims"]
+        ),
     ]
 
 
-def _refuted(audited, epsilon: float, delta: float) -> str:
+def _judge_by_lower_bound(audited, epsilon: float, delta: float) -> str:
     return "fails" if audited.epsilon > epsilon and delta <= audited.delta else "not refuted"
 
 
-def _asked(options, kind: str) -> dict:
+def _describe_request(options, kind: str) -> dict:
     return {
         "mechanism": options.mechanism,
         "kind": kind,
@@ -253,33 +260,33 @@ def _asked(options, kind: str) -> dict:
     }
 
 
-def _table(x: str, xs, y: str, ys) -> list[dict]:
-    return [{x: float(a), y: float(b)} for a, b in zip(xs, ys, strict=True)]
+def _table(x_name: str, x_values, y_name: str, y_values) -> list[dict]:
+    return [{x_name: float(a), y_name: float(b)} for a, b in zip(x_values, y_values, strict=True)]
 
 
-def _rows(x: str, y: str, table: list[dict], write) -> list[str]:
+def _rows(x_name: str, y_name: str, table: list[dict], write) -> list[str]:
     """Two lines of text, one above the other."""
-    lines = [f"{x.replace('_', ' '):12}", f"  {y:10}"]
+    lines = [f"{x_name.replace('_', ' '):12}", f"  {y_name:10}"]
     for row in table:
-        cells = f"{row[x]:.4g}", write(row[y])
+        cells = f"{row[x_name]:.4g}", write(row[y_name])
         width = max(map(len, cells)) + 2
         lines = [line + cell.rjust(width) for line, cell in zip(lines, cells, strict=True)]
     return lines
 
 
-def _judged(claim: dict, more: str) -> str:
+def _describe_claim(claim: dict, caveat: str) -> str:
     meaning = {
         "holds": "",
         "fails": "",
         "undecided": ": it lies between the two bounds, as an exactly tight claim does",
-        "not refuted": more,
+        "not refuted": caveat,
     }[claim["verdict"]]
     return f"claim ({claim['epsilon']:g}, {claim['delta']:g}): {claim['verdict']}{meaning}"
 
 
 def _claim(text: str) -> tuple[float, float]:
     try:
-        epsilon, delta = map(real, text.split(","))
+        epsilon, delta = map(parse_real, text.split(","))
         good = epsilon >= 0 and 0 <= delta <= 1
     except (ValueError, argparse.ArgumentTypeError):
         good = False

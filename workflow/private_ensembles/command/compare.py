@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from private_ensembles.command.numbers import real
+from private_ensembles.command.numbers import parse_real
 from private_ensembles.command.output import emit
 from private_ensembles.run import comparison
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--tolerance",
-        type=real,
+        type=parse_real,
         default=TOLERANCE,
         metavar="X",
         help="the largest relative difference that counts as rounding; default %(default)s",
@@ -72,11 +72,13 @@ def run(options: argparse.Namespace) -> int:
             dict(zip(("number", "first", "second"), status, strict=True)) for status in changed
         ],
     }
-    emit(report, _lines(kinds, alone, changed, options.tolerance), as_json=options.json)
+    emit(
+        report, _describe_comparison(kinds, alone, changed, options.tolerance), as_json=options.json
+    )
     return 0 if same else 1
 
 
-def _lines(kinds, alone, changed, tolerance):
+def _describe_comparison(kinds, alone, changed, tolerance):
     numbers = {kind: len(tables) for kind, tables in kinds.items()}
     yield (
         f"{sum(numbers.values())} tables in both: {numbers['equal']} equal bit for bit, "
@@ -86,10 +88,10 @@ def _lines(kinds, alone, changed, tolerance):
         cells = sum(table.cells for table in kinds["rounding"].values())
         name, most = max(kinds["rounding"].items(), key=lambda item: item[1].largest)
         share = f"{_cells(cells)}, {most.largest:.2g} at most"
-        yield f"rounding in {share}: {name}, {_short(most.where)}"
+        yield f"rounding in {share}: {name}, {_shorten(most.where)}"
     for name, table in kinds["differs"].items():
         cells = f"{_cells(table.cells)}, {table.largest:.2g} at most: " if table.cells else ""
-        yield f"different: {name}, {cells}{_short(table.where)}"
+        yield f"different: {name}, {cells}{_shorten(table.where)}"
     for folder, names in alone.items():
         yield from (f"only in {folder}: {name}" for name in names)
     for name, was, now in changed[:_SHOWN]:
@@ -106,6 +108,6 @@ def _cells(number):
     return f"{number} cell{'s' if number != 1 else ''}"
 
 
-def _short(text):
+def _shorten(text):
     text = " ".join(text.split())  # cells of text may hold line breaks
     return text if len(text) <= 160 else f"{text[:157]}..."

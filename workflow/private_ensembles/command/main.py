@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from private_ensembles.base.checks import did_you_mean
-from private_ensembles.run.removed import advice
+from private_ensembles.run.removed_names import advice
 
 # The subcommands are imported where they are needed: a Ctrl-C meanwhile is one line, too.
 
@@ -126,18 +126,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     from private_ensembles.base.files import describe
-    from private_ensembles.command.output import NotPrinted, printing, telling
+    from private_ensembles.command.output import NotPrinted, announce_slow_work, guard_printing
 
     options = ""
     try:
         try:
             asked = parser().parse_args(arguments)
         except SystemExit:
-            with printing():  # of --help, perhaps to a reader who has seen enough
+            with guard_printing():  # of --help, perhaps to a reader who has seen enough
                 pass
             raise
         options = asked.help_text()
-        with telling(f"{asked.work.rstrip('.')} ..."):
+        with announce_slow_work(f"{asked.work.rstrip('.')} ..."):
             return asked.run(asked)
     except NotPrinted as error:
         print(f"error: {error}", file=sys.stderr)
@@ -151,17 +151,17 @@ def _run(arguments: Sequence[str] | None) -> int:
         ImportError,
         ArithmeticError,
     ) as error:
-        print(f"error: {as_options(describe(error), options)}", file=sys.stderr)
+        print(f"error: {translate_to_options(describe(error), options)}", file=sys.stderr)
         return BAD_INPUT
 
 
-def as_options(message: str, help_text: str) -> str:
+def translate_to_options(message: str, help_text: str) -> str:
     """Return a message of the library with the names of its arguments as those of options.
 
     Names that are no option of the subcommand stay, and so does what a file is said to have.
     help_text: what --help prints, which shows every option.
 
-    >>> as_options("n_classes = 1: must be at least 2", "--classes N --labels N")
+    >>> translate_to_options("n_classes = 1: must be at least 2", "--classes N --labels N")
     '--classes = 1: must be at least 2'
     """
     options = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", help_text))

@@ -6,31 +6,31 @@ import argparse
 import math
 
 
-def whole(text: str) -> int:
+def parse_integer(text: str) -> int:
     """Return a whole number; `type` of an option. Raises ArgumentTypeError for anything else.
 
-    >>> whole("-7")
+    >>> parse_integer("-7")
     -7
     """
     return _read(int, text, "a whole number")
 
 
-def real(text: str) -> float:
+def parse_real(text: str) -> float:
     """Return a number; `type` of an option. Raises ArgumentTypeError for anything else.
 
-    >>> real("1e-5")
+    >>> parse_real("1e-5")
     1e-05
     """
     return _read(float, text, "a number")
 
 
-def pair(text: str) -> list[float]:
+def parse_budget(text: str) -> list[float]:
     """Return epsilon and delta; `type` of an option. Raises ArgumentTypeError for anything else.
 
-    >>> pair("1.5,1e-5")
+    >>> parse_budget("1.5,1e-5")
     [1.5, 1e-05]
     """
-    numbers = [real(part.strip()) for part in text.split(",")]
+    numbers = [parse_real(part.strip()) for part in text.split(",")]
     if len(numbers) != 2 or not (0 <= numbers[0] < math.inf and 0 <= numbers[1] < 1):
         raise argparse.ArgumentTypeError(f"{text!r}: must be EPSILON,DELTA, such as 1.5,1e-5")
     return numbers

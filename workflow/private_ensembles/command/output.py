@@ -12,8 +12,8 @@ import threading
 from collections.abc import Iterable, Iterator
 from numbers import Real
 
-from private_ensembles.base.numbers import at_least, at_most
-from private_ensembles.base.progress import about
+from private_ensembles.base.parameter_names import write_lower_bound, write_upper_bound
+from private_ensembles.base.progress import format_duration
 
 _SHORT, _LONG = 1.0, 15.0
 
@@ -25,15 +25,15 @@ class NotPrinted(Exception):
 def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
     """Print `value` as JSON, or else the lines of `text`; raises NotPrinted as `printing` does."""
     if as_json:
-        shown = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+        shown = json.dumps(to_plain_types(value), indent=2, ensure_ascii=False, allow_nan=False)
     else:
         shown = "\n".join(text)
-    with printing():
+    with guard_printing():
         print(shown)
 
 
 @contextlib.contextmanager
-def printing() -> Iterator[None]:
+def guard_printing() -> Iterator[None]:
     """Print within the block what the work has come to; a reader who closes the pipe has seen it.
 
     Raises NotPrinted for any other failure, such as a full disk: neither says that the input was
@@ -59,7 +59,7 @@ def _discard() -> None:
 
 def print_help(options: argparse.Namespace) -> int:
     """Print what there is to choose from, where nothing was chosen; 0, the exit status."""
-    with printing():
+    with guard_printing():
         print(options.help_text(), end="")
     return 0
 
@@ -71,11 +71,11 @@ def say(line: str) -> None:
 
 
 @contextlib.contextmanager
-def telling(what: str) -> Iterator[None]:
+def announce_slow_work(work: str) -> Iterator[None]:
     """Say in a terminal what is done within the block, once that takes longer than a second."""
-    later = threading.Timer(_SHORT, say, [what])
+    later = threading.Timer(_SHORT, say, [work])
     later.daemon = True
-    if in_terminal():
+    if is_terminal():
         later.start()
     try:
         yield
@@ -83,47 +83,47 @@ def telling(what: str) -> Iterator[None]:
         later.cancel()
 
 
-def in_terminal() -> bool:
+def is_terminal() -> bool:
     """Return whether somebody reads standard error while the work is done."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def warn_of(seconds: float) -> None:
+def warn_of_duration(seconds: float) -> None:
     """Say on standard error that work takes long, before it starts; nothing of less than 15 s."""
     if seconds >= _LONG:
-        say(f"this takes about {about(seconds)} of one core")
+        say(f"this takes about {format_duration(seconds)} of one core")
 
 
-def plain(value):
+def to_plain_types(value):
     """Return plain types for JSON: infinities as "inf", NaN (nothing is known) as null.
 
-    >>> plain({"epsilon": math.inf, "shown": (1, math.nan)})
+    >>> to_plain_types({"epsilon": math.inf, "shown": (1, math.nan)})
     {'epsilon': 'inf', 'shown': [1, None]}
     """
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: to_plain_types(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_plain_types(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
 
 
-def high(value: Real) -> str:
+def format_upper_bound(value: Real) -> str:
     """Write a number >= 0 to five digits, rounded up.
 
-    >>> high(1.0000000000020073), high(0), high(math.inf)
+    >>> format_upper_bound(1.0000000000020073), format_upper_bound(0), format_upper_bound(math.inf)
     ('1.0001', '0', 'inf')
     """
-    return at_most(value) if math.isfinite(value) else "inf"
+    return write_upper_bound(value) if math.isfinite(value) else "inf"
 
 
-def low(value: Real) -> str:
+def format_lower_bound(value: Real) -> str:
     """Write a number >= 0 to five digits, rounded down.
 
-    >>> low(0.9999999999979928)
+    >>> format_lower_bound(0.9999999999979928)
     '0.99999'
     """
-    return at_least(value) if math.isfinite(value) else "inf"
+    return write_lower_bound(value) if math.isfinite(value) else "inf"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from private_ensembles.command import settings, votes_options
-from private_ensembles.command.numbers import whole
-from private_ensembles.command.output import emit, high, warn_of
+from private_ensembles.command import planner_options, votes_options
+from private_ensembles.command.numbers import parse_integer
+from private_ensembles.command.output import emit, format_upper_bound, warn_of_duration
 from private_ensembles.labels.assumed_profile import name_profile
 from private_ensembles.labels.task import Protection
 
@@ -17,24 +17,24 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `plan` takes."""
-    settings.add_ensemble(parser)
-    settings.add_budget(parser)
-    settings.add_protection(parser, shards="disjoint")
+    planner_options.add_ensemble(parser)
+    planner_options.add_budget(parser)
+    planner_options.add_protection(parser, shards="disjoint")
     wanted = parser.add_argument_group("wanted", "which labels")
     wanted.add_argument(
-        "--queries", type=whole, required=True, metavar="N", help="how many there are"
+        "--queries", type=parse_integer, required=True, metavar="N", help="how many there are"
     )
     wanted.add_argument(
         "--labels",
-        type=whole,
+        type=parse_integer,
         metavar="N",
         help="how many are wanted at most; default: one for each query",
     )
     votes_options.add_most_ones(wanted)
-    settings.add_profile(parser)
+    planner_options.add_profile(parser)
     votes_options.add_reading(parser, "the file of --profile-from")
     noise = parser.add_argument_group("noise")
-    settings.add_noise(noise, seed="of the votes by which mechanisms are ranked")
+    planner_options.add_noise(noise, seed="of the votes by which mechanisms are ranked")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,15 +43,17 @@ def run(options: argparse.Namespace) -> int:
     from private_ensembles.release import expectation
 
     labels = options.queries if options.labels is None else options.labels
-    options.classes = votes_options.classes(options)
+    options.classes = votes_options.count_classes(options)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
-    chosen = settings.of(options, queries=options.queries, labels=labels, **sizes)
-    protection = settings.protection_of(options)
+    chosen = planner_options.build_planner_settings(
+        options, queries=options.queries, labels=labels, **sizes
+    )
+    protection = planner_options.protection_of(options)
     secure = options.noise == "secure"
     stated = {"absent": options.absent, "most_ones": options.most_ones, "reach": protection.reach}
-    task = planning.task(chosen, options.epsilon, options.delta, secure=secure, **stated)
-    warn_of(ranking.about_seconds(task))
-    plans = planning.ranked(task, chosen["mechanisms"], options.seed)
+    task = planning.build_task(chosen, options.epsilon, options.delta, secure=secure, **stated)
+    warn_of_duration(ranking.estimate_seconds(task))
+    plans = planning.rank_on_profile(task, chosen["mechanisms"], options.seed)
     applies = plans[0].refusal is None
     rows = planning.plan_rows(task, plans)
     profile = chosen["profile"]
@@ -59,8 +61,8 @@ def run(options: argparse.Namespace) -> int:
     text = votes_options.profile_text(options, profile) + ranking_text(rows, protection, called)
     expected = None
     if applies:
-        of_best = expectation.of(task, plans[0], options.seed)
-        text += of_best.lines()
+        of_best = expectation.expect_labels(task, plans[0], options.seed)
+        text += of_best.summary_lines()
         text += [f"warning: {caution}" for caution in of_best.cautions()]
         expected = of_best.report()
     said = {"absent": True} if options.absent else {}
@@ -93,7 +95,7 @@ def ranking_text(rows: list[dict], protection: Protection, profile: str) -> list
             continue
         lines.append(
             f"  {row['mechanism']:{width}} {row['correct']:8.1f} right of {row['answers']:.1f} "
-            f"answers, epsilon {high(row['epsilon'])}; {row['parameters']}"
+            f"answers, epsilon {format_upper_bound(row['epsilon'])}; {row['parameters']}"
         )
     for reason, names in refused.items():
         lines.append(f"  not applicable: {', '.join(names)}: {reason}")

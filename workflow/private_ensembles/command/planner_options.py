@@ -6,11 +6,11 @@ import argparse
 
 from private_ensembles.base import checks
 from private_ensembles.command import votes_options
-from private_ensembles.command.numbers import real, whole
+from private_ensembles.command.numbers import parse_integer, parse_real
 from private_ensembles.command.votes_options import TakesOptions
 from private_ensembles.labels import registry
 from private_ensembles.labels.planner import defaults
-from private_ensembles.labels.task import PRIVACY_MODELS, Protection, state_protection
+from private_ensembles.labels.task import PRIVACY_MODELS, Protection, protection_from_options
 
 
 def add_ensemble(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -22,14 +22,14 @@ def add_ensemble(parser: argparse.ArgumentParser, *, required: bool = True) -> N
     ensemble = parser.add_argument_group("ensemble", "who votes, and on what")
     ensemble.add_argument(
         "--teachers",
-        type=whole,
+        type=parse_integer,
         required=required,
         metavar="N",
         help="how many vote; the promise rests on it, so it must be stated",
     )
     ensemble.add_argument(
         "--classes",
-        type=whole,
+        type=parse_integer,
         metavar="N",
         help="among how many labels, never read off the votes; default: as many as --class-names",
     )
@@ -41,13 +41,13 @@ def add_ensemble(parser: argparse.ArgumentParser, *, required: bool = True) -> N
     )
     ensemble.add_argument(
         "--teacher-epsilon",
-        type=real,
+        type=parse_real,
         metavar="X",
         help="what each teacher costs, if teachers are trained privately (add_remove)",
     )
     ensemble.add_argument(
         "--teacher-delta",
-        type=real,
+        type=parse_real,
         default=privacy["teacher_Delta"],
         metavar="X",
         help="the delta of that cost; default 0",
@@ -60,7 +60,11 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
     said = "what they may cost, all together", "the delta of that cost"
     for (name, value), words in zip(defaults.BUDGET.items(), said, strict=True):
         budget.add_argument(
-            f"--{name}", type=real, default=value, metavar="X", help=f"{words}; default {value:g}"
+            f"--{name}",
+            type=parse_real,
+            default=value,
+            metavar="X",
+            help=f"{words}; default {value:g}",
         )
 
 
@@ -84,7 +88,7 @@ def add_protection(parser: argparse.ArgumentParser, *, shards: str | None = None
     )
     model.add_argument(
         "--reach",
-        type=whole,
+        type=parse_integer,
         default=1,
         metavar="N",
         help="the most shards that the data of one unit may be in; default 1",
@@ -99,7 +103,7 @@ def add_protection(parser: argparse.ArgumentParser, *, shards: str | None = None
 
 def add_profile(parser: argparse.ArgumentParser) -> None:
     """Add how the teachers are expected to agree, and which mechanisms are considered."""
-    profile = defaults.PROFILE
+    profile = defaults.ASSUMED_PROFILE
     agree = "how the teachers agree, by which the mechanism is chosen: from public data alone"
     stated = parser.add_argument_group("profile", agree)
     stated.add_argument(
@@ -110,7 +114,7 @@ def add_profile(parser: argparse.ArgumentParser) -> None:
     )
     stated.add_argument(
         "--easy-share",
-        type=real,
+        type=parse_real,
         default=profile["easy_share"],
         metavar="SHARE",
         help=f"the share of queries that are easy; default {profile['easy_share']:g}",
@@ -119,7 +123,7 @@ def add_profile(parser: argparse.ArgumentParser) -> None:
         first, second = profile[name]
         stated.add_argument(
             f"--{name}",
-            type=real,
+            type=parse_real,
             nargs=2,
             default=profile[name],
             metavar=("A", "B"),
@@ -128,7 +132,7 @@ def add_profile(parser: argparse.ArgumentParser) -> None:
         )
     stated.add_argument(
         "--confusion",
-        type=real,
+        type=parse_real,
         default=profile["confusion"],
         metavar="C",
         help="wrong votes are spread over the other classes by a Dirichlet law of parameter C: "
@@ -136,14 +140,14 @@ def add_profile(parser: argparse.ArgumentParser) -> None:
     )
     stated.add_argument(
         "--commonest",
-        type=real,
+        type=parse_real,
         metavar="SHARE",
         help="the share of queries whose right label is the commonest class, to compare with; "
         "default: all classes are equally common",
     )
     stated.add_argument(
         "--absent-share",
-        type=real,
+        type=parse_real,
         default=profile["absent_share"],
         metavar="SHARE",
         help="the share of votes that are absent; default 0; more needs --absent",
@@ -166,7 +170,9 @@ def add_noise(group: TakesOptions, *, seed: str) -> None:
         help="secure (default): exact samplers, and the operating system's entropy; reproducible: "
         "a rehearsal, from a seed",
     )
-    group.add_argument("--seed", type=whole, default=0, metavar="N", help=f"{seed}; default 0")
+    group.add_argument(
+        "--seed", type=parse_integer, default=0, metavar="N", help=f"{seed}; default 0"
+    )
 
 
 def add_anyway(group: TakesOptions) -> None:
@@ -178,21 +184,21 @@ def add_anyway(group: TakesOptions) -> None:
     )
 
 
-def of(options: argparse.Namespace, **sizes: int) -> dict:
+def build_planner_settings(options: argparse.Namespace, **sizes: int) -> dict:
     """Return the section `planner` that the options describe.
 
     sizes: teachers, n_classes, queries, labels. Raises ValueError for an unknown mechanism.
     """
-    offered = registry.offered()
+    offered = registry.offered_mechanisms()
     for name in options.mechanism or ():
-        checks.one_of(offered, mechanism=name)
-    return defaults.settings(
+        checks.check_choice(offered, mechanism=name)
+    return defaults.planner_settings(
         mechanisms=options.mechanism or offered,
         privacy_model=PRIVACY_MODELS[options.shards or "disjoint"],
         adjacency=options.adjacency,
         teacher_epsilon=options.teacher_epsilon,
         teacher_Delta=options.teacher_delta,
-        profile=votes_options.profile(options),
+        profile=votes_options.read_profile(options),
         **sizes,
     )
 
@@ -201,6 +207,6 @@ def protection_of(options: argparse.Namespace) -> Protection:
     """Return who is protected; ValueError if that must be stated, for a release, and is not."""
     stated = options.shards, options.unit, options.reach, options.adjacency
     try:
-        return state_protection(*stated, secure=options.noise == "secure")
+        return protection_from_options(*stated, secure=options.noise == "secure")
     except ValueError as error:
         raise ValueError(str(error).replace("shards: must", "--shards: must")) from None

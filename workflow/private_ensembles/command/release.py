@@ -7,10 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from private_ensembles import docs_address
-from private_ensembles.base.numbers import at_least
-from private_ensembles.command import settings, votes_options
-from private_ensembles.command.numbers import pair, real, whole
-from private_ensembles.command.output import emit, high, say, warn_of
+from private_ensembles.base.parameter_names import write_lower_bound
+from private_ensembles.command import planner_options, votes_options
+from private_ensembles.command.numbers import parse_budget, parse_integer, parse_real
+from private_ensembles.command.output import (
+    emit,
+    format_upper_bound,
+    say,
+    warn_of_duration,
+)
 from private_ensembles.labels.assumed_profile import name_profile
 from private_ensembles.labels.task import Protection
 
@@ -24,36 +29,36 @@ RESULTS = Path("results/own")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `release` takes."""
     parser.add_argument("votes", metavar="VOTES", help=votes_options.FILE)
-    settings.add_ensemble(parser, required=False)
-    settings.add_budget(parser)
-    settings.add_protection(parser)
+    planner_options.add_ensemble(parser, required=False)
+    planner_options.add_budget(parser)
+    planner_options.add_protection(parser)
     wanted = parser.add_argument_group("wanted", "which labels")
     wanted.add_argument(
         "--labels",
-        type=whole,
+        type=parse_integer,
         metavar="N",
         help="how many are wanted at most; default: one for each query",
     )
     votes_options.add_answer(wanted)
     votes_options.add_most_ones(wanted)
     votes_options.add_reading(parser, "VOTES")
-    settings.add_profile(parser)
+    planner_options.add_profile(parser)
     released = parser.add_argument_group("release")
     seed = "of the votes by which mechanisms are ranked, and of a rehearsal's noise"
-    settings.add_noise(released, seed=seed)
-    settings.add_anyway(released)
+    planner_options.add_noise(released, seed=seed)
+    planner_options.add_anyway(released)
     released.add_argument(
         "--again", action="store_true", help="allow another release; all costs add up"
     )
     released.add_argument(
         "--total-budget",
-        type=real,
+        type=parse_real,
         metavar="EPSILON",
         help="refuse a release with which all on the ledger may cost more; default: no limit",
     )
     released.add_argument(
         "--already-spent",
-        type=pair,
+        type=parse_budget,
         metavar="EPSILON,DELTA",
         help="what was spent on the same teachers before there was a ledger; it adds up",
     )
@@ -69,34 +74,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Release the labels, keep the ledger, and print what may be published."""
-    from private_ensembles.base.files import alone, describe, write_csv
-    from private_ensembles.release import expectation, own_votes, releasing, showing
-    from private_ensembles.release.pool import words
+    from private_ensembles.base.files import describe, hold_lock, write_csv
+    from private_ensembles.release import (
+        expectation,
+        own_votes,
+        release_files,
+        transaction,
+    )
+    from private_ensembles.release.pool import describe_order
 
-    options.classes = votes_options.classes(options)
+    options.classes = votes_options.count_classes(options)
     budget = {
         "epsilon": options.epsilon,
         "delta": options.delta,
         "labels_wanted": options.labels,
         "noise": options.noise,
     }
-    request = releasing.Request(
+    request = transaction.Request(
         Path(options.votes),
         _configuration(options, budget),
-        allow="--again",
-        carry="--already-spent ",
+        again_option="--again",
+        already_spent_option="--already-spent ",
     )
-    protection = settings.protection_of(options)
-    place = releasing.Place(options.out / ("release" if request.secure else "rehearsal"))
-    releasing.permission(request, place)  # before any work
-    pool = votes_options.pool(options, seed=None if request.secure else options.seed)
+    protection = planner_options.protection_of(options)
+    place = transaction.OutputFolder(options.out / ("release" if request.secure else "rehearsal"))
+    transaction.check_permission(request, place)  # before any work
+    pool = votes_options.read_pool(options, seed=None if request.secure else options.seed)
     votes = pool.votes
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
-    chosen = settings.of(options, queries=votes.n_queries, labels=votes.n_queries, **sizes)
-    application = own_votes.plan_for(
-        votes, chosen, budget, protection, options.seed, expect=warn_of
+    chosen = planner_options.build_planner_settings(
+        options, queries=votes.n_queries, labels=votes.n_queries, **sizes
     )
-    expectation.tell(
+    application = own_votes.plan_for(
+        votes, chosen, budget, protection, options.seed, announce_seconds=warn_of_duration
+    )
+    expectation.announce_and_check(
         application.expectation,
         secure=request.secure,
         anyway=options.anyway,
@@ -106,43 +118,44 @@ def run(options: argparse.Namespace) -> int:
     rows, row = own_votes.public_rows(application), own_votes.chosen_row(application)
     others = {"mechanisms.csv": lambda path: write_csv(path, rows)}
 
-    def tell(labels: releasing.Labels) -> tuple[dict, list[str]]:
+    def summarize(labels: transaction.Labels) -> tuple[dict, list[str]]:
         """Return what is printed, as JSON and as text: before anything is charged."""
-        files = showing.paths_of(labels, others)
+        files = release_files.paths_of(labels, others)
         report = {
             "mechanism": application.chosen.mechanism,
             "parameters": row["parameters"],
             "epsilon": float(row["epsilon"]),
             "delta": options.delta,
-            "asked": own_votes.public_facts(application) | {"answered": words(options.answer)},
+            "asked": own_votes.public_facts(application)
+            | {"answered": describe_order(options.answer)},
             "profile": chosen["profile"],
             "profile_is": name_profile(chosen["profile"]),
             "expectation": application.expectation.report(),
             "files": {Path(name).stem: str(path) for name, path in files.items()},
             "all_releases": None if labels.total is None else asdict(labels.total),
-            "left_of_total_budget": labels.left,
+            "left_of_total_budget": labels.remaining_budget,
             "if_planned_together": None if labels.joint is None else asdict(labels.joint),
         }
         text = votes_options.profile_text(options, chosen["profile"])
         return report, [*text, *_text(report, labels)]
 
     # A release at the same time waits here, and is then asked about what was drawn before.
-    with alone(place.lock):
-        labels = own_votes.serve(
+    with hold_lock(place.lock):
+        labels = own_votes.charge_and_release(
             application,
             pool,
             options.seed,
             request,
             place,
-            tell=tell,
+            summarize=summarize,
             anyway=options.anyway,
         )
         try:
-            showing.show(labels, others)
+            release_files.write_release(labels, others)
         except OSError as error:
             remedy = "the labels are charged, and the same command puts them in place"
             raise OSError(f"{describe(error)}: {remedy}") from None
-    report, text = labels.told
+    report, text = labels.summary
     emit(report, text, as_json=options.json)
     return 0
 
@@ -152,13 +165,13 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
     return {
         **budget,
         "n_classes": options.classes,
-        **votes_options.asked(options),
+        **votes_options.collect_file_facts(options),
         "seed": options.seed,
         "profile_from": options.profile_from,
         "shards": options.shards,
         "unit": options.unit,
         "reach": options.reach,
-        "planner": settings.of(options),
+        "planner": planner_options.build_planner_settings(options),
         "again": options.again,
         "total_budget": options.total_budget,
         "already_spent": options.already_spent,
@@ -166,11 +179,11 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
 
 
 def _text(report: dict, labels) -> list[str]:
-    from private_ensembles.release.pool import FIRST, words
+    from private_ensembles.release.pool import FIRST, describe_order
 
     lines, asked = [] if labels.note is None else [labels.note], report["asked"]
     protection = Protection(asked["shards"], asked["unit"], asked["reach"])
-    usual = asked["wanted"] == asked["queries"] and asked["answered"] == words(FIRST)
+    usual = asked["wanted"] == asked["queries"] and asked["answered"] == describe_order(FIRST)
     order = "" if usual else f"; {asked['answered']}"
     absent = " (some may be absent)" if asked.get("absent") else ""
     if "most_ones" in asked:
@@ -179,8 +192,8 @@ def _text(report: dict, labels) -> list[str]:
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
         f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, "
         f"{asked['classes']} classes",
-        f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}, "
-        f"for {protection.words}",
+        f"cost of all labels: epsilon = {format_upper_bound(report['epsilon'])} at delta = {report['delta']:g}, "
+        f"for {protection.description}",
         f"labels: {report['files']['labels']}{order}",
     ]
     if labels.total is None:
@@ -189,8 +202,10 @@ def _text(report: dict, labels) -> list[str]:
         lines.append(f"with all releases on the ledger of this folder: at most {labels.total}")
         if "statement" in report["files"]:
             lines.append(f"to hand over: {report['files']['statement']}")
-    if labels.left is not None:
-        lines.append(f"of the total budget, epsilon = {at_least(labels.left)} is left")
+    if labels.remaining_budget is not None:
+        lines.append(
+            f"of the total budget, epsilon = {write_lower_bound(labels.remaining_budget)} is left"
+        )
     if labels.joint is not None:
         lines.append(
             f"by the account of all their labels together: at most {labels.joint}, if their number "

@@ -7,16 +7,22 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 
 from private_ensembles.base import checks
-from private_ensembles.command import settings, votes_options
-from private_ensembles.command.numbers import real, whole
-from private_ensembles.command.output import emit, high, print_help, say, warn_of
+from private_ensembles.command import planner_options, votes_options
+from private_ensembles.command.numbers import parse_integer, parse_real
+from private_ensembles.command.output import (
+    emit,
+    format_upper_bound,
+    print_help,
+    say,
+    warn_of_duration,
+)
 from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Protection,
     Rehearsal,
     Wanted,
-    private_teachers,
+    private_teacher_budget,
 )
 
 # Of batches that `status` prints, the last ones.
@@ -47,26 +53,30 @@ def run(options: argparse.Namespace) -> int:
 
 def _create(parser: argparse.ArgumentParser) -> None:
     """Plan a session and make its file."""
-    settings.add_ensemble(parser)
-    settings.add_budget(parser)
-    settings.add_protection(parser)
+    planner_options.add_ensemble(parser)
+    planner_options.add_budget(parser)
+    planner_options.add_protection(parser)
     wanted = parser.add_argument_group("wanted", "which labels")
     wanted.add_argument(
-        "--labels", type=whole, required=True, metavar="N", help="how many may be released, ever"
+        "--labels",
+        type=parse_integer,
+        required=True,
+        metavar="N",
+        help="how many may be released, ever",
     )
     wanted.add_argument(
         "--queries",
-        type=whole,
+        type=parse_integer,
         metavar="N",
         help="how many are asked at most, if a threshold may leave some without a label; default: "
         "as many as --labels",
     )
-    settings.add_profile(parser)
+    planner_options.add_profile(parser)
     votes_options.add_reading(parser, "each batch, and the file of --profile-from,")
     planned = parser.add_argument_group("session")
     seed = "of a rehearsal's noise; secure noise has none"
-    settings.add_noise(planned, seed=seed)
-    settings.add_anyway(planned)
+    planner_options.add_noise(planned, seed=seed)
+    planner_options.add_anyway(planned)
     parser.set_defaults(act=create)
 
 
@@ -118,17 +128,21 @@ def _export(parser: argparse.ArgumentParser) -> None:
 def _extend(parser: argparse.ArgumentParser) -> None:
     """Allow more labels at the same noise; the session then costs what the larger cap does."""
     parser.add_argument(
-        "--labels", type=whole, required=True, metavar="N", help="how many may be released in all"
+        "--labels",
+        type=parse_integer,
+        required=True,
+        metavar="N",
+        help="how many may be released in all",
     )
     parser.add_argument(
         "--queries",
-        type=whole,
+        type=parse_integer,
         metavar="N",
         help="how many may be asked in all; default: more in the same proportion",
     )
     parser.add_argument(
         "--epsilon",
-        type=real,
+        type=parse_real,
         metavar="X",
         help="allow it, if the session then costs no more than this; left out: only say what it "
         "would cost",
@@ -148,22 +162,33 @@ def _head(parser: argparse.ArgumentParser) -> None:
 def create(options: argparse.Namespace) -> int:
     """Plan, make the file, and say what other caps would give."""
     from private_ensembles.labels.planner import planning, ranking
-    from private_ensembles.release import expectation, pool, session_export, session_plan
+    from private_ensembles.release import (
+        expectation,
+        pool,
+        session_export,
+        session_plan,
+    )
     from private_ensembles.release.ledger_file import check_new, files_of
     from private_ensembles.release.session import Session
 
     inputs = {"profile_from": options.profile_from, "class_names": options.class_names}
-    checks.apart(files_of(options.session).values(), **inputs)
-    checks.integer(labels=options.labels, at_least=1)
+    checks.check_separate_files(files_of(options.session).values(), **inputs)
+    checks.check_integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
-    protection = settings.protection_of(options)
-    options.classes = votes_options.classes(options)
+    protection = planner_options.protection_of(options)
+    options.classes = votes_options.count_classes(options)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
-    chosen = settings.of(options, queries=queries, labels=options.labels, **sizes)
+    chosen = planner_options.build_planner_settings(
+        options, queries=queries, labels=options.labels, **sizes
+    )
     budget, secure = Budget(options.epsilon, options.delta), options.noise == "secure"
-    private = private_teachers(options.teacher_epsilon, options.teacher_delta)
+    private = private_teacher_budget(options.teacher_epsilon, options.teacher_delta)
     said = {"absent": options.absent, "reach": protection.reach}
-    warn_of(ranking.about_seconds(planning.task(chosen, *astuple(budget), secure=secure, **said)))
+    warn_of_duration(
+        ranking.estimate_seconds(
+            planning.build_task(chosen, *astuple(budget), secure=secure, **said)
+        )
+    )
     check_new(options.session)
     names = pool.names_of(
         options.classes, options.class_names, options.first_class, options.id_column
@@ -177,12 +202,14 @@ def create(options: argparse.Namespace) -> int:
         profile=chosen["profile"],
         rehearsal=None if secure else Rehearsal(options.seed),
     )
-    expected = session_plan.expected(plan)
-    expectation.tell(expected, secure=secure, anyway=options.anyway, allow="--anyway", say=say)
+    expected = session_plan.expect_session_labels(plan)
+    expectation.announce_and_check(
+        expected, secure=secure, anyway=options.anyway, allow="--anyway", say=say
+    )
     session = Session.begin(options.session, plan, names)
     with session:
         report = session_export.status(session)
-        caps = session_plan.at_caps(session.plan)
+        caps = session_plan.compare_caps(session.plan)
     text = votes_options.profile_text(options, chosen["profile"]) + _text(report, options.session)
     report |= {"caps": caps, "expectation": expected.report()}
     emit(report, [*text, *_caps_text(caps)], as_json=options.json)
@@ -194,21 +221,23 @@ def release(options: argparse.Namespace) -> int:
     from private_ensembles.base.files import describe
     from private_ensembles.release import session_export
     from private_ensembles.release.ledger_file import files_of
+    from private_ensembles.release.release_files import list_written_paths
     from private_ensembles.release.session import Session
-    from private_ensembles.release.showing import written
 
     if options.out is None and "/" in options.key:
         raise ValueError(f"key = {options.key!r}: names no file: say with --out where labels go")
     default = options.session.parent / f"{options.session.name}.{options.key}.csv"
     out = default if options.out is None else options.out
     inputs = {"votes": options.votes, "class_names": options.class_names}
-    checks.apart(written(out), **files_of(options.session), **inputs)
+    checks.check_separate_files(list_written_paths(out), **files_of(options.session), **inputs)
     with Session.open(options.session, head=options.head) as session:
         task = session.plan.task
         stated = {"absent": task.ensemble.absent, "teachers": task.ensemble.teachers}
-        names = session.names.of_batch(options.class_names, options.first_class, options.id_column)
+        names = session.names.require_unchanged(
+            options.class_names, options.first_class, options.id_column
+        )
         vars(options).update(asdict(names))
-        votes = votes_options.read(options, options.votes, task.ensemble.classes, **stated)
+        votes = votes_options.read_votes(options, options.votes, task.ensemble.classes, **stated)
         before, counts = session.state.batches, votes.histogram()
         session.release(counts, key=options.key, ids=votes.ids, again=options.again)
         batch = session.batch(options.key)
@@ -232,22 +261,24 @@ def status(options: argparse.Namespace) -> int:
     from private_ensembles.release.record import Record
     from private_ensembles.release.session import Session
 
-    if (known := Record.checked(options.session, options.head)) is not None:
+    if (known := Record.read_verified(options.session, options.head)) is not None:
         if options.curve or options.caps:
             raise ValueError(f"{options.session}: of releases: has neither --curve nor --caps")
         report = session_export.status_of_releases(known)
-        text = _text_of_releases(report, options.session, rows := session_export.rows(known))
+        text = _text_of_releases(report, options.session, rows := session_export.batch_rows(known))
         emit(report | {"releases": rows}, text, as_json=options.json)
         return 0
     with Session.open(options.session, head=options.head, write=False) as session:
         session.verify(options.head)
-        rows = session_export.rows(session)
+        rows = session_export.batch_rows(session)
         report = session_export.status(session, curve=options.curve)
-        caps = session_plan.at_caps(session.plan) if options.caps else []
+        caps = session_plan.compare_caps(session.plan) if options.caps else []
     text = [*_text(report, options.session), *_table(rows), *_caps_text(caps)]
     for row in report.get("curve", []):
-        spent, total = high(row["spent"]), high(row["total"])
-        text.append(f"  at delta = {high(row['delta'])}: so far {spent}, in all {total}")
+        spent, total = format_upper_bound(row["spent"]), format_upper_bound(row["total"])
+        text.append(
+            f"  at delta = {format_upper_bound(row['delta'])}: so far {spent}, in all {total}"
+        )
     emit(report | {"caps": caps}, text, as_json=options.json)
     return 0
 
@@ -258,7 +289,7 @@ def export(options: argparse.Namespace) -> int:
     from private_ensembles.release.record import Record
     from private_ensembles.release.session import Session
 
-    if (known := Record.checked(options.session, options.head)) is not None:
+    if (known := Record.read_verified(options.session, options.head)) is not None:
         files = session_export.export(known, options.out)
     else:
         with Session.open(options.session, head=options.head, write=False) as session:
@@ -281,7 +312,7 @@ def extend(options: argparse.Namespace) -> int:
     report = {"labels": options.labels, "epsilon": cost.epsilon, "delta": cost.delta}
     report |= {"extended": done, "head": head}
     costs = (
-        f"{options.labels} labels cost at most {high(cost.epsilon)} at delta = {high(cost.delta)}, "
+        f"{options.labels} labels cost at most {format_upper_bound(cost.epsilon)} at delta = {format_upper_bound(cost.delta)}, "
         "if nobody decided on it by labels that were seen"
     )
     text = [costs, f"head: {head}"] if done else [f"{costs}; allow it with --epsilon"]
@@ -294,11 +325,11 @@ def _text(report: dict, file: Path) -> list[str]:
     absent = " (some may be absent)" if plan.get("absent") else ""
     lines = [
         f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers"
-        f"{absent}, {plan['n_classes']} classes, {plan['adjacency']}, {_protected(plan)}",
+        f"{absent}, {plan['n_classes']} classes, {plan['adjacency']}, {_describe_protection(plan)}",
         f"labels: {report['labels']} charged in {_batches(report['batches'])}, "
         f"{report['remaining']} remain",
-        f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {high(spent['delta'])}; "
-        f"in all at most {high(total['epsilon'])}",
+        f"spent so far: epsilon = {format_upper_bound(spent['epsilon'])} at delta = {format_upper_bound(spent['delta'])}; "
+        f"in all at most {format_upper_bound(total['epsilon'])}",
         f"head: {report['head']}",
     ]
     if report["lost"]:
@@ -324,10 +355,16 @@ def _text_of_releases(report: dict, file: Path, rows: list[dict]) -> list[str]:
 
 
 def _table(rows: list[dict]) -> list[str]:
-    """Return the last batches as lines of a table; epsilon as `session_export.rows` has it."""
+    """Return the last batches as lines of a table; epsilon as `session_export.batch_rows` has it."""
     heads = ["batch", "time", "queries", "labels", "epsilon"]
     known = [
-        [row["batch"], row["time"], row["queries"], row["labels"], high(row["epsilon"])]
+        [
+            row["batch"],
+            row["time"],
+            row["queries"],
+            row["labels"],
+            format_upper_bound(row["epsilon"]),
+        ]
         + ([] if row["labels_sha256"] else ["lost"])
         for row in rows[-_SHOWN:]
     ]
@@ -341,9 +378,9 @@ def _table(rows: list[dict]) -> list[str]:
     return [line.rstrip() for line in lines] + ([f"and {before} before"] if before > 0 else [])
 
 
-def _protected(plan: dict) -> str:
+def _describe_protection(plan: dict) -> str:
     """Say who is protected, as it was stated."""
-    return f"protects {Protection(plan['shards'], plan['unit'], plan['reach']).words}"
+    return f"protects {Protection(plan['shards'], plan['unit'], plan['reach']).description}"
 
 
 def _batches(number: int) -> str:

@@ -32,14 +32,14 @@ def load(name: str) -> Callable:
     spec = importlib.util.spec_from_file_location(f"audited_{Path(path).stem}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses look
-    guarded(spec.loader.exec_module, path)(module)
+    guard_errors(spec.loader.exec_module, path)(module)
     loaded = getattr(module, function, None)
     if not callable(loaded):
         names = [key for key, value in vars(module).items() if inspect.isfunction(value)]
         raise ValueError(
             f"{path}: has no function {function!r}; it has {', '.join(names) or 'none'}"
         )
-    return guarded(loaded, name)
+    return guard_errors(loaded, name)
 
 
 def kind_of(function: Callable, kind: str = "auto") -> str:
@@ -71,7 +71,7 @@ def kind_of(function: Callable, kind: str = "auto") -> str:
     return KINDS[len(needed)]
 
 
-def guarded(function: Callable, name: str) -> Callable:
+def guard_errors(function: Callable, name: str) -> Callable:
     """Return the function with whatever it raises turned into a ValueError of one line.
 
     That holds for the end of the program, too (sys.exit): nothing has been audited then. What the
@@ -80,7 +80,7 @@ def guarded(function: Callable, name: str) -> Callable:
 
     def call(*arguments):
         try:
-            with _printing_elsewhere():
+            with _redirect_stdout_to_stderr():
                 return function(*arguments)
         except SystemExit as leave:
             raise ValueError(f"{name}: ends the program (sys.exit, {leave.code!r})") from leave
@@ -93,7 +93,7 @@ def guarded(function: Callable, name: str) -> Callable:
 
 
 @contextlib.contextmanager
-def _printing_elsewhere() -> Iterator[None]:
+def _redirect_stdout_to_stderr() -> Iterator[None]:
     """Send to standard error what the block, or a program that it starts, prints.
 
     Standard output is for the audit alone, which may be read by a program.

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from private_ensembles.command.numbers import whole
+from private_ensembles.command.numbers import parse_integer
 from private_ensembles.labels.planner import defaults
 from private_ensembles.release.files import formats
 
@@ -53,7 +53,7 @@ def add_reading(parser: argparse.ArgumentParser, read: str = "the file of votes"
     )
     files.add_argument(
         "--first-class",
-        type=whole,
+        type=parse_integer,
         default=0,
         metavar="N",
         help="1 if classes count from 1; default 0",
@@ -103,7 +103,7 @@ def add_most_ones(group: TakesOptions) -> None:
     """Add how few queries a teacher votes 1 on; a session, which has no such cap, lacks it."""
     group.add_argument(
         "--most-ones",
-        type=whole,
+        type=parse_integer,
         metavar="N",
         help="on how many queries one teacher votes 1 at most, of two classes: fewer labels are "
         "charged, and votes for 1 beyond this number count as 0; default: no limit",
@@ -121,17 +121,17 @@ def add_answer(group: TakesOptions) -> None:
     )
 
 
-def read(
+def read_votes(
     options: argparse.Namespace, path: str | Path, classes: int | None, **stated: object
 ) -> Votes:
-    """Return the votes of a file; stated, ValueError: as `release.files.read.read_own_votes`."""
-    from private_ensembles.release.files.read import read_own_votes
+    """Return the votes of a file; stated, ValueError: as `release.files.votes_reader.read_own_votes`."""
+    from private_ensembles.release.files.votes_reader import read_own_votes
 
     said = {name: getattr(options, name) for name in _READING} | {"kind": options.votes_kind}
     return read_own_votes(path, **{**said, "n_classes": classes, **stated})
 
 
-def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
+def read_pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     """Return the votes to be released, in the order in which their queries are answered.
 
     seed: of a rehearsal, None for the operating system's entropy. Raises ValueError as `read` and
@@ -141,12 +141,12 @@ def pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
 
     stated = {"absent": options.absent, "teachers": options.teachers}
     stated["most_ones"] = options.most_ones
-    votes = read(options, options.votes, options.classes, **stated)
+    votes = read_votes(options, options.votes, options.classes, **stated)
     first = options.first_class
     return pool_of(votes, options.answer, options.class_names, seed, first_class=first)
 
 
-def classes(options: argparse.Namespace) -> int | None:
+def count_classes(options: argparse.Namespace) -> int | None:
     """Return the number of classes: stated, or that of the names; ValueError if they differ."""
     from private_ensembles.release.class_names import read_class_names
 
@@ -160,20 +160,20 @@ def classes(options: argparse.Namespace) -> int | None:
     return names
 
 
-def asked(options: argparse.Namespace) -> dict[str, object]:
-    """Return what is stated of the file, by the workflow's keys (`release.pool.stated`)."""
+def collect_file_facts(options: argparse.Namespace) -> dict[str, object]:
+    """Return what is stated of the file, by the workflow's keys (`release.pool.collect_file_facts`)."""
     keys = ("votes_kind", *_READING, "answer", "absent", "most_ones")
     known = {key: getattr(options, key) for key in keys}
     return known | {"n_teachers": options.teachers}
 
 
-def profile(options: argparse.Namespace) -> dict:
+def read_profile(options: argparse.Namespace) -> dict:
     """Return the profile: stated, or fitted to public votes (`labels.profile_fit`).
 
     Raises ValueError for both at once, for the file of the votes that are to be released, and for
     votes without enough labels.
     """
-    stated = {key: getattr(options, key) for key in defaults.PROFILE}
+    stated = {key: getattr(options, key) for key in defaults.ASSUMED_PROFILE}
     file = getattr(options, "profile_from", None)
     if file is None:
         return stated
@@ -181,7 +181,7 @@ def profile(options: argparse.Namespace) -> dict:
 
     if {
         key: tuple(v) if isinstance(v, list) else v for key, v in stated.items()
-    } != defaults.PROFILE:
+    } != defaults.ASSUMED_PROFILE:
         raise ValueError(
             f"profile_from = {file!r}: must be given alone, "
             "without --easy-share, --easy, --hard, --confusion, --absent-share"
@@ -193,17 +193,17 @@ def profile(options: argparse.Namespace) -> dict:
         )
     try:
         stated = {"absent": False, "absent_as": None, "public": True}
-        votes = read(options, file, classes(options), **stated)
+        votes = read_votes(options, file, count_classes(options), **stated)
     except ValueError:
         if not options.absent:  # they are public, so that what they lack may decide
             raise
-        votes = read(options, file, classes(options), absent=True, public=True)
+        votes = read_votes(options, file, count_classes(options), absent=True, public=True)
     teachers = votes.n_teachers if votes.absent else None
     try:
-        fitted = fit_profile(votes.cast(), votes.labels, teachers)
+        fitted = fit_profile(votes.cast_histogram(), votes.labels, teachers)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
-    return {key: getattr(fitted, key) for key in defaults.PROFILE}
+    return {key: getattr(fitted, key) for key in defaults.ASSUMED_PROFILE}
 
 
 def profile_text(options: argparse.Namespace, fitted: dict) -> list[str]:

@@ -10,7 +10,7 @@ from private_ensembles.base.limits import MOST_TEACHERS
 from private_ensembles.labels.votes import Votes
 
 
-def of_arrays(
+def votes_from_arrays(
     counts: ArrayLike,
     *,
     teachers: int | None = None,
@@ -19,7 +19,7 @@ def of_arrays(
 ) -> Votes:
     """Return votes from what `private_ensembles.release_labels` takes, which says what each is.
 
-    >>> of_arrays([[4, 1], [2, 3]]).n_teachers
+    >>> votes_from_arrays([[4, 1], [2, 3]]).n_teachers
     5
 
     Counts are of one vote of each teacher. teachers: how many there are; None: as rows add up.
@@ -29,7 +29,7 @@ def of_arrays(
     rows = _rows(counts)
     sums = rows.sum(axis=1)
     if absent:
-        checks.integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
+        checks.check_integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
         if (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
         return _votes(rows, most_ones, teachers=teachers, absent=True)
@@ -52,7 +52,7 @@ def _votes(rows: NDArray[np.int64], most_ones: int | None, **facts: object) -> V
 
 
 def _rows(counts: ArrayLike) -> NDArray[np.int64]:
-    checks.unmasked(counts=counts)
+    checks.check_unmasked(counts=counts)
     rows = np.asarray(counts)
     if rows.ndim != 2 or 0 in rows.shape or rows.shape[1] < 2 or rows.dtype.kind not in "iu":
         raise ValueError(

@@ -17,10 +17,10 @@ ABSENT = -1
 _PIECE = 1 << 22
 
 
-def counted(votes: NDArray, n_classes: int) -> NDArray[np.int64]:
+def count_votes(votes: NDArray, n_classes: int) -> NDArray[np.int64]:
     """Return the histogram of each row of votes, int64 (queries, n_classes); absent ones left out.
 
-    >>> counted(np.array([[2, -1, 2, 0], [1, 1, -1, -1]]), 3).tolist()
+    >>> count_votes(np.array([[2, -1, 2, 0], [1, 1, -1, -1]]), 3).tolist()
     [[1, 0, 2], [0, 2, 0]]
 
     votes: integers (queries, teachers), -1 to n_classes - 1, which are not checked here
@@ -37,14 +37,14 @@ def counted(votes: NDArray, n_classes: int) -> NDArray[np.int64]:
     return histograms
 
 
-def few_ones(votes: NDArray, most: int) -> NDArray:
+def limit_ones(votes: NDArray, most_ones: int) -> NDArray:
     """Return votes with at most so many ones of each teacher: the first ones, later ones become 0.
 
     votes: (queries, teachers), 0 or 1. The rule is public and looks at one teacher's votes alone,
     so that one teacher whose votes change is still one. Nothing is refused, for that would tell
     something about a teacher's votes.
 
-    >>> few_ones(np.array([[1, 0], [0, 1], [1, 0], [1, 0]]), 2).T.tolist()
+    >>> limit_ones(np.array([[1, 0], [0, 1], [1, 0], [1, 0]]), 2).T.tolist()
     [[1, 0, 1, 0], [0, 1, 0, 0]]
     """
     kept = np.empty_like(votes)
@@ -52,14 +52,14 @@ def few_ones(votes: NDArray, most: int) -> NDArray:
     for start in range(0, votes.shape[1], step):
         piece = votes[:, start : start + step]
         ones = piece == 1
-        kept[:, start : start + step] = ones & (ones.cumsum(axis=0) <= most)
+        kept[:, start : start + step] = ones & (ones.cumsum(axis=0) <= most_ones)
     return kept
 
 
-def dealt(counts: ArrayLike, total: int) -> NDArray[np.int64]:
+def deal_absent_ballots(counts: ArrayLike, total: int) -> NDArray[np.int64]:
     """Return counts with the missing votes dealt out to the classes in turn, class 0 first.
 
-    >>> dealt([[4, 0, 1], [0, 3, 0], [2, 2, 4]], total=8).tolist()
+    >>> deal_absent_ballots([[4, 0, 1], [0, 3, 0], [2, 2, 4]], total=8).tolist()
     [[5, 1, 2], [2, 5, 1], [2, 2, 4]]
 
     counts: whole numbers (..., classes), rows of which add up to at most `total`. Every row that is
@@ -70,7 +70,7 @@ def dealt(counts: ArrayLike, total: int) -> NDArray[np.int64]:
 
     Raises ValueError for a row that adds up to more.
     """
-    checks.integer(total=total, at_least=1)
+    checks.check_integer(total=total, at_least=1)
     counts = np.asarray(counts, dtype=np.int64)
     n_classes = counts.shape[-1]
     missing = total - counts.sum(axis=-1, keepdims=True)

@@ -18,9 +18,15 @@ import numpy as np
 from scipy.special import ndtr
 
 from private_ensembles.accounting.composition import conversion_cost, exact_conversion_cost
-from private_ensembles.accounting.gaussian import excess, gaussian_delta
+from private_ensembles.accounting.gaussian import gaussian_delta, hockey_stick_divergence
 from private_ensembles.base import checks
-from private_ensembles.base.root import bisect, doubling, first_failing, first_holding, halving
+from private_ensembles.base.root_search import (
+    bisect,
+    doubling_points,
+    find_first_failing,
+    find_first_holding,
+    halving_points,
+)
 from private_ensembles.base.rounding import round_up, sixty_digits
 
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
@@ -92,8 +98,8 @@ def search_sigma(
 ) -> SigmaSearch:
     """Do what :func:`gnmax_sigma` does and return the order found as well."""
     _check(epsilon, delta)
-    checks.one_of(METHODS, method=method)
-    checks.integer(n_classes=n_classes, at_least=2)
+    checks.check_choice(METHODS, method=method)
+    checks.check_integer(n_classes=n_classes, at_least=2)
     if method == "analytic":
         return SigmaSearch(_analytic_sigma(epsilon, delta), None)
     if method == "exact":
@@ -148,12 +154,13 @@ def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
     sqrt(Q). Rounded up. Raises ValueError for sigma not a finite number > 0, labels < 1, delta
     outside (0, 1).
     """
-    checks.integer(labels=labels, at_least=1)
+    checks.check_integer(labels=labels, at_least=1)
     check_sigma(sigma)
     _check(1.0, delta)
     sigma_of_all = math.nextafter(sigma / math.sqrt(labels) * (1 - 1e-15), 0)
-    return first_holding(
-        lambda epsilon: _analytic_holds(sigma_of_all, epsilon, delta), chain([0.0], doubling(1.0))
+    return find_first_holding(
+        lambda epsilon: _analytic_holds(sigma_of_all, epsilon, delta),
+        chain([0.0], doubling_points(1.0)),
     )
 
 
@@ -179,8 +186,8 @@ def order_grid(
     ``rdp``: lambda_min + order_step, lambda_min + 2 order_step, ... (lambda_min itself allows no
     sigma). ``improved_rdp``: 1 + order_step, 1 + 2 order_step, ...
     """
-    checks.number(order_step=order_step, above=0)
-    checks.finite(order_max=order_max)
+    checks.check_number(order_step=order_step, above=0)
+    checks.check_finite(order_max=order_max)
     start = least_order(epsilon, delta) if method == "rdp" else 1.0
     steps = math.floor((order_max - start) / order_step)
     return start + order_step * np.arange(1, max(0, steps) + 1)
@@ -211,13 +218,13 @@ def label_probability(n_teachers: int, sigma: float, votes: np.ndarray | None = 
     Two classes: Phi((2n - K) / (sqrt(2) sigma)), because the difference of the noisy counts is
     N(2n - K, 2 sigma^2). Raises ValueError for n_teachers < 1 or sigma not a finite number > 0.
     """
-    checks.integer(n_teachers=n_teachers, at_least=1)
+    checks.check_integer(n_teachers=n_teachers, at_least=1)
     check_sigma(sigma)
     return ndtr(_standardised_leads(n_teachers, sigma, votes))
 
 
 @lru_cache(maxsize=1024)
-def sigma_of_one(epsilon: float, delta: float, method: str, n_teachers: int) -> float:
+def single_label_sigma(epsilon: float, delta: float, method: str, n_teachers: int) -> float:
     """The least sigma of one label by a method of `gnmax_sigma`."""
     # The paper's grid of orders ends at 500; a small budget needs larger ones.
     orders = {"order_max": max(500.0, 4 * least_order(epsilon, delta))}
@@ -241,13 +248,13 @@ def _standardised_leads(
 
 
 def _check(epsilon: float, delta: float) -> None:
-    checks.finite(epsilon=epsilon, above=0)
-    checks.probability(delta=delta, zero=False, one=False)
+    checks.check_finite(epsilon=epsilon, above=0)
+    checks.check_probability(delta=delta, zero=False, one=False)
 
 
 def check_sigma(sigma: float) -> float:
     """Return sigma as a float; ValueError unless it is finite and > 0."""
-    checks.finite(sigma=sigma, above=0)
+    checks.check_finite(sigma=sigma, above=0)
     return float(sigma)
 
 
@@ -259,37 +266,39 @@ def _analytic_sigma(epsilon: float, delta: float) -> float:
     def holds(sigma: float) -> bool:
         return _analytic_holds(sigma, epsilon, delta)
 
-    high = first_holding(holds, doubling(1.0), relative=math.inf)
-    return bisect(holds, first_failing(holds, halving(high)), high)
+    high = find_first_holding(holds, doubling_points(1.0), relative=math.inf)
+    return bisect(holds, find_first_failing(holds, halving_points(high)), high)
 
 
 def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
     def holds(sigma: float) -> bool:
         # Output 0 gives the same inequalities after n -> K - n; moving the vote back only helps.
         leads = _standardised_leads(n_teachers, sigma)
-        return bool(np.all(excess(leads[1:], leads[:-1], epsilon) <= delta))
+        return bool(np.all(hockey_stick_divergence(leads[1:], leads[:-1], epsilon) <= delta))
 
     def surely_fails(sigmas: np.ndarray) -> np.ndarray:
         # Within 1e-12, to which two orders of the same operations on numbers below 2 agree, there
         # is doubt, and `holds` is asked.
         leads = _standardised_leads(n_teachers, sigmas[:, None])
-        return (excess(leads[:, 1:], leads[:, :-1], epsilon) > delta + 1e-12).any(axis=1)
+        return (hockey_stick_divergence(leads[:, 1:], leads[:, :-1], epsilon) > delta + 1e-12).any(
+            axis=1
+        )
 
     def narrowest_majority_holds(sigma: float) -> bool:
         t = np.array(1 / (math.sqrt(2) * sigma))
-        return bool(excess(t, -t, epsilon) <= delta)
+        return bool(hockey_stick_divergence(t, -t, epsilon) <= delta)
 
     # The label is post-processing of the noisy counts, so the analytic sigma holds here as well
     # (doubled only so that rounding cannot make the last grid point fail).
     high = 2 * _analytic_sigma(epsilon, delta)
     # A lead of one vote breaks the claim for every sigma up to `low`, which is shrunk to where it
     # just does. Above, wider leads may hold, fail and hold again: walk upwards, do not bisect.
-    low = first_failing(narrowest_majority_holds, halving(high))
+    low = find_first_failing(narrowest_majority_holds, halving_points(high))
     low = bisect(narrowest_majority_holds, low, high) * (1 - 1e-9)
-    return first_holding(holds, _doubtful(np.geomspace(low, high, _GRID), surely_fails))
+    return find_first_holding(holds, _points_to_check(np.geomspace(low, high, _GRID), surely_fails))
 
 
-def _doubtful(
+def _points_to_check(
     grid: np.ndarray, surely_fails: Callable[[np.ndarray], np.ndarray]
 ) -> Iterator[float]:
     """Yield the points of a grid at which a claim need not fail, and the one before each."""

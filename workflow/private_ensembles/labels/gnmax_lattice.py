@@ -28,10 +28,20 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.discrete_gaussian import BEYOND, law, log_mass, log_tail
+from private_ensembles.accounting.discrete_gaussian import (
+    TRUNCATED_MASS,
+    law,
+    log_mass,
+    log_tail,
+)
 from private_ensembles.labels.gnmax import check_sigma
-from private_ensembles.labels.histograms import Merged, blocks, check_counts, chunks
-from private_ensembles.labels.products import nodes_and_weights
+from private_ensembles.labels.histograms import (
+    MergedHistograms,
+    check_counts,
+    iterate_blocks,
+    split_into_chunks,
+)
+from private_ensembles.labels.product_integrals import gauss_legendre
 
 # Standard deviations about the counts that are summed; beyond, terms are below e^-60 of the whole.
 _REACH = 11
@@ -44,7 +54,7 @@ _ENOUGH = 1e-13
 def lattice_error(sigma: float, n_classes: int) -> dict[str, float]:
     """Return the relative_error and the absolute_error of `lattice_distribution`."""
     if n_classes == 2:
-        return {"relative_error": 2 * law(sigma, 2).error, "absolute_error": 2 * BEYOND}
+        return {"relative_error": 2 * law(sigma, 2).error, "absolute_error": 2 * TRUNCATED_MASS}
     # Every class's logarithm is good to 1e-12 of 1 and its size, all sizes together below 750.
     return {"relative_error": 1e-12 * (2 * n_classes + 1500), "absolute_error": 1e-300}
 
@@ -71,8 +81,8 @@ def lattice_distribution(counts: ArrayLike, sigma: float) -> NDArray[np.float64]
         sigma, counts.shape[1]
     ) + 1
     order = np.argsort(width, kind="stable")
-    for rows in chunks(order, (counts.shape[1] * width)[order]):
-        probabilities[rows] = _sum(gaps[rows], sigma)
+    for rows in split_into_chunks(order, (counts.shape[1] * width)[order]):
+        probabilities[rows] = _sum_over_lattice(gaps[rows], sigma)
     out = np.empty(counts.shape)
     np.put_along_axis(out, places, probabilities[home.ravel()], axis=1)
     return out
@@ -82,7 +92,7 @@ def _two_classes(counts: NDArray[np.int64], sigma: float) -> NDArray[np.float64]
     """Two classes, by the law of the lead's noise; the trailing one's probability directly."""
     lead = counts[:, 1] - counts[:, 0]
     noise, behind = law(sigma, 2), np.abs(lead)
-    trailing = noise.at_least(behind + 1) + noise.exactly(behind) / 2
+    trailing = noise.tail_probability(behind + 1) + noise.probability(behind) / 2
     ones = np.where(lead > 0, 1 - trailing, trailing)
     zeros = np.where(lead > 0, trailing, 1 - trailing)
     return np.stack([zeros, ones], axis=1)
@@ -93,7 +103,7 @@ def _stride(sigma: float, n_classes: int) -> int:
     return max(1, math.floor(step * sigma))
 
 
-def _sum(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
+def _sum_over_lattice(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     """Pr[label] of rows of similar width; gaps: to the largest count, (rows, classes)."""
     n_classes, reach = gaps.shape[1], math.ceil(_REACH * sigma)
     deepest, stride = int(gaps.max()), _stride(sigma, n_classes)
@@ -102,7 +112,7 @@ def _sum(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     log_here, log_below = log_mass(noise, sigma), log_tail(1 - noise, sigma)
     place = y - noise[0] + gaps[:, :, None]
     sums = np.zeros(gaps.shape)
-    nodes, shares = nodes_and_weights(-(-n_classes // 2))
+    nodes, shares = gauss_legendre(-(-n_classes // 2))
     for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
         stays = np.logaddexp(log_below, math.log(u) + log_here)
         terms = log_here[place]
@@ -112,11 +122,13 @@ def _sum(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     return sums
 
 
-def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.float64]:
+def lattice_probability_correct(
+    merged: MergedHistograms, labels: ArrayLike, sigma: float
+) -> NDArray[np.float64]:
     """Pr[GNMax with discrete noise releases its query's label], (queries,), within 1e-11.
 
-    >>> from private_ensembles.labels.histograms import merge
-    >>> lattice_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
+    >>> from private_ensembles.labels.histograms import merge_histograms
+    >>> lattice_probability_correct(merge_histograms([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
     array([0.833, 0.496])
 
     merged: the votes, of `merge`, three classes at least. labels: (queries,) classes. The others'
@@ -128,7 +140,7 @@ def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np
     ceil(C / 2), which is exact. Raises ValueError as `check_sigma`.
     """
     sigma = check_sigma(sigma)
-    of, wanted = merged.of(labels)
+    of, wanted = merged.select_label_pairs(labels)
     probabilities = np.zeros(len(merged.gap))
     stride, reach = _stride(sigma, merged.n_classes), math.ceil(_REACH * sigma)
     # Seen from the largest count, whose own noise is hardly outside; nor is the winner's value.
@@ -138,7 +150,7 @@ def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np
     log_here, log_below = log_mass(noise, sigma), log_tail(1 - noise, sigma)  # of h and b
     ratio = np.exp(np.minimum(log_here - log_below, 600.0))
     at_most = np.logaddexp(log_below, log_here)
-    for _, some, starts in blocks(merged.starts, len(gap), len(y)):
+    for _, some, starts in iterate_blocks(merged.starts, len(gap), len(y)):
         # Where in these laws each pair's value of y is, and how many classes each pair stands for.
         place, times = y + reach + gap[some][:, None], merged.multiplicity[some][:, None]
         mine = np.flatnonzero(wanted[some])
@@ -153,7 +165,7 @@ def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np
             if (log_most + n * log_ends[row]).max() + log_error < math.log(_ENOUGH):
                 break
             n = min(2 * n, most)
-        nodes, shares = nodes_and_weights(n)
+        nodes, shares = gauss_legendre(n)
         sums = np.zeros(len(mine))
         for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
             stays = np.logaddexp(log_below, math.log(u) + log_here)

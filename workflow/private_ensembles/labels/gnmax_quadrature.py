@@ -19,8 +19,13 @@ from scipy.special import lambertw, log_ndtr
 
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from private_ensembles.labels.gnmax import check_sigma
-from private_ensembles.labels.histograms import Merged, blocks, chunks, merge
-from private_ensembles.labels.products import MANY_CLASSES
+from private_ensembles.labels.histograms import (
+    MergedHistograms,
+    iterate_blocks,
+    merge_histograms,
+    split_into_chunks,
+)
+from private_ensembles.labels.product_integrals import MANY_CLASSES
 
 # A class that trails by g standard deviations wins with probability at most Phi(-g / sqrt(2)),
 # which no float holds beyond this g.
@@ -41,10 +46,12 @@ def gnmax_distribution(counts: ArrayLike, sigma: float) -> NDArray[np.float64]:
     return np.exp(gnmax_log_distribution(counts, sigma)[0])
 
 
-def gnmax_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.float64]:
+def gnmax_probability_correct(
+    merged: MergedHistograms, labels: ArrayLike, sigma: float
+) -> NDArray[np.float64]:
     """Pr[GNMax releases its query's label], (queries,): entries of `gnmax_distribution`.
 
-    >>> gnmax_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
+    >>> gnmax_probability_correct(merge_histograms([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
     array([0.837, 0.496])
 
     merged: the votes, of `merge`, which serves every sigma. labels: (queries,) classes. The other
@@ -52,15 +59,17 @@ def gnmax_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.f
     `gnmax_nearly_right`. Raises ValueError like `check_sigma`.
     """
     if merged.n_classes >= MANY_CLASSES:
-        return gnmax_nearly_right(merged, labels, sigma)
-    of, wanted = merged.of(labels)
-    return np.exp(_of_pairs(merged, check_sigma(sigma), wanted)[0][of])
+        return gnmax_probability_correct_fast(merged, labels, sigma)
+    of, wanted = merged.select_label_pairs(labels)
+    return np.exp(_pair_log_probabilities(merged, check_sigma(sigma), wanted)[0][of])
 
 
-def gnmax_nearly_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.float64]:
+def gnmax_probability_correct_fast(
+    merged: MergedHistograms, labels: ArrayLike, sigma: float
+) -> NDArray[np.float64]:
     """Do as `gnmax_right` does, within 1e-12, in far fewer steps.
 
-    >>> gnmax_nearly_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
+    >>> gnmax_probability_correct_fast(merge_histograms([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
     array([0.837, 0.496])
 
     The theorem of `gnmax_log_distribution`, with another bound M. As |phi(x + is)| = phi(x)
@@ -71,10 +80,10 @@ def gnmax_nearly_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArr
     2 ln C) above it, no winner is with a probability of 1e-15.
     """
     sigma = check_sigma(sigma)
-    of, wanted = merged.of(labels)
+    of, wanted = merged.select_label_pairs(labels)
     step = max(_step(merged.n_classes), _wide_step(merged.n_classes))
     left = np.full(len(merged.starts), 8.5)
-    log_probability, _ = _of_pairs(merged, sigma, wanted, step, left)
+    log_probability, _ = _pair_log_probabilities(merged, sigma, wanted, step, left)
     return np.exp(log_probability[of])
 
 
@@ -112,14 +121,14 @@ def gnmax_log_distribution(
     Raises ValueError like `check_counts` and `check_sigma`.
     """
     sigma = check_sigma(sigma)
-    merged = merge(counts)
+    merged = merge_histograms(counts)
     everything = np.ones(len(merged.gap), dtype=bool)
-    log_probability, error = _of_pairs(merged, sigma, everything)
-    return log_probability[merged.home], error[merged.home]
+    log_probability, error = _pair_log_probabilities(merged, sigma, everything)
+    return log_probability[merged.entry_pairs], error[merged.entry_pairs]
 
 
-def _of_pairs(
-    merged: Merged,
+def _pair_log_probabilities(
+    merged: MergedHistograms,
     sigma: float,
     wanted: NDArray[np.bool_],
     step: float | None = None,
@@ -142,8 +151,8 @@ def _of_pairs(
     log_probability = np.full(len(gap), -np.inf)
     error = np.zeros(len(gap))
     order = np.argsort(nodes, kind="stable")  # rows of about equal grids together
-    for rows in chunks(order, (merged.sizes * (nodes + 1))[order]):
-        pairs, first = merged.part(rows)
+    for rows in split_into_chunks(order, (merged.pairs_per_row * (nodes + 1))[order]):
+        pairs, first = merged.select_row_pairs(rows)
         grid = -left[rows].max() + step * np.arange(nodes[rows].max() + 1)
         mine = pairs[wanted[pairs]]
         log_probability[mine], error[mine] = _integrate(
@@ -174,7 +183,7 @@ def _integrate(
     half_squares = 0.5 * np.square(z)
     top, total, truncation = np.empty((3, int(wanted.sum())))
     done = 0
-    for _, pairs, starts in blocks(first, len(gap), len(grid)):
+    for _, pairs, starts in iterate_blocks(first, len(gap), len(grid)):
         below = log_below[which[pairs]]
         everyone = np.add.reduceat(multiplicity[pairs, None] * below, starts, axis=0)
         mine = np.flatnonzero(wanted[pairs])
@@ -185,7 +194,7 @@ def _integrate(
         done = part.stop
         top[part] = log_f.max(axis=1)
         log_f -= top[part, None]
-        total[part], truncation[part] = _sum(log_f)
+        total[part], truncation[part] = _sum_with_truncation(log_f)
     with np.errstate(all="ignore"):
         log_probability = np.minimum(0.0, top + np.log(total) + math.log(step) - _LOG_ROOT)
         error = 2 * _DISCRETISATION + 2 * truncation / total
@@ -195,7 +204,9 @@ def _integrate(
     return log_probability, error
 
 
-def _sum(log_f: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _sum_with_truncation(
+    log_f: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum of exp(log_f) over the grid, (pairs,), and what lies beyond its ends at most."""
     truncation = np.zeros(len(log_f))
     # Classes that can never win have their peak outside the grid; the caller discards them.

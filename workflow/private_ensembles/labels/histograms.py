@@ -43,7 +43,7 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedHistograms:
     """Rows are distinct histograms up to order, pairs their distinct counts, largest first.
 
     gap: (pairs,) votes by which the row's largest count leads this one, >= 0. multiplicity:
@@ -60,30 +60,32 @@ class Merged:
     query: NDArray[np.int64]
     column: NDArray[np.int64]
     pair: NDArray[np.int64]
-    rest: NDArray[np.int64]
+    remaining_pair: NDArray[np.int64]
 
     @property
-    def home(self) -> NDArray[np.int64]:
+    def entry_pairs(self) -> NDArray[np.int64]:
         """The pair of every entry of the vote matrix, (queries, classes)."""
-        home = np.repeat(self.rest[:, None], self.n_classes, axis=1)
+        home = np.repeat(self.remaining_pair[:, None], self.n_classes, axis=1)
         home[self.query, self.column] = self.pair
         return home
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def pairs_per_row(self) -> NDArray[np.int64]:
         """How many pairs each row has, (rows,)."""
         return np.diff(np.append(self.starts, len(self.gap)))
 
-    def part(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def select_row_pairs(
+        self, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The pairs of these rows, in the rows' order, and where each row starts among them."""
-        sizes = self.sizes[rows]
+        sizes = self.pairs_per_row[rows]
         first = np.cumsum(sizes) - sizes
         pairs = np.arange(sizes.sum()) + np.repeat(self.starts[rows] - first, sizes)
         return pairs, first
 
-    def of(self, labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def select_label_pairs(self, labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The pair of one class of each query, (queries,), and which pairs these are, (pairs,)."""
-        rows = self.rest.copy()
+        rows = self.remaining_pair.copy()
         mine = self.column == np.asarray(labels)[self.query]
         rows[self.query[mine]] = self.pair[mine]
         wanted = np.zeros(len(self.gap), dtype=bool)
@@ -91,7 +93,9 @@ class Merged:
         return rows, wanted
 
 
-def chunks(items: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def split_into_chunks(
+    items: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> list[NDArray[np.int64]]:
     """Items (n,) in parts of about equal size, as much at a time as fits in a laptop's cache.
 
     sizes: (n,) numbers that each item takes.
@@ -99,7 +103,7 @@ def chunks(items: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[n
     return np.split(items, np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK)) + 1)
 
 
-def blocks(
+def iterate_blocks(
     first: NDArray[np.int64], pairs: int, width: int
 ) -> Iterator[tuple[slice, slice, NDArray[np.int64]]]:
     """Rows a few at a time, as fit in a core's cache: rows, their pairs, starts among those.
@@ -112,7 +116,7 @@ def blocks(
         yield slice(low, high), slice(first[low], ends[high - 1]), first[low:high] - first[low]
 
 
-def merge(counts: ArrayLike) -> Merged:
+def merge_histograms(counts: ArrayLike) -> MergedHistograms:
     """Merge a vote matrix, integers (queries, classes). Raises ValueError like `check_counts`.
 
     Works on the votes that are there: with few teachers nearly all of very many classes have none.
@@ -150,7 +154,7 @@ def merge(counts: ArrayLike) -> Merged:
     moved = starts[of.ravel()] - first
     rest = np.zeros(queries, dtype=np.int64)
     rest[some] = moved[some] + place[len(keys) - len(some) :]
-    return Merged(
+    return MergedHistograms(
         gap=gap[pairs],
         multiplicity=times[pairs],
         row=np.repeat(np.arange(len(kept)), sizes),
@@ -159,5 +163,5 @@ def merge(counts: ArrayLike) -> Merged:
         query=row,
         column=column,
         pair=moved[row] + place[which.ravel()],
-        rest=rest,
+        remaining_pair=rest,
     )

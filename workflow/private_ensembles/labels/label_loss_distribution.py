@@ -6,10 +6,10 @@ imported when it is needed.
 
 from __future__ import annotations
 
+from private_ensembles.accounting.adaptive_composition.scales import grid_fineness
+from private_ensembles.accounting.adaptive_composition.whole_curve import whole_curve
 from private_ensembles.accounting.export import to_pld
-from private_ensembles.accounting.labels_together.scales import grid_fineness
-from private_ensembles.accounting.labels_together.whole_curve import whole_curve
-from private_ensembles.labels.noise_scale import charged_for_labels
+from private_ensembles.labels.noise_scale import load_tightest_mechanism
 
 
 def label_loss_distribution(
@@ -38,7 +38,7 @@ def label_loss_distribution(
     ModuleNotFoundError without dp_accounting.
     """
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
-    charged, task, noise = charged_for_labels(mechanism, scale, **sizes)
-    family = charged.law.pairs(task, noise)
+    charged, task, noise = load_tightest_mechanism(mechanism, scale, **sizes)
+    family = charged.law.dominating_pairs(task, noise)
     whole = whole_curve(family, labels, fineness=grid_fineness(classes, labels))
-    return to_pld(whole.delta, whole.end, interval=interval)
+    return to_pld(whole.delta, whole.last_epsilon, interval=interval)

@@ -23,17 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.base import checks
-from private_ensembles.base.rounding import round_up, round_up_within, sixty_digits
+from private_ensembles.base.rounding import round_up, round_up_in_context, sixty_digits
 
 _MANY_STEPS, _HARDLY = 1000, 1e-60
 
 
-def ladder_chances(
+def ladder_probabilities(
     n_teachers: int, epsilon: float, delta: float, ones: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return Pr[label] for some numbers of votes for 1 of K teachers, (n, 2).
 
-    >>> ladder_chances(5, 1.0, 0.01, np.array([0, 1, 2])).round(3).tolist()
+    >>> ladder_probabilities(5, 1.0, 0.01, np.array([0, 1, 2])).round(3).tolist()
     [[0.969, 0.031], [0.906, 0.094], [0.734, 0.266]]
 
     The minority's column satisfies the privacy conditions as it stands, and is 1/2 at a tie. The
@@ -41,27 +41,29 @@ def ladder_chances(
     ValueError for n_teachers < 1, epsilon not a finite number > 0, delta outside [0, 1].
     """
     lead = np.abs(2 * ones - int(n_teachers)) // 2
-    steps = np.array(_steps(n_teachers, epsilon, delta, int(lead.max(initial=0))))
+    steps = np.array(_minority_probabilities(n_teachers, epsilon, delta, int(lead.max(initial=0))))
     flips = steps[np.minimum(lead, len(steps) - 1)]
     chances = np.stack([1 - flips, flips], axis=1)
     return np.where((2 * ones > n_teachers)[:, None], chances[:, ::-1], chances)
 
 
-def _steps(n_teachers: int, epsilon: float, delta: float, most: int) -> list[float]:
+def _minority_probabilities(
+    n_teachers: int, epsilon: float, delta: float, n_steps: int
+) -> list[float]:
     """Pr[the minority is released], from a tie or a lead of one vote up to where it stays.
 
     most: how many steps are asked for.
     """
-    checks.integer(n_teachers=n_teachers, at_least=1)
-    checks.finite(epsilon=epsilon, above=0)
-    checks.probability(delta=delta)
+    checks.check_integer(n_teachers=n_teachers, at_least=1)
+    checks.check_finite(epsilon=epsilon, above=0)
+    checks.check_probability(delta=delta)
     with sixty_digits():
         growth, leak = Decimal(epsilon).exp(), Decimal(delta)
         flip = 0.5 if n_teachers % 2 == 0 else min(0.5, round_up((1 - leak) / (1 + growth)))
         steps = [flip]
-        for _ in range(most):  # each from the float before it
+        for _ in range(n_steps):  # each from the float before it
             room = (Decimal(flip) - leak) / growth
-            before, flip = flip, round_up_within(room) if room > 0 else 0.0
+            before, flip = flip, round_up_in_context(room) if room > 0 else 0.0
             if flip == before:  # and so are all further ones
                 break
             steps.append(flip)

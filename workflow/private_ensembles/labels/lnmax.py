@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting.composition import check_orders, randomised_response_rdp
 from private_ensembles.base import checks
 from private_ensembles.base.laplace_tail import difference_tail
-from private_ensembles.base.rounding import Ball, above, log_sum
+from private_ensembles.base.rounding import Ball, log_sum, round_float_up
 from private_ensembles.labels.lnmax_quadrature import check_scale
 
 BOUNDS = ("tight", "paper")
@@ -32,10 +32,10 @@ def lnmax_independent_rdp(
     Raises ValueError for scale <= 0, orders <= 1, other bounds.
     """
     scale, orders = check_scale(scale), check_orders(orders)
-    checks.one_of(BOUNDS, bounds=bounds)
-    eps = above(2 / scale)
+    checks.check_choice(BOUNDS, bounds=bounds)
+    eps = round_float_up(2 / scale)
     if bounds == "paper":
-        return np.minimum(above(0.5 * eps**2 * orders, 3), eps)
+        return np.minimum(round_float_up(0.5 * eps**2 * orders, 3), eps)
     response = randomised_response_rdp(eps, orders)
     # Twice ln(lambda e^(less / scale) + less e^(-lambda / scale)) - ln(2 lambda - 1), by logarithms
     # or, for small exponents, as 1 plus what the exponentials exceed 1 by.
@@ -58,7 +58,7 @@ def lnmax_matrix(
     large ones (RELATIVE_ERROR, ABSOLUTE_ERROR). Raises
     ValueError for n_teachers < 1 or scale not a finite number > 0.
     """
-    checks.integer(n_teachers=n_teachers, at_least=1)
+    checks.check_integer(n_teachers=n_teachers, at_least=1)
     check_scale(scale)
     votes = np.arange(int(n_teachers) + 1) if votes is None else votes
     leads = 2.0 * votes - n_teachers

@@ -17,8 +17,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks
-from private_ensembles.labels.histograms import Merged, blocks, chunks, merge
-from private_ensembles.labels.products import MANY_CLASSES, integrals_of_others, nodes_and_weights
+from private_ensembles.labels.histograms import (
+    MergedHistograms,
+    iterate_blocks,
+    merge_histograms,
+    split_into_chunks,
+)
+from private_ensembles.labels.product_integrals import (
+    MANY_CLASSES,
+    gauss_legendre,
+    leave_one_out_integrals,
+)
 
 # Pieces below the point where all noisy counts lie with probability e^-40 are left out, and each
 # piece's own quadrature error is below e^-40.
@@ -31,7 +40,7 @@ _ROUND_UP = 4
 
 def check_scale(scale: float) -> float:
     """Return the Laplace scale as a float; ValueError unless it is finite and > 0."""
-    checks.finite(scale=scale, above=0)
+    checks.check_finite(scale=scale, above=0)
     return float(scale)
 
 
@@ -60,37 +69,43 @@ def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
     Raises ValueError like `check_counts` and `check_scale`.
     """
     scale = check_scale(scale)
-    merged = merge(counts)
-    return lnmax_of_pairs(merged, scale, np.ones(len(merged.gap), dtype=bool))[merged.home]
+    merged = merge_histograms(counts)
+    return lnmax_pair_probabilities(merged, scale, np.ones(len(merged.gap), dtype=bool))[
+        merged.entry_pairs
+    ]
 
 
-def lnmax_right(merged: Merged, labels: ArrayLike, scale: float) -> NDArray[np.float64]:
+def lnmax_probability_correct(
+    merged: MergedHistograms, labels: ArrayLike, scale: float
+) -> NDArray[np.float64]:
     """Pr[LNMax releases its query's label], (queries,): entries of `lnmax_distribution`.
 
-    >>> lnmax_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
+    >>> lnmax_probability_correct(merge_histograms([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
     array([0.763, 0.483])
 
     merged: the votes, of `merge`, which serves every scale. labels: (queries,) classes. The other
     classes' integrals are left out, which saves time. Raises ValueError like `check_scale`.
     """
-    of, wanted = merged.of(labels)
-    return lnmax_of_pairs(merged, check_scale(scale), wanted)[of]
+    of, wanted = merged.select_label_pairs(labels)
+    return lnmax_pair_probabilities(merged, check_scale(scale), wanted)[of]
 
 
-def lnmax_of_pairs(merged: Merged, scale: float, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
+def lnmax_pair_probabilities(
+    merged: MergedHistograms, scale: float, wanted: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     """Pr of the pairs of merged votes that are wanted, (pairs,); 0 of the others."""
     gap = merged.gap / scale
-    probability = _above(merged, gap, wanted)
+    probability = _integrate_above_largest(merged, gap, wanted)
     pieces = _pieces(merged, gap)
     for rows, tops, bottoms, nodes in _groups(merged, gap, *pieces):
-        pairs, first = merged.part(rows)
-        sizes = merged.sizes[rows]
-        x, weights = nodes_and_weights(nodes)
+        pairs, first = merged.select_row_pairs(rows)
+        sizes = merged.pairs_per_row[rows]
+        x, weights = gauss_legendre(nodes)
         half = (tops - bottoms) / 2
         t = (tops + bottoms)[:, None] / 2 + half[:, None] * x
         chosen = wanted[pairs]
         integrand, done = np.empty((int(chosen.sum()), nodes)), 0
-        for mine, inside, starts in blocks(first, len(pairs), nodes):
+        for mine, inside, starts in iterate_blocks(first, len(pairs), nodes):
             z = np.repeat(t[mine], sizes[mine], axis=0) + gap[pairs[inside]][:, None]
             multiplicity = merged.multiplicity[pairs[inside]]
             values = _integrand(z, multiplicity, starts, np.flatnonzero(chosen[inside]))
@@ -123,19 +138,19 @@ def _integrand(
     return density[chosen] * np.exp(others, out=others)
 
 
-def _above(
-    merged: Merged, gap: NDArray[np.float64], wanted: NDArray[np.bool_]
+def _integrate_above_largest(
+    merged: MergedHistograms, gap: NDArray[np.float64], wanted: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """The integral over all t above the largest count, (pairs,): exact in exact arithmetic."""
     if merged.n_classes >= MANY_CLASSES:
         chances = 0.5 * np.exp(-gap)
-        return chances * integrals_of_others(merged, chances, wanted)
-    x, weights = nodes_and_weights(merged.n_classes // 2 + 1)
+        return chances * leave_one_out_integrals(merged, chances, wanted)
+    x, weights = gauss_legendre(merged.n_classes // 2 + 1)
     u = (1 + x) / 2
     result = np.zeros(len(gap))
-    size = merged.sizes
-    for rows in chunks(np.arange(len(size)), size * len(u)):
-        pairs, first = merged.part(rows)
+    size = merged.pairs_per_row
+    for rows in split_into_chunks(np.arange(len(size)), size * len(u)):
+        pairs, first = merged.select_row_pairs(rows)
         below = np.log1p(-0.5 * np.exp(-gap[pairs])[:, None] * u)
         everyone = np.add.reduceat(merged.multiplicity[pairs][:, None] * below, first, axis=0)
         mine = np.flatnonzero(wanted[pairs])
@@ -146,7 +161,7 @@ def _above(
     return result
 
 
-def _pieces(merged: Merged, gap: NDArray[np.float64]):
+def _pieces(merged: MergedHistograms, gap: NDArray[np.float64]):
     """Row, top and bottom of every piece, at most 1 long, that can matter; 0 is the row's largest.
 
     Between two neighbouring counts, the m classes above t are below it with probability
@@ -154,7 +169,7 @@ def _pieces(merged: Merged, gap: NDArray[np.float64]):
     """
     last = np.zeros(len(gap), dtype=bool)
     last[np.append(merged.starts[1:], len(gap)) - 1] = True
-    sizes = merged.sizes
+    sizes = merged.pairs_per_row
     before = np.arange(len(sizes)) * merged.n_classes
     classes = np.cumsum(merged.multiplicity) - np.repeat(before, sizes)
     weighted = merged.multiplicity * gap
@@ -172,14 +187,14 @@ def _pieces(merged: Merged, gap: NDArray[np.float64]):
     return np.repeat(merged.row[keep], parts), tops, tops - np.repeat(length, parts)
 
 
-def _groups(merged: Merged, gap, rows, tops, bottoms):
+def _groups(merged: MergedHistograms, gap, rows, tops, bottoms):
     """Pieces that need equally many nodes, as many at a time as fit in the cache of a laptop."""
     nodes = np.empty(len(rows), dtype=np.int64)
-    size = merged.sizes
+    size = merged.pairs_per_row
     matters = np.ones(len(rows), dtype=bool)
     wide = (_RHO + 1 / _RHO) / 2 - 1
-    for part in chunks(np.arange(len(rows)), size[rows]):
-        pairs, first = merged.part(rows[part])
+    for part in split_into_chunks(np.arange(len(rows)), size[rows]):
+        pairs, first = merged.select_row_pairs(rows[part])
         reach = wide * (tops - bottoms)[part] / 2
         count = -gap[pairs]
         repeats = size[rows[part]]
@@ -201,5 +216,5 @@ def _groups(merged: Merged, gap, rows, tops, bottoms):
     nodes = -(-nodes // _ROUND_UP) * _ROUND_UP
     for n in np.unique(nodes[matters]):
         mine = np.flatnonzero((nodes == n) & matters)
-        for part in chunks(mine, size[rows[mine]] * n):
+        for part in split_into_chunks(mine, size[rows[mine]] * n):
             yield rows[part], tops[part], bottoms[part], int(n)

@@ -11,7 +11,7 @@ from private_ensembles.audit.histograms import both_counts
 from private_ensembles.labels import registry
 from private_ensembles.labels.accounts import groups
 from private_ensembles.labels.accounts.account import Account, NothingProven
-from private_ensembles.labels.laws.checked import Checked
+from private_ensembles.labels.laws.checked import ThresholdedLaw
 from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.parameters import Cost, Parameters
 from private_ensembles.labels.registry import Entry, Guarantee
@@ -49,20 +49,24 @@ class Mechanism:
             return "its noise is given in the configuration, not found for a budget"
         if task.protection.privacy_model not in guarantee.privacy_models:
             covered = f"private for {', '.join(sorted(guarantee.privacy_models))} only"
-            return guarantee.elsewhere or covered
+            return guarantee.other_model_refusal or covered
         if task.protection.adjacency not in guarantee.adjacencies:
             return f"private for {', '.join(sorted(guarantee.adjacencies))} only"
         if guarantee.teachers == "private" and task.ensemble.private is None:
             return "needs teachers that are private themselves (teacher_epsilon)"
         if self.law.n_classes == 2 and task.ensemble.classes != 2:
             return "for two classes only"
-        if task.protection.reach > 1 and not self.account.groups:
+        if task.protection.reach > 1 and not self.account.covers_groups:
             return "its account is of one vote that moves, not of several"
         if guarantee.hides_votes and (reason := groups.refusal(task)):
             return reason
-        if reason := self.account.refusal(self.law, self.charged(task)):
+        if reason := self.account.refusal(self.law, self.charged_task(task)):
             return reason
-        return unproven(entry, task.wanted.labels, task.ensemble.classes) if task.secure else None
+        return (
+            unproven_reason(entry, task.wanted.labels, task.ensemble.classes)
+            if task.secure
+            else None
+        )
 
     def calibrate(self, task: Task, **free: float) -> Parameters:
         """Return parameters with which all labels together cost at most the budget.
@@ -70,38 +74,38 @@ class Mechanism:
         free: arguments from the account's `free`. Raises TypeError for any other, and ValueError
         for one below 0 or above its range there, or if no noise is proven for the budget.
         """
-        labels, others = self._arguments(task, free)
-        charged = self.charged(task)
+        labels, others = self._split_arguments(task, free)
+        charged = self.charged_task(task)
         try:
-            parameters = self.account.find(
+            parameters = self.account.find_noise(
                 self.law, charged, min(labels, charged.wanted.labels), **others
             )
         except NothingProven:
             reason = f"no noise of {self.name} is proven to keep the budget"
             raise ValueError(f"noise = secure: {reason}") from None
-        parameters = self._drawn(parameters, task, labels)
-        self.require_coins(task, parameters)
+        parameters = self._cap_at_drawn(parameters, task, labels)
+        self.require_bernoulli_within_delta(task, parameters)
         size = {"n_teachers": int(task.ensemble.teachers), "n_classes": int(task.ensemble.classes)}
         return replace(parameters, **size)
 
-    def guess(self, task: Task, **free: float) -> Parameters:
+    def guess_parameters(self, task: Task, **free: float) -> Parameters:
         """Return about what `calibrate` does, for a search that asks often."""
-        labels, others = self._arguments(task, free)
-        charged = self.charged(task)
-        parameters = self.account.guess(
+        labels, others = self._split_arguments(task, free)
+        charged = self.charged_task(task)
+        parameters = self.account.guess_noise(
             self.law, charged, min(labels, charged.wanted.labels), **others
         )
-        return self._drawn(parameters, task, labels)
+        return self._cap_at_drawn(parameters, task, labels)
 
-    def paid_for(self, task: Task, **free: float) -> int:
+    def count_paid_labels(self, task: Task, **free: float) -> int:
         """Return how many labels `calibrate` pays for at most, so that no more can be right."""
-        return self._arguments(task, free)[0]
+        return self._split_arguments(task, free)[0]
 
     def cost(self, task: Task, parameters: Parameters) -> Cost:
         """Return what the labels cost together at the task's delta."""
-        return self.account.cost(self.law, *self.as_charged(task, parameters))
+        return self.account.cost(self.law, *self.charged_task_and_noise(task, parameters))
 
-    def charged(self, task: Task) -> Task:
+    def charged_task(self, task: Task) -> Task:
         """Return the task as accounts see it: of the labels that the protected unit can change.
 
         The one place where labels drawn become labels charged. Where teachers vote 1 on few
@@ -111,38 +115,49 @@ class Mechanism:
 
         >>> from private_ensembles.labels.task import Budget, Ensemble
         >>> task = Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28, most_ones=3))
-        >>> load("gnmax").charged(task).wanted.labels
+        >>> load_mechanism("gnmax").charged_task(task).wanted.labels
         6
         """
-        if not self._few(task):
+        if not self._charges_fewer(task):
             return task
-        most = task.changed
+        most = task.changed_queries
         return replace(task, wanted=Wanted(min(task.wanted.labels, most), most))
 
-    def as_charged(self, task: Task, parameters: Parameters) -> tuple[Task, Parameters]:
+    def charged_task_and_noise(self, task: Task, parameters: Parameters) -> tuple[Task, Parameters]:
         """Return the task and the noise, both for as many labels as are charged (`charged`)."""
-        if not self._few(task):
+        if not self._charges_fewer(task):
             return task, parameters
         labels = int(parameters.labels)
         queries = max(labels, int(getattr(parameters, "queries", task.wanted.queries)))
-        charged = self.charged(replace(task, wanted=Wanted(labels, queries, task.wanted.most_ones)))
-        return charged, _capped(parameters, charged.wanted.queries, charged.wanted.labels)
+        charged = self.charged_task(
+            replace(task, wanted=Wanted(labels, queries, task.wanted.most_ones))
+        )
+        return charged, _replace_caps(parameters, charged.wanted.queries, charged.wanted.labels)
 
-    def _few(self, task: Task) -> bool:
+    def _charges_fewer(self, task: Task) -> bool:
         """Whether fewer labels are charged than drawn."""
         return task.wanted.most_ones is not None and self.guarantee.hides_votes
 
-    def _drawn(self, parameters: Parameters, task: Task, labels: int) -> Parameters:
+    def _cap_at_drawn(self, parameters: Parameters, task: Task, labels: int) -> Parameters:
         """Return noise that was found for the labels charged, for so many that are drawn."""
-        return _capped(parameters, task.wanted.queries, labels) if self._few(task) else parameters
+        return (
+            _replace_caps(parameters, task.wanted.queries, labels)
+            if self._charges_fewer(task)
+            else parameters
+        )
 
-    def require_coins(self, task: Task, parameters: Parameters) -> None:
+    def require_bernoulli_within_delta(self, task: Task, parameters: Parameters) -> None:
         """Prove one secure label of two classes of the very coins that are drawn, where they are.
 
         Raises ValueError if they cost more than delta: for parameters that another job found, or if
         rounding takes more than delta leaves.
         """
-        if self.law.coins and task.secure and parameters.labels == 1 and task.ensemble.classes == 2:
+        if (
+            self.law.draws_exact_bernoulli
+            and task.secure
+            and parameters.labels == 1
+            and task.ensemble.classes == 2
+        ):
             table = self.law.distribution(both_counts(task.ensemble.teachers), parameters)
             spent = coins_delta(table, task.budget.epsilon, task.protection.reach)
             if spent > Decimal(task.budget.delta):
@@ -151,9 +166,11 @@ class Mechanism:
                     f"coins of {self.name} cost"
                 )
 
-    def _arguments(self, task: Task, free: Mapping[str, float]) -> tuple[int, dict[str, float]]:
+    def _split_arguments(
+        self, task: Task, free: Mapping[str, float]
+    ) -> tuple[int, dict[str, float]]:
         """Return how many labels the cap leaves, and all other arguments; raises as `calibrate`."""
-        allowed = self.account.free
+        allowed = self.account.free_parameters
         unknown = sorted(set(free) - set(allowed))
         if unknown:
             known = ", ".join(allowed) or "none"
@@ -167,13 +184,13 @@ class Mechanism:
         return max(1, min(task.wanted.labels, round(cap * task.wanted.labels))), others
 
 
-def _capped(parameters: Parameters, queries: int, labels: int) -> Parameters:
+def _replace_caps(parameters: Parameters, queries: int, labels: int) -> Parameters:
     """Return the same noise for so many labels, and queries where a threshold comes first."""
     caps = {"queries": queries} if hasattr(parameters, "queries") else {}
     return replace(parameters, labels=labels, **caps)
 
 
-def unproven(entry: Entry, labels: int, n_classes: int) -> str | None:
+def unproven_reason(entry: Entry, labels: int, n_classes: int) -> str | None:
     """Return why secure noise proves nothing of that many labels and classes, or None.
 
     The registry's column `secure` is the table that it reads.
@@ -187,25 +204,25 @@ def unproven(entry: Entry, labels: int, n_classes: int) -> str | None:
 
 
 @cache
-def load(name: str) -> Mechanism:
+def load_mechanism(name: str) -> Mechanism:
     """Return the mechanism of this name; ValueError if there is none.
 
-    >>> load("gnmax").account.free
+    >>> load_mechanism("gnmax").account.free_parameters
     {'cap': (0.02, 1.0)}
     """
-    entry = registry.entry(name)
-    law = _named(entry.law)
+    entry = registry.get_entry(name)
+    law = _import_object(entry.law)
     if entry.check:
-        law = Checked(_named(entry.check), law)
-    return Mechanism(entry, law, _named(entry.account))
+        law = ThresholdedLaw(_import_object(entry.check), law)
+    return Mechanism(entry, law, _import_object(entry.account))
 
 
-def every() -> dict[str, Mechanism]:
+def load_all_mechanisms() -> dict[str, Mechanism]:
     """Return all mechanisms by name, in the registry's order."""
-    return {name: load(name) for name in registry.entries()}
+    return {name: load_mechanism(name) for name in registry.entries()}
 
 
-def _named(path: str):
+def _import_object(path: str):
     """Return the object that an entry names by its path in the package."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(f"private_ensembles.{module}"), name)

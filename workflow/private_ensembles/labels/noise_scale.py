@@ -9,14 +9,20 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from private_ensembles.accounting.labels_together.account import Bounds, adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import Dominating
-from private_ensembles.accounting.labels_together.scales import grid_fineness
+from private_ensembles.accounting.adaptive_composition.account import Bounds, adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import PessimisticPairs
+from private_ensembles.accounting.adaptive_composition.scales import grid_fineness
 from private_ensembles.base import checks
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.mechanism import Mechanism, load_mechanism
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
 
 
 def noise_scale(
@@ -49,9 +55,9 @@ def noise_scale(
     for continuous noise. Raises ValueError for a value out of range.
     """
     by_law = registry.analyses_by_law()
-    checks.one_of(by_law, mechanism=mechanism)
-    checks.one_of(by_law[mechanism], analysis=analysis)
-    analysed = load(by_law[mechanism][analysis])
+    checks.check_choice(by_law, mechanism=mechanism)
+    checks.check_choice(by_law[mechanism], analysis=analysis)
+    analysed = load_mechanism(by_law[mechanism][analysis])
     task = Task(
         Ensemble(teachers, classes),
         Budget(epsilon, delta),
@@ -87,15 +93,15 @@ def label_epsilon(
     two classes. Raises ValueError for a value out of range.
     """
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
-    charged, task, noise = charged_for_labels(mechanism, scale, delta=delta, **sizes)
-    family = charged.law.pairs(task, noise)
+    charged, task, noise = load_tightest_mechanism(mechanism, scale, delta=delta, **sizes)
+    family = charged.law.dominating_pairs(task, noise)
     bounds = adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
-    if reach == 1 and not isinstance(family, Dominating):
+    if reach == 1 and not isinstance(family, PessimisticPairs):
         return bounds
     return Bounds(bounds.lower, min(bounds.upper, charged.cost(task, noise).proven))
 
 
-def charged_for_labels(
+def load_tightest_mechanism(
     mechanism: str,
     scale: float,
     *,
@@ -110,14 +116,14 @@ def charged_for_labels(
     delta: of the task, for what asks for one. Raises ValueError for a value out of range.
     """
     by_law = registry.analyses_by_law()
-    checks.one_of(by_law, mechanism=mechanism)
-    checks.finite(scale=scale, above=0)
-    checks.integer(labels=labels, at_least=1)
+    checks.check_choice(by_law, mechanism=mechanism)
+    checks.check_finite(scale=scale, above=0)
+    checks.check_integer(labels=labels, at_least=1)
     task = Task(
         Ensemble(teachers, classes),
         Budget(1.0, delta),
         Wanted(labels),
         protection=Protection.disjoint(reach=reach),
     )
-    charged = load(list(by_law[mechanism].values())[-1])
-    return charged, task, charged.law.at(scale, labels)
+    charged = load_mechanism(list(by_law[mechanism].values())[-1])
+    return charged, task, charged.law.noise_at_scale(scale, labels)

@@ -19,9 +19,9 @@ import numpy as np
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
-from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.base import checks
-from private_ensembles.base.root import largest_within
+from private_ensembles.base.root_search import find_largest_within
 from private_ensembles.labels.gnmax import analytic_epsilon, check_sigma
 
 # Budgets below which rho is looked for in units of epsilon squared.
@@ -31,7 +31,7 @@ _PAPER_ORDERS = 1 + 0.5 * np.arange(1, 2000)
 
 
 @dataclass(frozen=True)
-class Releases:
+class GaussianReleases:
     """Numbers of thresholds with noise sigma1 (None: no threshold) and of labels with sigma2.
 
     Raises ValueError for a negative number or noise <= 0.
@@ -43,7 +43,7 @@ class Releases:
     sigma2: float
 
     def __post_init__(self) -> None:
-        checks.integer(thresholds=self.thresholds, labels=self.labels, at_least=0)
+        checks.check_integer(thresholds=self.thresholds, labels=self.labels, at_least=0)
         check_sigma(self.sigma2)
         if self.sigma1 is not None:
             check_sigma(self.sigma1)
@@ -55,12 +55,12 @@ class Releases:
         return (threshold + self.labels / self.sigma2**2) * (1 + 1e-15)
 
     @property
-    def moves(self) -> tuple[Moves, ...]:
+    def discrete_gaussian_counts(self) -> tuple[DiscreteGaussianCounts, ...]:
         """All noisy counts that a neighbour moves by 1: one of a threshold, two of a label."""
-        labels = Moves(2 * self.labels, self.sigma2)
+        labels = DiscreteGaussianCounts(2 * self.labels, self.sigma2)
         if self.sigma1 is None:
             return (labels,)
-        return Moves(self.thresholds, self.sigma1), labels
+        return DiscreteGaussianCounts(self.thresholds, self.sigma1), labels
 
 
 def data_independent_epsilon(
@@ -72,7 +72,7 @@ def data_independent_epsilon(
     least of a fine grid about there; any order is valid. rho = 0 costs nothing. Raises ValueError
     for rho < 0, delta outside (0, 1), an unknown conversion.
     """
-    checks.finite(rho=rho, at_least=0)
+    checks.check_finite(rho=rho, at_least=0)
     conversion_cost(np.array([2.0]), delta, conversion)  # checks delta and conversion
     if rho == 0:
         return 0.0, math.inf
@@ -90,7 +90,7 @@ def exact_data_independent_epsilon(rho: float, delta: float) -> float:
     Balle & Wang 2018, Theorem 8; Dong, Roth & Su 2022, Corollary 3.3 for the composition. Raises
     ValueError for rho < 0, delta outside (0, 1).
     """
-    checks.finite(rho=rho, at_least=0)
+    checks.check_finite(rho=rho, at_least=0)
     # One GNMax label at this noise is a Gaussian mechanism of mu = sqrt(2) / sigma.
     return 0.0 if rho == 0 else analytic_epsilon(math.sqrt(1 / rho) * (1 - 1e-15), delta)
 
@@ -100,7 +100,7 @@ def paper_epsilon(rho: float, delta: float) -> float:
     return rdp_to_dp(_PAPER_ORDERS, rho * _PAPER_ORDERS, delta, "classic")[0]
 
 
-def rho_cost(rho: float, delta: float, analysis: str) -> float:
+def rho_to_epsilon(rho: float, delta: float, analysis: str) -> float:
     """Epsilon of rho at delta, an upper bound: by a Rényi conversion, or exact for Gaussians."""
     if analysis == "exact":
         return exact_data_independent_epsilon(rho, delta)
@@ -108,16 +108,20 @@ def rho_cost(rho: float, delta: float, analysis: str) -> float:
 
 
 @lru_cache(maxsize=1024)
-def rho_within(epsilon: float, delta: float, analysis: str) -> float:
+def largest_rho(epsilon: float, delta: float, analysis: str) -> float:
     """The largest rho found that costs at most epsilon at delta."""
     # About epsilon^2 if delta is small: the search ends at 1e-12.
     unit = epsilon**2 if epsilon < _TINY else 1.0
-    return unit * largest_within(lambda rho: rho_cost(unit * rho, delta, analysis), epsilon)
+    return unit * find_largest_within(
+        lambda rho: rho_to_epsilon(unit * rho, delta, analysis), epsilon
+    )
 
 
 @lru_cache(maxsize=4096)
-def discrete_cost(moves: tuple[Moves, ...], epsilon: float, delta: float) -> float:
+def discrete_gaussian_epsilon(
+    count_groups: tuple[DiscreteGaussianCounts, ...], epsilon: float, delta: float
+) -> float:
     """Return what noisy counts cost at delta with discrete noise; at most epsilon if it is kept."""
-    if discrete_gaussian.delta(epsilon, moves) <= delta:
-        return min(epsilon, discrete_gaussian.epsilon(delta, moves))
-    return discrete_gaussian.epsilon(delta, moves)
+    if discrete_gaussian.delta(epsilon, count_groups) <= delta:
+        return min(epsilon, discrete_gaussian.epsilon(delta, count_groups))
+    return discrete_gaussian.epsilon(delta, count_groups)

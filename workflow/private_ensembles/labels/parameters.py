@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.base import checks
 from private_ensembles.base.limits import check_size
 
@@ -25,7 +25,7 @@ class Parameters:
     n_teachers: int | None = field(default=None, kw_only=True, repr=False, compare=False)
     n_classes: int | None = field(default=None, kw_only=True, repr=False, compare=False)
 
-    def for_labels(self, labels: int) -> Parameters:
+    def replace_labels(self, labels: int) -> Parameters:
         """Return the same noise for other numbers of labels; for fewer it costs no more."""
         return replace(self, labels=labels)
 
@@ -39,11 +39,14 @@ class Parameters:
         return ()
 
     @property
-    def moves(self) -> tuple[Moves, ...]:
+    def discrete_gaussian_counts(self) -> tuple[DiscreteGaussianCounts, ...]:
         """Return them as counts that a neighbour moves by 1 each, for discrete Gaussian noise."""
-        return tuple(Moves(times * moved, scale) for times, moved, scale in self.noisy_counts)
+        return tuple(
+            DiscreteGaussianCounts(times * moved, scale)
+            for times, moved, scale in self.noisy_counts
+        )
 
-    def shown(self) -> dict[str, float]:
+    def table_values(self) -> dict[str, float]:
         """Return what a table says of the parameters; None and arrays are left out."""
         fields = asdict(self)
         del fields["continuous"], fields["n_teachers"], fields["n_classes"]
@@ -69,7 +72,7 @@ def require_counts(counts: NDArray, parameters: Parameters) -> NDArray[np.int64]
     An ensemble of as many teachers passes or fails whatever its votes: rows of others, or with too
     many teachers for any sampler, are no counts of it.
     """
-    counts = require_table(counts)
+    counts = require_count_table(counts)
     sums = counts.sum(axis=1, dtype=np.int64)
     wanted = sums[0] if parameters.n_teachers is None else parameters.n_teachers
     if (sums != wanted).any():
@@ -81,9 +84,9 @@ def require_counts(counts: NDArray, parameters: Parameters) -> NDArray[np.int64]
     return counts.astype(np.int64)
 
 
-def require_table(counts: NDArray) -> NDArray:
+def require_count_table(counts: NDArray) -> NDArray:
     """Return counts of votes, whatever their rows add up to; ValueError for what is no table."""
-    checks.unmasked(counts=counts)
+    checks.check_unmasked(counts=counts)
     counts = np.asarray(counts)
     if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
         kind = f"{counts.dtype} {counts.shape}"

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.labels.histograms import Merged, blocks
+from private_ensembles.labels.histograms import MergedHistograms, iterate_blocks
 
 # From so many classes on, integrals leave out what is negligible.
 MANY_CLASSES = 256
@@ -21,10 +21,10 @@ _NEGLIGIBLE = 40.0
 
 
 @lru_cache(maxsize=512)
-def nodes_and_weights(number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def gauss_legendre(number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the nodes of Gauss-Legendre quadrature in [-1, 1] and their weights, to be read only.
 
-    >>> [part.tolist() for part in nodes_and_weights(1)]
+    >>> [part.tolist() for part in gauss_legendre(1)]
     [[0.0], [2.0]]
     """
     nodes, weights = np.polynomial.legendre.leggauss(number)
@@ -32,13 +32,13 @@ def nodes_and_weights(number: int) -> tuple[NDArray[np.float64], NDArray[np.floa
     return nodes, weights
 
 
-def integrals_of_others(
-    merged: Merged, chances: NDArray[np.float64], wanted: NDArray[np.bool_]
+def leave_one_out_integrals(
+    merged: MergedHistograms, probabilities: NDArray[np.float64], wanted: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """Return the integral over t in [0, 1] of prod_{i != j} (1 - q_i t) of pairs j, (pairs,).
 
-    >>> from private_ensembles.labels.histograms import merge
-    >>> integrals_of_others(merge([[2, 1, 1]]), np.array([1.0, 0.5]), np.array([True, False]))
+    >>> from private_ensembles.labels.histograms import merge_histograms
+    >>> leave_one_out_integrals(merge_histograms([[2, 1, 1]]), np.array([1.0, 0.5]), np.array([True, False]))
     array([0.58333333, 0.        ])
 
     merged: the votes, of which each pair counts as often as classes have it. chances: q of each
@@ -50,13 +50,15 @@ def integrals_of_others(
     large as that asks for, 30 or less. All terms are positive, and where they matter the logarithm
     of the product is at most 41 or so, of which every factor carries a few round-offs.
     """
-    sums = np.add.reduceat(merged.multiplicity * chances, merged.starts)
+    sums = np.add.reduceat(merged.multiplicity * probabilities, merged.starts)
     reach = np.minimum(1.0, _NEGLIGIBLE / np.maximum(sums - 1, 1e-9))
-    x, weights = nodes_and_weights(_enough(float((reach * sums).max())))
-    result = np.zeros(len(chances))
-    for rows, pairs, starts in blocks(merged.starts, len(chances), len(x)):
+    x, weights = gauss_legendre(_count_nodes(float((reach * sums).max())))
+    result = np.zeros(len(probabilities))
+    for rows, pairs, starts in iterate_blocks(merged.starts, len(probabilities), len(x)):
         t = reach[rows, None] * (1 + x) / 2
-        factors = np.log1p(-chances[pairs, None] * np.repeat(t, merged.sizes[rows], axis=0))
+        factors = np.log1p(
+            -probabilities[pairs, None] * np.repeat(t, merged.pairs_per_row[rows], axis=0)
+        )
         everyone = np.add.reduceat(merged.multiplicity[pairs, None] * factors, starts, axis=0)
         mine = np.flatnonzero(wanted[pairs])
         row = np.searchsorted(starts, mine, side="right") - 1
@@ -65,7 +67,7 @@ def integrals_of_others(
     return result
 
 
-def _enough(width: float) -> int:
+def _count_nodes(width: float) -> int:
     """Return how many nodes serve an interval that is `width` / S long."""
     n = 1
     while True:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from private_ensembles.base import checks
-from private_ensembles.labels.ballots import dealt
+from private_ensembles.labels.ballots import deal_absent_ballots
 
 # Probabilities that are drawn at a time.
 _AT_ONCE = 1 << 20
@@ -49,11 +49,11 @@ class ConsensusProfile:
 
     def __post_init__(self):
         """Raises ValueError for a field out of range."""
-        checks.integer(n_classes=self.n_classes, at_least=2)
-        checks.probability(easy_share=self.easy_share, mislabelled=self.mislabelled)
-        checks.probability(absent_share=self.absent_share, one=False)
-        checks.finite(confusion=self.confusion, above=0)
-        checks.finite(imbalance=self.imbalance, at_least=1)
+        checks.check_integer(n_classes=self.n_classes, at_least=2)
+        checks.check_probability(easy_share=self.easy_share, mislabelled=self.mislabelled)
+        checks.check_probability(absent_share=self.absent_share, one=False)
+        checks.check_finite(confusion=self.confusion, above=0)
+        checks.check_finite(imbalance=self.imbalance, at_least=1)
         for field in ("easy", "hard"):
             pair = tuple(getattr(self, field))
             if len(pair) != 2 or not all(0 < value < np.inf for value in pair):
@@ -88,12 +88,12 @@ def synthetic_queries(profile, n_queries, generator):
     def keep(rows, some):
         probabilities[rows] = some
 
-    return probabilities, _drawn(profile, n_queries, generator, keep)
+    return probabilities, _draw_queries(profile, n_queries, generator, keep)
 
 
-def _drawn(profile, n_queries, generator, take):
+def _draw_queries(profile, n_queries, generator, take):
     """Return labels (Q,), and tell `take` each slice of queries and their probabilities."""
-    checks.integer(n_queries=n_queries, at_least=1)
+    checks.check_integer(n_queries=n_queries, at_least=1)
     C = profile.n_classes
     true = generator.choice(C, size=n_queries, p=profile.frequencies)
     easy = generator.random(n_queries) < profile.easy_share
@@ -103,7 +103,7 @@ def _drawn(profile, n_queries, generator, take):
     size = max(1, _AT_ONCE // C)
     for first in range(0, n_queries, size):
         rows = slice(first, min(first + size, n_queries))
-        wrong = _alike(C - 1, profile.confusion, rows.stop - first, generator)
+        wrong = _draw_dirichlet(C - 1, profile.confusion, rows.stop - first, generator)
         wrong *= 1 - right[rows, None]
         probabilities = np.empty((len(wrong), C))
         # Wrong classes in cyclic order after the true one.
@@ -120,7 +120,7 @@ def _drawn(profile, n_queries, generator, take):
     return labels.astype(np.int64)
 
 
-def _alike(number, total, size, generator):
+def _draw_dirichlet(number, total, size, generator):
     """Draw Dirichlet(total / number, ...) of that many classes, (size, number).
 
     Very many classes of which few have a share by its size-biased order (Pitman 1996, section 2):
@@ -148,7 +148,7 @@ def synthetic_counts(profile, n_teachers, n_queries, generator):
     """Vote counts of a synthetic ensemble, int64 (Q, n_classes), and labels, int64 (Q,).
 
     Each row adds up to n_teachers: ballots that are missing are dealt out to the classes
-    (`ballots.dealt`). The queries and their labels come from one child of `generator`
+    (`ballots.deal_absent_ballots`). The queries and their labels come from one child of `generator`
     (numpy.random.Generator) and the votes from another, so that generators in equal states give
     ensembles of any number of teachers the same queries. Memory: about 8 bytes per query
     and class.
@@ -161,10 +161,10 @@ def synthetic_counts(profile, n_teachers, n_queries, generator):
     >>> counts.sum(axis=1).tolist(), labels.shape
     ([50, 50, 50, 50], (4,))
     """
-    checks.integer(n_teachers=n_teachers, at_least=1)
+    checks.check_integer(n_teachers=n_teachers, at_least=1)
     queries, votes = generator.spawn(2)
     share = profile.absent_share
-    checks.integer(n_queries=n_queries, at_least=1)
+    checks.check_integer(n_queries=n_queries, at_least=1)
     cast = votes.binomial(n_teachers, 1 - share, n_queries) if share else None
     counts = np.empty((n_queries, profile.n_classes), dtype=np.int64)
 
@@ -179,5 +179,5 @@ def synthetic_counts(profile, n_teachers, n_queries, generator):
             some = np.flatnonzero(p)  # few classes have any
             row[some] = votes.multinomial(n, p[some])
 
-    labels = _drawn(profile, n_queries, queries, count)
-    return (dealt(counts, n_teachers) if share else counts), labels
+    labels = _draw_queries(profile, n_queries, queries, count)
+    return (deal_absent_ballots(counts, n_teachers) if share else counts), labels

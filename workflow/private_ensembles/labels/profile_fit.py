@@ -16,7 +16,7 @@ from private_ensembles.base import checks
 from private_ensembles.labels.profile import ConsensusProfile
 
 # With fewer labelled queries the five numbers of the mixture say next to nothing.
-FEWEST = 20
+MIN_LABELLED_QUERIES = 20
 # A Beta distribution by its mean and a + b; shares of easy queries; confusion.
 _MEAN, _SIZE, _SHARE, _CONFUSION = (0.005, 0.995), (0.2, 2000.0), (0.01, 0.99), (0.01, 1000.0)
 # Starts of the search: share of easy queries, and mean and a + b of easy and of hard ones.
@@ -61,37 +61,37 @@ def fit_profile(
         )
     cast = counts.sum(axis=1)
     if teachers is not None:
-        checks.integer(teachers=teachers, at_least=2)
+        checks.check_integer(teachers=teachers, at_least=2)
         if (cast > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
     elif not len(counts) or (cast != cast[0]).any() or cast[0] < 2:
         raise ValueError("counts: every row must add up to the same number of teachers, 2 at least")
     known = labels >= 0
-    if known.sum() < FEWEST:
+    if known.sum() < MIN_LABELLED_QUERIES:
         raise ValueError(
-            f"labels: {known.sum()} queries have a known one: must be at least {FEWEST}"
+            f"labels: {known.sum()} queries have a known one: must be at least {MIN_LABELLED_QUERIES}"
         )
     counts, labels = counts[known].astype(np.int64), labels[known]
     rows = np.arange(len(counts))
     right = counts[rows, labels]
-    share, easy, hard = _mixture(right, cast[known])
+    share, easy, hard = _fit_mixture(right, cast[known])
     wrong = counts.copy()
     wrong[rows, labels] = -1
     wrong = wrong[wrong >= 0].reshape(len(counts), -1)
-    confusion = 1.0 if wrong.shape[1] == 1 else _confusion(wrong)
-    numbers = [_short(value) for value in (*easy, *hard)]
+    confusion = 1.0 if wrong.shape[1] == 1 else _fit_confusion(wrong)
+    numbers = [_round_to_four_digits(value) for value in (*easy, *hard)]
     missing = 0.0 if teachers is None else 1 - float(cast.mean()) / teachers
     return ConsensusProfile(
         counts.shape[1],
-        _short(share),
+        _round_to_four_digits(share),
         tuple(numbers[:2]),
         tuple(numbers[2:]),
-        _short(confusion),
-        absent_share=_short(missing),
+        _round_to_four_digits(confusion),
+        absent_share=_round_to_four_digits(missing),
     )
 
 
-def _mixture(
+def _fit_mixture(
     right: NDArray, cast: NDArray
 ) -> tuple[float, tuple[float, float], tuple[float, float]]:
     """Return the share of easy queries and both Beta distributions.
@@ -100,45 +100,48 @@ def _mixture(
     """
     (teachers, right), weights = np.unique([cast, right], axis=1, return_counts=True)
 
-    def of_beta(a: float, b: float) -> NDArray:
+    def beta_log_likelihood(a: float, b: float) -> NDArray:
         return betaln(right + a, teachers - right + b) - betaln(a, b)
 
     def loss(x: NDArray) -> float:
-        share, easy, hard = _numbers(x)
-        logs = np.logaddexp(np.log(share) + of_beta(*easy), np.log1p(-share) + of_beta(*hard))
+        share, easy, hard = _mixture_parameters(x)
+        logs = np.logaddexp(
+            np.log(share) + beta_log_likelihood(*easy),
+            np.log1p(-share) + beta_log_likelihood(*hard),
+        )
         return -float(weights @ logs) / weights.sum()
 
     ends = [_SHARE, _MEAN, _SIZE, _MEAN, _SIZE]
-    bounds = [tuple(_free(at, end)) for at, end in enumerate(ends)]
+    bounds = [tuple(_unconstrain(at, end)) for at, end in enumerate(ends)]
     best = min(
         (
-            minimize(loss, _starting(start), method="L-BFGS-B", bounds=bounds, tol=1e-10)
+            minimize(loss, _unconstrain_start(start), method="L-BFGS-B", bounds=bounds, tol=1e-10)
             for start in _STARTS
         ),
         key=lambda search: search.fun,
     )
-    share, easy, hard = _numbers(best.x)
+    share, easy, hard = _mixture_parameters(best.x)
     if easy[0] / sum(easy) < hard[0] / sum(hard):
         share, easy, hard = 1 - share, hard, easy
     return share, easy, hard
 
 
-def _free(at: int, values: ArrayLike) -> NDArray:
+def _unconstrain(index: int, values: ArrayLike) -> NDArray:
     """Return numbers of the mixture on the scale on which they are searched for."""
-    return np.log(values) if at in (2, 4) else logit(values)
+    return np.log(values) if index in (2, 4) else logit(values)
 
 
-def _starting(start: tuple[float, ...]) -> NDArray:
-    return np.array([float(_free(at, value)) for at, value in enumerate(start)])
+def _unconstrain_start(start: tuple[float, ...]) -> NDArray:
+    return np.array([float(_unconstrain(at, value)) for at, value in enumerate(start)])
 
 
-def _numbers(x: NDArray) -> tuple[float, tuple[float, float], tuple[float, float]]:
+def _mixture_parameters(x: NDArray) -> tuple[float, tuple[float, float], tuple[float, float]]:
     share, means, sizes = expit(x[0]), expit(x[[1, 3]]), np.exp(x[[2, 4]])
     easy, hard = ((mean * size, (1 - mean) * size) for mean, size in zip(means, sizes, strict=True))
     return float(share), tuple(map(float, easy)), tuple(map(float, hard))
 
 
-def _confusion(wrong: NDArray) -> float:
+def _fit_confusion(wrong: NDArray) -> float:
     """Return the parameter of the wrong votes, (queries, classes - 1)."""
     classes = wrong.shape[1]
     cells, totals = np.bincount(wrong.ravel()), np.bincount(wrong.sum(axis=1))
@@ -155,5 +158,5 @@ def _confusion(wrong: NDArray) -> float:
     return float(np.exp(search.x))
 
 
-def _short(value: float) -> float:
+def _round_to_four_digits(value: float) -> float:
     return float(f"{value:.4g}")

@@ -1,6 +1,6 @@
 """The list of mechanisms: what each is called, how it looks, which law has which account.
 
-Facts only: laws and accounts are named here, and load when `mechanism.load` puts them together. All
+Facts only: laws and accounts are named here, and load when `mechanism.load_mechanism` puts them together. All
 tables, figures and pages take a mechanism's name, order and look from here. To add one:
 docs/add-a-mechanism.md.
 """
@@ -50,7 +50,7 @@ class Guarantee:
     teachers: str = "plain"
     privacy_models: frozenset[str] = frozenset({"disjoint_shards"})
     adjacencies: frozenset[str] = ADJACENCIES
-    elsewhere: str = ""
+    other_model_refusal: str = ""
     holds: bool = True
     data_dependent: bool = False
     hides_votes: bool = True
@@ -68,7 +68,7 @@ class Offer:
 
     family: str = ""
     analysis: str = "paper"
-    scale_of: str = ""
+    scale_law: str = ""
     plain: bool = False
 
 
@@ -83,7 +83,7 @@ class Entry:
 
     name: str
     label: str
-    look: tuple[str, str, str | tuple]
+    plot_style: tuple[str, str, str | tuple]
     law: str
     account: str
     origin: Origin
@@ -96,7 +96,7 @@ class Entry:
         """Return the name of its family; its own if it has none."""
         return self.offer.family if self.offer and self.offer.family else self.name
 
-    def require(self, privacy_model: str, adjacency: str) -> None:
+    def require_coverage(self, privacy_model: str, adjacency: str) -> None:
         """Raise ValueError unless the guarantee covers the privacy model and the adjacency."""
         for what, value, allowed in (
             ("privacy_model", privacy_model, self.guarantee.privacy_models),
@@ -121,14 +121,14 @@ ENTRIES = (
         "labels.laws.gaussian.WHOLE", "labels.accounts.gaussian_counts.paper",
         Origin("PATE", "PATE section 4.1; σ as in DaRRM appendix D.2.1", _NOISY_COUNTS),
         Guarantee(secure=ALL),
-        Offer(_GAUSSIAN, scale_of="gnmax", plain=True),
+        Offer(_GAUSSIAN, scale_law="gnmax", plain=True),
     ),
     Entry(
         "gnmax_analytic", "GNMax, analytic σ", ("purple", "v", "--"),
         "labels.laws.gaussian.WHOLE", "labels.accounts.gaussian_counts.analytic",
         Origin("PATE", "PATE section 4.1; σ by Balle and Wang 2018, Theorem 8", _NOISY_COUNTS),
         Guarantee(secure=ALL),
-        Offer(_GAUSSIAN, "analytic", scale_of="gnmax", plain=True),
+        Offer(_GAUSSIAN, "analytic", scale_law="gnmax", plain=True),
     ),
     Entry(
         "gnmax_exact", "GNMax, σ of the labels", ("purple", "8", ":"),
@@ -136,7 +136,7 @@ ENTRIES = (
         Origin("PATE", "PATE section 4.1; σ by docs/many-labels.md",
                "many-labels.md#gaussian-noise-in-any-number-of-classes"),
         Guarantee(secure=COINS_OR_FINE),
-        Offer(_GAUSSIAN, "label", scale_of="gnmax", plain=True),
+        Offer(_GAUSSIAN, "label", scale_law="gnmax", plain=True),
     ),
     Entry(
         "lnmax_pure", "LNMax, pure scale", ("green", "<", "-"),
@@ -144,21 +144,21 @@ ENTRIES = (
         Origin("PATE", "PATE 2017 (LNMax); one moved vote changes two counts by one",
                "method.md#laplace-noise-on-the-counts"),
         Guarantee(secure=ONE_COIN),
-        Offer(_LAPLACE, scale_of="lnmax"),
+        Offer(_LAPLACE, scale_law="lnmax"),
     ),
     Entry(
         "exponential", "Exponential mechanism", ("orange", "p", "--"),
         "labels.laws.gumbel.LAW", "labels.accounts.label.gumbel",
         Origin("tight baselines", "McSherry and Talwar 2007, Theorem 6", _CLASS_BY_COUNT),
         Guarantee(secure=COINS_OR_EXACT),
-        Offer(scale_of="exponential"),
+        Offer(scale_law="exponential"),
     ),
     Entry(
         "permute_and_flip", "Permute-and-flip", ("vermilion", "h", "-"),
         "labels.laws.exponential.LAW", "labels.accounts.label.exponential",
         Origin("tight baselines", "McKenna and Sheldon 2020, Algorithm 1", _CLASS_BY_COUNT),
         Guarantee(secure=COINS_OR_EXACT),
-        Offer(scale_of="permute_and_flip"),
+        Offer(scale_law="permute_and_flip"),
     ),
     Entry(
         "ladder", "Optimal ladder", ("black", "P", "-"),
@@ -206,7 +206,7 @@ ENTRIES = (
         Guarantee(
             costs_once=True,
             privacy_models=frozenset({"shared_data"}),
-            elsewhere="on disjoint shards all teachers together cost what one does: "
+            other_model_refusal="on disjoint shards all teachers together cost what one does: "
             "majority_private",
             **_PRIVATE,
         ),
@@ -221,7 +221,7 @@ ENTRIES = (
     ),
     Entry(
         "lnmax", "LNMax", ("green", "^", "-."),
-        "labels.laws.laplace.LAW", "labels.accounts.given.laplace",
+        "labels.laws.laplace.LAW", "labels.accounts.given_noise.laplace",
         Origin("PATE", "PATE section 3.1 (Papernot et al. 2017)",
                "method.md#laplace-noise-on-the-counts"),
         Guarantee(secure=ONE_COIN, data_dependent=True),
@@ -232,7 +232,7 @@ ENTRIES = (
         Origin("PATE", "PATE Algorithm 1", _NOISY_COUNTS),
         Guarantee(secure=ALL, data_dependent=True),
         Offer(_CONFIDENT),
-        check="labels.laws.checked.plurality",
+        check="labels.laws.checked.plurality_votes",
     ),
     Entry(
         "confident_gnmax_exact", "Confident-GNMax, σ of the labels", ("sky", "H", ":"),
@@ -241,7 +241,7 @@ ENTRIES = (
                "confident-labels.md#thresholds-first-labels-afterwards"),
         Guarantee(secure=ALL, data_dependent=True),
         Offer(_CONFIDENT, "label"),
-        check="labels.laws.checked.plurality",
+        check="labels.laws.checked.plurality_votes",
     ),
     Entry(
         "interactive_gnmax", "Interactive-GNMax", ("sky", "X", "--"),
@@ -249,7 +249,7 @@ ENTRIES = (
         Origin("PATE", "PATE Algorithm 2; the student's scores must come from released labels only",
                _NOISY_COUNTS),
         Guarantee(secure=ALL, data_dependent=True),
-        check="labels.laws.checked.student",
+        check="labels.laws.checked.student_disagreement",
     ),
 )
 # fmt: on
@@ -260,10 +260,10 @@ def entries() -> dict[str, Entry]:
     return {entry.name: entry for entry in ENTRIES}
 
 
-def entry(name: str) -> Entry:
+def get_entry(name: str) -> Entry:
     """Return the mechanism of this name; ValueError if there is none.
 
-    >>> entry("gnmax").label
+    >>> get_entry("gnmax").label
     'GNMax, published σ'
     """
     known = entries()
@@ -272,7 +272,7 @@ def entry(name: str) -> Entry:
     return known[name]
 
 
-def offered() -> list[str]:
+def offered_mechanisms() -> list[str]:
     """Return the names of those that are offered for labels within a budget, in their order."""
     return [entry.name for entry in ENTRIES if entry.offer is not None]
 
@@ -289,22 +289,26 @@ def analyses_by_law() -> dict[str, dict[str, str]]:
     """
     by_law: dict[str, dict[str, str]] = {}
     for entry in ENTRIES:
-        if entry.offer and entry.offer.scale_of:
+        if entry.offer and entry.offer.scale_law:
             (analysis,) = set(entry.account.split(".")) & set(ANALYSES)
-            by_law.setdefault(entry.offer.scale_of, {})[analysis] = entry.name
+            by_law.setdefault(entry.offer.scale_law, {})[analysis] = entry.name
     return {
         law: dict(sorted(found.items(), key=lambda item: ANALYSES.index(item[0])))
         for law, found in by_law.items()
     }
 
 
-def of_one_label() -> list[str]:
+def single_label_mechanisms() -> list[str]:
     """Return the names of those that have one label of a budget in DaRRM's tables and the ledger.
 
     Confident-GNMax answers none for certain, so it is left to the planner. Families stay together,
     each from the loosest analysis to the tightest.
     """
-    of_budget = [entry(name) for name in offered() if not entry(name).guarantee.data_dependent]
+    of_budget = [
+        get_entry(name)
+        for name in offered_mechanisms()
+        if not get_entry(name).guarantee.data_dependent
+    ]
     families = [known.family for known in of_budget]
 
     def place(known: Entry) -> tuple[int, int]:

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.base.sources import Source
-from private_ensembles.labels.mechanism import Mechanism, unproven
+from private_ensembles.base.noise_sources import NoiseSource
+from private_ensembles.labels.mechanism import Mechanism, unproven_reason
 from private_ensembles.labels.parameters import Parameters, require_counts
 from private_ensembles.labels.votes import Votes
 
@@ -26,7 +26,7 @@ def refusal(
         return "was calibrated for continuous noise: calibrate it for a task with secure=True"
     if parameters.n_classes not in (None, n_classes):
         return f"was calibrated for {parameters.n_classes} classes, not {n_classes}"
-    return unproven(mechanism.entry, parameters.labels, n_classes)
+    return unproven_reason(mechanism.entry, parameters.labels, n_classes)
 
 
 def require_proof(
@@ -37,8 +37,8 @@ def require_proof(
         raise ValueError(f"noise = secure: {mechanism.name} {reason}")
 
 
-def release(
-    mechanism: Mechanism, counts: NDArray, parameters: Parameters, source: Source
+def release_from_counts(
+    mechanism: Mechanism, counts: NDArray, parameters: Parameters, source: NoiseSource
 ) -> NDArray[np.int64]:
     """Release one label for each of the first `labels` queries, -1 if there is no answer.
 
@@ -46,37 +46,37 @@ def release(
     the parameters were calibrated. Whatever they are beyond that, labels are drawn. Raises
     ValueError for other counts, and for secure noise of which the parameters prove nothing.
     """
-    if not mechanism.law.of_counts and min(len(counts), parameters.labels) > 1:
+    if not mechanism.law.needs_only_counts and min(len(counts), parameters.labels) > 1:
         raise ValueError(f"counts of {len(counts)} queries: a {mechanism.name} needs the votes")
     counts = require_counts(counts, parameters)
     require_proof(mechanism, parameters, counts.shape[1], secure=source.secure)
-    return mechanism.law.capped(counts, parameters, source)
+    return mechanism.law.draw_capped(counts, parameters, source)
 
 
-def release_votes(
-    mechanism: Mechanism, votes: Votes, parameters: Parameters, source: Source
+def release_from_votes(
+    mechanism: Mechanism, votes: Votes, parameters: Parameters, source: NoiseSource
 ) -> NDArray[np.int64]:
     """Do what `release` does, given the votes of an ensemble."""
-    if mechanism.law.of_counts:
-        return release(mechanism, votes.histogram(), parameters, source)
+    if mechanism.law.needs_only_counts:
+        return release_from_counts(mechanism, votes.histogram(), parameters, source)
     if parameters.n_teachers not in (None, votes.n_teachers):
         raise ValueError(
             f"votes of {votes.n_teachers} teachers: must be of the {parameters.n_teachers} of "
             f"whom the {mechanism.name} is to be drawn"
         )
     require_proof(mechanism, parameters, votes.n_classes, secure=source.secure)
-    labels = answer(mechanism, votes, parameters, source)
+    labels = draw_outcomes(mechanism, votes, parameters, source)
     labels[parameters.labels :] = -1
     return labels
 
 
-def answer(
-    mechanism: Mechanism, votes: Votes, parameters: Parameters, source: Source
+def draw_outcomes(
+    mechanism: Mechanism, votes: Votes, parameters: Parameters, source: NoiseSource
 ) -> NDArray[np.int64]:
     """Draw one outcome per query of an ensemble, (queries,), however many are paid for.
 
     What is drawn once for all queries, such as a committee, is drawn here.
     """
-    if mechanism.law.of_counts:
+    if mechanism.law.needs_only_counts:
         return mechanism.law.draw(votes.histogram(), parameters, source)
     return mechanism.law.answer(votes, parameters, source)

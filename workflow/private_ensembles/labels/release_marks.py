@@ -6,5 +6,5 @@ Strings alone, for tables and caches; imports nothing.
 # Votes carry no noise and are private data, and so is what is computed from them.
 NOT_FOR_RELEASE = "not for release"
 FUNCTION_OF_VOTES = f"{NOT_FOR_RELEASE}: a function of votes without noise"
-FREE = "free of votes"
+FREE_OF_VOTES = "free of votes"
 PUBLIC = "public: no function of the data"

@@ -11,19 +11,19 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.labels_together.account import Bounds
-from private_ensembles.accounting.labels_together.bounded_range import (
+from private_ensembles.accounting.adaptive_composition.account import Bounds
+from private_ensembles.accounting.adaptive_composition.bounded_range import (
     LARGEST_RANGE,
     MOST_DRAWS,
     epsilon_of_draws,
     largest_range,
 )
 from private_ensembles.base import checks, limits, softmax
-from private_ensembles.base.rounding import above, below, multiple_above
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
+from private_ensembles.base.rounding import round_float_down, round_float_up, round_multiple_up
 from private_ensembles.base.secure import seed_of
-from private_ensembles.base.sources import Secure, Seeded
 from private_ensembles.base.streams import generator
-from private_ensembles.labels.noisy_counts import rho_cost, rho_within
+from private_ensembles.labels.noisy_counts import largest_rho, rho_to_epsilon
 
 # A range that costs more than this is found by its bound alone.
 _MOST_GUESSED = 2.0 * limits.MOST_EPSILON
@@ -52,10 +52,12 @@ def score_epsilon(range: float, draws: int, delta: float) -> Bounds:
     again, so no account of such draws can be below it. Raises ValueError for a value out of range.
     Source: docs/tokens.md; the bound on one draw is Dong, Durfee and Rogers' (2020).
     """
-    checks.within(0, LARGEST_RANGE, range=range, low_allowed=False)
+    checks.check_range(0, LARGEST_RANGE, range=range, low_allowed=False)
     _check(draws, delta)
     each = float(range)
-    known = min(multiple_above(each, draws), rho_cost(_rho(each, draws), delta, "improved"))
+    known = min(
+        round_multiple_up(each, draws), rho_to_epsilon(_draws_rho(each, draws), delta, "improved")
+    )
     found = epsilon_of_draws(each, int(draws), delta, min(known, _MOST_GUESSED))
     return Bounds(found.lower, min(found.upper, known))
 
@@ -77,7 +79,11 @@ def score_scale(epsilon: float, draws: int, delta: float) -> float:
     _check(draws, delta)
     epsilon, draws = float(epsilon), int(draws)
     pure = math.nextafter(epsilon / draws, 0.0)
-    by_rho = float(below(math.sqrt(8 * below(rho_within(epsilon, delta, "improved") / draws)), 4))
+    by_rho = float(
+        round_float_down(
+            math.sqrt(8 * round_float_down(largest_rho(epsilon, delta, "improved") / draws)), 4
+        )
+    )
     known = min(max(pure, by_rho), LARGEST_RANGE)
     try:
         return max(known, largest_range(epsilon, draws, delta, known))
@@ -105,23 +111,23 @@ def draw_scores(
     ValueError for a value out of range. Source: docs/tokens.md.
     """
     seed = seed_of(noise, seed)
-    checks.unmasked(scores=scores)
+    checks.check_unmasked(scores=scores)
     rows = np.asarray(scores)
     if rows.dtype.kind not in "iuf" or rows.dtype.itemsize > 8 or rows.ndim not in (1, 2):
         raise ValueError(
             f"scores: {rows.dtype} {rows.shape}: must be floats (classes,) or (draws, classes)"
         )
-    source = Secure() if seed is None else Seeded(generator(seed, "draw_scores"))
+    source = SecureNoise() if seed is None else SeededNoise(generator(seed, "draw_scores"))
     if rows.ndim == 1:
         return softmax.draw(rows, source.bits)
     return np.array([softmax.draw(row, source.bits) for row in rows], dtype=np.int64)
 
 
 def _check(draws: int, delta: float) -> None:
-    checks.integer(draws=draws, at_least=1, at_most=MOST_DRAWS)
-    checks.within(limits.LEAST_DELTA, 1, delta=delta, high_allowed=False)
+    checks.check_integer(draws=draws, at_least=1, at_most=MOST_DRAWS)
+    checks.check_range(limits.LEAST_DELTA, 1, delta=delta, high_allowed=False)
 
 
-def _rho(each: float, draws: int) -> float:
+def _draws_rho(score_range: float, draws: int) -> float:
     """Zero-concentrated privacy of the draws, rounded up (Cesar and Rogers 2021)."""
-    return float(above(draws * each**2 / 8, 4))
+    return float(round_float_up(draws * score_range**2 / 8, 4))

@@ -24,7 +24,7 @@ LONGEST_UNIT = 100
 class Budget:
     """What may be spent, or what is: (epsilon, delta), for which a pair is taken, too.
 
-    >>> Budget.of((2, 1e-5))
+    >>> Budget.coerce((2, 1e-5))
     Budget(epsilon=2, delta=1e-05)
 
     epsilon >= 0, delta from 0 to 1: who is given a budget says what it allows of them, and raises
@@ -35,7 +35,7 @@ class Budget:
     delta: float
 
     @classmethod
-    def of(cls, budget: Budget | Sequence[float]) -> Budget:
+    def coerce(cls, budget: Budget | Sequence[float]) -> Budget:
         """Return a budget, for which a pair is taken, too; ValueError for anything else."""
         if isinstance(budget, cls):
             return budget
@@ -70,23 +70,23 @@ class Ensemble:
         if isinstance(self.classes, Sequence) and not isinstance(self.classes, str):
             object.__setattr__(self, "names", tuple(map(str, self.classes)))
             object.__setattr__(self, "classes", len(self.names))
-        checks.integer(at_least=1, n_teachers=self.teachers)
-        checks.integer(at_least=2, n_classes=self.classes)
+        checks.check_integer(at_least=1, n_teachers=self.teachers)
+        checks.check_integer(at_least=2, n_classes=self.classes)
         check_size(self.teachers, self.classes)
         if self.private is not None:
-            object.__setattr__(self, "private", Budget.of(self.private))
+            object.__setattr__(self, "private", Budget.coerce(self.private))
             epsilon = self.private.epsilon
             if not 0 < epsilon <= MOST_EPSILON:
                 allowed = f"> 0 and <= {MOST_EPSILON:g}"
                 raise ValueError(f"teacher_epsilon = {epsilon}: must be {allowed}")
-            checks.probability(teacher_Delta=self.private.delta, one=False)
+            checks.check_probability(teacher_Delta=self.private.delta, one=False)
 
 
 @dataclass(frozen=True)
 class Protection:
     """Whom the guarantee protects, as the user has stated it: nothing in the votes shows it.
 
-    >>> Protection.disjoint("patient", reach=2).words
+    >>> Protection.disjoint("patient", reach=2).description
     'one patient, whose data are in 2 shards at most'
 
     shards: "disjoint" if no record is in the data of two teachers (of each partition, if there are
@@ -105,13 +105,13 @@ class Protection:
     adjacency: str = "replace_one"
 
     def __post_init__(self) -> None:
-        checks.one_of(sorted(PRIVACY_MODELS), shards=self.shards)
+        checks.check_choice(sorted(PRIVACY_MODELS), shards=self.shards)
         text = isinstance(self.unit, str) and self.unit.isprintable() and self.unit.strip()
         if not text or len(self.unit) > LONGEST_UNIT:
             allowed = f"what one record is, as patient: at most {LONGEST_UNIT} printable characters"
             raise ValueError(f"unit = {self.unit!r}: must be {allowed}")
-        checks.one_of(sorted(ADJACENCIES), adjacency=self.adjacency)
-        checks.integer(at_least=1, reach=self.reach)
+        checks.check_choice(sorted(ADJACENCIES), adjacency=self.adjacency)
+        checks.check_integer(at_least=1, reach=self.reach)
         if self.shards == "shared" and self.reach > 1:
             raise ValueError(
                 f"reach = {self.reach}: must be 1 for shards = shared, where a {self.unit} may be "
@@ -134,7 +134,7 @@ class Protection:
         return PRIVACY_MODELS[self.shards]
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Return who is protected, in words."""
         if self.shards == "shared":
             return f"one {self.unit}, whose data any teacher may have"
@@ -157,12 +157,12 @@ def require_protection(protection: Protection | None, *, secure: bool) -> Protec
     return Protection.disjoint() if protection is None else protection
 
 
-def state_protection(
+def protection_from_options(
     shards: str | None, unit: str, reach: int, adjacency: str, *, secure: bool
 ) -> Protection:
     """Return who is protected, from options of which `shards` may be missing for a rehearsal.
 
-    >>> state_protection(None, "record", 1, "replace_one", secure=True)
+    >>> protection_from_options(None, "record", 1, "replace_one", secure=True)
     Traceback (most recent call last):
     ValueError: shards: must be stated, "disjoint" (no record is in the data of two teachers) or \
 "shared"
@@ -175,14 +175,14 @@ def state_protection(
     return Protection("disjoint" if shards is None else shards, unit, reach, adjacency)
 
 
-def shards_of(privacy_model: str) -> str:
+def shards_for_privacy_model(privacy_model: str) -> str:
     """Return which shards a table calls so; ValueError for an unknown privacy model.
 
-    >>> shards_of("shared_data")
+    >>> shards_for_privacy_model("shared_data")
     'shared'
     """
     known = {model: shards for shards, model in PRIVACY_MODELS.items()}
-    checks.one_of(sorted(known), privacy_model=privacy_model)
+    checks.check_choice(sorted(known), privacy_model=privacy_model)
     return known[privacy_model]
 
 
@@ -190,7 +190,7 @@ def shards_of(privacy_model: str) -> str:
 class Wanted:
     """How many labels are wanted.
 
-    >>> Wanted(20), Wanted.of(20, queries=60).queries
+    >>> Wanted(20), Wanted.coerce(20, queries=60).queries
     (Wanted(labels=20, queries=20, most_ones=None), 60)
 
     labels: how many answers at most. queries: how many are in the pool; None: as many as labels.
@@ -205,14 +205,14 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.queries is None:
             object.__setattr__(self, "queries", self.labels)
-        checks.integer(at_least=1, labels=self.labels, queries=self.queries)
+        checks.check_integer(at_least=1, labels=self.labels, queries=self.queries)
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
         if self.most_ones is not None:
-            checks.integer(at_least=1, most_ones=self.most_ones)
+            checks.check_integer(at_least=1, most_ones=self.most_ones)
 
     @classmethod
-    def of(cls, labels: Wanted | int, queries: int | None = None) -> Wanted:
+    def coerce(cls, labels: Wanted | int, queries: int | None = None) -> Wanted:
         """Return what is wanted, for which a number of labels, and of queries, is taken, too."""
         return labels if isinstance(labels, cls) else cls(labels, queries)
 
@@ -230,7 +230,7 @@ class Rehearsal:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        checks.integer(at_least=0, seed=self.seed)
+        checks.check_integer(at_least=0, seed=self.seed)
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,9 @@ class Task:
 
     def __post_init__(self) -> None:
         check_budget(self.budget.epsilon, self.budget.delta)
-        checks.integer(at_least=1, at_most=self.ensemble.teachers, reach=self.protection.reach)
+        checks.check_integer(
+            at_least=1, at_most=self.ensemble.teachers, reach=self.protection.reach
+        )
         if self.wanted.most_ones is not None:
             self._check_ones(self.wanted.most_ones)
         if self.profile is not None and self.profile.absent_share and not self.ensemble.absent:
@@ -279,27 +281,27 @@ class Task:
             )
 
     @property
-    def changed(self) -> int:
+    def changed_queries(self) -> int:
         """Return on how many queries the unit can change votes at most.
 
         A teacher whose votes turn into others changes no query on which both are 0: twice most_ones
         at most (docs/multi-label.md, theorem 1).
 
-        >>> Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28, most_ones=3)).changed
+        >>> Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28, most_ones=3)).changed_queries
         6
         """
         if self.wanted.most_ones is None:
             return self.wanted.queries
         return min(self.wanted.queries, 2 * self.wanted.most_ones * self.protection.reach)
 
-    def of_one_vote(self) -> Task:
+    def single_vote_task(self) -> Task:
         """Return the same task if one vote moves."""
         return replace(self, protection=replace(self.protection, reach=1))
 
-    def stated(self) -> dict:
+    def to_dict(self) -> dict:
         """Return the task for a text, flat; of ballots, only what is not usual.
 
-        >>> Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28)).stated()["n_teachers"]
+        >>> Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28)).to_dict()["n_teachers"]
         50
         """
         private = self.ensemble.private
@@ -327,13 +329,13 @@ class Task:
         return stated
 
     @classmethod
-    def read(cls, stated: Mapping) -> Task:
+    def from_dict(cls, facts: Mapping) -> Task:
         """Return the task that `stated` tells; KeyError or ValueError for anything else."""
         from private_ensembles.labels.profile import ConsensusProfile  # late: NumPy
 
-        rest = dict(stated)
+        rest = dict(facts)
         profile = rest.pop("profile", None)
-        private = private_teachers(
+        private = private_teacher_budget(
             rest.pop("teacher_epsilon", None), rest.pop("teacher_Delta", 0.0)
         )
         ensemble = Ensemble(
@@ -343,7 +345,7 @@ class Task:
         wanted = Wanted(rest.pop("labels"), rest.pop("queries"), rest.pop("most_ones", None))
         own = {name: rest.pop(name) for name in ("secure", "counts_only") if name in rest}
         profile = None if profile is None else ConsensusProfile(**profile)
-        shards = shards_of(rest.pop("privacy_model", PRIVACY_MODELS["disjoint"]))
+        shards = shards_for_privacy_model(rest.pop("privacy_model", PRIVACY_MODELS["disjoint"]))
         return cls(ensemble, budget, wanted, Protection(shards, **rest), profile=profile, **own)
 
     def teacher_cost(self) -> Composition:
@@ -361,10 +363,10 @@ class Task:
         return f"one teacher costs ({cost.epsilon:.4g}, {cost.delta:.4g}), more than the budget"
 
 
-def private_teachers(epsilon: float | None, delta: float) -> Budget | None:
+def private_teacher_budget(epsilon: float | None, delta: float) -> Budget | None:
     """Return what one private teacher costs; None if the teachers are not private.
 
     Raises ValueError for a delta that is no probability.
     """
-    checks.probability(teacher_Delta=delta, one=False)
+    checks.check_probability(teacher_Delta=delta, one=False)
     return None if epsilon is None else Budget(epsilon, delta)

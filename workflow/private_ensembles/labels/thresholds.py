@@ -14,12 +14,14 @@ from private_ensembles.base import checks
 NO_ANSWER = -1
 
 
-def student_excess(
-    counts: NDArray[np.int64], scores: NDArray[np.float64], *, whole: bool = False
+def largest_disagreement(
+    counts: NDArray[np.int64], scores: NDArray[np.float64], *, round_expected: bool = False
 ) -> NDArray:
     """max_j (n_j - M p_j), (queries,), of M teachers; whole: with M p_j rounded."""
     expected = counts.sum(axis=1, keepdims=True) * scores
-    return (counts - (np.rint(expected).astype(np.int64) if whole else expected)).max(axis=1)
+    return (counts - (np.rint(expected).astype(np.int64) if round_expected else expected)).max(
+        axis=1
+    )
 
 
 def check_scores(scores: ArrayLike, counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -37,13 +39,13 @@ def check_scores(scores: ArrayLike, counts: NDArray[np.int64]) -> NDArray[np.flo
 
 def check_confidence(confidence: float) -> float:
     """Return confidence; ValueError unless it is in [0, 1]."""
-    checks.probability(confidence=confidence)
+    checks.check_probability(confidence=confidence)
     return float(confidence)
 
 
 def check_threshold(threshold: float) -> float:
     """Return the threshold as a float; ValueError unless it is finite."""
-    checks.finite(threshold=threshold)
+    checks.check_finite(threshold=threshold)
     return float(threshold)
 
 
@@ -51,11 +53,11 @@ def check_cap(name: str, cap: int | None) -> int | None:
     """Return a cap, None for none; ValueError unless it is None or an integer >= 0."""
     if cap is None:
         return None
-    checks.integer(at_least=0, **{name: cap})
+    checks.check_integer(at_least=0, **{name: cap})
     return int(cap)
 
 
-def capped_mean(passes: NDArray, cap: float) -> float:
+def capped_mean_fraction(passes: NDArray, cap: float) -> float:
     """E min(N, cap) / E N of N answers, by the normal law of that mean and variance: a guide only.
 
     The plan's own numbers come from the exact law (`expected`).

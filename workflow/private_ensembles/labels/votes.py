@@ -32,7 +32,7 @@ class Votes:
     that rows of counts add up to at most the number of teachers. teachers: how many there are; must
     be given for counts if ballots may be missing, and agree with what else tells it. most_ones: how
     many queries a teacher votes 1 on at most, of two classes: of more, the first ones count
-    (`ballots.few_ones`). Beside counts, as many as somebody has left of each teacher's.
+    (`ballots.limit_ones`). Beside counts, as many as somebody has left of each teacher's.
 
     >>> votes = Votes(3, [-1, -1], np.array([[2, -1, 2], [-1, -1, 1]]), absent=True)
     >>> votes.n_teachers, votes.histogram().tolist()
@@ -56,7 +56,7 @@ class Votes:
         if (self.votes is None) == (self.counts is None):
             raise ValueError("votes, counts: exactly one of them must be given")
         name = "votes" if self.counts is None else "counts"
-        array = _whole(name, getattr(self, name), 2)
+        array = _require_integers(name, getattr(self, name), 2)
         if 0 in array.shape:
             raise ValueError(f"{name} has shape {array.shape}: must have a query and a teacher")
         self._check_stated()
@@ -66,12 +66,12 @@ class Votes:
         else:
             kind = np.min_scalar_type(self._check_counts(array))
         object.__setattr__(self, name, array.astype(kind))
-        labels = _whole("labels", self.labels, 1)
+        labels = _require_integers("labels", self.labels, 1)
         if labels.shape != array.shape[:1]:
             raise ValueError(
                 f"labels has shape {labels.shape}: must be ({len(array)},), one per query"
             )
-        _within("labels", labels, -1, self.n_classes - 1)
+        _require_range("labels", labels, -1, self.n_classes - 1)
         object.__setattr__(self, "labels", labels.astype(np.int64))
         if not isinstance(self.provenance, dict):
             raise ValueError("provenance: must be a JSON object")
@@ -82,9 +82,9 @@ class Votes:
         if not isinstance(self.absent, bool):
             raise ValueError(f"absent = {self.absent!r}: must be True or False")
         if self.teachers is not None:
-            checks.integer(at_least=1, teachers=self.teachers)
+            checks.check_integer(at_least=1, teachers=self.teachers)
         if self.most_ones is not None:
-            checks.integer(at_least=1, most_ones=self.most_ones)
+            checks.check_integer(at_least=1, most_ones=self.most_ones)
             if self.n_classes != 2 or self.absent:
                 raise ValueError(
                     f"most_ones = {self.most_ones}: must be of two classes, without absent ballots"
@@ -94,7 +94,7 @@ class Votes:
             raise ValueError(f"teachers: {self.teachers} of them: must be {teachers}, as in votes")
 
     def _check_votes(self, array):
-        _within("votes", array, ballots.ABSENT if self.absent else 0, self.n_classes - 1)
+        _require_range("votes", array, ballots.ABSENT if self.absent else 0, self.n_classes - 1)
 
     def _check_counts(self, array):
         """Return how many votes a row may hold; ValueError for other rows."""
@@ -102,7 +102,7 @@ class Votes:
             raise ValueError(
                 f"counts has shape {array.shape}: must be (queries, n_classes = {self.n_classes})"
             )
-        _within("counts", array, 0, (1 << 32) - 1)
+        _require_range("counts", array, 0, (1 << 32) - 1)
         sums = array.sum(axis=1, dtype=np.int64)
         if self.teachers is None:
             if self.absent:
@@ -137,7 +137,7 @@ class Votes:
             return self.teachers
         return int(self.counts[0].sum(dtype=np.int64))
 
-    def of(self, queries):
+    def select_queries(self, queries):
         """The same votes on some of the queries only, given by an array of their places."""
         chosen = {
             name: None if array is None else array[queries]
@@ -150,29 +150,29 @@ class Votes:
     def histogram(self):
         """Votes per class, int64 (queries, n_classes); each row adds up to all teachers.
 
-        With few ones, and absent ones dealt out to the classes in turn (`ballots.dealt`).
+        With few ones, and absent ones dealt out to the classes in turn (`ballots.deal_absent_ballots`).
         """
-        cast = self.cast()
-        return ballots.dealt(cast, self.n_teachers) if self.absent else cast
+        cast = self.cast_histogram()
+        return ballots.deal_absent_ballots(cast, self.n_teachers) if self.absent else cast
 
-    def cast(self):
+    def cast_histogram(self):
         """Votes per class that count, int64 (queries, n_classes): absent ones left out."""
         if self.counts is not None:
             return self.counts.astype(np.int64)
         kept = self.votes
         if self.most_ones is not None:
-            kept = ballots.few_ones(kept, self.most_ones)
-        return ballots.counted(kept, self.n_classes)
+            kept = ballots.limit_ones(kept, self.most_ones)
+        return ballots.count_votes(kept, self.n_classes)
 
 
-def counts(votes, n_classes):
+def vote_histograms(votes, n_classes):
     """Histogram of each row: votes, integers (queries, teachers) -> int64 (queries, n_classes).
 
     Raises ValueError for a vote outside 0..n_classes-1.
     """
-    votes = _whole("votes", votes, 2)
-    _within("votes", votes, 0, n_classes - 1)
-    return ballots.counted(votes, n_classes)
+    votes = _require_integers("votes", votes, 2)
+    _require_range("votes", votes, 0, n_classes - 1)
+    return ballots.count_votes(votes, n_classes)
 
 
 def write_votes(path, votes):
@@ -197,7 +197,7 @@ def read_votes(path):
     """
     arrays = files.read_npz(path, required=("labels", "n_classes", "provenance"))
     try:
-        n_classes = _whole("n_classes", arrays["n_classes"], 0)
+        n_classes = _require_integers("n_classes", arrays["n_classes"], 0)
         text = arrays["provenance"]
         if text.dtype.kind != "U" or text.shape != ():
             raise ValueError(f"provenance is {text.dtype} {text.shape}: must be one string")
@@ -217,9 +217,9 @@ def read_votes(path):
         raise ValueError(f"{path}: {error}") from None
 
 
-def _whole(name, array, n_dimensions):
+def _require_integers(name, array, n_dimensions):
     """`array` as an integer array of that many dimensions; floats are refused, even whole ones."""
-    checks.unmasked(**{name: array})
+    checks.check_unmasked(**{name: array})
     array = np.asarray(array)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} has type {array.dtype}: must be whole numbers")
@@ -228,7 +228,7 @@ def _whole(name, array, n_dimensions):
     return array
 
 
-def _within(name, array, low, high):
+def _require_range(name, array, low, high):
     """ValueError that names the first entry of `array` outside low..high."""
     if array.size and (array.min() < low or array.max() > high):  # no table of a large array
         outside = (array < low) | (array > high)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels import registry
-from private_ensembles.labels.arrays import of_arrays
+from private_ensembles.labels.array_votes import votes_from_arrays
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.planner import planning
 from private_ensembles.labels.task import (
@@ -24,7 +24,13 @@ from private_ensembles.labels.task import (
     require_protection,
 )
 from private_ensembles.papers.darrm import law as gamma_law
-from private_ensembles.release import certificate, expectation, own_votes, release_plan, statement
+from private_ensembles.release import (
+    certificate,
+    expectation,
+    own_votes,
+    release_plan,
+    statement,
+)
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.pool import Pool
 
@@ -87,16 +93,16 @@ def release_labels(
     for values out of range, if no mechanism applies, and if the labels would be of too little use.
     Source: docs/your-own-votes.md.
     """
-    wanted = None if labels is None else Wanted.of(labels)
+    wanted = None if labels is None else Wanted.coerce(labels)
     most_ones = None if wanted is None else wanted.most_ones
     stated = {} if ensemble is None else {"teachers": ensemble.teachers, "absent": ensemble.absent}
-    votes = of_arrays(counts, **stated, most_ones=most_ones)
+    votes = votes_from_arrays(counts, **stated, most_ones=most_ones)
     if ensemble is not None and ensemble.classes != votes.n_classes:
         raise ValueError(
             f"counts of {votes.n_classes} classes: must be of {ensemble.classes}, as the ensemble"
         )
     if mechanism is not None:
-        checks.one_of(registry.offered(), mechanism=mechanism)
+        checks.check_choice(registry.offered_mechanisms(), mechanism=mechanism)
     number = votes.n_queries if wanted is None else wanted.labels
     task = Task(
         Ensemble(
@@ -105,20 +111,20 @@ def release_labels(
             votes.absent,
             None if ensemble is None else ensemble.private,
         ),
-        Budget.of(budget),
+        Budget.coerce(budget),
         Wanted(number, votes.n_queries, votes.most_ones),
         require_protection(protection, secure=rehearsal is None),
         secure=rehearsal is None,
         counts_only=True,
     )
     names = None if mechanism is None else [mechanism]
-    application = own_votes.planned(planning.on_profile(task, profile), names, 0)
-    expectation.tell(application.expectation, secure=task.secure, anyway=anyway)
-    best, terms = application.chosen, own_votes.plan_of(application).text()
+    application = own_votes.choose_mechanism(planning.attach_profile(task, profile), names, 0)
+    expectation.announce_and_check(application.expectation, secure=task.secure, anyway=anyway)
+    best, terms = application.chosen, own_votes.plan_of(application).to_json()
     seed = None if rehearsal is None else rehearsal.seed
-    drawn = own_votes.serve(application, Pool(votes), seed, anyway=anyway)
+    drawn = own_votes.charge_and_release(application, Pool(votes), seed, anyway=anyway)
     return Released(
-        drawn.by_query(votes.n_queries),
+        drawn.label_of_each_query(votes.n_queries),
         best.mechanism,
         best.parameters,
         best.epsilon,
@@ -144,15 +150,15 @@ def release_statement(released: Released) -> str:
     releases have it beside them, with a certificate, what all releases cost together, and the time.
     Raises ValueError for terms that another version of this program wrote.
     """
-    plan = release_plan.read(released.terms)
-    proof = certificate.proof_or_reason(plan, released.epsilon)
+    plan = release_plan.read_plan(released.terms)
+    proof = certificate.prove_or_explain(plan, released.epsilon)
     number = int((released.labels >= 0).sum())
-    charged = statement.Charged(released.epsilon, released.delta, labels=number)
+    charged = statement.LedgerEntry(released.epsilon, released.delta, labels=number)
     return statement.statement(plan, proof, charged)
 
 
 def release_darrm(
-    counts: ArrayLike, gamma: ArrayLike, noise: np.random.Generator | Seeded | Secure
+    counts: ArrayLike, gamma: ArrayLike, noise: np.random.Generator | SeededNoise | SecureNoise
 ) -> NDArray[np.uint8]:
     """Release one label for every count of teachers that say 1 (DaRRM, Algorithm 1).
 
@@ -161,8 +167,8 @@ def release_darrm(
     [0, 0, 1, 1]
 
     counts: integers in 0..K, any shape. gamma: (K + 1,), as `optimize_gamma` finds it. noise: a
-    NumPy generator, for labels that can be repeated, or `base.sources.Secure()`. Returns 0 or 1 in
+    NumPy generator, for labels that can be repeated, or `base.noise_sources.SecureNoise()`. Returns 0 or 1 in
     counts' shape. Raises ValueError for counts and gamma out of range.
     """
-    source = Seeded(noise) if isinstance(noise, np.random.Generator) else noise
+    source = SeededNoise(noise) if isinstance(noise, np.random.Generator) else noise
     return gamma_law.release(counts, gamma, source)

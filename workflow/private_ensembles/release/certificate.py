@@ -16,20 +16,23 @@ from functools import partial
 
 import numpy as np
 
-from private_ensembles.accounting.discrete_gaussian import Moves, fine_distance
-from private_ensembles.accounting.discrete_gaussian import delta as discrete_delta
-from private_ensembles.accounting.labels_together.account import grid_of
-from private_ensembles.accounting.labels_together.families import (
-    Dominating,
-    largest_spread,
+from private_ensembles.accounting.adaptive_composition.account import grid_of
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    PessimisticPairs,
+    max_loss_deviation,
     pure_pair,
 )
-from private_ensembles.accounting.labels_together.hockey_sticks import excesses
-from private_ensembles.accounting.labels_together.scales import grid_fineness
-from private_ensembles.accounting.stated import exactly, stated
+from private_ensembles.accounting.adaptive_composition.hockey_sticks import hockey_stick_divergences
+from private_ensembles.accounting.adaptive_composition.scales import grid_fineness
+from private_ensembles.accounting.certificate_format import build_certificate, write_hexadecimal
+from private_ensembles.accounting.discrete_gaussian import (
+    DiscreteGaussianCounts,
+    fine_lattice_total_variation,
+)
+from private_ensembles.accounting.discrete_gaussian import delta as discrete_delta
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.base.numbers import at_most
-from private_ensembles.base.rounding import above
+from private_ensembles.base.parameter_names import write_upper_bound
+from private_ensembles.base.rounding import round_float_up
 from private_ensembles.labels.accounts.label import LabelAccount
 from private_ensembles.labels.accounts.thresholds import CheckedLabels
 from private_ensembles.labels.laws.ladder import LeakyLabel
@@ -39,10 +42,10 @@ from private_ensembles.labels.task import Budget, Task
 from private_ensembles.papers.darrm.committee_law import Members
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.papers.darrm.majority import Answers
-from private_ensembles.papers.darrm.mathematics.certificate_file import privacy
+from private_ensembles.papers.darrm.mathematics.certificate_file import certify_privacy
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from private_ensembles.release import label_certificate, verifier
-from private_ensembles.release.label_certificate import Noise, OnCells, panel_error
+from private_ensembles.release.label_certificate import Noise, VerifierGaussianMaximum, panel_error
 from private_ensembles.release.release_plan import ReleasePlan
 
 # Of coins there is one for each number of votes, and each is written down.
@@ -76,7 +79,7 @@ def prove(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
     if epsilon is not None and epsilon < budget.epsilon:
         budget = replace(budget, epsilon=epsilon)
         stated_plan = replace(plan, task=replace(plan.task, budget=budget))
-    reason = f"the verifier's grid does not prove epsilon = {at_most(budget.epsilon)}"
+    reason = f"the verifier's grid does not prove epsilon = {write_upper_bound(budget.epsilon)}"
     for proof in _proofs(stated_plan):
         refusal = _refusal(plan, proof.body, budget)
         if refusal is None:
@@ -89,9 +92,9 @@ def _refusal(plan: ReleasePlan, body: dict, budget: Budget) -> str | None:
     """Return why the verifier does not accept a certificate of a plan, or None if it does."""
     known = verifier.load()
     known.steps.restart()
-    claim = tuple(known.number(exactly(x)) for x in (budget.epsilon, budget.delta))
+    claim = tuple(known.number(write_hexadecimal(x)) for x in (budget.epsilon, budget.delta))
     try:
-        word, line = known.of_the_claim("", body, known.Plan(plan.text()), claim)
+        word, line = known.check_claim("", body, known.Plan(plan.to_json()), claim)
     except (ValueError, NotImplementedError) as refusal:
         return str(refusal)
     return None if word == "holds" else line.removeprefix(": ")
@@ -102,28 +105,30 @@ def _proofs(plan: ReleasePlan) -> Iterator[Proof]:
     task, parameters = plan.task, plan.parameters
     if not task.secure:
         raise NoCertificate("the noise of a rehearsal can be computed from its seed")
-    task, parameters = plan.mechanism.as_charged(task, parameters)
+    task, parameters = plan.mechanism.charged_task_and_noise(task, parameters)
     plan = replace(plan, task=task, parameters=parameters)  # of the labels that can change
     if task.protection.reach > 1:
         raise NoCertificate("the verifier knows votes that go from one class to one other only")
     account = plan.mechanism.account
     if isinstance(parameters, Members):
-        yield Proof(_of_responses(plan, parameters.members))
+        yield Proof(_prove_private_teachers(plan, parameters.members))
     elif isinstance(parameters, Answers):
-        yield Proof(_of_responses(plan, 1))
+        yield Proof(_prove_private_teachers(plan, 1))
     elif isinstance(parameters, NoisyMajority):
-        yield Proof(_of_gamma(plan))
+        yield Proof(_prove_gamma(plan))
     elif isinstance(account, LabelAccount):
-        yield from _of_labels(plan)
+        yield from _prove_labels(plan)
     elif isinstance(account, CheckedLabels):
-        yield from _of_thresholds_and_labels(plan)
-    elif plan.mechanism.law.coins and task.ensemble.classes == 2 and plan.labels == 1:
-        yield Proof(_of_one_label(plan))
+        yield from _prove_thresholds_and_labels(plan)
+    elif (
+        plan.mechanism.law.draws_exact_bernoulli and task.ensemble.classes == 2 and plan.labels == 1
+    ):
+        yield Proof(_prove_one_label(plan))
     else:
-        yield _of_counts(parameters.moves, task)
+        yield _prove_noisy_counts(parameters.discrete_gaussian_counts, task)
 
 
-def proof_or_reason(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
+def prove_or_explain(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
     """Return what is proven, as `prove` does, or a body that says why nothing is."""
     try:
         return prove(plan, epsilon)
@@ -134,7 +139,7 @@ def proof_or_reason(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
     return Proof({"kind": "none", "theorem": "none", "why": why})
 
 
-def of_release(
+def render_certificate(
     plan: ReleasePlan, proof: Proof, *, time: str, labels_sha256: str, epsilon: float
 ) -> str:
     """Return the file of a release's certificate, as JSON text: a function of these alone.
@@ -146,33 +151,40 @@ def of_release(
         "time": time,
         "labels_sha256": labels_sha256,
         "mechanism": plan.name,
-        "epsilon": exactly(epsilon),
-        "delta": exactly(plan.task.budget.delta),
-        "terms": plan.text(),
+        "epsilon": write_hexadecimal(epsilon),
+        "delta": write_hexadecimal(plan.task.budget.delta),
+        "terms": plan.to_json(),
     }
     return json.dumps({"release": facts, "certificates": [proof.body]}) + "\n"
 
 
-def _of_responses(plan: ReleasePlan, members: int) -> dict:
+def _prove_private_teachers(plan: ReleasePlan, members: int) -> dict:
     """Teachers that are private themselves: so many of them are together what was released."""
     task, cost = plan.task, plan.task.teacher_cost()
-    law = {"name": "response", "epsilon": exactly(cost.epsilon), "delta": exactly(cost.delta)}
+    law = {
+        "name": "response",
+        "epsilon": write_hexadecimal(cost.epsilon),
+        "delta": write_hexadecimal(cost.delta),
+    }
     if members == 1:
-        return stated("label", "hockey_stick", law=law, **_claim(task))
-    return _of_costs(law, members, _claim(task))
+        return build_certificate("label", "hockey_stick", law=law, **_claim(task))
+    return _prove_by_composition(law, members, _claim(task))
 
 
 def _claim(task: Task) -> dict[str, str]:
-    return {"epsilon": exactly(task.budget.epsilon), "delta": exactly(task.budget.delta)}
+    return {
+        "epsilon": write_hexadecimal(task.budget.epsilon),
+        "delta": write_hexadecimal(task.budget.delta),
+    }
 
 
-def _of_costs(law: dict, labels: int, claim: dict) -> dict:
+def _prove_by_composition(law: dict, labels: int, claim: dict) -> dict:
     """Labels of which only the cost is known; a step of the grid is its epsilon."""
     grid = {"step": law["epsilon"], "reach": 1}
-    return stated("total", "loss_distribution", law=law, labels=labels, **grid, **claim)
+    return build_certificate("total", "loss_distribution", law=law, labels=labels, **grid, **claim)
 
 
-def _of_gamma(plan: ReleasePlan) -> dict:
+def _prove_gamma(plan: ReleasePlan) -> dict:
     """DaRRM: the teachers of whom a label is a function, or the certificate of gamma.
 
     Without noise that is all of them; by subsampling, m.
@@ -180,72 +192,84 @@ def _of_gamma(plan: ReleasePlan) -> dict:
     task, parameters = plan.task, plan.parameters
     few = plan.name == "darrm_sub" or parameters.m == task.ensemble.teachers
     if few and parameters.gamma is None:
-        return _of_responses(plan, int(parameters.m))
+        return _prove_private_teachers(plan, int(parameters.m))
     cost = task.teacher_cost()
     problem = PrivacyProblem(
         task.ensemble.teachers, parameters.m, cost.epsilon, cost.delta, task.budget.delta
     )
-    return privacy(problem, plan.mechanism.law.gamma(parameters))
+    return certify_privacy(problem, plan.mechanism.law.gamma(parameters))
 
 
-def _of_counts(moves: tuple[Moves, ...], task: Task) -> Proof:
+def _prove_noisy_counts(moves: tuple[DiscreteGaussianCounts, ...], task: Task) -> Proof:
     """Noise on whole numbers: of one kind of counts, or of thresholds and counts."""
     if not moves:
         raise NoCertificate("no theorem of the verifier covers this noise")
     times = Counter()
     for move in moves:
-        times[exactly(move.sigma)] += move.counts
+        times[write_hexadecimal(move.sigma)] += move.counts
     rows = [{"times": number, "scale": scale} for scale, number in times.items()]
     points = np.linspace(0, task.budget.epsilon, 25)
     curve = [(float(at), discrete_delta(float(at), moves)) for at in points]
-    return Proof(stated("total", "discrete_counts", counts=rows, **_claim(task)), tuple(curve))
+    return Proof(
+        build_certificate("total", "discrete_counts", counts=rows, **_claim(task)), tuple(curve)
+    )
 
 
-def _deltas(move: Moves) -> Callable:
+def _deltas(move: DiscreteGaussianCounts) -> Callable:
     """Upper bounds on delta at epsilons of noisy counts, as sticks at any real numbers."""
     return np.vectorize(lambda at: discrete_delta(float(at), [move]), otypes=[float])
 
 
-def _of_one_label(plan: ReleasePlan) -> dict:
+def _prove_one_label(plan: ReleasePlan) -> dict:
     """One label of two classes that is a coin."""
     law = _coins(plan, plan.parameters)
-    return stated("label", "hockey_stick", law=law, **_claim(plan.task))
+    return build_certificate("label", "hockey_stick", law=law, **_claim(plan.task))
 
 
-def _of_labels(plan: ReleasePlan) -> Iterator[Proof]:
+def _prove_labels(plan: ReleasePlan) -> Iterator[Proof]:
     """Labels that are charged together for what they release."""
     task, parameters = plan.task, plan.parameters
     if task.ensemble.classes == 2 and plan.labels == 1:
-        yield Proof(_of_one_label(plan))
+        yield Proof(_prove_one_label(plan))
         return
     # Noise was perhaps found by composing what each label costs.
     if isinstance(parameters, LeakyLabel):
-        yield Proof(_composed(plan, parameters.label_epsilon, parameters.label_delta))
+        yield Proof(_prove_composed_labels(plan, parameters.label_epsilon, parameters.label_delta))
     elif isinstance(parameters, SelectionRate):
         drawn = plan.mechanism.law.rate(task.ensemble.classes, parameters)
-        yield Proof(_composed(plan, 2 * drawn, 0.0))
-        pure = plan.labels == 1 or plan.mechanism.law.dominating is pure_pair
+        yield Proof(_prove_composed_labels(plan, 2 * drawn, 0.0))
+        pure = plan.labels == 1 or plan.mechanism.law.pairs_for_loss is pure_pair
         if task.ensemble.classes > 2 and pure:
             return  # nothing else is known of these labels
     noise = _noise(plan, parameters)
     budget = task.budget
-    found = label_certificate.adaptive(noise, plan.labels, budget.delta, budget.epsilon)
+    found = label_certificate.certify_adaptive_labels(
+        noise, plan.labels, budget.delta, budget.epsilon
+    )
     for body, curve in found:
         yield Proof(body, tuple(curve))
 
 
-def _composed(plan: ReleasePlan, each: float, leak: float) -> dict:
+def _prove_composed_labels(plan: ReleasePlan, label_epsilon: float, label_delta: float) -> dict:
     """Composition of labels of which no more is known than what each costs."""
-    law = {"name": "response", "epsilon": exactly(each), "delta": exactly(leak)}
-    return _of_costs(law, plan.labels, _claim(plan.task))
+    law = {
+        "name": "response",
+        "epsilon": write_hexadecimal(label_epsilon),
+        "delta": write_hexadecimal(label_delta),
+    }
+    return _prove_by_composition(law, plan.labels, _claim(plan.task))
 
 
-def _of_thresholds_and_labels(plan: ReleasePlan) -> Iterator[Proof]:
+def _prove_thresholds_and_labels(plan: ReleasePlan) -> Iterator[Proof]:
     """Thresholds by their noisy counts, labels by what they release."""
     noise, budget = plan.parameters, plan.task.budget
-    counts = [(noise.queries, noise.sigma1, _deltas(Moves(noise.queries, noise.sigma1)))]
-    of_label = _noise(plan, noise.of_label, plan.mechanism.law.law)
-    found = label_certificate.adaptive(of_label, plan.labels, budget.delta, budget.epsilon, counts)
+    counts = [
+        (noise.queries, noise.sigma1, _deltas(DiscreteGaussianCounts(noise.queries, noise.sigma1)))
+    ]
+    of_label = _noise(plan, noise.label_noise, plan.mechanism.law.law)
+    found = label_certificate.certify_adaptive_labels(
+        of_label, plan.labels, budget.delta, budget.epsilon, counts
+    )
     for body, curve in found:
         yield Proof(body, tuple(curve))
 
@@ -254,20 +278,20 @@ def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
     """Noise as the verifier has it: GNMax's cells, a range of losses, or coins of two classes."""
     task, labels = plan.task, plan.labels
     law = plan.mechanism.law if law is None else law
-    family = law.pairs(task, noise)
-    spread = largest_spread(family)
+    family = law.dominating_pairs(task, noise)
+    spread = max_loss_deviation(family)
     width, fineness = spread * math.sqrt(labels), grid_fineness(task.ensemble.classes, labels)
     budget = task.budget
     step = grid_of(spread, labels, width, budget.epsilon, budget.delta, fineness).step
-    if isinstance(family, Dominating):
-        range_ = exactly(2 * law.rate(task.ensemble.classes, noise))
+    if isinstance(family, PessimisticPairs):
+        range_ = write_hexadecimal(2 * law.rate(task.ensemble.classes, noise))
         stated_law = {"name": "bounded_range", "range": range_, "cells": len(family.first)}
         first = np.concatenate([family.first, family.second])
         second = np.concatenate([family.second, family.first])
-        curves = partial(excesses, first, second)
+        curves = partial(hockey_stick_divergences, first, second)
         return Noise(stated_law, curves, spread, step, (2, len(family.first)))
     if task.ensemble.classes > 2:
-        return _cells(plan, float(noise.sigma), spread, step)
+        return _gaussian_maximum_noise(plan, float(noise.sigma), spread, step)
     coins = _coins(plan, noise, law)
     ones = np.array(
         [float.fromhex(p) if label else 1 - float.fromhex(p) for label, p in coins["rows"]]
@@ -278,37 +302,37 @@ def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
     table = np.stack([zeros, ones], axis=1)
     fewer, more = table[:-1], table[1:]
     first, second = np.concatenate([fewer, more]), np.concatenate([more, fewer])
-    curves = partial(excesses, first, second)
-    if not law.coins:  # but a lattice so fine that a label is near its coin
+    curves = partial(hockey_stick_divergences, first, second)
+    if not law.draws_exact_bernoulli:  # but a lattice so fine that a label is near its coin
         sigma = Fraction(float(noise.sigma))
-        apart = above(float(verifier.load().off_coins(coins["rows"], sigma)))
-        coins["apart"] = exactly(apart)
-        curves = partial(label_certificate.excesses_near, first, second, apart)
+        apart = round_float_up(float(verifier.load().coin_total_variation(coins["rows"], sigma)))
+        coins["apart"] = write_hexadecimal(apart)
+        curves = partial(label_certificate.perturbed_hockey_stick_divergences, first, second, apart)
     return Noise(coins, curves, spread, step, (2, len(fewer)))
 
 
-def _cells(plan: ReleasePlan, sigma: float, spread: float, step: float) -> Noise:
+def _gaussian_maximum_noise(plan: ReleasePlan, sigma: float, spread: float, step: float) -> Noise:
     """The largest of counts with Gaussian noise on the fine lattice."""
     task = plan.task
-    family = OnCells(sigma, task.ensemble.teachers, task.ensemble.classes)
-    leads, middles, _ = family._nodes()
+    family = VerifierGaussianMaximum(sigma, task.ensemble.teachers, task.ensemble.classes)
+    leads, middles, _ = family._grid_points()
     panels, most = 2, 1e-3 * task.budget.delta / plan.labels / (1 + math.exp(task.budget.epsilon))
     while panel_error(panels, middles.size) > most and panels < 64:
         panels *= 2
     law = {
         "name": "gaussian_maximum",
-        "scale": exactly(sigma),
+        "scale": write_hexadecimal(sigma),
         "teachers": task.ensemble.teachers,
         "classes": task.ensemble.classes,
-        "leads": "votes" if family.votes else "cells",
+        "leads": "votes" if family.has_grid_point_per_vote else "cells",
         "cells": 10,
         "panels": panels,
         "lattice": "fine",
     }
     error = 4 * panel_error(panels, middles.size) + 1e-17
-    apart = fine_distance(sigma, task.ensemble.classes) * (1 + 1e-3)
+    apart = fine_lattice_total_variation(sigma, task.ensemble.classes) * (1 + 1e-3)
     shape = (leads.size, middles.size)
-    return Noise(law, family.excesses, spread, step, shape, apart, error)
+    return Noise(law, family.hockey_stick_divergences, spread, step, shape, apart, error)
 
 
 def _coins(plan: ReleasePlan, noise: Parameters, law=None) -> dict:
@@ -319,6 +343,7 @@ def _coins(plan: ReleasePlan, noise: Parameters, law=None) -> dict:
     law = plan.mechanism.law if law is None else law
     table = law.distribution(both_counts(K), noise)
     rows = [
-        [int(row.argmin() if row[0] != row[1] else 1), exactly(float(row.min()))] for row in table
+        [int(row.argmin() if row[0] != row[1] else 1), write_hexadecimal(float(row.min()))]
+        for row in table
     ]
     return {"name": "coins", "rows": rows}

@@ -22,18 +22,18 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.base.limits import MOST_TEACHERS, is_budget
-from private_ensembles.base.numbers import at_least, at_most
-from private_ensembles.base.root import bisect_integers
+from private_ensembles.base.parameter_names import write_lower_bound, write_upper_bound
+from private_ensembles.base.root_search import bisect_integers
 from private_ensembles.labels.assumed_profile import is_assumed, name_profile
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.planner import planning, scaled
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.planner import plan_scaling, planning
+from private_ensembles.labels.planner.plan_scaling import ScaledPlan
 from private_ensembles.labels.planner.ranking import Plan
-from private_ensembles.labels.planner.scaled import Scaled
 from private_ensembles.labels.profile import ConsensusProfile
 from private_ensembles.labels.task import Task
 
 # Of the usefulness of labels that are released without being asked again.
-LEAST = 0.5
+LEAST_USEFULNESS = 0.5
 # Labels are good if this share of them is right.
 _GOOD = 0.8
 # What adds less than this share of right labels is no advice.
@@ -49,7 +49,7 @@ class Advice:
     """Something that would give more right labels: what, in words, and about how many."""
 
     what: str
-    right: float
+    correct: float
 
 
 @dataclass(frozen=True)
@@ -66,19 +66,19 @@ class Expectation:
 
     wanted: int
     answers: float
-    right: float
-    guessing: float
-    teacher: float
-    plurality: float
+    correct: float
+    guessing_accuracy: float
+    teacher_accuracy: float
+    plurality_accuracy: float
     profile: ConsensusProfile
-    good: int | None
+    max_good_labels: int | None
     advice: tuple[Advice, ...]
     warnings: tuple[str, ...]
 
     @property
-    def share(self) -> float:
+    def accuracy(self) -> float:
         """Return the share of the labels that is right; that of guessing if there are none."""
-        return self.right / self.answers if self.answers > 0 else self.guessing
+        return self.correct / self.answers if self.answers > 0 else self.guessing_accuracy
 
     @property
     def usefulness(self) -> float:
@@ -86,15 +86,15 @@ class Expectation:
 
         0 if the plurality itself is no better than guessing.
         """
-        known = self.plurality - self.guessing
-        return max(0.0, (self.share - self.guessing) / known) if known > 0 else 0.0
+        known = self.plurality_accuracy - self.guessing_accuracy
+        return max(0.0, (self.accuracy - self.guessing_accuracy) / known) if known > 0 else 0.0
 
     @property
     def useful(self) -> bool:
         """Whether at least half of it is left."""
-        return self.usefulness >= LEAST
+        return self.usefulness >= LEAST_USEFULNESS
 
-    def lines(self) -> list[str]:
+    def summary_lines(self) -> list[str]:
         """Return what to expect, and what would help: four lines at most."""
         return [self._headline(), *self._advice_text()]
 
@@ -105,27 +105,27 @@ class Expectation:
         """
         texts = list(self.warnings)
         if not self.useful and not stops:
-            texts.append(self._too_few())
-        elif self.useful and self.share < self.teacher:
+            texts.append(self._explain_low_usefulness())
+        elif self.useful and self.accuracy < self.teacher_accuracy:
             texts.append(
                 "one teacher alone would be right more often than these labels, but its own "
                 "answers are not private"
             )
         return texts
 
-    def require(self, *, allow: str) -> None:
+    def require_useful(self, *, allow: str) -> None:
         """Raise ValueError, in one line, if the labels are of too little use.
 
         allow: how to go on all the same, for the message.
         """
         if self.useful:
             return
-        some = self.good is not None and self.good > 0
-        fewer = f"ask for at most {self.good} labels" if some else "ask for fewer labels"
+        some = self.max_good_labels is not None and self.max_good_labels > 0
+        fewer = f"ask for at most {self.max_good_labels} labels" if some else "ask for fewer labels"
         assumed = is_assumed(vars(self.profile))
         yours = "say how your teachers agree (--profile-from), " if assumed else ""
         raise ValueError(
-            f"{self._too_few()}: nothing was drawn or charged; {fewer}, change the budget, "
+            f"{self._explain_low_usefulness()}: nothing was drawn or charged; {fewer}, change the budget, "
             f"{yours}or allow it with {allow}"
         )
 
@@ -135,15 +135,15 @@ class Expectation:
             "profile": name_profile(vars(self.profile)),
             "wanted": self.wanted,
             "answers": self.answers,
-            "right": self.right,
-            "guessing_right": self.guessing * self.answers,
-            "one_teacher_right": self.teacher * self.answers,
-            "plurality_right": self.plurality * self.answers,
+            "right": self.correct,
+            "guessing_right": self.guessing_accuracy * self.answers,
+            "one_teacher_right": self.teacher_accuracy * self.answers,
+            "plurality_right": self.plurality_accuracy * self.answers,
             "usefulness": self.usefulness,
-            "least_usefulness": LEAST,
+            "least_usefulness": LEAST_USEFULNESS,
             "useful": self.useful,
-            "labels_80_percent_right": self.good,
-            "advice": [{"what": advice.what, "right": advice.right} for advice in self.advice],
+            "labels_80_percent_right": self.max_good_labels,
+            "advice": [{"what": advice.what, "right": advice.correct} for advice in self.advice],
             "warnings": self.cautions(),
         }
 
@@ -152,73 +152,75 @@ class Expectation:
         mixture = vars(self.profile)
         yours = " (for yours: --profile-from)" if is_assumed(mixture) else ""
         return (
-            f"expected on {name_profile(mixture)}{yours}: {self.right:,.0f} of "
-            f"{self.answers:,.0f} labels right{asked} ({_percent(self.share)}; one teacher alone "
-            f"would be right {_times(self.teacher * self.answers)}, "
-            f"{self._guess()} {_times(self.guessing * self.answers)})"
+            f"expected on {name_profile(mixture)}{yours}: {self.correct:,.0f} of "
+            f"{self.answers:,.0f} labels right{asked} ({_percent(self.accuracy)}; one teacher alone "
+            f"would be right {_times(self.teacher_accuracy * self.answers)}, "
+            f"{self._guess()} {_times(self.guessing_accuracy * self.answers)})"
         )
 
     def _guess(self) -> str:
         return "guessing" if self.profile.commonest is None else "the commonest class alone"
 
-    def _too_few(self) -> str:
+    def _explain_low_usefulness(self) -> str:
         known = name_profile(vars(self.profile))
-        if self.plurality <= self.guessing:
+        if self.plurality_accuracy <= self.guessing_accuracy:
             return f"the teachers are no better than guessing on {known}"
         return (
-            f"usefulness = {self.usefulness:.2f}: must be at least {LEAST}, or less than half is "
-            f"left of what the teachers know on {known} ({_percent(self.share)} of the labels "
-            f"would be right, {_percent(self.plurality)} without noise, "
-            f"{_percent(self.guessing)} by guessing)"
+            f"usefulness = {self.usefulness:.2f}: must be at least {LEAST_USEFULNESS}, or less than half is "
+            f"left of what the teachers know on {known} ({_percent(self.accuracy)} of the labels "
+            f"would be right, {_percent(self.plurality_accuracy)} without noise, "
+            f"{_percent(self.guessing_accuracy)} by guessing)"
         )
 
     def _advice_text(self) -> list[str]:
         texts = []
-        if self.good == 0:
+        if self.max_good_labels == 0:
             texts.append(f"not even a single label would be right {_percent(_GOOD)} of the time")
-        elif self.good == 1 < self.wanted:
+        elif self.max_good_labels == 1 < self.wanted:
             texts.append(f"a single label would be right {_percent(_GOOD)} of the time")
-        elif self.good is not None and self.good < self.wanted:
-            texts.append(f"with {self.good:,} labels or fewer, {_percent(_GOOD)} would be right")
-        texts += [f"{advice.what}: about {advice.right:,.0f} right" for advice in self.advice]
+        elif self.max_good_labels is not None and self.max_good_labels < self.wanted:
+            texts.append(
+                f"with {self.max_good_labels:,} labels or fewer, {_percent(_GOOD)} would be right"
+            )
+        texts += [f"{advice.what}: about {advice.correct:,.0f} right" for advice in self.advice]
         return texts[:_MOST]
 
 
-def of(task: Task, plan: Plan, seed: int) -> Expectation:
+def expect_labels(task: Task, plan: Plan, seed: int) -> Expectation:
     """Return what to expect of a plan that applies; takes a fraction of a second.
 
     task: with its profile. seed: of the profile's votes, as the plan had it. What fewer labels or
     another budget would give is about right: the noise is scaled, not proven.
 
-    >>> from private_ensembles.labels.planner.defaults import PROFILE
+    >>> from private_ensembles.labels.planner.defaults import ASSUMED_PROFILE
     >>> from private_ensembles.labels.profile import ConsensusProfile
     >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
-    >>> profile = ConsensusProfile(7, **PROFILE)
+    >>> profile = ConsensusProfile(7, **ASSUMED_PROFILE)
     >>> task = Task(Ensemble(40, 7), Budget(2, 1e-5), Wanted(300), profile=profile)
-    >>> (plan,) = planning.ranked(task, ["gnmax_analytic"], 0)
-    >>> expected = of(task, plan, 0)
-    >>> round(expected.right), expected.good, round(expected.usefulness, 2), expected.useful
+    >>> (plan,) = planning.rank_on_profile(task, ["gnmax_analytic"], 0)
+    >>> expected = expect_labels(task, plan, 0)
+    >>> round(expected.correct), expected.max_good_labels, round(expected.usefulness, 2), expected.useful
     (89, 15, 0.2, False)
     """
     votes, truth = planning.profile_votes(task, seed)
-    known, answers = Scaled(task, plan), max(plan.answers, 0.0)
+    known, answers = ScaledPlan(task, plan), max(plan.answers, 0.0)
     plurality = float((votes.argmax(axis=1) == truth).mean())
-    good = _most_good(known, votes, truth)
+    good = _max_good_labels(known, votes, truth)
     return Expectation(
         wanted=task.wanted.labels,
         answers=answers,
-        right=plan.correct,
-        guessing=float(task.profile.frequencies.max()),
-        teacher=float(votes[np.arange(len(truth)), truth].mean() / task.ensemble.teachers),
-        plurality=plurality,
+        correct=plan.correct,
+        guessing_accuracy=float(task.profile.frequencies.max()),
+        teacher_accuracy=float(votes[np.arange(len(truth)), truth].mean() / task.ensemble.teachers),
+        plurality_accuracy=plurality,
         profile=task.profile,
-        good=good,
+        max_good_labels=good,
         advice=tuple(_advice(known, votes, truth, plurality, seed)),
         warnings=(*budget_warnings(task), *_profile_warnings(task)),
     )
 
 
-def tell(
+def announce_and_check(
     expectation: Expectation,
     *,
     secure: bool,
@@ -238,20 +240,20 @@ def tell(
         for text in cautions:
             warnings.warn(text, stacklevel=3)
     else:
-        for text in [*expectation.lines(), *(f"warning: {text}" for text in cautions)]:
+        for text in [*expectation.summary_lines(), *(f"warning: {text}" for text in cautions)]:
             say(text)
     if stops:
-        expectation.require(allow=allow)
+        expectation.require_useful(allow=allow)
 
 
-def right_at_most(epsilon: float, delta: float) -> float:
+def max_attack_accuracy(epsilon: float, delta: float) -> float:
     """Return how often a bet that was 50:50 is right at most after seeing the labels.
 
     With (epsilon, delta)-DP no test of two neighbours is right more often than
     (e^epsilon + delta) / (1 + e^epsilon) if both are equally likely (Kairouz, Oh and Viswanath
     2015, Theorem 2.1: misses and false alarms add up to 2 (1 - delta) / (1 + e^epsilon) at least).
 
-    >>> round(right_at_most(2.0, 1e-5), 4), right_at_most(0.0, 0.0)
+    >>> round(max_attack_accuracy(2.0, 1e-5), 4), max_attack_accuracy(0.0, 0.0)
     (0.8808, 0.5)
     """
     return 1 - (1 - delta) / (1 + math.exp(epsilon)) if epsilon < 700 else 1.0
@@ -261,9 +263,11 @@ def budget_warnings(task: Task) -> list[str]:
     """Return what a large epsilon or delta means, a text each."""
     epsilon, delta, unit, texts = task.budget.epsilon, task.budget.delta, task.protection.unit, []
     if epsilon > _LARGE_EPSILON:
-        odds = float(at_most(math.exp(min(epsilon, 700.0))))
+        odds = float(write_upper_bound(math.exp(min(epsilon, 700.0))))
         shown = f"{odds:,.0f}" if odds < 1e15 else f"{odds:g}"
-        sure = math.floor(10_000 * right_at_most(_LARGE_EPSILON, 0)) / 100  # below, as it says
+        sure = (
+            math.floor(10_000 * max_attack_accuracy(_LARGE_EPSILON, 0)) / 100
+        )  # below, as it says
         texts.append(
             f"epsilon = {epsilon:g}: a bet on one {unit} that was 50:50 may be right more than "
             f"{sure:.2f} % of the time after seeing the labels (odds of {shown} : 1)"
@@ -292,7 +296,7 @@ def _profile_warnings(task: Task) -> list[str]:
     ]
 
 
-def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
+def _max_good_labels(known: ScaledPlan, votes: NDArray, truth: NDArray) -> int | None:
     """Return the most labels, up to those wanted, of which 80 % are right; 0, if not even one is.
 
     None if the noise does not depend on how many there are in a way that is known.
@@ -302,7 +306,7 @@ def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
         return known.task.wanted.labels
 
     def enough(labels: int) -> bool | None:
-        right = scaled.estimate(
+        right = plan_scaling.estimate_correct(
             known,
             replace(known.task, wanted=replace(known.task.wanted, labels=labels)),
             votes,
@@ -317,18 +321,18 @@ def _most_good(known: Scaled, votes: NDArray, truth: NDArray) -> int | None:
 
 
 def _advice(
-    known: Scaled, votes: NDArray, truth: NDArray, plurality: float, seed: int
+    known: ScaledPlan, votes: NDArray, truth: NDArray, plurality: float, seed: int
 ) -> list[Advice]:
     """Return what would give more right labels, the best first."""
     task, plan = known.task, known.plan
     offered = [
         _private_teachers(task, plurality),
-        _twice(known, votes, truth),
-        _one_more(known, seed),
+        _advise_twice_the_budget(known, votes, truth),
+        _advise_one_more_teacher(known, seed),
     ]
     worth = (1 + _WORTH) * plan.correct
-    best = [advice for advice in offered if advice is not None and advice.right > worth]
-    return sorted(best, key=lambda advice: -advice.right)
+    best = [advice for advice in offered if advice is not None and advice.correct > worth]
+    return sorted(best, key=lambda advice: -advice.correct)
 
 
 def _private_teachers(task: Task, plurality: float) -> Advice | None:
@@ -342,7 +346,7 @@ def _private_teachers(task: Task, plurality: float) -> Advice | None:
     ):  # which costs twice what a record that comes or goes does
         epsilon = epsilon / 2
         delta = delta / (1 + math.exp(min(epsilon, 700.0)))
-    epsilon, delta = (float(at_least(value, 3)) for value in (epsilon, delta))
+    epsilon, delta = (float(write_lower_bound(value, 3)) for value in (epsilon, delta))
     cost = majority_cost(epsilon, delta, task.protection.adjacency)
     if cost.epsilon > task.budget.epsilon or cost.delta > task.budget.delta:
         return None
@@ -353,26 +357,26 @@ def _private_teachers(task: Task, plurality: float) -> Advice | None:
     )
 
 
-def _twice(known: Scaled, votes: NDArray, truth: NDArray) -> Advice | None:
+def _advise_twice_the_budget(known: ScaledPlan, votes: NDArray, truth: NDArray) -> Advice | None:
     epsilon = 2 * known.task.budget.epsilon
     if not is_budget(epsilon, known.task.budget.delta):
         return None
-    right = scaled.estimate(
+    right = plan_scaling.estimate_correct(
         known, replace(known.task, budget=replace(known.task.budget, epsilon=epsilon)), votes, truth
     )
     return None if right is None else Advice(f"with twice the budget, epsilon = {epsilon:g}", right)
 
 
-def _one_more(known: Scaled, seed: int) -> Advice | None:
+def _advise_one_more_teacher(known: ScaledPlan, seed: int) -> Advice | None:
     """One more teacher as good as these, with the same noise, if it is noise on the counts."""
     task, plan = known.task, known.plan
-    mechanism = load(plan.mechanism)
-    scales = mechanism.guarantee.hides_votes and "cap" in mechanism.account.free
+    mechanism = load_mechanism(plan.mechanism)
+    scales = mechanism.guarantee.hides_votes and "cap" in mechanism.account.free_parameters
     if not scales or task.ensemble.teachers >= MOST_TEACHERS:
         return None
     more = replace(task, ensemble=replace(task.ensemble, teachers=task.ensemble.teachers + 1))
     votes, truth = planning.profile_votes(more, seed)
-    _, right = mechanism.law.expected(votes, truth, more, plan.parameters)
+    _, right = mechanism.law.expected_answers(votes, truth, more, plan.parameters)
     return Advice("with one more teacher as good as these", right)
 
 

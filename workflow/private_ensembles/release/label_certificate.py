@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.labels_together.account import deciding_orders
-from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.labels_together.hockey_sticks import joined
-from private_ensembles.accounting.stated import exactly, stated
+from private_ensembles.accounting.adaptive_composition.account import deciding_orders
+from private_ensembles.accounting.adaptive_composition.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive_composition.hockey_sticks import (
+    merge_neighbouring_curves,
+)
+from private_ensembles.accounting.certificate_format import build_certificate, write_hexadecimal
 
 # How pairs may be grouped: together they cost at most a share of the dearest, or so much more of it
 # than they did; who lies below a group's stick may always join it.
@@ -65,11 +67,11 @@ class Noise:
     """
 
     law: dict
-    curves: object
-    spread: float
+    hockey_stick_divergences: object
+    max_loss_deviation: float
     step: float
     shape: tuple[int, int]
-    apart: float = 0.0
+    total_variation: float = 0.0
     error: float = 0.0
 
 
@@ -77,27 +79,31 @@ class TooLongError(Exception):
     """Pairs are so many and so unlike that their groups would be looked for too long."""
 
 
-class OnCells(GaussianMaximum):
+class VerifierGaussianMaximum(GaussianMaximum):
     """The family of GNMax's labels with nodes where the verifier has them."""
 
     @property
-    def votes(self) -> bool:
+    def has_grid_point_per_vote(self) -> bool:
         """Whether each lead, in votes, is a node."""
         return self.scale <= _CELLS or self.teachers == 1
 
-    def _nodes(self):
+    def _grid_points(self):
         half_move = 1 / self.scale
         half = min((self.teachers - 1) / self.scale, 13 + half_move)
         stride, leads = 1, math.ceil(half * _CELLS * (1 - 1e-15))
-        if self.votes:
+        if self.has_grid_point_per_vote:
             stride = math.ceil(half_move * _CELLS * (1 - 1e-15))
             leads = math.ceil(half / half_move * (1 - 1e-15))
-        cell = half_move / stride if self.votes else half / leads
+        cell = half_move / stride if self.has_grid_point_per_vote else half / leads
         widest = leads * stride * cell + half_move
         lowest = math.floor(-6.5 / cell) * cell
         middles = math.ceil((8.5 + widest / 2 - lowest) / cell * (1 - 1e-15)) + 1
         steps = np.arange(-leads, leads + 1) * (stride * cell)
-        return half_move + steps, lowest + np.arange(middles) * cell, not self.votes
+        return (
+            half_move + steps,
+            lowest + np.arange(middles) * cell,
+            not self.has_grid_point_per_vote,
+        )
 
 
 def panel_error(panels: int, middles: int) -> float:
@@ -106,16 +112,19 @@ def panel_error(panels: int, middles: int) -> float:
     return 8 * _SIXTH / 945 * unit**7 * panels * middles
 
 
-def excesses_near(
-    first: NDArray[np.float64], second: NDArray[np.float64], apart: float, t: NDArray[np.float64]
+def perturbed_hockey_stick_divergences(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    total_variation: float,
+    t: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the excesses of pairs of two labels, drawn so far from them in total variation."""
     gains = np.where(t < 1, t * second[..., None] - first[..., None], 0.0)
     gains = np.where(t < 1, gains, first[..., None] - t * second[..., None])
-    return np.maximum(gains.max(axis=1) + apart * (1 + t), 0.0)
+    return np.maximum(gains.max(axis=1) + total_variation * (1 + t), 0.0)
 
 
-def adaptive(
+def certify_adaptive_labels(
     noise: Noise,
     labels: int,
     delta: float,
@@ -131,7 +140,7 @@ def adaptive(
     noise: of the labels. counts: noisy counts beside them, each how many, the scale, and its delta
     at an epsilon.
     """
-    width = noise.spread * math.sqrt(labels)
+    width = noise.max_loss_deviation * math.sqrt(labels)
     for times, scale, _ in counts:
         width = math.hypot(width, math.sqrt(times) / scale)
     if labels == 1 and not counts:
@@ -142,41 +151,47 @@ def adaptive(
             tries = [(more, _APART, True) for more, groups, _ in tries if groups is not _TOGETHER]
         # A whole number of steps, so that two equal and opposite losses fall on the grid.
         tries = [
-            (noise.spread / math.ceil(more * noise.spread / noise.step), groups, every)
+            (
+                noise.max_loss_deviation / math.ceil(more * noise.max_loss_deviation / noise.step),
+                groups,
+                every,
+            )
             for more, groups, every in tries
         ]
     few = labels <= _MOST_AT_EVERY
     for step, grouped, every in dict.fromkeys((*each, every and few) for *each, every in tries):
         try:
-            found = _on_grid(noise, labels, delta, epsilon, counts, step, grouped, every, width)
+            found = _certify_on_grid(
+                noise, labels, delta, epsilon, counts, step, grouped, every, width
+            )
         except TooLongError:
             return
         if found:
             yield found
 
 
-def _on_grid(
+def _certify_on_grid(
     noise: Noise,
     labels: int,
     delta: float,
     epsilon: float,
     counts: Sequence[tuple[int, float, object]],
     step: float,
-    grouped: tuple[float, float],
-    every: bool,
-    width: float,
+    grouping: tuple[float, float],
+    every_threshold: bool,
+    total_loss_deviation: float,
 ) -> tuple[dict, list[tuple[float, float]]] | None:
     """Return the certificate on a grid and its curve; None if it proves less than is claimed.
 
     grouped: how pairs may be grouped. every: whether every threshold is asked at. width: standard
     deviation of all losses.
     """
-    places = _places(noise, step, delta / labels, every=every)
+    places = _choose_thresholds(noise, step, delta / labels, every_threshold=every_threshold)
     total = np.ones(1), 0, 0.0  # masses, the first one's place, the infinite loss's mass
-    far = max(1, round(_WIDTH * noise.spread / step))
+    far = max(1, round(_WIDTH * noise.max_loss_deviation / step))
     blocks = _blocks(labels)
-    orders = deciding_orders(epsilon, width)
-    sticks, groups = _grouped(noise, places, step, orders, *grouped)
+    orders = deciding_orders(epsilon, total_loss_deviation)
+    sticks, groups = _group_pairs(noise, places, step, orders, *grouping)
     masses, lost = _kernels(sticks, places, step)
     sizes = {size for _, size in blocks}
     curves = _induction((masses, lost + _LOST), sizes, step, places[-1], far)
@@ -184,15 +199,15 @@ def _on_grid(
         reach, curve = curves[size]
         one = _kernels(curve[None], range(reach + 1), step)
         for _ in range(times):
-            total = _both(total, (one[0][0], -reach, one[1][0]))
+            total = _convolve_losses(total, (one[0][0], -reach, one[1][0]))
     noisy = []
     for times, scale, deltas in counts:
         mu = math.sqrt(times) / scale
         reach = math.ceil((mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / (_CUT * delta)))) / step)
         sticks = deltas(step * np.arange(-reach, reach + 1))
         one = _kernels(np.asarray(sticks)[None], range(reach + 1), step)
-        total = _both(total, (one[0][0], -reach, one[1][0]))
-        noisy.append({"times": times, "scale": exactly(scale), "reach": reach})
+        total = _convolve_losses(total, (one[0][0], -reach, one[1][0]))
+        noisy.append({"times": times, "scale": write_hexadecimal(scale), "reach": reach})
     masses, first, lost = total
     losses = step * (first + np.arange(masses.size))
 
@@ -202,18 +217,18 @@ def _on_grid(
 
     if delta_at(epsilon) > delta * (1 + _NEAR_ENOUGH):
         return None
-    body = stated(
+    body = build_certificate(
         "total",
         "adaptive_labels",
         law=noise.law,
         groups=groups.reshape(noise.shape).tolist(),
         blocks=[{"times": times, "labels": size} for times, size in blocks],
         counts=noisy,
-        step=exactly(step),
+        step=write_hexadecimal(step),
         places=list(places),
         width=far,
-        epsilon=exactly(epsilon),
-        delta=exactly(delta),
+        epsilon=write_hexadecimal(epsilon),
+        delta=write_hexadecimal(delta),
     )
     return body, [(float(at), delta_at(float(at))) for at in np.linspace(0.0, epsilon, _CURVE)]
 
@@ -225,29 +240,36 @@ def _blocks(labels: int) -> list[tuple[int, int]]:
     return [(times, each) for times, each in ((number - more, size), (more, size + 1)) if times]
 
 
-def _places(noise: Noise, step: float, cut: float, *, every: bool) -> list[int]:
+def _choose_thresholds(
+    noise: Noise, step: float, cut: float, *, every_threshold: bool
+) -> list[int]:
     """Thresholds in steps: all that are near, then ever fewer, until next to nothing is beyond.
 
     every: all of them. The curve of one label is asked for at each.
     """
-    if noise.spread < step:
+    if noise.max_loss_deviation < step:
         return [0, 1]
-    most, places = noise.spread / step, [0]
+    most, places = noise.max_loss_deviation / step, [0]
     while places[-1] < _FURTHEST:
         last = places[-1]
         if last > _NEAR * most:
             t = math.exp(min(last * step, 600.0))
-            beyond = noise.curves(np.array([t])).max()
+            beyond = noise.hockey_stick_divergences(np.array([t])).max()
             if beyond <= max(_CUT * cut, 1e-15) or t > 1e200:
                 break
         # Chords may be longer where there is less of a normal law.
         gap = math.floor(min(math.exp(min((last / most) ** 2 / 8, 9.0)), last / 5))
-        places.append(last + (1 if every else max(1, gap)))
+        places.append(last + (1 if every_threshold else max(1, gap)))
     return places
 
 
-def _grouped(
-    noise: Noise, places: Sequence[int], step: float, orders: NDArray, most: float, more: float
+def _group_pairs(
+    noise: Noise,
+    places: Sequence[int],
+    step: float,
+    orders: NDArray,
+    max_cost_share: float,
+    max_cost_rise: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The sticks of few groups, (groups, thresholds), and the group of each pair.
 
@@ -256,7 +278,9 @@ def _grouped(
     """
     ks = np.array([*(-k for k in places[:0:-1]), *places])
     t = np.exp(step * ks)
-    excess = _falling(noise.curves(t) + (noise.error + noise.apart) * (1 + t), t)
+    excess = _enforce_monotone(
+        noise.hockey_stick_divergences(t) + (noise.error + noise.total_variation) * (1 + t), t
+    )
     gaps = np.gradient(step * ks)
     weights = np.exp(np.minimum(np.log(t)[:, None] * orders, 100.0)) * gaps[:, None]
     weights = weights / (excess @ weights).max(axis=0)
@@ -265,14 +289,16 @@ def _grouped(
     groups = np.zeros(len(excess), dtype=np.int64)
     # As many of the cheapest as together cost no more than the dearest are one group.
     together = np.maximum.accumulate(excess[rows], axis=0)
-    cheap = int(((together @ weights).max(axis=1) <= most).sum())
+    cheap = int(((together @ weights).max(axis=1) <= max_cost_share).sum())
     sticks = together[cheap - 1 : cheap] if cheap else excess[:0]
     # Of many others neighbours, which are alike, are joined before groups are looked for.
     others, members = rows[cheap:], np.arange(rows.size - cheap)
     if others.size > _MANY:
         others = np.sort(others)
-        nearly, some = max(more, _ALIKE[1]) / _RUNS, most / 2
-        excess, _, members = joined(excess[others], own[others], weights, nearly, some)
+        nearly, some = max(max_cost_rise, _ALIKE[1]) / _RUNS, max_cost_share / 2
+        excess, _, members = merge_neighbouring_curves(
+            excess[others], own[others], weights, nearly, some
+        )
         own = excess @ weights
     else:
         excess, own = excess[others], own[others]
@@ -286,7 +312,7 @@ def _grouped(
         cost = joint @ weights
         rise = (cost - costs).max(axis=1)
         below = (joint == sticks).all(axis=1)
-        fits = np.flatnonzero(below | (cost.max(axis=1) <= most) | (rise < more))
+        fits = np.flatnonzero(below | (cost.max(axis=1) <= max_cost_share) | (rise < max_cost_rise))
         if fits.size:
             group = fits[rise[fits].argmin()]
             sticks[group], costs[group] = joint[group], cost[group]
@@ -299,7 +325,7 @@ def _grouped(
     return np.minimum(sticks + np.maximum(1 - t, 0.0), 1.0), groups
 
 
-def _falling(excess: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _enforce_monotone(excess: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Let no curve rise: on from 1, and likewise those of the reflected pairs, at 1 / t."""
     low = np.flatnonzero(t < 1)[::-1]
     high = np.flatnonzero(t >= 1)
@@ -351,7 +377,7 @@ def _induction(kernels, wanted, step: float, reach: int, width: int) -> dict:
     return curves
 
 
-def _both(left: tuple, right: tuple) -> tuple:
+def _convolve_losses(left: tuple, right: tuple) -> tuple:
     """The kernel of two independent losses: masses, the first one's place, the infinite's mass."""
     masses = np.convolve(left[0], right[0])
     lost = left[2] * (right[0].sum() + right[2]) + right[2] * left[0].sum()

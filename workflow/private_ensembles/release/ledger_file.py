@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from private_ensembles.base import files as io
 
 if TYPE_CHECKING:
-    from private_ensembles.accounting.labels_together.account import Bounds
+    from private_ensembles.accounting.adaptive_composition.account import Bounds
 
 # Of the file's format: a program that finds a larger one is older than the file.
 VERSION = 4
@@ -90,7 +90,7 @@ class Batch(NamedTuple):
     labels: list[int] | None
 
     @property
-    def when(self) -> str:
+    def charge_time(self) -> str:
         """Return the time of the charge as text, UTC."""
         return datetime.fromtimestamp(self.time, UTC).isoformat(timespec="seconds")
 
@@ -145,7 +145,7 @@ class LedgerFile:
         try:
             for left in leftovers:  # by a process that was killed
                 left.unlink(missing_ok=True)
-            with _errors_of(path):
+            with _translate_sqlite_errors(path):
                 descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
                 os.close(descriptor)
                 file = cls(path, _connect(unfinished, write=True), kind)
@@ -158,7 +158,7 @@ class LedgerFile:
                 file.close()
             for left in leftovers:
                 left.unlink(missing_ok=True)
-        synced(path.parent)
+        sync_to_disk(path.parent)
         return cls.open(path, kind)
 
     @classmethod
@@ -175,7 +175,7 @@ class LedgerFile:
         if not path.is_file():
             how = "release" if kind == RELEASES else "session create"
             raise ValueError(f"{path}: is not a {what}: make one with {how}")
-        with _errors_of(path):
+        with _translate_sqlite_errors(path):
             connection = _connect(path, write or os.access(path, os.W_OK))
             identity = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -196,27 +196,27 @@ class LedgerFile:
         """Close the file; what was charged stays charged."""
         self._connection.close()
 
-    def _first(self, query: str, *values: object) -> tuple | None:
+    def _fetch_first(self, query: str, *values: object) -> tuple | None:
         """Return the first row that a query finds, None if it finds none."""
-        with _errors_of(self.path):
+        with _translate_sqlite_errors(self.path):
             return self._connection.execute(query, values).fetchone()
 
     def plan(self) -> str:
         """Return the plan in force, with all that was stated: the first, or the last extension."""
-        row = self._first("SELECT plan FROM plans ORDER BY rowid DESC LIMIT 1")
+        row = self._fetch_first("SELECT plan FROM plans ORDER BY rowid DESC LIMIT 1")
         if row is None:
             raise ValueError(f"{self.path}: holds no plan: restore the file")
         return row[0]
 
     def plans(self) -> list[str]:
         """Return all plans, the first one first."""
-        with _errors_of(self.path):
+        with _translate_sqlite_errors(self.path):
             rows = self._connection.execute("SELECT plan FROM plans ORDER BY rowid").fetchall()
         return [plan for (plan,) in rows]
 
     def state(self) -> State:
         """Return what was charged so far."""
-        row = self._first("SELECT * FROM state")
+        row = self._fetch_first("SELECT * FROM state")
         if row is None:
             raise ValueError(f"{self.path}: holds no state: restore the file")
         return State(*row)
@@ -224,28 +224,28 @@ class LedgerFile:
     def find(self, key: str) -> Batch | None:
         """Return the last batch of this key, None if there is none."""
         query = "SELECT * FROM batches WHERE key = ? ORDER BY attempt DESC LIMIT 1"
-        return _batch(self._first(query, key))
+        return _batch(self._fetch_first(query, key))
 
-    def asked(self, digest_of: Callable[[str], str]) -> int | None:
+    def find_request(self, digest_of: Callable[[str], str]) -> int | None:
         """Return the number of the last batch that was charged for a request, None if none was.
 
         digest_of: returns the hash of the request with a salt, as `charge` was given it.
         """
         digest = digest_of(self.salt())
-        return self._first("SELECT MAX(number) FROM requests WHERE digest = ?", digest)[0]
+        return self._fetch_first("SELECT MAX(number) FROM requests WHERE digest = ?", digest)[0]
 
     def salt(self) -> str:
         """Return what makes hashes of requests none that could be met elsewhere."""
-        row = self._first("SELECT salt FROM requests LIMIT 1")
+        row = self._fetch_first("SELECT salt FROM requests LIMIT 1")
         return secrets.token_hex(16) if row is None else row[0]
 
-    def last(self) -> Batch | None:
+    def last_batch(self) -> Batch | None:
         """Return the batch that was charged last, None if there is none."""
-        return _batch(self._first("SELECT * FROM batches ORDER BY number DESC LIMIT 1"))
+        return _batch(self._fetch_first("SELECT * FROM batches ORDER BY number DESC LIMIT 1"))
 
     def batches(self) -> Iterator[Batch]:
         """Yield all batches in the order of their charges."""
-        with _errors_of(self.path):
+        with _translate_sqlite_errors(self.path):
             for row in self._connection.execute("SELECT * FROM batches ORDER BY number"):
                 yield _batch(row)
 
@@ -258,7 +258,7 @@ class LedgerFile:
         has the charge. All else: as `charge` takes it, which says what is raised.
         """
         batch = self.charge(key, queries, labels, **charge)
-        return self.settle(batch, draw())
+        return self.store_labels(batch, draw())
 
     def charge(
         self,
@@ -281,7 +281,7 @@ class LedgerFile:
         `before` is no longer the state: somebody has changed the file without the lock, for
         instance by another name of it.
         """
-        with self._transaction():
+        with self._write_transaction():
             state = self.state()
             if state != before:
                 raise ValueError(f"{self.path}: has been changed by another process: ask again")
@@ -290,7 +290,7 @@ class LedgerFile:
             number = state.batches + 1
             key = f"#{number}" if key is None else key
             query = "SELECT COALESCE(MAX(attempt), 0) FROM batches WHERE key = ?"
-            tried = self._first(query, key)[0]
+            tried = self._fetch_first(query, key)[0]
             called = None if ids is None else list(ids)
             sizes = (number, key, tried + 1, int(time.time()), queries, labels)
             batch = Batch(*sizes, float(cost.upper), float(cost.lower), called, None)
@@ -302,11 +302,11 @@ class LedgerFile:
                 self._connection.execute(
                     "INSERT INTO requests VALUES (?, ?, ?)", (number, *request)
                 )
-            head = _after(state.head, _charge_entry(batch))
+            head = _extend_chain(state.head, _charge_entry(batch))
             self._set(State(number, state.queries + queries, state.labels + labels, head))
         return batch
 
-    def settle(self, batch: Batch, labels: list[int]) -> Batch:
+    def store_labels(self, batch: Batch, labels: list[int]) -> Batch:
         """Store and return the labels of a batch that this process has charged and drawn.
 
         Queries that got none, because a threshold failed, no longer count as labels. The file keeps
@@ -314,7 +314,7 @@ class LedgerFile:
         """
         settled = batch._replace(labels=labels)
         text = _labels_text(labels)
-        with self._transaction():
+        with self._write_transaction():
             state = self.state()
             changed = self._connection.execute(
                 "UPDATE batches SET labels = ? WHERE number = ? AND labels IS NULL",
@@ -323,7 +323,7 @@ class LedgerFile:
             if changed != 1 or state.batches != batch.number:
                 raise ValueError(f"{self.path}: batch {batch.key!r} is not waiting for its labels")
             labels_now = state.labels - batch.answers + settled.answers
-            head = _after(state.head, _labels_entry(settled))
+            head = _extend_chain(state.head, _labels_entry(settled))
             self._set(state._replace(labels=labels_now, head=head))
         with contextlib.suppress(OSError):  # of somebody else, who lets others write
             os.utime(self.path, (batch.time, batch.time))
@@ -331,14 +331,14 @@ class LedgerFile:
 
     def extend(self, plan: str) -> None:
         """Put another plan into force; the caller holds the ledger's lock."""
-        with self._transaction():
+        with self._write_transaction():
             self._set(self._add_plan(self.state(), plan))
 
     def _add_plan(self, state: State, plan: str) -> State:
         """Write a plan, and return the state after it."""
         entry = (state.batches, int(time.time()), plan)
         self._connection.execute("INSERT INTO plans VALUES (?, ?, ?)", entry)
-        return state._replace(head=_after(state.head, _plan_entry(*entry)))
+        return state._replace(head=_extend_chain(state.head, _plan_entry(*entry)))
 
     def verify(self, head: str | None = None) -> State:
         """Work the whole chain out anew, and return the state that it leads to.
@@ -347,7 +347,7 @@ class LedgerFile:
         does not agree with itself, or lacks that head: then it was put back from an older copy, or
         is of another ledger.
         """
-        with self.reading():
+        with self.read_transaction():
             return self._verify(head)
 
     def _verify(self, head: str | None) -> State:
@@ -357,7 +357,7 @@ class LedgerFile:
 
         def step(entry: dict) -> None:
             nonlocal chain, seen
-            chain = _after(chain, entry)
+            chain = _extend_chain(chain, entry)
             seen = seen or chain == head
 
         def plans_after(number: int) -> None:
@@ -384,7 +384,7 @@ class LedgerFile:
 
     def _begin(self, plan: str) -> None:
         """Write the tables of a new ledger and its first entry."""
-        with self._transaction():
+        with self._write_transaction():
             for statement in _SCHEMA.split(";"):
                 self._connection.execute(statement)
             self._connection.execute(f"PRAGMA application_id = {_IDENTITIES[self.kind]}")
@@ -398,12 +398,12 @@ class LedgerFile:
         )
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[None]:
+    def read_transaction(self) -> Iterator[None]:
         """Let the block see the file as it is at one moment, whatever others write meanwhile."""
         if self._connection.in_transaction:
             yield
             return
-        with _errors_of(self.path):
+        with _translate_sqlite_errors(self.path):
             self._connection.execute("BEGIN")
             try:
                 yield
@@ -411,9 +411,9 @@ class LedgerFile:
                 self._connection.execute("COMMIT")
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _write_transaction(self) -> Iterator[None]:
         """Let what the block writes come to be together, or not at all."""
-        with _errors_of(self.path):
+        with _translate_sqlite_errors(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -453,7 +453,7 @@ def files_of(path: str | Path) -> dict[str, Path]:
     }
 
 
-def synced(path: str | Path) -> None:
+def sync_to_disk(path: str | Path) -> None:
     """Wait until the disk has a file, or the names in a folder; OSError if it has not."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -476,7 +476,7 @@ def _connect(path: Path, write: bool) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def _errors_of(path: Path) -> Iterator[None]:
+def _translate_sqlite_errors(path: Path) -> Iterator[None]:
     """Say what SQLite could not do in one line that names the file."""
     try:
         yield
@@ -524,7 +524,7 @@ def _labels_text(labels: list[int]) -> str:
     return ",".join(map(str, labels))
 
 
-def _after(head: str, entry: dict) -> str:
+def _extend_chain(head: str, entry: dict) -> str:
     """Return the head of a chain to which one more entry is added."""
     text = json.dumps(entry, sort_keys=True)
     return hashlib.sha256(f"{head}\n{text}".encode()).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 # `--config epsilon=2` is `own: {budget: {epsilon: 2}}` in a file.
-PLACES = {
+SECTION_PATHS = {
     "votes": "votes",
     "n_teachers": "ensemble.teachers",
     "n_classes": "ensemble.classes",
@@ -45,7 +45,7 @@ def request_of(config: Mapping) -> dict:
     with what is stated of the ensemble and its data.
     """
     asked: dict[str, object] = {}
-    for key, place in PLACES.items():
+    for key, place in SECTION_PATHS.items():
         section, _, name = place.rpartition(".")
         asked[key] = (config["own"][section] if section else config["own"])[name]
     stated = {key: asked[key] for key in ("adjacency", "teacher_epsilon", "teacher_Delta")}

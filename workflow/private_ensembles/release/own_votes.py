@@ -17,22 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.base import streams as randomness
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.progress import Meter
-from private_ensembles.base.sources import Secure, Seeded
-from private_ensembles.labels import door as door
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
-from private_ensembles.labels.mechanism import load
-from private_ensembles.labels.planner import planning, ranking, scaled
+from private_ensembles.labels import release_gate as door
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.planner import plan_scaling, planning, ranking
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.labels.task import (
     Budget,
     Ensemble,
     Protection,
     Task,
     Wanted,
-    private_teachers,
+    private_teacher_budget,
 )
 from private_ensembles.labels.votes import Votes
-from private_ensembles.release import expectation, release_plan, releasing
+from private_ensembles.release import expectation, release_plan, transaction
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.pool import Pool
 from private_ensembles.release.release_plan import ReleasePlan
@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # a plan needs none
 
 
 @dataclass(frozen=True)
-class Application:
+class MechanismChoice:
     """What to do with an ensemble: the task, the plans ranked on the profile, the one chosen.
 
     expectation: what the labels are worth on the profile.
@@ -54,7 +54,7 @@ class Application:
     expectation: Expectation
 
     @property
-    def applying(self) -> list[ranking.Plan]:
+    def applicable_plans(self) -> list[ranking.Plan]:
         """The plans of the mechanisms that apply, best first."""
         return [plan for plan in self.plans if plan.refusal is None]
 
@@ -66,8 +66,8 @@ def plan_for(
     protection: Protection,
     seed: int,
     meter: Meter | None = None,
-    expect: Callable[[float], None] | None = None,
-) -> Application:
+    announce_seconds: Callable[[float], None] | None = None,
+) -> MechanismChoice:
     """Plan the release of labels for votes of this size; nothing else about them is used.
 
     settings: the section ``planner``, in which `protection` takes the place of the privacy model
@@ -80,7 +80,7 @@ def plan_for(
             f"labels_wanted = {wanted}: must be at least 1 and at most the number of queries, "
             f"{votes.n_queries}"
         )
-    private = private_teachers(settings["teacher_epsilon"], settings["teacher_Delta"])
+    private = private_teacher_budget(settings["teacher_epsilon"], settings["teacher_Delta"])
     task = Task(
         Ensemble(votes.n_teachers, votes.n_classes, votes.absent, private),
         Budget(budget["epsilon"], budget["delta"]),
@@ -89,17 +89,17 @@ def plan_for(
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
     )
-    task = planning.on_profile(task, settings["profile"])
-    return planned(task, settings["mechanisms"], seed, meter, expect)
+    task = planning.attach_profile(task, settings["profile"])
+    return choose_mechanism(task, settings["mechanisms"], seed, meter, announce_seconds)
 
 
-def planned(
+def choose_mechanism(
     task: Task,
     names: Sequence[str] | None,
     seed: int,
     meter: Meter | None = None,
-    expect: Callable[[float], None] | None = None,
-) -> Application:
+    announce_seconds: Callable[[float], None] | None = None,
+) -> MechanismChoice:
     """Rank the mechanisms on the task's profile, drawn from the seed, and choose the best.
 
     names: of mechanisms; None: all that are offered. meter:
@@ -112,58 +112,58 @@ def planned(
             "themselves: noise on votes hides one teacher's, and a record may move them all; train "
             "the teachers with DP-SGD and say what one costs (teacher_epsilon = ...)"
         )
-    if expect is not None:
-        expect(ranking.about_seconds(task, release=True))
-    plans = planning.ranked(task, names, seed, meter)
+    if announce_seconds is not None:
+        announce_seconds(ranking.estimate_seconds(task, release=True))
+    plans = planning.rank_on_profile(task, names, seed, meter)
     if plans[0].refusal is not None:
         reasons = "; ".join(
             f"{', '.join(names)}: {reason}" for reason, names in planning.refusals(plans).items()
         )
         raise ValueError(f"no mechanism applies: {reasons}")
-    expected = expectation.of(task, plans[0], seed)
-    return Application(task, plans, plans[0], expected)
+    expected = expectation.expect_labels(task, plans[0], seed)
+    return MechanismChoice(task, plans, plans[0], expected)
 
 
-def public_rows(application: Application) -> list[dict]:
+def public_rows(choice: MechanismChoice) -> list[dict]:
     """Every mechanism at the budget, best first: as `planning.plan_rows`, and `chosen`."""
-    rows = planning.plan_rows(application.task, application.plans)
-    return [row | {"chosen": row["mechanism"] == application.chosen.mechanism} for row in rows]
+    rows = planning.plan_rows(choice.task, choice.plans)
+    return [row | {"chosen": row["mechanism"] == choice.chosen.mechanism} for row in rows]
 
 
-def chosen_row(application: Application) -> dict:
+def chosen_row(choice: MechanismChoice) -> dict:
     """The row of `public_rows` that is released."""
-    return next(row for row in public_rows(application) if row["chosen"])
+    return next(row for row in public_rows(choice) if row["chosen"])
 
 
-def plan_of(application: Application) -> ReleasePlan:
+def plan_of(choice: MechanismChoice) -> ReleasePlan:
     """The plan of a release, as a ledger and what is handed over state it."""
-    return release_plan.of(application.task, application.chosen, None)
+    return release_plan.make_plan(choice.task, choice.chosen, None)
 
 
-def public_table(application: Application) -> pd.DataFrame:
+def public_table(choice: MechanismChoice) -> pd.DataFrame:
     """The rows of `public_rows` as a table."""
     import pandas as pd
 
-    return pd.DataFrame(public_rows(application))
+    return pd.DataFrame(public_rows(choice))
 
 
-def curves_table(application: Application, seed: int) -> pd.DataFrame:
+def curves_table(choice: MechanismChoice, seed: int) -> pd.DataFrame:
     """Say what the chosen mechanism and the next best give for fewer labels and other budgets.
 
-    Rows and columns as `scaled.around`, and `chosen`. Like the plan it rests on the profile
+    Rows and columns as `scaled.vary_labels_and_budget`, and `chosen`. Like the plan it rests on the profile
     alone. seed: that of the plan.
     """
     import pandas as pd
 
-    profile = planning.profile_votes(application.task, seed)
-    rows = scaled.around(application.applying[:2], application.task, *profile)
+    profile = planning.profile_votes(choice.task, seed)
+    rows = plan_scaling.vary_labels_and_budget(choice.applicable_plans[:2], choice.task, *profile)
     table = pd.DataFrame(rows).drop(columns=["published", "not_applicable"])
-    return table.assign(chosen=table["mechanism"] == application.chosen.mechanism)
+    return table.assign(chosen=table["mechanism"] == choice.chosen.mechanism)
 
 
-def public_facts(application: Application) -> dict[str, object]:
+def public_facts(choice: MechanismChoice) -> dict[str, object]:
     """What was asked of the ensemble: nothing in it depends on votes."""
-    task = application.task
+    task = choice.task
     stated: dict[str, object] = {"absent": True} if task.ensemble.absent else {}
     if task.wanted.most_ones is not None:
         stated["most_ones"] = task.wanted.most_ones
@@ -182,53 +182,53 @@ def public_facts(application: Application) -> dict[str, object]:
     }
 
 
-def serve(
-    application: Application,
-    asked: Pool,
+def charge_and_release(
+    choice: MechanismChoice,
+    query_pool: Pool,
     seed: int | None,
-    request: releasing.Request | None = None,
-    place: releasing.Place | None = None,
+    request: transaction.Request | None = None,
+    output_folder: transaction.OutputFolder | None = None,
     *,
-    tell: Callable[[releasing.Labels], object] | None = None,
+    summarize: Callable[[transaction.Labels], object] | None = None,
     anyway: bool = False,
-) -> releasing.Labels:
+) -> transaction.Labels:
     """Charge the labels of a plan, draw them, and return what may be shown: the only way to them.
 
-    The workflow, the command and the API do it here, after `expectation.tell`. asked: the votes,
+    The workflow, the command and the API do it here, after `expectation.announce_and_check`. asked: the votes,
     and how labels are written. seed: of a rehearsal's noise; secure noise has none. request, place:
-    what is asked for and the place whose ledger it is charged on, as in `releasing.release`, which
+    what is asked for and the place whose ledger it is charged on, as in `releasing.release_once`, which
     says what else is raised; None for who keeps no ledger, who pays for each call anew. tell: makes
     of labels what will be said of them. anyway: release labels of too little use, too; else they
     raise ValueError, before anything is drawn, charged or written.
     """
-    if application.task.secure and not anyway:
-        application.expectation.require(allow="anyway=True")
-    planned = plan_of(application), application.chosen.epsilon
+    if choice.task.secure and not anyway:
+        choice.expectation.require_useful(allow="anyway=True")
+    planned = plan_of(choice), choice.chosen.epsilon
 
     def draw(votes: Votes) -> NDArray[np.int64]:
-        return release(application, votes, seed)
+        return draw_labels(choice, votes, seed)
 
-    return releasing.release(request, place, planned, asked, draw, tell)
+    return transaction.release_once(request, output_folder, planned, query_pool, draw, summarize)
 
 
-def release(application: Application, votes: Votes, seed: int | None) -> NDArray[np.int64]:
+def draw_labels(choice: MechanismChoice, votes: Votes, seed: int | None) -> NDArray[np.int64]:
     """Release the labels, (queries,), -1 if there is none; with secure noise if the task says so.
 
     Raises ValueError for a mechanism that does not apply to the task (`Mechanism.refusal`).
     """
-    task, chosen = application.task, application.chosen
-    mechanism = load(chosen.mechanism)
+    task, chosen = choice.task, choice.chosen
+    mechanism = load_mechanism(chosen.mechanism)
     if refusal := mechanism.refusal(task):
         raise ValueError(f"mechanism = {chosen.mechanism!r}: {refusal}")
     if task.secure:
-        noise = Secure()
+        noise = SecureNoise()
     else:
-        noise = Seeded(randomness.generator(seed, "own votes", "release"))
-    return door.release_votes(mechanism, votes, chosen.parameters, noise)
+        noise = SeededNoise(randomness.generator(seed, "own votes", "release"))
+    return door.release_from_votes(mechanism, votes, chosen.parameters, noise)
 
 
 def private_table(
-    application: Application, votes: Votes, meter: Meter | None = None
+    choice: MechanismChoice, votes: Votes, meter: Meter | None = None
 ) -> pd.DataFrame:
     """What the votes say about every mechanism that applies: not for release.
 
@@ -244,13 +244,15 @@ def private_table(
     asked, plurality, labels = counts[sample], counts[sample].argmax(axis=1), votes.labels[sample]
     known = labels >= 0
     rows = []
-    for plan in application.applying:
-        mechanism = load(plan.mechanism)
-        task = application.task
-        answers, agreeing = mechanism.law.expected(asked, plurality, task, plan.parameters)
+    for plan in choice.applicable_plans:
+        mechanism = load_mechanism(plan.mechanism)
+        task = choice.task
+        answers, agreeing = mechanism.law.expected_answers(asked, plurality, task, plan.parameters)
         correct = np.nan
         if known.any():
-            share = mechanism.law.expected(asked[known], labels[known], task, plan.parameters)[1]
+            share = mechanism.law.expected_answers(
+                asked[known], labels[known], task, plan.parameters
+            )[1]
             correct = share * known.mean()
         rows.append(
             {

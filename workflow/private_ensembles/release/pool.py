@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.base import checks, provenance
 from private_ensembles.base import streams as randomness
-from private_ensembles.base.sources import Secure, Seeded
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels.votes import Votes
 from private_ensembles.release.class_names import read_class_names
 
@@ -33,23 +33,23 @@ class Names:
     """What labels and queries are called in all batches of a session.
 
     >>> names = Names(("benign", "malignant"), id_column="case")
-    >>> names.of_batch("benign,malignant") == names
+    >>> names.require_unchanged("benign,malignant") == names
     True
-    >>> names.of_batch("malignant,benign")
+    >>> names.require_unchanged("malignant,benign")
     Traceback (most recent call last):
     ValueError: class_names = 'malignant,benign': must be 'benign,malignant', which the session \
 states for all of its batches, or left out
 
     class_names: of classes 0, 1, ...; None: they have none. first_class: 1 if files of votes count
     classes from 1. id_column: the column of a file that says what queries are called; None: one
-    that is called so, if there is one (`columns.columns_of`).
+    that is called so, if there is one (`columns.identify_columns`).
     """
 
     class_names: tuple[str, ...] | None = None
     first_class: int = 0
     id_column: str | None = None
 
-    def of_batch(
+    def require_unchanged(
         self,
         class_names: str | Sequence[str] | None = None,
         first_class: int | None = None,
@@ -66,9 +66,9 @@ states for all of its batches, or left out
             if value is not None and value != ours:
                 must = "left out, as the session states none"
                 if ours is not None:
-                    must = f"{_shown(ours)}, which the session states for all of its batches, "
+                    must = f"{_quote(ours)}, which the session states for all of its batches, "
                     must += "or left out"
-                raise ValueError(f"{name} = {_shown(value)}: must be {must}")
+                raise ValueError(f"{name} = {_quote(value)}: must be {must}")
         return self
 
 
@@ -85,7 +85,7 @@ def names_of(
     named = None if class_names is None else read_class_names(class_names)
     if named is not None and len(named) != classes:
         raise ValueError(f"class_names: {len(named)} of them: must be {classes}")
-    checks.one_of((0, 1), first_class=first_class)
+    checks.check_choice((0, 1), first_class=first_class)
     if id_column is not None and not (isinstance(id_column, str) and id_column.strip()):
         raise ValueError(f"id_column = {id_column!r}: must be the name of a column")
     return Names(named, first_class, id_column)
@@ -104,7 +104,7 @@ class Pool:
     ids: tuple[str, ...] | None = None
     names: Names = Names()
 
-    def in_order(self, released: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    def to_file_order(self, released: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """Return labels, (queries,) in the order of `votes`, in that of the file; -1: no label."""
         released = np.asarray(released, dtype=np.int64)
         if self.queries is None:
@@ -113,9 +113,9 @@ class Pool:
         in_order[self.queries] = released
         return in_order
 
-    def text(self, released: Sequence[int] | NDArray[np.int64]) -> str:
+    def to_csv(self, released: Sequence[int] | NDArray[np.int64]) -> str:
         """Return labels, (queries,) in the order of `votes`, as `labels_text` does."""
-        return labels_text(self.in_order(released), ids=self.ids, names=self.names)
+        return labels_text(self.to_file_order(released), ids=self.ids, names=self.names)
 
 
 def pool_of(
@@ -137,7 +137,7 @@ def pool_of(
     >>> counts = np.array([[3, 0], [2, 1], [0, 3]])
     >>> votes = Votes(2, [-1, -1, -1], counts=counts, ids=("a", "b", "c"))
     >>> pool = pool_of(votes, [2, 0], ("no", "yes"))
-    >>> pool.votes.histogram().tolist(), pool.text([1, 0])
+    >>> pool.votes.histogram().tolist(), pool.to_csv([1, 0])
     ([[0, 3], [3, 0]], 'query,id,label,class_name\\n0,a,0,no\\n2,c,1,yes\\n')
 
     Raises ValueError, one line, for a query that the votes lack or that is named twice, for an
@@ -146,14 +146,14 @@ def pool_of(
     """
     names = names_of(votes.n_classes, class_names, first_class)
     order = _order(votes, answer, seed)
-    asked = votes if order is None else votes.of(order)
+    asked = votes if order is None else votes.select_queries(order)
     return Pool(asked, order, votes.ids, names)
 
 
-def words(answer: str) -> str:
+def describe_order(answer: str) -> str:
     """Return in words which queries come first; the name of a file is left out.
 
-    >>> words("random")
+    >>> describe_order("random")
     'queries are answered in an order drawn at random, whatever the votes'
     """
     return _WORDS.get(answer, "the queries of a stated list are answered, in its order")
@@ -188,7 +188,7 @@ def labels_text(
     return text.getvalue()
 
 
-def stated(config: Mapping) -> dict[str, object]:
+def collect_file_facts(config: Mapping) -> dict[str, object]:
     """Return what a configuration states of the file and its queries, for the hash of a request.
 
     A file counts by its content. Raises ValueError and OSError as `pool_of` does.
@@ -208,19 +208,21 @@ def _order(votes: Votes, answer: str | Sequence[int], seed: int | None) -> NDArr
     if isinstance(answer, str) and answer == FIRST:
         return None
     if isinstance(answer, str) and answer == RANDOM:
-        source = Secure()
+        source = SecureNoise()
         if seed is not None:
-            source = Seeded(randomness.generator(seed, "own votes", "queries"))
+            source = SeededNoise(randomness.generator(seed, "own votes", "queries"))
         return source.subsets(1, number, number)[0]
     if isinstance(answer, str):
-        return _of_file(votes, Path(answer))
+        return _read_query_list(votes, Path(answer))
     order = np.asarray(answer)
     if order.ndim != 1 or order.dtype.kind not in "iu" or not len(order):
         raise ValueError("answer: must be first, random, or the numbers of queries, one at least")
-    return _distinct([(f"answer[{at}]", int(query)) for at, query in enumerate(order)], number)
+    return _require_distinct(
+        [(f"answer[{at}]", int(query)) for at, query in enumerate(order)], number
+    )
 
 
-def _of_file(votes: Votes, path: Path) -> NDArray[np.int64]:
+def _read_query_list(votes: Votes, path: Path) -> NDArray[np.int64]:
     try:
         lines = path.read_text(encoding="utf-8-sig").rstrip().splitlines()
     except UnicodeDecodeError:
@@ -239,10 +241,10 @@ def _of_file(votes: Votes, path: Path) -> NDArray[np.int64]:
             named.append((where, int(text)))
         else:
             raise ValueError(f"{where}: {text[:40]!r}: must be the number of a query, from 0")
-    return _distinct(named, votes.n_queries)
+    return _require_distinct(named, votes.n_queries)
 
 
-def _distinct(named: Sequence[tuple[str, int]], number: int) -> NDArray[np.int64]:
+def _require_distinct(named: Sequence[tuple[str, int]], number: int) -> NDArray[np.int64]:
     seen: set[int] = set()
     for where, query in named:
         if not 0 <= query < number:
@@ -253,5 +255,5 @@ def _distinct(named: Sequence[tuple[str, int]], number: int) -> NDArray[np.int64
     return np.array([query for _, query in named], dtype=np.int64)
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     return repr(",".join(value) if isinstance(value, tuple) else value)

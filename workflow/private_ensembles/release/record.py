@@ -15,8 +15,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from private_ensembles.base.numbers import at_most
-from private_ensembles.release.ledger_file import RELEASES, Batch, LedgerFile, State
+from private_ensembles.base.parameter_names import write_upper_bound
+from private_ensembles.release.ledger_file import (
+    RELEASES,
+    Batch,
+    LedgerFile,
+    State,
+)
 
 if TYPE_CHECKING:  # NumPy
     from private_ensembles.release.release_plan import ReleasePlan
@@ -58,7 +63,7 @@ class Total:
 
     def __str__(self) -> str:
         """The cost in words, rounded up."""
-        epsilon, delta = at_most(self.epsilon), at_most(self.delta)
+        epsilon, delta = write_upper_bound(self.epsilon), write_upper_bound(self.delta)
         whom = f"; for a unit with reach {self.reach}, the least stated" if self.mixed else ""
         return f"epsilon = {epsilon} and delta = {delta} ({self.adjacency}{whom})"
 
@@ -71,7 +76,7 @@ class Record:
     """
 
     releases: tuple[Release, ...] = ()
-    already: Total | None = None
+    already_spent: Total | None = None
     path: Path | None = None
     state: State | None = None
 
@@ -80,15 +85,15 @@ class Record:
         """Return what a ledger of releases holds, as it is at one moment."""
         from private_ensembles.release import session_terms  # late: SciPy
 
-        with file.reading():
+        with file.read_transaction():
             state, batches, (first, *plans) = file.state(), list(file.batches()), file.plans()
-        terms = map(session_terms.read, plans)
+        terms = map(session_terms.read_terms, plans)
         releases = tuple(map(Release, batches, terms))
         already = json.loads(first)["already_spent"]
         return cls(releases, already and Total(**already), file.path, state)
 
     @classmethod
-    def checked(cls, path: str | Path, head: str | None = None) -> Record | None:
+    def read_verified(cls, path: str | Path, head: str | None = None) -> Record | None:
         """Return what a ledger of releases holds, its hashes checked; None if it is of a session.
 
         head: as for `LedgerFile.verify`, which says what is raised.
@@ -99,20 +104,20 @@ class Record:
             file.verify(head)
             return cls.read(file)
 
-    def first_plan(self) -> str:
+    def opening_entry(self) -> str:
         """Return what stands in the ledger before all releases, as text."""
-        return json.dumps({"already_spent": self.already and asdict(self.already)})
+        return json.dumps({"already_spent": self.already_spent and asdict(self.already_spent)})
 
     @property
     def costs(self) -> list[Total]:
         """Return all that adds up."""
-        already = [] if self.already is None else [self.already]
+        already = [] if self.already_spent is None else [self.already_spent]
         return [*already, *(release.cost for release in self.releases)]
 
     @property
     def total(self) -> Total | None:
         """Return what all of it costs together, None if nothing was spent."""
-        return together(self.costs) if self.costs else None
+        return compose_totals(self.costs) if self.costs else None
 
     @property
     def joint(self) -> Total | None:
@@ -125,16 +130,18 @@ class Record:
         """
         groups: dict[object, list[Release]] = {}
         for place, release in enumerate(self.releases):
-            groups.setdefault(release.plan.family if release.plan.fresh else place, []).append(
-                release
-            )
+            groups.setdefault(
+                release.plan.account_key if release.plan.has_fresh_noise else place, []
+            ).append(release)
         if len(groups) == len(self.releases):
             return None
-        joint = together([*self.costs[: -len(self.releases)], *map(_of_group, groups.values())])
+        joint = compose_totals(
+            [*self.costs[: -len(self.releases)], *map(_compose_same_noise, groups.values())]
+        )
         return joint if joint.epsilon < self.total.epsilon else None
 
 
-def together(releases: Sequence[Total]) -> Total:
+def compose_totals(releases: Sequence[Total]) -> Total:
     """Return what releases cost together, one at least: the sums, rounded up.
 
     If adjacencies differ, what holds for add_remove is brought to replace_one by group privacy. If
@@ -144,19 +151,19 @@ def together(releases: Sequence[Total]) -> Total:
     mixed = len(reaches) > 1 or any(one.mixed for one in releases)
     adjacencies = {release.adjacency for release in releases}
     if len(adjacencies) > 1:
-        releases = [_replacing(release) for release in releases]
+        releases = [_to_replace_one(release) for release in releases]
         adjacencies = {"replace_one"}
     (adjacency,) = adjacencies
-    from private_ensembles.base.rounding import fraction_above  # late: NumPy
+    from private_ensembles.base.rounding import round_fraction_up  # late: NumPy
 
-    epsilon = fraction_above(sum(Fraction(release.epsilon) for release in releases))
-    delta = fraction_above(sum(Fraction(release.delta) for release in releases))
+    epsilon = round_fraction_up(sum(Fraction(release.epsilon) for release in releases))
+    delta = round_fraction_up(sum(Fraction(release.delta) for release in releases))
     return Total(epsilon, min(1.0, delta), adjacency, min(reaches), mixed)
 
 
-def _of_group(releases: Sequence[Release]) -> Total:
+def _compose_same_noise(releases: Sequence[Release]) -> Total:
     """Return what releases of the same noise cost together, if that is less than the sum."""
-    total = together([release.cost for release in releases])
+    total = compose_totals([release.cost for release in releases])
     if len(releases) == 1 or total.delta >= 1:
         return total
     plans = [release.plan for release in releases]
@@ -166,10 +173,10 @@ def _of_group(releases: Sequence[Release]) -> Total:
     return replace(total, epsilon=min(epsilon, total.epsilon))
 
 
-def _replacing(release: Total) -> Total:
-    from private_ensembles.accounting.composition import replace_one  # late: NumPy
+def _to_replace_one(release: Total) -> Total:
+    from private_ensembles.accounting.composition import replace_one_from_add_remove  # late: NumPy
 
     if release.adjacency == "replace_one":
         return release
-    cost = replace_one(release.epsilon, release.delta)
+    cost = replace_one_from_add_remove(release.epsilon, release.delta)
     return Total(cost.epsilon, cost.delta, "replace_one", release.reach)

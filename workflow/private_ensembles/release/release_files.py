@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from private_ensembles.release.ledger_file import synced
-from private_ensembles.release.releasing import Labels
+from private_ensembles.release.ledger_file import sync_to_disk
+from private_ensembles.release.transaction import Labels
 
-MARK = "rehearsal_"  # before the name of each file that must not be released
+REHEARSAL_PREFIX = "rehearsal_"  # before the name of each file that must not be released
 
 
 def paths_of(labels: Labels, others: Iterable[str] = ()) -> dict[str, Path]:
@@ -25,12 +25,14 @@ def paths_of(labels: Labels, others: Iterable[str] = ()) -> dict[str, Path]:
 
     others: names of what is told beside them.
     """
-    mark = MARK if labels.total is None else ""
+    mark = REHEARSAL_PREFIX if labels.total is None else ""
     names = ["labels.csv", *others, *labels.documents]
     return {name: labels.folder / f"{mark}{name}" for name in names}
 
 
-def show(labels: Labels, others: Mapping[str, Callable[[Path], object]]) -> dict[str, Path]:
+def write_release(
+    labels: Labels, others: Mapping[str, Callable[[Path], object]]
+) -> dict[str, Path]:
     """Put labels, and what is told beside them, into their folder; return where each file is.
 
     labels: that have a folder, so that those on no ledger are a rehearsal: its names begin with
@@ -48,7 +50,7 @@ def show(labels: Labels, others: Mapping[str, Callable[[Path], object]]) -> dict
     writers = {**others, **{name: writer(text) for name, text in texts.items()}}
     paths = paths_of(labels, others)
     for name, path in paths.items():
-        put(path, writers[name], when, mode)
+        write_atomically(path, writers[name], when, mode)
     return paths
 
 
@@ -57,12 +59,14 @@ def writer(text: str) -> Callable[[Path], object]:
     return partial(Path.write_text, data=text, encoding="utf-8")
 
 
-def written(path: Path) -> list[Path]:
+def list_written_paths(path: Path) -> list[Path]:
     """Return the files that `put` writes: the one at `path`, and its unfinished one."""
     return [path, path.with_name(f".{path.stem}.part{path.suffix}")]
 
 
-def put(path: Path, write: Callable[[Path], object], when: int, mode: int | None = None) -> None:
+def write_atomically(
+    path: Path, write: Callable[[Path], object], timestamp: int, mode: int | None = None
+) -> None:
     """Let a file appear whole, or leave the one before.
 
     when: its time, in whole seconds. mode: who may read it in the end; None: as usual. Until then
@@ -72,7 +76,7 @@ def put(path: Path, write: Callable[[Path], object], when: int, mode: int | None
     if path.exists() and not (path.is_file() or path.is_dir()):
         write(path)
         return
-    _, unfinished = written(path)
+    _, unfinished = list_written_paths(path)
     try:
         unfinished.unlink(missing_ok=True)
         if mode is not None:
@@ -80,8 +84,8 @@ def put(path: Path, write: Callable[[Path], object], when: int, mode: int | None
         write(unfinished)
         if mode is not None:
             unfinished.chmod(mode)
-        os.utime(unfinished, (when, when))
-        synced(unfinished)
+        os.utime(unfinished, (timestamp, timestamp))
+        sync_to_disk(unfinished)
         os.replace(unfinished, path)
     except OSError as error:  # of a full disk it names none, and else the unfinished one
         raise OSError(error.errno or errno.EIO, str(error.strerror or error), str(path)) from None

@@ -13,12 +13,12 @@ import math
 from dataclasses import asdict, dataclass, replace
 
 from private_ensembles import __version__
-from private_ensembles.accounting.labels_together.account import Bounds, adaptive_epsilon
-from private_ensembles.accounting.labels_together.scales import grid_fineness
+from private_ensembles.accounting.adaptive_composition.account import Bounds, adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.scales import grid_fineness
 from private_ensembles.base import checks
 from private_ensembles.labels.accounts.label import MOST_LABELS, LabelAccount
 from private_ensembles.labels.laws.selection import SelectionRate
-from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.mechanism import Mechanism, load_mechanism
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.planner.ranking import Plan
 from private_ensembles.labels.profile import ConsensusProfile
@@ -44,12 +44,12 @@ class ReleasePlan:
     @property
     def mechanism(self) -> Mechanism:
         """Return the mechanism."""
-        return load(self.name)
+        return load_mechanism(self.name)
 
     @property
-    def silent(self) -> bool:
+    def may_abstain(self) -> bool:
         """Return whether a query may get no label, because a threshold is asked first."""
-        return self.mechanism.law.silent
+        return self.mechanism.law.may_abstain
 
     @property
     def labels(self) -> int:
@@ -59,19 +59,23 @@ class ReleasePlan:
     @property
     def queries(self) -> int:
         """Return how many queries may be asked: each takes a label, unless a threshold is first."""
-        return int(self.parameters.queries) if self.silent else self.labels
+        return int(self.parameters.queries) if self.may_abstain else self.labels
 
     @property
-    def fresh(self) -> bool:
+    def has_fresh_noise(self) -> bool:
         """Whether each label has noise of its own, so that labels of several releases add up.
 
         Not if a teacher votes 1 on few queries of a release: on how many of all is not said.
         """
         entry, law = self.mechanism.entry, self.mechanism.law
-        return entry.guarantee.hides_votes and law.of_counts and self.task.wanted.most_ones is None
+        return (
+            entry.guarantee.hides_votes
+            and law.needs_only_counts
+            and self.task.wanted.most_ones is None
+        )
 
     @property
-    def family(self) -> tuple:
+    def account_key(self) -> tuple:
         """Return what plans have in common whose labels are charged together: noise and sizes."""
         task = self.task
         sizes = (
@@ -83,11 +87,11 @@ class ReleasePlan:
             task.protection.reach,
             task.ensemble.absent,
         )
-        return self.name, self.noise(1, 1), *sizes
+        return self.name, self.parameters_for(1, 1), *sizes
 
-    def noise(self, queries: int, labels: int) -> Parameters:
+    def parameters_for(self, queries: int, labels: int) -> Parameters:
         """Return the noise for at most so many queries and labels."""
-        if self.silent:
+        if self.may_abstain:
             return replace(self.parameters, queries=queries, labels=labels)
         return replace(self.parameters, labels=labels)
 
@@ -99,19 +103,21 @@ class ReleasePlan:
         asked, infinite if nothing is proven at this delta.
         """
         at = self.task.budget.delta if delta is None else delta
-        checks.probability(delta=at, zero=False, one=False)
+        checks.check_probability(delta=at, zero=False, one=False)
         if queries == 0:
             return 0.0
-        if at > self.task.budget.delta and not self._any_delta:
+        if at > self.task.budget.delta and not self._holds_at_every_delta:
             at = self.task.budget.delta  # what holds there holds here
-        if self.silent:  # how many labels there are is an outcome: there might have been so many
+        if (
+            self.may_abstain
+        ):  # how many labels there are is an outcome: there might have been so many
             labels = max(labels, min(queries, self.labels))
         task = self._task(queries, labels, at)
         known = math.inf
-        if at == self.task.budget.delta or self._any_delta:
-            known = self.mechanism.cost(task, self.noise(queries, labels)).proven
+        if at == self.task.budget.delta or self._holds_at_every_delta:
+            known = self.mechanism.cost(task, self.parameters_for(queries, labels)).proven
         if labels == 1 or not math.isfinite(known):  # of one label, accounts tell the budget
-            known = min(known, self._labels_alone(queries, labels, at).upper)
+            known = min(known, self._label_account_bounds(queries, labels, at).upper)
         return known
 
     def bounds(self, queries: int, labels: int, delta: float) -> Bounds:
@@ -123,11 +129,11 @@ class ReleasePlan:
         upper = self.epsilon(queries, labels, delta)
         if queries == 0:
             return Bounds(0.0, upper)
-        alone = self._labels_alone(queries, max(labels, 1), delta)
+        alone = self._label_account_bounds(queries, max(labels, 1), delta)
         return Bounds(alone.lower, min(alone.upper, upper))
 
     @property
-    def _any_delta(self) -> bool:
+    def _holds_at_every_delta(self) -> bool:
         """Whether the account asks nothing but the noise, so that it holds at every delta.
 
         Of a label that was found for one delta, nothing else is known.
@@ -142,34 +148,39 @@ class ReleasePlan:
         wanted = Wanted(labels, queries, self.task.wanted.most_ones)
         return replace(self.task, budget=budget, wanted=wanted)
 
-    def _labels_alone(self, queries: int, labels: int, delta: float) -> Bounds:
+    def _label_account_bounds(self, queries: int, labels: int, delta: float) -> Bounds:
         """Bounds by the account of what labels release; (0, infinity) where it does not apply."""
         mechanism = self.mechanism
         account, law = mechanism.account, mechanism.law
         task = self._task(queries, labels, delta)
         covered = isinstance(account, LabelAccount) and labels <= MOST_LABELS
-        if not covered or not law.pairs_known(task):
+        if not covered or not law.has_dominating_pairs(task):
             return Bounds(0.0, math.inf)
-        charged, noise = mechanism.as_charged(task, self.noise(queries, labels))
-        family = law.pairs(charged, noise)
+        charged, noise = mechanism.charged_task_and_noise(
+            task, self.parameters_for(queries, labels)
+        )
+        family = law.dominating_pairs(charged, noise)
         fineness = grid_fineness(task.ensemble.classes, charged.wanted.labels)
         return adaptive_epsilon(family, charged.wanted.labels, delta, fineness=fineness)
 
-    def text(self) -> str:
+    def to_json(self) -> str:
         """Return the plan as JSON, from which `read` makes it again, float for float."""
-        plan = asdict(self) | {"parameters": _stated(self.parameters), "task": self.task.stated()}
+        plan = asdict(self) | {
+            "parameters": _serialize_parameters(self.parameters),
+            "task": self.task.to_dict(),
+        }
         return json.dumps(plan, sort_keys=True, allow_nan=False, default=lambda x: x.item())
 
 
-def read(text: str) -> ReleasePlan:
+def read_plan(text: str) -> ReleasePlan:
     """Return the plan that `ReleasePlan.text` wrote; ValueError for any other text."""
     try:
         stated = json.loads(text)
-        mechanism = load(stated["name"])  # defines its parameters
+        mechanism = load_mechanism(stated["name"])  # defines its parameters
         return ReleasePlan(
-            task=Task.read(stated["task"]),
+            task=Task.from_dict(stated["task"]),
             name=mechanism.name,
-            parameters=_parameters(stated["parameters"]),
+            parameters=_deserialize_parameters(stated["parameters"]),
             correct=float(stated["correct"]),
             seed=stated["seed"],
             version=str(stated["version"]),
@@ -178,12 +189,12 @@ def read(text: str) -> ReleasePlan:
         raise ValueError(f"the plan of the labels cannot be read: {error}") from None
 
 
-def _stated(parameters: Parameters) -> dict:
+def _serialize_parameters(parameters: Parameters) -> dict:
     """Say parameters and of which kind they are, for JSON."""
     return {"kind": type(parameters).__name__} | asdict(parameters)
 
 
-def _parameters(stated: dict) -> Parameters:
+def _deserialize_parameters(stated: dict) -> Parameters:
     """Return the parameters that `_stated` said."""
     stated = dict(stated)
     kind = _kinds(Parameters)[stated.pop("kind")]
@@ -192,15 +203,15 @@ def _parameters(stated: dict) -> Parameters:
     return kind(**stated)
 
 
-def _kinds(of: type) -> dict[str, type]:
+def _kinds(base: type) -> dict[str, type]:
     """Return all classes derived from one, by name."""
     kinds = {}
-    for kind in of.__subclasses__():
+    for kind in base.__subclasses__():
         kinds |= {kind.__name__: kind} | _kinds(kind)
     return kinds
 
 
-def of(task: Task, chosen: Plan, seed: int | None) -> ReleasePlan:
+def make_plan(task: Task, chosen: Plan, seed: int | None) -> ReleasePlan:
     """Return a plan that the planner has chosen for a task. seed: of a rehearsal, else None."""
     return ReleasePlan(
         task=task,

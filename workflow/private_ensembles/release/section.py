@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from private_ensembles.base import settings
-from private_ensembles.base.settings import about
+from private_ensembles.base.settings import describe_key
 from private_ensembles.release.class_names import read_class_names
 from private_ensembles.release.files import formats
 
@@ -15,47 +15,51 @@ from private_ensembles.release.files import formats
 class Ensemble(settings.Section):
     """Who votes, and on what."""
 
-    teachers: settings.Maybe[settings.Teachers] = about(
+    teachers: settings.Maybe[settings.Teachers] = describe_key(
         "How many; must be stated with the votes, unless a session does."
     )
-    classes: settings.Maybe[settings.Classes] = about(
+    classes: settings.Maybe[settings.Classes] = describe_key(
         "How many; must be stated with the votes, or `reading.class_names`."
     )
-    absent: settings.YesNo = about("Whether a teacher may say nothing about a query.")
-    teacher_epsilon: settings.Maybe[settings.Loss] = about(
+    absent: settings.YesNo = describe_key("Whether a teacher may say nothing about a query.")
+    teacher_epsilon: settings.Maybe[settings.Loss] = describe_key(
         "Cost of one private teacher (add_remove); null if teachers are not private."
     )
-    teacher_Delta: settings.Delta = about("Its Delta.")
+    teacher_Delta: settings.Delta = describe_key("Its Delta.")
 
 
 class Budget(settings.Section):
     """What the labels may cost."""
 
-    epsilon: settings.TotalEpsilon = about("What they may cost, all together.")
-    delta: settings.SmallDelta = about("The delta of that cost.")
+    epsilon: settings.TotalEpsilon = describe_key("What they may cost, all together.")
+    delta: settings.SmallDelta = describe_key("The delta of that cost.")
 
 
 class Protection(settings.Section):
     """Whom the guarantee protects: facts that nothing in the votes shows."""
 
-    shards: settings.Maybe[Literal["disjoint", "shared"]] = about(
+    shards: settings.Maybe[Literal["disjoint", "shared"]] = describe_key(
         "Whether a record may be in the data of several teachers; stated for a release."
     )
-    unit: Annotated[str, Field(min_length=1, max_length=100)] = about(
+    unit: Annotated[str, Field(min_length=1, max_length=100)] = describe_key(
         "What one record is, such as patient: what the labels protect."
     )
-    reach: settings.Count = about("The most teachers whose data one unit may be in.")
-    adjacency: Literal["add_remove", "replace_one"] = about("What a neighbouring data set is.")
+    reach: settings.Count = describe_key("The most teachers whose data one unit may be in.")
+    adjacency: Literal["add_remove", "replace_one"] = describe_key(
+        "What a neighbouring data set is."
+    )
 
 
 class Wanted(settings.Section):
     """Which labels are wanted."""
 
-    labels: settings.Maybe[settings.Count] = about("At most; null asks for one for every query.")
-    answer: settings.Text = about(
+    labels: settings.Maybe[settings.Count] = describe_key(
+        "At most; null asks for one for every query."
+    )
+    answer: settings.Text = describe_key(
         "Queries to answer: `first`, `random`, or a file that names one on each line."
     )
-    most_ones: settings.Maybe[settings.Count] = about(
+    most_ones: settings.Maybe[settings.Count] = describe_key(
         "On how many queries a teacher votes 1 at most, of two classes; the first ones count."
     )
 
@@ -66,31 +70,35 @@ class Wanted(settings.Section):
         if text in ("first", "random"):
             return text
         if file is None:
-            raise settings.wrong("", text, "first, random or an existing file")
+            raise settings.mistake_error("", text, "first, random or an existing file")
         return file
 
 
 class Reading(settings.Section):
     """How the file of votes is read."""
 
-    kind: Literal["auto", "votes", "counts"] = about("What it holds; `auto` reads it off the file.")
-    class_names: settings.Maybe[settings.Text] = about(
+    kind: Literal["auto", "votes", "counts"] = describe_key(
+        "What it holds; `auto` reads it off the file."
+    )
+    class_names: settings.Maybe[settings.Text] = describe_key(
         "Names of the classes, separated by commas, or a file with one on each line."
     )
-    first_class: settings.integer(ge=0, le=1) = about("What it calls the first class.")
-    id_column: settings.Maybe[settings.Text] = about(
+    first_class: settings.integer(ge=0, le=1) = describe_key("What it calls the first class.")
+    id_column: settings.Maybe[settings.Text] = describe_key(
         "Column that holds identifiers of the queries; null looks for `id`."
     )
-    truth_column: settings.Maybe[settings.Text] = about(
+    truth_column: settings.Maybe[settings.Text] = describe_key(
         "Column that holds the right labels; null looks for `label`."
     )
-    ignore_columns: settings.Maybe[settings.Text] = about(
+    ignore_columns: settings.Maybe[settings.Text] = describe_key(
         "Columns, separated by commas, that are no teacher's and none of these."
     )
-    long_columns: settings.Maybe[Annotated[str, Field(pattern=r"^[^,]+,[^,]+,[^,]+$")]] = about(
-        "Columns of query, teacher and vote, separated by commas, if each line holds one vote."
+    long_columns: settings.Maybe[Annotated[str, Field(pattern=r"^[^,]+,[^,]+,[^,]+$")]] = (
+        describe_key(
+            "Columns of query, teacher and vote, separated by commas, if each line holds one vote."
+        )
     )
-    absent_as: settings.Maybe[settings.Text] = about(
+    absent_as: settings.Maybe[settings.Text] = describe_key(
         "What stands where a ballot is absent, which it then may be; null: nothing, -1."
     )
 
@@ -99,19 +107,19 @@ class Reading(settings.Section):
     def _are_names_or_a_file(cls, text: str | None, info: ValidationInfo) -> str | None:
         file = None if text is None else settings.find_file(text, info)
         if file is None and "," not in (text or ","):
-            raise settings.wrong("", text, "names with commas or an existing file")
+            raise settings.mistake_error("", text, "names with commas or an existing file")
         return file or text
 
 
 class Release(settings.Section):
     """What a release may do, and what else was or may be spent."""
 
-    again: settings.YesNo = about("Whether labels may be released a second time.")
-    anyway: settings.YesNo = about("Whether labels may be released that are of little use.")
-    total_budget: settings.Maybe[settings.TotalEpsilon] = about(
+    again: settings.YesNo = describe_key("Whether labels may be released a second time.")
+    anyway: settings.YesNo = describe_key("Whether labels may be released that are of little use.")
+    total_budget: settings.Maybe[settings.TotalEpsilon] = describe_key(
         "What all releases may cost together, as epsilon; null for no limit."
     )
-    already_spent: settings.Maybe[settings.Spent] = about(
+    already_spent: settings.Maybe[settings.Spent] = describe_key(
         "Epsilon and delta that were spent on the same teachers before there was a ledger."
     )
 
@@ -119,8 +127,8 @@ class Release(settings.Section):
 class Session(settings.Section):
     """The session of which the votes are a batch, if they are one."""
 
-    file: settings.Maybe[Annotated[settings.Text, settings.File]] = about("Its file.")
-    batch: settings.Maybe[settings.BatchName] = about(
+    file: settings.Maybe[Annotated[settings.Text, settings.File]] = describe_key("Its file.")
+    batch: settings.Maybe[settings.BatchName] = describe_key(
         "Name of the batch: one that was released is not drawn again."
     )
 
@@ -128,9 +136,9 @@ class Session(settings.Section):
 class Own(settings.MainSection):
     """Your own votes, on which everything runs in place of the papers."""
 
-    votes: settings.Maybe[Annotated[str, Field(pattern=formats.pattern()), settings.File]] = about(
-        "Their file; null runs the papers."
-    )
+    votes: settings.Maybe[
+        Annotated[str, Field(pattern=formats.ending_pattern()), settings.File]
+    ] = describe_key("Their file; null runs the papers.")
     ensemble: Ensemble
     budget: Budget
     protection: Protection
@@ -140,7 +148,7 @@ class Own(settings.MainSection):
     session: Session
 
     @model_validator(mode="after")
-    def _what_follows(self):
+    def _fill_implied_values(self):
         """What stands for an absent ballot says that there may be one, and names how many."""
         ensemble, reading = self.ensemble, self.reading
         if self.session.file is None:
@@ -156,7 +164,7 @@ class Own(settings.MainSection):
             return len(read_class_names(names))
         except (ValueError, OSError) as error:
             reason = str(error).removeprefix("class_names: ")
-            raise settings.wrong("reading.class_names", names, f"right: {reason}") from None
+            raise settings.mistake_error("reading.class_names", names, f"right: {reason}") from None
 
     def conflicts(self) -> Iterator[settings.Mistake]:
         """Yield what is wrong between the parts, and with the noise of this run."""

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import streams
-from private_ensembles.base.files import alone
-from private_ensembles.base.numbers import at_most
-from private_ensembles.base.sources import Secure, Seeded
-from private_ensembles.labels import door as door
-from private_ensembles.labels.ballots import dealt
-from private_ensembles.labels.parameters import require_counts, require_table
+from private_ensembles.base.files import hold_lock
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
+from private_ensembles.base.parameter_names import write_upper_bound
+from private_ensembles.labels import release_gate as door
+from private_ensembles.labels.ballots import deal_absent_ballots
+from private_ensembles.labels.parameters import require_count_table, require_counts
 from private_ensembles.labels.task import (
     Budget,
     Ensemble,
@@ -28,8 +28,20 @@ from private_ensembles.labels.task import (
     Wanted,
     require_protection,
 )
-from private_ensembles.release import expectation, pool, session_plan, session_terms, statement
-from private_ensembles.release.ledger_file import Batch, LedgerFile, State, check_new, lock_of
+from private_ensembles.release import (
+    expectation,
+    pool,
+    session_plan,
+    session_terms,
+    statement,
+)
+from private_ensembles.release.ledger_file import (
+    Batch,
+    LedgerFile,
+    State,
+    check_new,
+    lock_of,
+)
 from private_ensembles.release.pool import Names
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_terms import Terms
@@ -109,16 +121,16 @@ class Session:
         protection = require_protection(protection, secure=rehearsal is None)
         plan = session_plan.plan_session(
             ensemble,
-            Budget.of(budget),
-            Wanted.of(labels),
+            Budget.coerce(budget),
+            Wanted.coerce(labels),
             protection,
             mechanisms=mechanisms,
             profile=profile,
             rehearsal=rehearsal,
         )
         names = pool.names_of(ensemble.classes, ensemble.names)
-        expected = session_plan.expected(plan)
-        expectation.tell(expected, secure=plan.seed is None, anyway=anyway)
+        expected = session_plan.expect_session_labels(plan)
+        expectation.announce_and_check(expected, secure=plan.seed is None, anyway=anyway)
         return cls.begin(path, plan, names)
 
     @classmethod
@@ -127,9 +139,9 @@ class Session:
 
         names: what labels and queries are called in all batches. Raises as `create` does.
         """
-        terms = Terms.of(plan, names)
-        with alone(lock_of(path)):
-            return cls(LedgerFile.create(path, terms.text()))
+        terms = Terms.from_plan(plan, names)
+        with hold_lock(lock_of(path)):
+            return cls(LedgerFile.create(path, terms.to_json()))
 
     @classmethod
     def open(cls, path: str | Path, *, head: str | None = None, write: bool = True) -> Session:
@@ -161,7 +173,7 @@ class Session:
 
         The plan is read again, too, as somebody else may have extended the session.
         """
-        with self._file.reading():
+        with self._file.read_transaction():
             self._read_terms()
             return self._file.state()
 
@@ -190,7 +202,7 @@ class Session:
         decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md). It was
         computed before the last batch was charged, and is only read here.
         """
-        last = self._file.last()
+        last = self._file.last_batch()
         return Budget(0.0 if last is None else last.epsilon, self.plan.task.budget.delta)
 
     @property
@@ -199,7 +211,7 @@ class Session:
 
         After `extend`, only if labels that were seen did not decide on that (docs/sessions.md).
         """
-        with self._file.reading():
+        with self._file.read_transaction():
             self._read_terms()
         return self.plan.task.budget
 
@@ -215,7 +227,7 @@ class Session:
 
         counts: integers (queries, classes), votes for each class; each row adds up to the number
         of teachers, or to at most that if ballots may be absent, which are then dealt out to the
-        classes (`labels.ballots.dealt`). key: a name for the batch, of at most 200 characters. A
+        classes (`labels.ballots.deal_absent_ballots`). key: a name for the batch, of at most 200 characters. A
         batch of this name that was released before is not drawn again: its labels are returned as
         they are, whatever the counts, and cost nothing. None: a new batch in any case. ids: what
         its queries are called, which is public; must be given if the session states a column of
@@ -235,20 +247,20 @@ class Session:
         _check_key(key)
         self._require_write()
         plan = self.plan
-        sized = plan.noise(plan.queries, plan.labels)
-        counts = require_table(counts)
+        sized = plan.parameters_for(plan.queries, plan.labels)
+        counts = require_count_table(counts)
         if plan.task.ensemble.absent:
-            counts = dealt(counts, plan.task.ensemble.teachers)
+            counts = deal_absent_ballots(counts, plan.task.ensemble.teachers)
         counts = require_counts(counts, sized)
         if counts.shape[1] != plan.task.ensemble.classes:
             raise ValueError(
                 f"counts of {counts.shape[1]} classes: must be of {plan.task.ensemble.classes}"
             )
         self._check_ids(ids, len(counts))
-        with alone(lock_of(self.path)):
+        with hold_lock(lock_of(self.path)):
             known = None if key is None else self._file.find(key)
             if known is not None and known.labels is not None:
-                return _same_queries(known, len(counts))
+                return _require_same_queries(known, len(counts))
             if known is not None and not again:
                 raise ValueError(
                     f"{self.path}: batch {key!r} was charged ({known.answers} labels), and its "
@@ -259,7 +271,7 @@ class Session:
             most = min(len(counts), max(0, self.plan.labels - before.labels))
             queries, labels = before.queries + len(counts), before.labels + most
             cost = self.plan.bounds(queries, labels, self.plan.task.budget.delta)
-            self._try()
+            self._dry_run()
             batch = self._file.release(
                 lambda: self._draw(counts, before).tolist(),
                 key,
@@ -292,8 +304,8 @@ class Session:
         """
         plan, proof = self.terms.plan, self.terms.proof
         epsilon, delta = plan.task.budget.epsilon, plan.task.budget.delta
-        times = {"time": last.when, "labels_sha256": labels_sha256}
-        charged = statement.Charged(epsilon, delta, **times, labels=labels, spent=last.epsilon)
+        times = {"time": last.charge_time, "labels_sha256": labels_sha256}
+        charged = statement.LedgerEntry(epsilon, delta, **times, labels=labels, spent=last.epsilon)
         return statement.documents(plan, proof, charged)
 
     def batches(self) -> list[Batch]:
@@ -302,7 +314,7 @@ class Session:
 
     def verify(self, head: str | None = None) -> State:
         """Check the whole file against its own hashes and its plan; see `open`."""
-        with self._file.reading():
+        with self._file.read_transaction():
             state = self._file.verify(head)
             self._read_terms()
         if state.labels > self.plan.labels or state.queries > self.plan.queries:
@@ -311,7 +323,7 @@ class Session:
 
     def snapshot(self) -> tuple[State, list[Batch]]:
         """Return the state and all batches as they are at one moment, the plan being that, too."""
-        with self._file.reading():
+        with self._file.read_transaction():
             return self.state, self.batches()
 
     def cost_of(self, labels: int, queries: int | None = None) -> Budget:
@@ -320,7 +332,7 @@ class Session:
         labels: the new cap, at least the old one. queries: likewise; None: in proportion. To be
         looked at before `extend`. Raises ValueError as `extend` does.
         """
-        return session_plan.larger(self.plan, labels, queries).task.budget
+        return session_plan.enlarge_cap(self.plan, labels, queries).task.budget
 
     def extend(self, labels: int, *, epsilon: float, queries: int | None = None) -> None:
         """Allow more labels at the same noise; from now on the session costs what the new cap does.
@@ -333,15 +345,15 @@ class Session:
         nothing is changed then.
         """
         self._require_write()
-        with alone(lock_of(self.path)):
+        with hold_lock(lock_of(self.path)):
             self._read_terms()
-            plan = session_plan.larger(self.plan, labels, queries)
+            plan = session_plan.enlarge_cap(self.plan, labels, queries)
             if plan.task.budget.epsilon > epsilon:
                 raise ValueError(
-                    f"epsilon = {epsilon}: must be at least {at_most(plan.task.budget.epsilon)}, "
+                    f"epsilon = {epsilon}: must be at least {write_upper_bound(plan.task.budget.epsilon)}, "
                     f"what {labels} labels cost at delta = {plan.task.budget.delta}"
                 )
-            self._file.extend(Terms.of(plan, self.names).text())
+            self._file.extend(Terms.from_plan(plan, self.names).to_json())
             self._read_terms()
 
     def _require_write(self) -> None:
@@ -352,7 +364,7 @@ class Session:
         """Read what the session states again if it is something else."""
         text = self._file.plan()
         if text != self._text:
-            self._text, self.terms = text, session_terms.read(text)
+            self._text, self.terms = text, session_terms.read_terms(text)
 
     def _check_ids(self, ids: Sequence[str] | None, queries: int) -> None:
         """Raise ValueError for what cannot be the names of so many queries."""
@@ -379,7 +391,7 @@ class Session:
             )
         return state
 
-    def _try(self) -> None:
+    def _dry_run(self) -> None:
         """Draw for a made-up query and say what is said of it, once in a process.
 
         What is missing must fail before the first charge.
@@ -401,17 +413,19 @@ class Session:
         if labels == 0:
             return drawn
         if plan.seed is None:
-            noise = plan.noise(queries, labels)
-            return door.release(plan.mechanism, counts, noise, Secure())
+            noise = plan.parameters_for(queries, labels)
+            return door.release_from_counts(plan.mechanism, counts, noise, SecureNoise())
         # One by one: each query has a stream of its own, however queries are cut into batches.
         for place in range(len(counts)):
             left = labels - int((drawn >= 0).sum())
             if left == 0:
                 break
             stream = streams.generator(plan.seed, "session", before.queries + place)
-            noise = plan.noise(queries - place, left)
+            noise = plan.parameters_for(queries - place, left)
             one = counts[place : place + 1]
-            drawn[place] = door.release(plan.mechanism, one, noise, Seeded(stream))[0]
+            drawn[place] = door.release_from_counts(
+                plan.mechanism, one, noise, SeededNoise(stream)
+            )[0]
         return drawn
 
 
@@ -426,7 +440,7 @@ def _check_key(key: str | None) -> None:
         raise ValueError(f"key = {key!r}: must not begin with #")
 
 
-def _same_queries(batch: Batch, queries: int) -> NDArray[np.int64]:
+def _require_same_queries(batch: Batch, queries: int) -> NDArray[np.int64]:
     """Return a batch's labels; ValueError if it had other queries, by their number."""
     if batch.queries != queries:
         raise ValueError(

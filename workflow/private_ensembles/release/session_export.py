@@ -19,8 +19,8 @@ from private_ensembles.base import checks
 from private_ensembles.release import session_plan
 from private_ensembles.release.ledger_file import Batch, files_of
 from private_ensembles.release.record import Record, Release
+from private_ensembles.release.release_files import list_written_paths, write_atomically, writer
 from private_ensembles.release.session import Session
-from private_ensembles.release.showing import put, writer, written
 
 # Shares of the session's delta at which its cost is told.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
@@ -76,14 +76,14 @@ def status_of_releases(known: Record) -> dict:
         "lost": sum(release.batch.labels is None for release in known.releases),
         "queries": known.state.queries,
         "labels": known.state.labels,
-        "already_spent": known.already and asdict(known.already),
+        "already_spent": known.already_spent and asdict(known.already_spent),
         "total": known.total and asdict(known.total),
         "if_planned_together": (joint := known.joint) and asdict(joint),
         "head": known.state.head,
     }
 
 
-def rows(ledger: Session | Record) -> list[dict]:
+def batch_rows(ledger: Session | Record) -> list[dict]:
     """Return a row for each batch, in the order of charges, as columns of batches.csv have it.
 
     And epsilon: of a release by itself, of a session's batch with those before it.
@@ -112,21 +112,21 @@ def export(ledger: Session | Record, folder: str | Path) -> dict[str, Path]:
         rehearsal = ledger.plan.seed is not None
     texts = {
         "labels.csv": labels,
-        "batches.csv": _table(rows(ledger), _BATCHES + columns),
+        "batches.csv": _table(batch_rows(ledger), _BATCHES + columns),
         f"{name}.json": f"{json.dumps(report, indent=2, ensure_ascii=False)}\n",
     }
     if batches and not rehearsal and not isinstance(ledger, Record):
         digest = hashlib.sha256(labels.encode()).hexdigest()
         texts |= ledger.documents(batches[-1].batch, len(released), digest)
     files = {name: folder / name for name in texts}
-    everything = itertools.chain.from_iterable(map(written, files.values()))
-    checks.apart(everything, **files_of(ledger.path))
+    everything = itertools.chain.from_iterable(map(list_written_paths, files.values()))
+    checks.check_separate_files(everything, **files_of(ledger.path))
     folder.mkdir(parents=True, exist_ok=True)
     if rehearsal:
         folder.chmod(0o700)
     now = int(time.time())
     for name, text in texts.items():
-        put(files[name], writer(text), now, 0o600 if rehearsal else None)
+        write_atomically(files[name], writer(text), now, 0o600 if rehearsal else None)
     return files
 
 
@@ -137,7 +137,7 @@ def put_batch(session: Session, path: Path, batch: Batch) -> None:
     nobody's business. Of a rehearsal only its owner may read it.
     """
     mode = 0o600 if session.plan.seed is not None else None
-    put(path, writer(session.labels_text(batch)), batch.time, mode)
+    write_atomically(path, writer(session.labels_text(batch)), batch.time, mode)
 
 
 def _batches(ledger: Session | Record) -> list[Release]:
@@ -186,7 +186,7 @@ def _row(release: Release) -> dict:
     return {
         "batch": batch.key,
         "attempt": batch.attempt,
-        "time": batch.when,
+        "time": batch.charge_time,
         "queries": batch.queries,
         "labels": batch.answers,
         "labels_sha256": "" if batch.labels is None else digest,

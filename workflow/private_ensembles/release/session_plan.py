@@ -8,9 +8,16 @@ from dataclasses import replace
 
 from private_ensembles.base import checks
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import planning, ranking
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Task,
+    Wanted,
+)
 from private_ensembles.release import expectation, own_votes, release_plan
 from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.release_plan import ReleasePlan
@@ -30,12 +37,12 @@ def plan_session(
 
     Raises ValueError for a value out of range, and if no mechanism applies.
     """
-    checks.integer(teachers=ensemble.teachers, at_least=2)
+    checks.check_integer(teachers=ensemble.teachers, at_least=2)
     if wanted.most_ones is not None:
         raise ValueError("most_ones: must be left out of a session, which does not keep them")
-    names = offered() if mechanisms is None else list(mechanisms)
+    names = list_session_mechanisms() if mechanisms is None else list(mechanisms)
     for name in names:
-        checks.one_of(offered(), mechanism=name)
+        checks.check_choice(list_session_mechanisms(), mechanism=name)
     task = Task(
         replace(ensemble, names=None),
         budget,
@@ -44,48 +51,50 @@ def plan_session(
         secure=rehearsal is None,
         counts_only=True,
     )
-    task = planning.on_profile(task, profile)
+    task = planning.attach_profile(task, profile)
     seed = None if rehearsal is None else rehearsal.seed
-    return release_plan.of(task, own_votes.planned(task, names, 0).chosen, seed)
+    return release_plan.make_plan(task, own_votes.choose_mechanism(task, names, 0).chosen, seed)
 
 
-def expected(plan: ReleasePlan) -> Expectation:
+def expect_session_labels(plan: ReleasePlan) -> Expectation:
     """Return what the session's labels are worth on its profile, if all of them are used."""
     task, parameters = plan.task, plan.parameters
     votes = planning.profile_votes(task, 0)
-    answers, correct = plan.mechanism.law.expected(*votes, task, parameters)
+    answers, correct = plan.mechanism.law.expected_answers(*votes, task, parameters)
     chosen = ranking.Plan(
         plan.name, None, parameters, task.budget.epsilon, answers, correct, math.nan
     )
-    return expectation.of(task, chosen, 0)
+    return expectation.expect_labels(task, chosen, 0)
 
 
-def offered() -> list[str]:
+def list_session_mechanisms() -> list[str]:
     """Return the names of mechanisms that a session may have: each label is a matter of counts.
 
-    >>> "committee" in offered(), "gnmax_exact" in offered()
+    >>> "committee" in list_session_mechanisms(), "gnmax_exact" in list_session_mechanisms()
     (False, True)
 
     A committee answers by the votes of its members, whom a session would have to keep.
     """
-    return [name for name in registry.offered() if load(name).law.of_counts]
+    return [
+        name for name in registry.offered_mechanisms() if load_mechanism(name).law.needs_only_counts
+    ]
 
 
-def larger(plan: ReleasePlan, labels: int, queries: int | None = None) -> ReleasePlan:
+def enlarge_cap(plan: ReleasePlan, labels: int, queries: int | None = None) -> ReleasePlan:
     """Return the plan with a larger cap at the same noise; its epsilon is what that costs.
 
     labels, queries: the new caps, at least the old ones. queries None: as many more as labels, in
     proportion. The account of the larger cap covers all that was released under the smaller one.
     Raises ValueError for smaller caps, and if nothing is proven for larger ones.
     """
-    checks.integer(at_least=plan.labels, labels=labels)
-    if queries is None or not plan.silent:
+    checks.check_integer(at_least=plan.labels, labels=labels)
+    if queries is None or not plan.may_abstain:
         queries = max(labels, math.ceil(plan.queries * labels / plan.labels))
-    checks.integer(at_least=max(plan.queries, labels), queries=queries)
+    checks.check_integer(at_least=max(plan.queries, labels), queries=queries)
     wanted = replace(plan.task, wanted=Wanted(labels, queries))
     if refusal := plan.mechanism.refusal(wanted):
         raise ValueError(f"labels = {labels}: {plan.name}: {refusal}")
-    more = replace(plan, task=wanted, parameters=plan.noise(queries, labels))
+    more = replace(plan, task=wanted, parameters=plan.parameters_for(queries, labels))
     epsilon = more.epsilon(queries, labels, wanted.budget.delta)
     if not math.isfinite(epsilon):
         raise ValueError(
@@ -97,7 +106,7 @@ def larger(plan: ReleasePlan, labels: int, queries: int | None = None) -> Releas
     )
 
 
-def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> list[dict]:
+def compare_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> list[dict]:
     """Say what other caps would give within the same budget, by the same mechanism.
 
     Returns a row for each share of the cap: cap, parameters (text), correct (how many of the cap's
@@ -117,19 +126,25 @@ def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
                 parameters = ranking.best_parameters(mechanism, wanted, votes, truth)
             except ValueError:
                 continue
-        _, correct = mechanism.law.expected(votes, truth, wanted, parameters)
-        rows.append({"cap": labels, "parameters": planning.words(parameters), "correct": correct})
+        _, correct = mechanism.law.expected_answers(votes, truth, wanted, parameters)
+        rows.append(
+            {
+                "cap": labels,
+                "parameters": planning.describe_parameters(parameters),
+                "correct": correct,
+            }
+        )
     return rows
 
 
 def facts(plan: ReleasePlan) -> dict:
     """Return what a session states of itself: nothing in it depends on votes."""
     task = plan.task
-    stated = task.stated()
+    stated = task.to_dict()
     del stated["profile"], stated["counts_only"], stated["secure"]
     return {
         "mechanism": plan.name,
-        "parameters": planning.words(plan.parameters),
+        "parameters": planning.describe_parameters(plan.parameters),
         **stated,
         "shards": task.protection.shards,
         "noise": "secure" if task.secure else "reproducible",

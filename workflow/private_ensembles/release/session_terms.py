@@ -20,7 +20,7 @@ from private_ensembles.release.release_plan import ReleasePlan
 class Terms:
     """What stands in a ledger: the plan, what labels are called, what is proven.
 
-    proof: of the plan (`certificate.proof_or_reason`). It is found before anything is charged, so
+    proof: of the plan (`certificate.prove_or_explain`). It is found before anything is charged, so
     that nothing has to be found afterwards.
     """
 
@@ -29,12 +29,12 @@ class Terms:
     proof: Proof
 
     @classmethod
-    def of(cls, plan: ReleasePlan, names: Names, epsilon: float | None = None) -> Terms:
+    def from_plan(cls, plan: ReleasePlan, names: Names, epsilon: float | None = None) -> Terms:
         """Return the terms of a plan with their proof; takes some seconds where it is large.
 
         epsilon: what all labels cost at most, if that is less than the plan's budget.
         """
-        return cls(plan, names, certificate.proof_or_reason(plan, epsilon))
+        return cls(plan, names, certificate.prove_or_explain(plan, epsilon))
 
     def labels_text(self, batch: Batch) -> str:
         """Return a batch's labels as CSV (`pool.labels_text`), with what queries and labels mean.
@@ -43,13 +43,13 @@ class Terms:
         """
         return labels_text(batch.labels_to_show, ids=batch.ids, names=self.names)
 
-    def text(self) -> str:
+    def to_json(self) -> str:
         """Return them as JSON, from which `read` makes them again, float for float."""
-        stated = {"plan": self.plan.text(), "names": asdict(self.names)}
+        stated = {"plan": self.plan.to_json(), "names": asdict(self.names)}
         return json.dumps(stated | {"proof": asdict(self.proof)}, sort_keys=True)
 
 
-def read(text: str) -> Terms:
+def read_terms(text: str) -> Terms:
     """Return the terms that `Terms.text` wrote; ValueError for any other text."""
     try:
         stated = json.loads(text)
@@ -57,7 +57,7 @@ def read(text: str) -> Terms:
         if names["class_names"] is not None:
             names["class_names"] = tuple(names["class_names"])
         curve = tuple((epsilon, delta) for epsilon, delta in proof["curve"])
-        plan = release_plan.read(stated["plan"])
+        plan = release_plan.read_plan(stated["plan"])
         return Terms(plan, Names(**names), Proof(proof["body"], curve))
     except (KeyError, TypeError) as error:
         raise ValueError(f"the terms of the session cannot be read: {error}") from None

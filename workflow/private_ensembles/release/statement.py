@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from private_ensembles.base.numbers import at_most
+from private_ensembles.base.parameter_names import write_upper_bound
 from private_ensembles.release import certificate
 from private_ensembles.release.certificate import Proof
 from private_ensembles.release.release_plan import ReleasePlan
@@ -60,12 +60,12 @@ _ADJACENCIES = {
 _SIDE, _EDGE = 220, 46
 
 
-def documents(plan: ReleasePlan, proof: Proof, charged: Charged) -> dict[str, str]:
+def documents(plan: ReleasePlan, proof: Proof, charged: LedgerEntry) -> dict[str, str]:
     """Return the files that go beside labels, by name: certificate and statement.
 
-    proof: of the plan, as `certificate.proof_or_reason` returns it.
+    proof: of the plan, as `certificate.prove_or_explain` returns it.
     """
-    checked = certificate.of_release(
+    checked = certificate.render_certificate(
         plan,
         proof,
         time=charged.time,
@@ -76,7 +76,7 @@ def documents(plan: ReleasePlan, proof: Proof, charged: Charged) -> dict[str, st
 
 
 @dataclass(frozen=True)
-class Charged:
+class LedgerEntry:
     """What is on the ledger of a release or session, beside its plan.
 
     epsilon, delta: what is stated. time: of the charge. labels: how many were released.
@@ -95,16 +95,16 @@ class Charged:
     spent: float | None = None
 
 
-def statement(plan: ReleasePlan, proof: Proof, charged: Charged) -> str:
+def statement(plan: ReleasePlan, proof: Proof, charged: LedgerEntry) -> str:
     """Return the statement as HTML.
 
-    proof: of the plan, as `certificate.proof_or_reason` returns it.
+    proof: of the plan, as `certificate.prove_or_explain` returns it.
     """
     sections = [
-        ("What was released", _released(plan, charged)),
-        ("Who is protected", _protected(plan)),
-        ("What is promised", _promised(plan, proof, charged.epsilon, charged.delta)),
-        ("What all releases cost together", _together(charged)),
+        ("What was released", _released_section(plan, charged)),
+        ("Who is protected", _protected_section(plan)),
+        ("What is promised", _promise_section(plan, proof, charged.epsilon, charged.delta)),
+        ("What all releases cost together", _total_section(charged)),
         ("What is not protected", _limits(plan)),
         ("How to check this", _checks(proof, on_record=bool(charged.time))),
     ]
@@ -124,17 +124,17 @@ def statement(plan: ReleasePlan, proof: Proof, charged: Charged) -> str:
     )
 
 
-def _released(plan: ReleasePlan, charged: Charged) -> str:
+def _released_section(plan: ReleasePlan, charged: LedgerEntry) -> str:
     task, entry = plan.task, plan.mechanism.entry
     law = _LAWS[entry.law.rpartition(".")[0]]
     how = f"{escape(entry.label)}: {law}"
-    if plan.silent:
+    if plan.may_abstain:
         how += ". A noisy threshold decides first whether a query is answered at all"
     number = "not on record" if charged.labels is None else f"{charged.labels:,}"
     labels = f"{number}, of {task.ensemble.classes} classes, for {task.wanted.queries:,} queries"
     rows = [
         ("Labels", labels),
-        ("Paid for", f"{plan.labels:,} labels{_few(plan)}"),
+        ("Paid for", f"{plan.labels:,} labels{_explain_most_ones(plan)}"),
         (
             "Teachers",
             f"{task.ensemble.teachers:,} models that voted; their votes were not released",
@@ -148,12 +148,12 @@ def _released(plan: ReleasePlan, charged: Charged) -> str:
     return _table(rows)
 
 
-def _few(plan: ReleasePlan) -> str:
+def _explain_most_ones(plan: ReleasePlan) -> str:
     """Say how many of the labels one unit can change at most, if teachers vote 1 on few."""
     task = plan.task
     if task.wanted.most_ones is None:
         return ""
-    changed = plan.mechanism.as_charged(task, plan.parameters)[1].labels
+    changed = plan.mechanism.charged_task_and_noise(task, plan.parameters)[1].labels
     known = ""
     if task.counts_only:
         known = ". Counts do not show this; whoever released the labels stated it"
@@ -163,7 +163,7 @@ def _few(plan: ReleasePlan) -> str:
     )
 
 
-def _protected(plan: ReleasePlan) -> str:
+def _protected_section(plan: ReleasePlan) -> str:
     task, unit = plan.task, plan.task.protection.unit
     reach = task.protection.reach
     if task.protection.privacy_model == "shared_data":
@@ -200,49 +200,52 @@ def _protected(plan: ReleasePlan) -> str:
         rows.append(
             (
                 "Teachers",
-                f"Each was trained to be ({_number(private.epsilon)}, {_number(private.delta)})-"
+                f"Each was trained to be ({_format_upper_bound(private.epsilon)}, {_format_upper_bound(private.delta)})-"
                 "differentially private by itself; whoever released the labels stated this",
             )
         )
     return _table(rows)
 
 
-def _promised(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> str:
+def _promise_section(plan: ReleasePlan, proof: Proof, epsilon: float, delta: float) -> str:
     entry = plan.mechanism.entry
     unit = plan.task.protection.unit
     points = [*proof.curve, (epsilon, delta)]
-    claimed, known = guesses_right([(epsilon, delta)]), guesses_right(points)
+    claimed, known = (
+        max_attack_accuracy_on_curve([(epsilon, delta)]),
+        max_attack_accuracy_on_curve(points),
+    )
     words = (
-        f"<p>All labels together are <strong>({_number(epsilon)}, {_number(delta)})-differentially "
+        f"<p>All labels together are <strong>({_format_upper_bound(epsilon)}, {_format_upper_bound(delta)})-differentially "
         f"private</strong>, whatever the votes were.</p>"
         f"<p>In odds: somebody who bets 50:50 on whether the data hold one {escape(unit)} or "
-        f"another, and then sees all labels, is right <strong>at most {_percent(claimed)} of the "
+        f"another, and then sees all labels, is right <strong>at most {_percent_rounded_up(claimed)} of the "
         f"time</strong>. Seeing the labels multiplies the odds by at most e<sup>ε</sup> = "
-        f"{_number(math.exp(epsilon))}, except with a probability δ of at most {_share(delta)}.</p>"
+        f"{_format_upper_bound(math.exp(epsilon))}, except with a probability δ of at most {_format_one_in(delta)}.</p>"
     )
     if known < claimed - 0.005:
         words += (
             "<p>The account proves more than this one pair of numbers: by the whole curve shown "
-            f"here, such a guess is right at most {_percent(known)} of the time.</p>"
+            f"here, such a guess is right at most {_percent_rounded_up(known)} of the time.</p>"
         )
     page = escape(entry.origin.proof)
     words += (
         f"<p>Why: the theorem of <code>docs/{page}</code> in the repository of "
         "private-ensembles. It holds for queries that were chosen after seeing earlier labels.</p>"
     )
-    drawn = _drawn(plan)
+    drawn = _explain_drawn_noise(plan)
     if drawn:
         words += f"<p>{drawn}</p>"
     return f'<div class="beside"><div>{words}</div>{chart(points)}</div>'
 
 
-def _drawn(plan: ReleasePlan) -> str:
+def _explain_drawn_noise(plan: ReleasePlan) -> str:
     """Say which noise is drawn and how it is accounted for."""
     law = plan.mechanism.law
     law = getattr(law, "law", law)
     if not plan.task.secure or not plan.mechanism.guarantee.hides_votes:
         return ""
-    if law.coins and plan.task.ensemble.classes == 2:
+    if law.draws_exact_bernoulli and plan.task.ensemble.classes == 2:
         return (
             "Labels were drawn by exact coins from the operating system's entropy. The account "
             "covers the probabilities of these very coins."
@@ -260,13 +263,13 @@ def _drawn(plan: ReleasePlan) -> str:
     return "Labels were drawn by exact dice from the operating system's entropy."
 
 
-def _together(charged: Charged) -> str:
+def _total_section(charged: LedgerEntry) -> str:
     total, joint, spent = charged.total, charged.joint, charged.spent
     if spent is not None:
         return (
             "<p>These are labels of a session. The promise above covers all labels that it may "
-            f"ever release. Those so far cost at most ε = {_number(spent)} at "
-            f"δ = {_number(charged.delta)}. Releases elsewhere of votes on the same data add to "
+            f"ever release. Those so far cost at most ε = {_format_upper_bound(spent)} at "
+            f"δ = {_format_upper_bound(charged.delta)}. Releases elsewhere of votes on the same data add to "
             "it.</p>"
         )
     if total is None:
@@ -319,12 +322,12 @@ def _checks(proof: Proof, *, on_record: bool) -> str:
     )
 
 
-def guesses_right(points: Sequence[tuple[float, float]]) -> float:
+def max_attack_accuracy_on_curve(points: Sequence[tuple[float, float]]) -> float:
     """Return how often a guess between two even chances is right at most, by any of the points.
 
     points: each an epsilon and a delta at which the guarantee holds.
 
-    >>> guesses_right([(0.0, 0.25)]), round(guesses_right([(2.0, 1e-5)]), 4)
+    >>> max_attack_accuracy_on_curve([(0.0, 0.25)]), round(max_attack_accuracy_on_curve([(2.0, 1e-5)]), 4)
     (0.625, 0.8808)
     """
     return min((math.exp(eps) + delta) / (1 + math.exp(eps)) for eps, delta in points)
@@ -379,16 +382,16 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def _number(value: float) -> str:
-    return escape(at_most(value))
+def _format_upper_bound(value: float) -> str:
+    return escape(write_upper_bound(value))
 
 
-def _percent(share: float) -> str:
+def _percent_rounded_up(share: float) -> str:
     """A share in percent, rounded up."""
     return f"{min(100.0, math.ceil(share * 1000 - 1e-9) / 10):g} %"
 
 
-def _share(delta: float) -> str:
+def _format_one_in(delta: float) -> str:
     """A probability as one in so many, rounded up."""
     return f"1 in {math.floor(1 / delta * (1 + 1e-12)):,}" if delta > 0 else "0"
 

@@ -31,9 +31,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from private_ensembles.base import checks, files, provenance
-from private_ensembles.base.numbers import at_least, at_most
+from private_ensembles.base.parameter_names import write_lower_bound, write_upper_bound
 from private_ensembles.release import pool, record
-from private_ensembles.release.ledger_file import RELEASES, Batch, LedgerFile, files_of, lock_of
+from private_ensembles.release.ledger_file import (
+    RELEASES,
+    Batch,
+    LedgerFile,
+    files_of,
+    lock_of,
+)
 from private_ensembles.release.record import Record, Release, Total
 
 if TYPE_CHECKING:  # jobs and Snakemake's start need none
@@ -58,7 +64,7 @@ _ASKED += ("shards", "unit", "reach")
 
 
 @dataclass(frozen=True)
-class Place:
+class OutputFolder:
     """Where labels of somebody's votes go, and what stands beside.
 
     folder: ``release``, in which each release has a folder of its own, by its number in the ledger;
@@ -68,7 +74,7 @@ class Place:
     folder: Path = Path("results/own/release")
 
     @property
-    def released(self) -> Path:
+    def releases_folder(self) -> Path:
         """Return the folder of all releases; a rehearsal is beside it."""
         return self.folder.with_name("release")
 
@@ -82,13 +88,13 @@ class Place:
         """Return the file that whoever releases or rehearses here holds (`io.alone`)."""
         return lock_of(self.ledger)
 
-    def of(self, number: int) -> Path:
+    def numbered_folder(self, number: int) -> Path:
         """Return the folder of a release; the first one is number 1.
 
-        >>> Place().of(12).as_posix()
+        >>> OutputFolder().numbered_folder(12).as_posix()
         'results/own/release/0012'
         """
-        return self.released / f"{number:04}"
+        return self.releases_folder / f"{number:04}"
 
 
 @dataclass(frozen=True)
@@ -102,8 +108,8 @@ class Request:
 
     votes: Path
     config: Mapping
-    allow: str = "--config again=yes"
-    carry: str = "--config already_spent="
+    again_option: str = "--config again=yes"
+    already_spent_option: str = "--config already_spent="
 
     @property
     def files(self) -> dict[str, object]:
@@ -127,7 +133,7 @@ class Request:
         return self.config["total_budget"]
 
     @property
-    def already(self) -> Total | None:
+    def already_spent(self) -> Total | None:
         """Return what was spent before there was a ledger; None if that is not said."""
         spent = self.config["already_spent"]
         return None if spent is None else replace(self.budget(), epsilon=spent[0], delta=spent[1])
@@ -146,19 +152,19 @@ class Request:
         """
         asked = {name: self.config[name] for name in _ASKED}
         asked |= {name: self.config["planner"][name] for name in _PLANNED}
-        asked |= pool.stated(self.config)
-        text = json.dumps(_canonical(asked), sort_keys=True)
+        asked |= pool.collect_file_facts(self.config)
+        text = json.dumps(_canonicalize(asked), sort_keys=True)
         return hashlib.sha256(
             f"{salt}\n{text}\n{provenance.sha256_of(self.votes)}".encode()
         ).hexdigest()
 
 
-def _canonical(value):
+def _canonicalize(value):
     """Write numbers in one way: 5 and 5.0 ask for the same."""
     if isinstance(value, Mapping):
-        return {str(key): _canonical(item) for key, item in value.items()}
+        return {str(key): _canonicalize(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_canonical(item) for item in value]
+        return [_canonicalize(item) for item in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return repr(float(value))
     return value
@@ -182,10 +188,10 @@ class Labels:
     total: Total | None = None
     note: str | None = None
     joint: Total | None = None
-    left: float | None = None
+    remaining_budget: float | None = None
     documents: Mapping[str, str] = field(default_factory=dict)
     time: int | None = None
-    told: object = None
+    summary: object = None
 
     def table(self) -> pd.DataFrame:
         """Return a row for each label: query (from 0), label, and what else `labels_text` says.
@@ -197,10 +203,10 @@ class Labels:
 
         return pd.read_csv(text_io.StringIO(self.text), keep_default_na=False)
 
-    def by_query(self, queries: int) -> NDArray[np.int64]:
+    def label_of_each_query(self, queries: int) -> NDArray[np.int64]:
         """Return the label of each query, (queries,), -1 for a query without one.
 
-        >>> Labels("query,label\\n0,2\\n2,0\\n").by_query(4).tolist()
+        >>> Labels("query,label\\n0,2\\n2,0\\n").label_of_each_query(4).tolist()
         [2, -1, 0, -1]
         """
         import numpy as np
@@ -211,7 +217,7 @@ class Labels:
         return labels
 
 
-def permission(request: Request, place: Place) -> str | None:
+def check_permission(request: Request, output_folder: OutputFolder) -> str | None:
     """Return what to say before any work, None if there is nothing to say.
 
     Raises ValueError if labels were released before, others than those asked for, or were charged
@@ -220,16 +226,16 @@ def permission(request: Request, place: Place) -> str | None:
     are written. Whoever holds the place's lock may be drawing what seems to be lost, so that
     nothing is said of that.
     """
-    return _standing(request, place, holding=False)[2]
+    return _check_request(request, output_folder, holds_lock=False)[2]
 
 
-def release(
+def release_once(
     request: Request | None,
-    place: Place | None,
-    planned: tuple[ReleasePlan, float] | None,
-    asked: Pool,
+    output_folder: OutputFolder | None,
+    plan_and_epsilon: tuple[ReleasePlan, float] | None,
+    query_pool: Pool,
     draw: Callable[[Votes], NDArray[np.int64]],
-    tell: Callable[[Labels], object] | None = None,
+    summarize: Callable[[Labels], object] | None = None,
 ) -> Labels:
     """Return the labels asked for: charged and drawn, or those that were charged for this request.
 
@@ -244,51 +250,51 @@ def release(
     """
 
     def said_of(labels: Labels) -> Labels:
-        return labels if tell is None else replace(labels, told=tell(labels))
+        return labels if summarize is None else replace(labels, summary=summarize(labels))
 
     if request is None or not request.secure:
-        folder = None if place is None else place.folder
-        return said_of(Labels(asked.text(draw(asked.votes)), folder))
-    known, number, note = _standing(request, place, holding=True)
-    plan, epsilon = planned
+        folder = None if output_folder is None else output_folder.folder
+        return said_of(Labels(query_pool.to_csv(draw(query_pool.votes)), folder))
+    known, number, note = _check_request(request, output_folder, holds_lock=True)
+    plan, epsilon = plan_and_epsilon
 
     def labels_of(known: Record, number: int) -> Labels:
-        return said_of(_labels(known, number, note, request, place))
+        return said_of(_labels(known, number, note, request, output_folder))
 
     if number is not None:
         before = known.releases[number - 1]
         if (before.plan.name, before.batch.epsilon) != (plan.name, epsilon):
             raise ValueError(
-                f"{place.ledger}: labels for this request are out already, drawn by another "
+                f"{output_folder.ledger}: labels for this request are out already, drawn by another "
                 f"version of this program ({before.plan.name}); they are in the ledger (session "
-                f"export): keep them, or allow other ones with {request.allow}"
+                f"export): keep them, or allow other ones with {request.again_option}"
             )
         return labels_of(known, number)
 
-    from private_ensembles.accounting.labels_together.account import Bounds  # late: NumPy
+    from private_ensembles.accounting.adaptive_composition.account import Bounds  # late: NumPy
 
-    offered = _prepared(planned, asked, draw, len(known.releases) + 1)
+    offered = _prepare_release(plan_and_epsilon, query_pool, draw, len(known.releases) + 1)
     labels_of(replace(known, releases=(*known.releases, offered)), offered.batch.number)
     batch = offered.batch
-    with contextlib.closing(_opened(place, known)) as file:
+    with contextlib.closing(_open_or_create_ledger(output_folder, known)) as file:
         file.release(
-            lambda: asked.in_order(draw(asked.votes)).tolist(),
-            place.of(batch.number).name,
+            lambda: query_pool.to_file_order(draw(query_pool.votes)).tolist(),
+            output_folder.numbered_folder(batch.number).name,
             batch.queries,
             batch.most,
             before=file.state() if known.state is None else known.state,
             cost=Bounds(0.0, epsilon),
             ids=batch.ids,
-            plan=offered.terms.text(),
+            plan=offered.terms.to_json(),
             request=(salt := file.salt(), request.digest(salt)),
         )
         known = Record.read(file)
     return labels_of(known, batch.number)
 
 
-def _prepared(
-    planned: tuple[ReleasePlan, float],
-    asked: Pool,
+def _prepare_release(
+    plan_and_epsilon: tuple[ReleasePlan, float],
+    query_pool: Pool,
     draw: Callable[[Votes], NDArray[np.int64]],
     number: int,
 ) -> Release:
@@ -300,56 +306,58 @@ def _prepared(
 
     from private_ensembles.release.session_terms import Terms
 
-    plan, epsilon = planned
-    terms = Terms.of(plan, asked.names, epsilon)
-    votes, queries = asked.votes, asked.votes.n_queries
+    plan, epsilon = plan_and_epsilon
+    terms = Terms.from_plan(plan, query_pool.names, epsilon)
+    votes, queries = query_pool.votes, query_pool.votes.n_queries
     counts = np.zeros((1, votes.n_classes), int)
     counts[0, 0] = votes.n_teachers
     ballots = {"counts": counts}
     if votes.votes is not None:
         ballots = {"votes": np.zeros((1, votes.n_teachers), int)}
     draw(replace(votes, labels=[-1], ids=None, **ballots))
-    most, ids = min(plan.labels, queries), asked.ids and list(asked.ids)
-    labels = asked.in_order([0] * most + [-1] * (queries - most)).tolist()
+    most, ids = min(plan.labels, queries), query_pool.ids and list(query_pool.ids)
+    labels = query_pool.to_file_order([0] * most + [-1] * (queries - most)).tolist()
     sizes = (number, "", 1, int(time.time()), queries, most)
     return Release(Batch(*sizes, epsilon, 0.0, ids, labels), terms)
 
 
-def _opened(place: Place, known: Record) -> LedgerFile:
+def _open_or_create_ledger(output_folder: OutputFolder, known: Record) -> LedgerFile:
     """Open the ledger to write on it; make it if there is none."""
     if known.state is not None:
-        return LedgerFile.open(place.ledger, RELEASES)
-    place.ledger.parent.mkdir(parents=True, exist_ok=True)
-    return LedgerFile.create(place.ledger, known.first_plan(), RELEASES)
+        return LedgerFile.open(output_folder.ledger, RELEASES)
+    output_folder.ledger.parent.mkdir(parents=True, exist_ok=True)
+    return LedgerFile.create(output_folder.ledger, known.opening_entry(), RELEASES)
 
 
-def _labels(known: Record, number: int, note: str | None, request: Request, place: Place) -> Labels:
+def _labels(
+    known: Record, number: int, note: str | None, request: Request, output_folder: OutputFolder
+) -> Labels:
     """Return the labels of a release, with all that is said of them."""
     from private_ensembles.release import statement  # late: SciPy
 
     batch, terms = release = known.releases[number - 1]
     text, limit = terms.labels_text(batch), request.total_budget
     said = {"total": known.total, "joint": known.joint}
-    charged = statement.Charged(
+    charged = statement.LedgerEntry(
         release.cost.epsilon,
         release.cost.delta,
-        time=batch.when,
+        time=batch.charge_time,
         labels=batch.answers,
         labels_sha256=hashlib.sha256(text.encode()).hexdigest(),
         **said,
     )
     return Labels(
         text,
-        place.of(number),
+        output_folder.numbered_folder(number),
         note=note,
-        left=None if limit is None else _left(limit, known),
+        remaining_budget=None if limit is None else _remaining_budget(limit, known),
         documents=statement.documents(terms.plan, terms.proof, charged),
         time=batch.time,
         **said,
     )
 
 
-def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
+def check_permission_or_exit(jobs: Iterable, config: Mapping) -> None:
     """Say what a further release costs before Snakemake removes the files of the one before.
 
     jobs: those of Snakemake that will run. If the further release was not allowed, prints one
@@ -358,7 +366,7 @@ def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
     if not any(job.rule.name == "apply_votes" for job in jobs):
         return
     try:
-        text = permission(Request(Path(config["votes"]), config), Place())
+        text = check_permission(Request(Path(config["votes"]), config), OutputFolder())
     except (OSError, ValueError) as error:
         print(f"error: {files.describe(error)}", file=sys.stderr, flush=True)
         sys.exit(1)
@@ -366,38 +374,44 @@ def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _standing(
-    request: Request, place: Place, *, holding: bool
+def _check_request(
+    request: Request, output_folder: OutputFolder, *, holds_lock: bool
 ) -> tuple[Record, int | None, str | None]:
     """Return what is on the ledger, which release is the one asked for, if any, and what to say.
 
     holding: whether the caller holds the place's lock.
     """
-    written = [place.folder, place.released, place.folder.with_name("private")]
-    checks.apart([*written, *files_of(place.ledger).values()], **request.files)
+    written = [
+        output_folder.folder,
+        output_folder.releases_folder,
+        output_folder.folder.with_name("private"),
+    ]
+    checks.check_separate_files(
+        [*written, *files_of(output_folder.ledger).values()], **request.files
+    )
     if not request.secure:
         return Record(), None, None  # a rehearsal releases nothing
-    known, number = _read(request, place)
+    known, number = _read(request, output_folder)
     if number is not None:
         release = known.releases[number - 1]
         if release.batch.labels is not None:
-            if not (request.again and _shown(place, release)):
+            if not (request.again and _is_shown(output_folder, release)):
                 said = "These labels were drawn and charged before: they cost nothing more."
                 return known, number, said
         elif not request.again:
-            if not holding and files.is_held(place.lock):  # by who draws them, perhaps
+            if not holds_lock and files.is_held(output_folder.lock):  # by who draws them, perhaps
                 return known, None, None
             raise ValueError(
-                f"{place.ledger}: these labels were charged (epsilon = "
-                f"{at_most(release.batch.epsilon)}), and were lost when the process ended: they "
-                f"cannot be had; allow a new charge with {request.allow}"
+                f"{output_folder.ledger}: these labels were charged (epsilon = "
+                f"{write_upper_bound(release.batch.epsilon)}), and were lost when the process ended: they "
+                f"cannot be had; allow a new charge with {request.again_option}"
             )
-    after = record.together([*known.costs, request.budget()])
+    after = record.compose_totals([*known.costs, request.budget()])
     if request.total_budget is not None and after.epsilon > request.total_budget:
         raise ValueError(
-            f"{place.ledger}: with this release all on the ledger may cost {after}: must be at "
+            f"{output_folder.ledger}: with this release all on the ledger may cost {after}: must be at "
             f"most total_budget = {request.total_budget:g}; epsilon = "
-            f"{at_least(_left(request.total_budget, known))} is left"
+            f"{write_lower_bound(_remaining_budget(request.total_budget, known))} is left"
         )
     if not known.releases:
         return known, None, None
@@ -405,17 +419,17 @@ def _standing(
     if request.again:
         said = f"Releasing again. With the {before} before: at most {after} together."
         return known, None, said
-    where = f"in {place.ledger}, which the same request puts into place"
-    if any(_shown(place, release) for release in known.releases):
+    where = f"in {output_folder.ledger}, which the same request puts into place"
+    if any(_is_shown(output_folder, release) for release in known.releases):
         where = "that are there"
     raise ValueError(
-        f"{place.ledger}: labels of your votes are out already ({before}, at most "
+        f"{output_folder.ledger}: labels of your votes are out already ({before}, at most "
         f"{known.total}); drawn again, all together may cost {after}: keep those "
-        f"{where}, or allow it with {request.allow}"
+        f"{where}, or allow it with {request.again_option}"
     )
 
 
-def _read(request: Request, place: Place) -> tuple[Record, int | None]:
+def _read(request: Request, output_folder: OutputFolder) -> tuple[Record, int | None]:
     """Return what is on the ledger, and the last release that was charged for this request.
 
     Raises ValueError for a ledger that was lost, or replaced by an older copy of it.
@@ -426,40 +440,42 @@ def _read(request: Request, place: Place) -> tuple[Record, int | None]:
             return request.digest(salt)
         return ""
 
-    known, number = Record(already=request.already), None
-    if place.ledger.exists():
-        with contextlib.closing(LedgerFile.open(place.ledger, RELEASES, write=False)) as file:
-            known, number = Record.read(file), file.asked(digest)
-    elif (old := place.released / "releases.csv").exists():
+    known, number = Record(already_spent=request.already_spent), None
+    if output_folder.ledger.exists():
+        with contextlib.closing(
+            LedgerFile.open(output_folder.ledger, RELEASES, write=False)
+        ) as file:
+            known, number = Record.read(file), file.find_request(digest)
+    elif (old := output_folder.releases_folder / "releases.csv").exists():
         raise ValueError(
-            f"{old}: is the record of version 0.3: move {place.released} away, and carry over the "
-            f"sums of its columns with {request.carry}EPSILON,DELTA"
+            f"{old}: is the record of version 0.3: move {output_folder.releases_folder} away, and carry over the "
+            f"sums of its columns with {request.already_spent_option}EPSILON,DELTA"
         )
-    said, noted = request.already, known.already
+    said, noted = request.already_spent, known.already_spent
     if said is not None and (noted is None or astuple(said)[:2] != astuple(noted)[:2]):
         stated = "without it" if noted is None else f"with {noted}"
         raise ValueError(
-            f"{place.ledger}: was made {stated}: already_spent must be the same, or left out"
+            f"{output_folder.ledger}: was made {stated}: already_spent must be the same, or left out"
         )
-    there = place.released.glob("[0-9]*/labels.csv")
+    there = output_folder.releases_folder.glob("[0-9]*/labels.csv")
     numbers = [int(path.parent.name) for path in there if path.parent.name.isdecimal()]
     if max(numbers, default=0) > len(known.releases):
         raise ValueError(
-            f"{place.ledger}: lacks the release of {place.of(max(numbers))}: restore it, or "
+            f"{output_folder.ledger}: lacks the release of {output_folder.numbered_folder(max(numbers))}: restore it, or "
             "move these labels away"
         )
     return known, number
 
 
-def _shown(place: Place, release: Release) -> bool:
+def _is_shown(output_folder: OutputFolder, release: Release) -> bool:
     """Return whether the labels of a release are where they are shown, undamaged."""
-    labels = place.of(release.batch.number) / "labels.csv"
+    labels = output_folder.numbered_folder(release.batch.number) / "labels.csv"
     with contextlib.suppress(OSError):
         return labels.read_bytes() == release.terms.labels_text(release.batch).encode()
     return False
 
 
-def _left(total_budget: float, known: Record) -> float:
+def _remaining_budget(total_budget: float, known: Record) -> float:
     """Return what is left of a total budget, rounded down."""
     spent = 0.0 if known.total is None else known.total.epsilon
     left = Fraction(total_budget) - Fraction(spent)

@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from private_ensembles.base.digits import format_number
 from private_ensembles.papers.compare.statuses import STATUSES
-from private_ensembles.report.beside import beside_printed, has_stars
 from private_ensembles.report.html import (
     VERDICTS,
     Caption,
@@ -19,6 +18,7 @@ from private_ensembles.report.html import (
     read_picture,
 )
 from private_ensembles.report.page import ASSETS
+from private_ensembles.report.printed_columns import add_printed_columns, has_stars
 from private_ensembles.report.sections import Item, Section
 from private_ensembles.report.views import VIEWS
 
@@ -57,7 +57,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownItem:
     """An item as the page lays it out (``index.html``), with what the run made of it.
 
     same_as: anchor and title of the item of this section that has the same caption. closed:
@@ -76,7 +76,7 @@ class Shown:
     tables: Sequence[Rows]
 
 
-def items(section: Section, results: Results) -> list[Shown]:
+def items(section: Section, results: Results) -> list[ShownItem]:
     """Return the items of a paper that the run made."""
     printed = results.compared[results.compared["paper"] == section.paper]
     shown = []
@@ -90,7 +90,7 @@ def items(section: Section, results: Results) -> list[Shown]:
         tables = {path: pd.read_csv(path) for path in files if path.suffix == ".csv"}
         by_name = {path.stem: table for path, table in tables.items()}
         if list(by_name) == [item.name]:
-            title += _only_m(by_name[item.name])
+            title += _m_suffix(by_name[item.name])
         view = None
         if item.view and tables:
             settings = (results.config or {}).get(section.paper)
@@ -98,7 +98,7 @@ def items(section: Section, results: Results) -> list[Shown]:
         drawn = next((path for path in files if path.suffix == ".png"), None)
         same_as = first_with.get(item.caption)
         first_with.setdefault(item.caption, (anchor, title.partition(":")[0]))
-        one = Shown(
+        one = ShownItem(
             item=item,
             anchor=anchor,
             title=title,
@@ -126,9 +126,9 @@ def _rows(item: Item, path: Path, table: pd.DataFrame, section: Section, results
     of_paper = results.compared[results.compared["paper"] == section.paper]
     printed = of_paper[of_paper["item"] == stem]
     settings = (results.config or {}).get(section.paper)
-    shown = beside_printed(stem, table, printed, section.paper, settings)
+    shown = add_printed_columns(stem, table, printed, section.paper, settings)
     own = stem == item.name
-    title = item.title if own else _number(stem) + _only_m(table)
+    title = item.title if own else _table_title(stem) + _m_suffix(table)
     rows = "the row" if len(shown) == 1 else f"all {len(shown)} rows"
     return Rows(
         anchor="" if own else f"{section.paper}-{stem}",
@@ -141,13 +141,13 @@ def _rows(item: Item, path: Path, table: pd.DataFrame, section: Section, results
     )
 
 
-def _number(stem: str) -> str:
+def _table_title(stem: str) -> str:
     """Return the name of a table: table10 is Table 10, fewer_labels Fewer labels."""
     number = stem.removeprefix("table")
     return f"Table {number}" if number != stem else stem.replace("_", " ").capitalize()
 
 
-def _only_m(table: pd.DataFrame) -> str:
+def _m_suffix(table: pd.DataFrame) -> str:
     if "m" in table and table["m"].nunique() == 1:
         return f" (m = {format_number(float(table['m'].iloc[0]))})"
     return ""

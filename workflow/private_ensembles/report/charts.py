@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.base.digits import format_bound
-from private_ensembles.labels import names
+from private_ensembles.base.digits import format_upper_bound
+from private_ensembles.labels import display_names
 from private_ensembles.report.page import TEMPLATES
 
 _CHARTS = TEMPLATES.get_template("charts.html").module
@@ -101,15 +101,17 @@ def spent_chart(ledger: pd.DataFrame) -> Markup:
         exact = row["exact_epsilon"] == row["exact_epsilon"]
         kind = _FAILS if row["verdict"] == "fails" else _EXACT if exact else _PROVEN
         words = (
-            f"{names.mechanism(row['mechanism'])}; {names.setting(row['setting'])}: claimed "
-            f"ε = {format_bound(row['claimed_epsilon'], 3)}, {'exact' if exact else 'proven'} "
-            f"{format_bound(row['end'], 3)}; {row['verdict']}; {row['privacy_model']}, "
+            f"{display_names.mechanism_label(row['mechanism'])}; {display_names.format_setting(row['setting'])}: claimed "
+            f"ε = {format_upper_bound(row['claimed_epsilon'], 3)}, {'exact' if exact else 'proven'} "
+            f"{format_upper_bound(row['end'], 3)}; {row['verdict']}; {row['privacy_model']}, "
             f"{row['adjacency']}"
         )
         share = row["end"] / row["claimed_epsilon"]
         tint = "fails" if kind == _FAILS else ""
         at = order.index(row["mechanism"])
-        marks.append(Mark(at, share, kind, names.powers(words.replace("_", " ")), tint))
+        marks.append(
+            Mark(at, share, kind, display_names.format_powers(words.replace("_", " ")), tint)
+        )
     share = [mark.value for mark in marks if mark.kind == _FAILS]
     beyond = ", by more than the axis holds" if share and min(share) > _SCALE.high else ""
     kinds = {
@@ -119,6 +121,6 @@ def spent_chart(ledger: pd.DataFrame) -> Markup:
     }
     used = {kind: words for kind, words in kinds.items() if kind in {mark.kind for mark in marks}}
     title = "Claimed against exact privacy: left of 1, less ε is spent than claimed"
-    rows = [names.mechanism(name) for name in order]
+    rows = [display_names.mechanism_label(name) for name in order]
     key = legend(used, {_FAILS: "fails"})
     return dot_chart(title, rows, marks, _SCALE, guides=[1.0], key=key)

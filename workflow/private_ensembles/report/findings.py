@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from private_ensembles.papers.all import ALL, load
-from private_ensembles.papers.common.findings import Finding, NotMadeError, RunTables, above, first
+from private_ensembles.papers.common.findings import (
+    Finding,
+    MissingResultError,
+    RunTables,
+    read_first,
+    write_upper_bound,
+)
 
 
 def read_findings(root: Path) -> list[Finding]:
@@ -16,21 +22,21 @@ def read_findings(root: Path) -> list[Finding]:
     for finding in FINDINGS:
         try:
             shown.append(finding(tables))
-        except NotMadeError:
+        except MissingResultError:
             continue
     return shown
 
 
-def of_paper(findings: Sequence[Finding], paper: str) -> list[Finding]:
+def select_paper_findings(findings: Sequence[Finding], paper: str) -> list[Finding]:
     """Return a paper's findings."""
     return [finding for finding in findings if finding.paper == paper]
 
 
 def budget_of_gnmax(tables: RunTables) -> Finding:
     """The share of its claimed ε that a label of published GNMax costs."""
-    ledger = tables.rows("privacy_ledger", mechanism="gnmax")
-    share = first(ledger, "exact_epsilon", over="claimed_epsilon")
-    percent = above(100 * share)
+    ledger = tables.select_rows("privacy_ledger", mechanism="gnmax")
+    share = read_first(ledger, "exact_epsilon", over="claimed_epsilon")
+    percent = write_upper_bound(100 * share)
     if share < 0.5:
         title = f"GNMax as published spends {percent} % of its budget"
     elif share <= 1:

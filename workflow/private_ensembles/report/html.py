@@ -12,11 +12,16 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.base.digits import DIGITS, MORE_DIGITS, format_bound, format_number
-from private_ensembles.labels import names
+from private_ensembles.base.digits import (
+    DIGITS,
+    MORE_DIGITS,
+    format_number,
+    format_upper_bound,
+)
+from private_ensembles.labels import display_names
 from private_ensembles.papers.compare.statuses import STATUSES
-from private_ensembles.report.beside import STAR
 from private_ensembles.report.page import inline_html, pieces
+from private_ensembles.report.printed_columns import STAR
 
 # What an audit says of a claim, and the status whose sign and colour it has.
 VERDICTS = {
@@ -60,16 +65,16 @@ def is_bound(name: str) -> bool:
     return _BOUNDS.search(name) is not None
 
 
-def of_column(name: str, value: float, digits: int = DIGITS) -> str:
+def format_column_value(name: str, value: float, digits: int = DIGITS) -> str:
     """Write a number of a column: losses rounded up, others to the nearest.
 
     With other digits than a table's own it is beside a printed number, and rounded as that is.
 
-    >>> of_column("epsilon", 0.12341), of_column("accuracy", 0.12341)
+    >>> format_column_value("epsilon", 0.12341), format_column_value("accuracy", 0.12341)
     ('0.1235', '0.1234')
     """
     if digits == DIGITS and is_bound(name):
-        return format_bound(value, digits)
+        return format_upper_bound(value, digits)
     return format_number(value, digits)
 
 
@@ -102,7 +107,11 @@ def cell(
         value, digits = float(value), MORE_DIGITS
     if isinstance(value, bool):
         return Cell("yes" if value else "no")
-    text = of_column(name, float(value), digits) if decimals is None else f"{value:.{decimals}f}"
+    text = (
+        format_column_value(name, float(value), digits)
+        if decimals is None
+        else f"{value:.{decimals}f}"
+    )
     full = repr(float(value))
     return Cell(text, {"class": "number", "data-sort": None if text == full else full})
 
@@ -116,10 +125,10 @@ def _text_cell(name: str, value: str, numeric: bool, notes: Mapping[str, int]) -
     if name == "proof":
         return Cell(pieces.docs(f"docs/{value}"), {"title": value})
     if name in ("privacy_model", "adjacency"):
-        return Cell(names.relation(value), {"title": value})
+        return Cell(display_names.relation_label(value), {"title": value})
     if name == "setting":
-        value = names.setting(value)
-    label = names.in_column(name, value)
+        value = display_names.format_setting(value)
+    label = display_names.format_cell(name, value)
     if name == "mechanism" or label != value:
         return Cell(label, {"title": value})
     kind = {"class": "long" if len(value) > LONG else "number" if numeric else None}
@@ -127,8 +136,10 @@ def _text_cell(name: str, value: str, numeric: bool, notes: Mapping[str, int]) -
         bare, _, mark = value.rpartition(" (")
         if mark in ("stand-in)", "synthetic)"):
             marked = Markup('{} <span class="standin">{}</span>')
-            return Cell(marked.format(names.dataset(bare), mark.removesuffix(")")), kind)
-        return Cell(names.dataset(value), kind)
+            return Cell(
+                marked.format(display_names.dataset_label(bare), mark.removesuffix(")")), kind
+            )
+        return Cell(display_names.dataset_label(value), kind)
     if name == "release" and value == "not for release":
         return Cell(Markup('<span class="secret">{}</span>').format(value), kind)
     if name.startswith("printed "):
@@ -174,7 +185,9 @@ def html_table(
     judged = next((name for name in _JUDGED if name in table), None)
     table = table[[*table.columns.drop(judged or []), *([judged] if judged else [])]]
     told = [name for name in _REASONS if name in table and table[name].notna().any()]
-    table = table.assign(**{name: table[name].map(names.reason, "ignore") for name in told})
+    table = table.assign(
+        **{name: table[name].map(display_names.format_reason, "ignore") for name in told}
+    )
     numeric = {
         name: pd.to_numeric(table[name].replace("", None), errors="coerce").notna().any()
         for name in table
@@ -197,7 +210,7 @@ def html_table(
 
 
 def _heading(name: str, numeric: bool) -> Cell:
-    shown = names.column(name)
+    shown = display_names.column_heading(name)
     kind = "number" if numeric else None
     return Cell(shown, {"class": kind, "title": None if shown == name else name})
 

@@ -11,10 +11,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.papers.compare.comparison import NUMBER, RELATION, of_kind
-from private_ensembles.report import chapters, printed, run_facts, verdict
+from private_ensembles.papers.compare.comparison import NUMBER, RELATION, select_kind
+from private_ensembles.report import (
+    chapters,
+    printed_numbers,
+    run_facts,
+    verdict,
+)
 from private_ensembles.report.charts import spent_chart
-from private_ensembles.report.findings import of_paper, read_findings
+from private_ensembles.report.findings import read_findings, select_paper_findings
 from private_ensembles.report.html import VERDICTS, read_caption
 from private_ensembles.report.page import ASSETS, page
 from private_ensembles.report.sections import Section, read_sections
@@ -41,7 +46,7 @@ def build(
     """
     root = Path(fidelity).parent
     rows = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
-    compared, relations = of_kind(rows, NUMBER), of_kind(rows, RELATION)
+    compared, relations = select_kind(rows, NUMBER), select_kind(rows, RELATION)
     paths = map(Path, [*tables, *figures])
     files = {(path.relative_to(root).parts[0], path.name): path for path in paths}
     results = chapters.Results(root, files, compared, config)
@@ -72,7 +77,7 @@ def build(
         cards=verdict.cards(compared, titles, rail, findings, relations),
         charts=[spent_chart(pd.read_csv(path)) for path in ledgers],
         findings={
-            titles.get(paper, paper).partition(":")[0]: of_paper(findings, paper)
+            titles.get(paper, paper).partition(":")[0]: select_paper_findings(findings, paper)
             for paper in dict.fromkeys(finding.paper for finding in findings)
         },
         chapters=[
@@ -82,9 +87,15 @@ def build(
         verdicts=VERDICTS,
         fidelity=Path(fidelity),
         about_numbers=read_caption(ASSETS / "fidelity.rst"),
-        printed=printed.printed_tables(compared, titles),
+        printed=printed_numbers.printed_tables(compared, titles),
         every=[
-            (what, len(rows), printed.list_numbers(printed.in_paper_order(rows), f"All {what}"))
+            (
+                what,
+                len(rows),
+                printed_numbers.list_numbers(
+                    printed_numbers.sort_in_paper_order(rows), f"All {what}"
+                ),
+            )
             for what, rows in (
                 ("printed numbers beside ours", compared),
                 ("relations between printed numbers, and between ours", relations),

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from private_ensembles.base.numbers import link
-from private_ensembles.labels import names as shown
+from private_ensembles.base.parameter_names import link
+from private_ensembles.labels import display_names as shown
 from private_ensembles.report.sections import Section
 
 # A table of more cells is turned, or its file is all there is; one of more columns is turned on its
@@ -41,18 +41,20 @@ def table(path: str | Path, digits: int = 4) -> str:
     Raises ValueError for an empty file or rows of unequal length.
     """
     header, body = _read(path)
-    kept, said = _once(header, body)
-    rows = [[shown.in_column(header[place], row[place]) for place in kept] for row in body]
+    kept, said = _split_constant_columns(header, body)
+    rows = [[shown.format_cell(header[place], row[place]) for place in kept] for row in body]
     names = [header[place] for place in kept]
     parts = [said] if said else []
     if len(rows) * len(names) > _CELLS:
-        turned = _turned(names, rows, digits)
+        turned = _pivot_table(names, rows, digits)
         parts.append(turned or f"{len(rows)} rows of {len(names)} columns: see the file.")
     elif len(names) > _WIDE:
         sides = [[name, *cells] for name, *cells in zip(names, *rows, strict=True)]
-        parts.append(_lines(["", *(str(place + 1) for place in range(len(rows)))], sides, digits))
+        parts.append(
+            _format_table(["", *(str(place + 1) for place in range(len(rows)))], sides, digits)
+        )
     elif names:
-        parts.append(_lines(names, rows, digits))
+        parts.append(_format_table(names, rows, digits))
     return "\n\n".join(parts)
 
 
@@ -68,20 +70,20 @@ def _read(path: str | Path) -> tuple[list[str], list[list[str]]]:
     return header, body
 
 
-def _once(header: list[str], body: list[list[str]]) -> tuple[list[int], str]:
+def _split_constant_columns(header: list[str], body: list[list[str]]) -> tuple[list[int], str]:
     """Return the columns that differ between rows, and a sentence about all others."""
     if len(body) < 2:
         return list(range(len(header))), ""
     kept = [place for place in range(len(header)) if len({row[place] for row in body}) > 1]
     same = [
-        f"{header[place]} = {_cell(shown.in_column(header[place], body[0][place]), 4)}"
+        f"{header[place]} = {_cell(shown.format_cell(header[place], body[0][place]), 4)}"
         for place in range(len(header))
         if place not in kept and body[0][place]
     ]
     return kept, f"In all rows: {', '.join(same)}." if same else ""
 
 
-def _turned(names: list[str], rows: list[list[str]], digits: int) -> str:
+def _pivot_table(names: list[str], rows: list[list[str]], digits: int) -> str:
     """Return one value of a long table, row by column; nothing if no turn fits it."""
     for turn in _TURNS:
         if turn.value not in names or not set(turn.rows) <= set(names):
@@ -99,7 +101,9 @@ def _turned(names: list[str], rows: list[list[str]], digits: int) -> str:
         lines = [
             [*key, *(values.get(place, "") for place in places)] for key, values in cells.items()
         ]
-        return f"{turn.words} (`{turn.value}`):\n\n" + _lines([*turn.rows, *heads], lines, digits)
+        return f"{turn.words} (`{turn.value}`):\n\n" + _format_table(
+            [*turn.rows, *heads], lines, digits
+        )
     return ""
 
 
@@ -108,14 +112,14 @@ def _heading(columns: Sequence[str], values: Sequence[str]) -> str:
     words = []
     for name, value in zip(columns, values, strict=True):
         if value and name in ("dataset", "task"):
-            words.append(shown.dataset(value))
+            words.append(shown.dataset_label(value))
         elif value:
             short = f"{float(value):g}" if _is_number(value) else value
-            words.append(f"{shown.column(name)} = {short}")
-    return ", ".join(words) or "any " + " and ".join(map(shown.column, columns))
+            words.append(f"{shown.column_heading(name)} = {short}")
+    return ", ".join(words) or "any " + " and ".join(map(shown.column_heading, columns))
 
 
-def _lines(header: list[str], body: list[list[str]], digits: int) -> str:
+def _format_table(header: list[str], body: list[list[str]], digits: int) -> str:
     # A column of numbers reads better when its digits are below each other.
     numeric = [bool(body) and all(_is_number(row[i]) for row in body) for i in range(len(header))]
     rule = ["---:" if flag else "---" for flag in numeric]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from private_ensembles.labels import names
+from private_ensembles.labels import display_names
 from private_ensembles.papers.common import style
 from private_ensembles.report.planner_figure import rank
 
@@ -23,15 +23,15 @@ def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths
     """
     heights = [0.5 * int((table["not_applicable"] == "").sum()) + 0.7, 2.3, 2.3, 2.0]
     size, ratios = (4.4, sum(heights)), {"height_ratios": heights}
-    with style.figure(4, 1, size=size, gridspec_kw=ratios) as (drawn, (top, *both, below)):
+    with style.open_figure(4, 1, size=size, gridspec_kw=ratios) as (drawn, (top, *both, below)):
         rank(top, table)
         for axis, (over, (column, words)) in zip(both, _OVER.items(), strict=True):
             _curve(axis, curves[curves["over"] == over], column, words)
-        style.plain_ticks(both[0].xaxis, _decades(curves["wanted"]))
+        style.set_plain_ticks(both[0].xaxis, _decades(curves["wanted"]))
         both[0].legend(loc="lower left")
-        style.plain_ticks(both[1].xaxis, sorted(set(curves["budget_epsilon"])))
+        style.set_plain_ticks(both[1].xaxis, sorted(set(curves["budget_epsilon"])))
         _profile(below, profile)
-        style.save(drawn, *paths)
+        style.save_figure(drawn, *paths)
 
 
 # What a panel has on its axis: the column of `curves`, and words.
@@ -43,11 +43,11 @@ _OVER = {
 
 def _curve(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
     """Draw shares of right labels, a line for each mechanism; the chosen one's is the thicker."""
-    rows = rows.assign(label=names.short(rows["mechanism"]))
+    rows = rows.assign(label=display_names.short_labels(rows["mechanism"]))
     for name, part in rows.groupby("mechanism", sort=False):
         part = part.sort_values(column)
         width = 2.4 if part["chosen"].iloc[0] else 1.2
-        line = style.look(name) | {"linewidth": width}
+        line = style.line_style(name) | {"linewidth": width}
         share = 100 * part["correct"] / part["wanted"]
         axis.plot(part[column], share, label=part["label"].iloc[0], **line)
     axis.set(xscale="log", xlabel=words, ylabel="right labels, %", ylim=(0, 100))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.base.numbers import at_most
-from private_ensembles.labels import names
+from private_ensembles.base.parameter_names import write_upper_bound
+from private_ensembles.labels import display_names
 from private_ensembles.labels.assumed_profile import is_assumed, name_profile
 from private_ensembles.report.html import html_table, read_picture
 from private_ensembles.report.page import page
@@ -46,7 +46,7 @@ def build(
     return page(
         "own.html",
         "A rehearsal" if rehearsal else "Your votes",
-        digits=digits,
+        digits=format_upper_bound,
         rehearsal=rehearsal,
         facts=facts,
         released=f"{len(labels):,}",
@@ -60,31 +60,31 @@ def build(
         profile_name=name_profile(profile),
         choices=_choices(curves),
         mechanisms=_mechanisms(table[applies]),
-        refused=[(names.reason(str(reason)), list(who)) for reason, who in rest],
+        refused=[(display_names.format_reason(str(reason)), list(who)) for reason, who in rest],
         labels_file=Path(labels_file).name,
         statement="" if statement is None else f"{statement.parent.name}/{statement.name}",
-        by_class=_by_class(labels),
+        by_class=_count_by_class(labels),
     )
 
 
-def _by_class(labels: pd.DataFrame) -> Markup:
+def _count_by_class(labels: pd.DataFrame) -> Markup:
     """Return how many labels each class has."""
     called = labels["class_name" if "class_name" in labels else "label"]
     per_class = called.value_counts().sort_index().rename_axis("class")
     return html_table(per_class.reset_index(name="labels"), "Released labels by class")
 
 
-def _mechanisms(some: pd.DataFrame) -> Markup:
+def _mechanisms(plans: pd.DataFrame) -> Markup:
     """Return what each of the mechanisms that apply would give."""
     columns = {
-        "mechanism": some["name"],
-        "right labels": some["correct"].round(1),
-        "with published noise": some["published"].round(1),
-        "answers": some["answers"].round(1),
-        "ε at most": some["epsilon"].map(digits),
-        "parameters": some["parameters"].astype(str).map(_symbols),
+        "mechanism": plans["name"],
+        "right labels": plans["correct"].round(1),
+        "with published noise": plans["published"].round(1),
+        "answers": plans["answers"].round(1),
+        "ε at most": plans["epsilon"].map(format_upper_bound),
+        "parameters": plans["parameters"].astype(str).map(_symbols),
     }
-    if some["published"].isna().all():
+    if plans["published"].isna().all():
         del columns["with published noise"]
     return html_table(pd.DataFrame(columns), "Mechanisms that apply")
 
@@ -96,13 +96,13 @@ def _symbols(parameters: str) -> str:
     return re.sub(r"[a-z]\w*(?= = )", lambda match: _LETTERS.get(match[0], match[0]), parameters)
 
 
-def digits(x: float) -> str:
+def format_upper_bound(value: float) -> str:
     """Return a positive number to five digits, rounded up, without the programmers' e.
 
-    >>> digits(1e-05), digits(2.5e-07), digits(0.98765432)
+    >>> format_upper_bound(1e-05), format_upper_bound(2.5e-07), format_upper_bound(0.98765432)
     ('10⁻⁵', '2.5·10⁻⁷', '0.98766')
     """
-    return names.powers(at_most(float(x)))
+    return display_names.format_powers(write_upper_bound(float(value)))
 
 
 def _choices(curves: pd.DataFrame) -> Markup | str:
@@ -111,7 +111,7 @@ def _choices(curves: pd.DataFrame) -> Markup | str:
     Nothing if it was computed for one choice alone.
     """
     rows = curves.drop_duplicates(["mechanism", "wanted", "budget_epsilon"])
-    rows = rows.assign(mechanism=names.short(rows["mechanism"]))
+    rows = rows.assign(mechanism=display_names.short_labels(rows["mechanism"]))
     order = list(dict.fromkeys(rows["mechanism"]))
     wide = rows.pivot_table(
         index=["budget_epsilon", "wanted"], columns="mechanism", values="correct", aggfunc="max"

@@ -16,8 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from private_ensembles import docs_address
-from private_ensembles.base.numbers import link
-from private_ensembles.labels import names
+from private_ensembles.base.parameter_names import link
+from private_ensembles.labels import display_names
 from private_ensembles.papers.compare.statuses import STATUSES
 
 # Where page.css, page.js and the captions are.
@@ -41,10 +41,10 @@ def inline_html(text: str) -> Markup:
 
 def _emphasis(match: re.Match) -> str:
     is_column = re.fullmatch("[A-Za-z]+(_[A-Za-z0-9]+)*", match[1])
-    return f"<em>{names.column(match[1]) if is_column else match[1]}</em>"
+    return f"<em>{display_names.column_heading(match[1]) if is_column else match[1]}</em>"
 
 
-def _unbroken(words: str) -> str:
+def _keep_equation_together(words: str) -> str:
     """Keep an equation in a heading on one line."""
     return words.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
@@ -58,7 +58,7 @@ TEMPLATES = Environment(
 )
 TEMPLATES.globals["statuses"] = STATUSES
 TEMPLATES.globals["docs_address"] = docs_address
-TEMPLATES.filters |= {"inline": inline_html, "link": link, "unbroken": _unbroken}
+TEMPLATES.filters |= {"inline": inline_html, "link": link, "unbroken": _keep_equation_together}
 # The macros of pieces.html, which Python may call, too: they return markup.
 pieces = TEMPLATES.get_template("pieces.html").module
 

@@ -3,44 +3,46 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from private_ensembles.labels import names, registry
+from private_ensembles.labels import display_names, registry
 from private_ensembles.papers.common import style
 
 
 def drawn_names(data: pd.DataFrame) -> list[str]:
     """Return the mechanisms that apply to some budget, those with the most right labels first."""
-    best = _applicable(data).groupby("mechanism")["correct"].max()
+    best = _select_applicable(data).groupby("mechanism")["correct"].max()
     return list(best.sort_values(ascending=False).index)
 
 
-def family(name: str) -> str:
+def mechanism_family(name: str) -> str:
     """Return what mechanisms have in common that differ in their proof alone."""
-    return registry.entry(name).family
+    return registry.get_entry(name).family
 
 
-def _applicable(data: pd.DataFrame) -> pd.DataFrame:
+def _select_applicable(data: pd.DataFrame) -> pd.DataFrame:
     return data[data["not_applicable"].isna() | (data["not_applicable"] == "")]
 
 
 def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
-    """Draw the frame of `labels.planner.planning.table_of` and save it under every path.
+    """Draw the frame of `labels.planner.planning.tabulate_plans` and save it under every path.
 
     One point per budget and mechanism; those that differ in their proof alone are one line, under
     the name of the best; mechanisms that apply to no budget are left out. ensemble:
     what the table does not say of it, such as its numbers of teachers and classes.
     """
-    data = _applicable(data)
+    data = _select_applicable(data)
     wanted = data["wanted"].max()
-    with style.figure(1, 1, size=(7.6, 4.4)) as (drawn, axis):
+    with style.open_figure(1, 1, size=(7.6, 4.4)) as (drawn, axis):
         ends = []
         mechanisms = drawn_names(data)
         families = {}
-        for common in dict.fromkeys(map(family, mechanisms)):
-            members = [name for name in mechanisms if family(name) == common]
+        for common in dict.fromkeys(map(mechanism_family, mechanisms)):
+            members = [name for name in mechanisms if mechanism_family(name) == common]
             families[members[0]] = data[data["mechanism"].isin(members)]
-        for (best, part), words in zip(families.items(), names.short(families), strict=True):
+        for (best, part), words in zip(
+            families.items(), display_names.short_labels(families), strict=True
+        ):
             part = part.sort_values("budget_epsilon")
-            line = style.look(best)
+            line = style.line_style(best)
             axis.plot(part["budget_epsilon"], part["correct"], **line)
             last = part.iloc[-1]
             ends.append((last["budget_epsilon"], last["correct"], words, line["color"]))
@@ -49,7 +51,7 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
         ends_of = [ticks[0], ticks[-1]], [wanted, wanted]
         axis.plot(*ends_of, color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
         axis.annotate("labels wanted", (ticks[0], wanted), va="bottom")
-        delta = f"δ = {style.number(data['delta'].iloc[0])}"
+        delta = f"δ = {style.format_number(data['delta'].iloc[0])}"
         axis.set_title(", ".join(filter(None, (ensemble, f"{wanted:,} labels wanted", delta))))
         axis.set(
             xscale="log",
@@ -57,9 +59,9 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
             ylabel="right labels, expected",
             ylim=(0, 1.08 * wanted),
         )
-        style.direct_labels(axis, ends, gap=0.06 * wanted)
-        style.plain_ticks(axis.xaxis, ticks, alone=True)
-        style.save(drawn, *paths)
+        style.label_line_ends(axis, ends, gap=0.06 * wanted)
+        style.set_plain_ticks(axis.xaxis, ticks, hide_minor=True)
+        style.save_figure(drawn, *paths)
 
 
 def rank(axis: Axes, data: pd.DataFrame) -> None:
@@ -67,12 +69,12 @@ def rank(axis: Axes, data: pd.DataFrame) -> None:
 
     data: as for `draw_plan`, one budget, with `chosen`.
     """
-    data = _applicable(data).iloc[::-1]
-    colours = [style.look(name)["color"] for name in data["mechanism"]]
+    data = _select_applicable(data).iloc[::-1]
+    colours = [style.line_style(name)["color"] for name in data["mechanism"]]
     bars = axis.barh(range(len(data)), data["correct"], height=0.4, color=colours)
     axis.bar_label(bars, fmt="{:,.0f}", padding=3)
     # Names above their bars: beside them they would leave no room on a telephone.
-    labels = names.short(data["mechanism"])
+    labels = display_names.short_labels(data["mechanism"])
     for place, (label, chosen) in enumerate(zip(labels, data["chosen"], strict=True)):
         weight = "bold" if chosen else "normal"
         axis.annotate(label, (0, place + 0.24), va="bottom", ha="left", fontweight=weight)

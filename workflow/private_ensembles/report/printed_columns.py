@@ -8,7 +8,7 @@ import pandas as pd
 
 from private_ensembles.papers.compare import declarations
 from private_ensembles.papers.compare.printed import key_of
-from private_ensembles.papers.compare.reproduced import places, stand_ins
+from private_ensembles.papers.compare.reproduced import flag_stand_ins, place_numbers
 
 # Behind printed digits that are compared with another number than ours beside them. Their status
 # would be taken for that of ours, so it is left out.
@@ -21,7 +21,7 @@ def has_stars(shown: pd.DataFrame) -> bool:
     return any(re.search(rf"\d\{STAR}", text) for text in texts)
 
 
-def beside_printed(
+def add_printed_columns(
     name: str,
     table: pd.DataFrame,
     printed: pd.DataFrame,
@@ -34,29 +34,29 @@ def beside_printed(
     configuration. A table that is compared with nothing comes back as it is, others with
     stand-ins and synthetic votes marked.
     """
-    declared = declarations.paper(paper)
+    declared = declarations.load_paper(paper)
     if name not in declared.tables():
         return table
     lookup = {key_of(cell): cell for cell in printed.to_dict("records")}
     # Our column, title -> what each row holds.
     columns: dict[tuple[str, str], list[str]] = {}
-    for place in places(declared, name, table, settings or {}):
+    for place in place_numbers(declared, name, table, settings or {}):
         cell, number = lookup.get(place.key), place.number
         stated = (
-            place.beside.explains is None
+            place.declaration.explains is None
         )  # a printed number belongs beside what it claims to be
         if cell is not None and stated and number.shown and number.value in table:
             title = number.title or f"printed {place.column.split()[0]}"
             words = columns.setdefault((number.value, title), [""] * len(table))
             words[place.position] = _words(cell, place.ours.value)
-    out = _marked(table)
+    out = _mark_stand_ins(table)
     for (ours, title), words in columns.items():
         out.insert(out.columns.get_loc(ours) + 1, title, words)
     if "m" in out and out["m"].nunique() == 1:
         out = out.drop(columns="m")  # the title says it
     if "expected_accuracy" in out:
-        return _accuracies(out)
-    return _losses(out) if "tightest" in out else out
+        return _merge_accuracy_columns(out)
+    return _reorder_loss_columns(out) if "tightest" in out else out
 
 
 def _words(cell: Mapping[str, str], ours: float) -> str:
@@ -69,31 +69,31 @@ def _words(cell: Mapping[str, str], ours: float) -> str:
     return digits if cell["status"] == "match" else f"{digits}, {cell['status']}"
 
 
-def _marked(table: pd.DataFrame) -> pd.DataFrame:
+def _mark_stand_ins(table: pd.DataFrame) -> pd.DataFrame:
     """Mark stand-ins and synthetic votes behind the name of the data set, not in columns."""
     out = table.copy()
     name = "dataset" if "dataset" in table else "task"
     for flag, mark in (("stand_in", " (stand-in)"), ("synthetic", " (synthetic)")):
         if flag in out:
-            marked = stand_ins(out.assign(stand_in=out[flag]))
+            marked = flag_stand_ins(out.assign(stand_in=out[flag]))
             out[name] = out[name].astype(str).mask(marked, out[name].astype(str) + mark)
             out = out.drop(columns=flag)
     return out
 
 
-def _accuracies(table: pd.DataFrame) -> pd.DataFrame:
+def _merge_accuracy_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Put mean and standard deviation into one column, as the paper prints them."""
     spread = zip(table["accuracy_mean"], table["accuracy_sd"], strict=True)
     out = table.drop(columns=["accuracy_mean", "accuracy_sd", "expected_accuracy"])
     first = ["dataset", "queries", "mechanism", "accuracy (sd)"]
     first += [column for column in out if column.startswith("printed")]
-    out["accuracy (sd)"] = [_with_sd(mean, sd) for mean, sd in spread]
+    out["accuracy (sd)"] = [_format_mean_sd(mean, sd) for mean, sd in spread]
     out["expected"] = table["expected_accuracy"].map("{:.4f}".format)
     first.append("expected")
     return out[[*first, *(column for column in out if column not in first)]]
 
 
-def _losses(table: pd.DataFrame) -> pd.DataFrame:
+def _reorder_loss_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Put what is printed, and what is tightest, where it is seen without scrolling."""
     out = table.drop(columns="tightest_reason")
     first = ["dataset", "queries", *(c for c in out if "_total" in c and c.count("_") == 1)]
@@ -102,5 +102,5 @@ def _losses(table: pd.DataFrame) -> pd.DataFrame:
     return out[[*first, *(column for column in out if column not in first)]]
 
 
-def _with_sd(value: float, sd: float) -> str:
+def _format_mean_sd(value: float, sd: float) -> str:
     return f"{value:.3f}" if pd.isna(sd) else f"{value:.3f} ({sd:.3f})"

@@ -8,7 +8,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from private_ensembles.base.digits import format_number
-from private_ensembles.labels import names
+from private_ensembles.labels import display_names
 from private_ensembles.report.html import Cell, html_table
 from private_ensembles.report.page import pieces
 
@@ -20,17 +20,17 @@ _TURNED = {("darrm", "table3")}
 _ROUND = re.compile(r"_(?:1|2|above)$")
 
 
-def in_paper_order(rows: pd.DataFrame) -> pd.DataFrame:
+def sort_in_paper_order(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of ``fidelity.csv`` with each paper's items in its order: table2 before table10.
 
     Rows of one item keep theirs, which is the paper's.
     """
     places = [(*rows["paper"].unique(),).index(paper) for paper in rows["paper"]]
-    keys = [(place, *_place(item)) for place, item in zip(places, rows["item"], strict=True)]
+    keys = [(place, *_sort_key(item)) for place, item in zip(places, rows["item"], strict=True)]
     return rows.iloc[sorted(range(len(rows)), key=keys.__getitem__)]
 
 
-def _place(item: str) -> tuple:
+def _sort_key(item: str) -> tuple:
     part = re.match("[a-z]*", item)[0]
     order = _PARTS.index(part) if part in _PARTS else len(_PARTS)
     return order, part, [int(number) for number in re.findall(r"\d+", item)]
@@ -42,8 +42,8 @@ def list_numbers(rows: pd.DataFrame, title: str) -> Markup:
     One column says which number it is, because five would leave no room for what became of it.
     """
     where = [
-        f"{row['paper']} {row['item']}, {names.dataset(row['dataset'])}: "
-        f"{names.row(row['row'])}, {names.row(row['column'])}"
+        f"{row['paper']} {row['item']}, {display_names.dataset_label(row['dataset'])}: "
+        f"{display_names.format_row_name(row['row'])}, {display_names.format_row_name(row['column'])}"
         for row in rows.to_dict("records")
     ]
     ours = rows.rename(columns={"reproduced": "ours", "reproduced_sd": "ours_sd"})
@@ -53,7 +53,7 @@ def list_numbers(rows: pd.DataFrame, title: str) -> Markup:
     return html_table(table, title, filterable=True)
 
 
-class Printed(NamedTuple):
+class PrintedTables(NamedTuple):
     """A paper's tables as it prints them, by their names."""
 
     paper: str
@@ -61,25 +61,25 @@ class Printed(NamedTuple):
     tables: Mapping[str, Markup]
 
 
-def printed_tables(compared: pd.DataFrame, titles: Mapping[str, str]) -> list[Printed]:
+def printed_tables(compared: pd.DataFrame, titles: Mapping[str, str]) -> list[PrintedTables]:
     """Return the tables of each paper, with its rows and columns, and ours in the cells.
 
     compared: the printed numbers of ``fidelity.csv`` as text. titles: of papers, as on the page.
     """
     papers = []
-    for paper, rows in in_paper_order(compared).groupby("paper", sort=False):
+    for paper, rows in sort_in_paper_order(compared).groupby("paper", sort=False):
         tables = {
-            f"Table {item.removeprefix('table')}": _as_printed(among)
+            f"Table {item.removeprefix('table')}": _printed_table(among)
             for item, among in rows.groupby("item", sort=False)
             if item.startswith("table")
         }
         if tables:
             title = titles.get(str(paper), str(paper)).partition(":")[0]
-            papers.append(Printed(str(paper), title, tables))
+            papers.append(PrintedTables(str(paper), title, tables))
     return papers
 
 
-def _as_printed(rows: pd.DataFrame) -> Markup:
+def _printed_table(rows: pd.DataFrame) -> Markup:
     """Return one table of a paper; rows: its numbers, in the order in which they are printed."""
     paper, item = rows.iloc[0][["paper", "item"]]
     several = rows["dataset"].nunique() > 1
@@ -87,11 +87,11 @@ def _as_printed(rows: pd.DataFrame) -> Markup:
     columns: dict[str, None] = {}
     for dataset, among in rows.groupby("dataset", sort=False):
         for number in among.to_dict("records"):
-            row, column = names.row(number["row"]), _heading(number["column"])
+            row, column = display_names.format_row_name(number["row"]), _heading(number["column"])
             if (paper, item) in _TURNED:
                 row, column = column, row
             columns[column] = None
-            row = f"{names.dataset(str(dataset))}, {row}" if several else row
+            row = f"{display_names.dataset_label(str(dataset))}, {row}" if several else row
             cells.setdefault(row, {}).setdefault(column, []).append(number)
     headings = [Cell("row"), *(Cell(column, {"class": "number"}) for column in columns)]
     body = [
@@ -104,8 +104,10 @@ def _as_printed(rows: pd.DataFrame) -> Markup:
 
 def _heading(column: str) -> str:
     bare = _ROUND.sub("", column)
-    words = names.row(bare)
-    return (names.column(bare) if words == bare else words).replace("epsilon=", "ε\xa0=\xa0")
+    words = display_names.format_row_name(bare)
+    return (display_names.column_heading(bare) if words == bare else words).replace(
+        "epsilon=", "ε\xa0=\xa0"
+    )
 
 
 def _cell(numbers: list[Mapping]) -> Cell:

@@ -20,7 +20,7 @@ from private_ensembles.run.changes import DEFAULTS, changes
 _PEAK = re.compile(r"finished, peak memory (\d+) MiB")
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return "null" if value is None else str(value)
 
 
@@ -96,14 +96,14 @@ def facts(root: Path, config: Mapping | None) -> Facts:
     changed = None
     if config is not None and DEFAULTS.is_file():
         rows = [
-            {"key": key, "default": _shown(before), "this run": _shown(after)}
+            {"key": key, "default": _format_value(before), "this run": _format_value(after)}
             for key, (before, after) in changes(config).items()
         ]
         changed = html_table(pd.DataFrame(rows), "Changed configuration") if rows else ""
     times = timings(root)
     return Facts(
         changed=changed,
-        origins={name: _counted(values) for name, values in origins(root).items()},
+        origins={name: _format_counts(values) for name, values in origins(root).items()},
         rules=len(times),
         jobs=int(times["jobs"].sum()),
         minutes=float(times["seconds"].sum() / 60),
@@ -111,7 +111,7 @@ def facts(root: Path, config: Mapping | None) -> Facts:
     )
 
 
-def _counted(values: Mapping[str, int]) -> str:
+def _format_counts(values: Mapping[str, int]) -> str:
     if len(values) == 1:
         return next(iter(values))
     return ", ".join(f"{value} ({count} results)" for value, count in values.items())

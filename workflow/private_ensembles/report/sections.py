@@ -69,7 +69,7 @@ def read_sections(folder: Path) -> list[Section]:
     """
     sections = []
     for entry in _read(folder / "sections.yaml"):
-        entries = [_of_paper(paper) for paper in ALL] if entry == "papers" else [entry]
+        entries = [_read_paper_section(paper) for paper in ALL] if entry == "papers" else [entry]
         for each in entries:
             fields = each | {"items": _items(each)}
             sections.append(Section(**fields))
@@ -80,7 +80,7 @@ def _read(path: Path):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def _of_paper(paper: Paper) -> dict:
+def _read_paper_section(paper: Paper) -> dict:
     """Return the section that a paper's page.yaml says, under the paper's title."""
     page = _read(FOLDER / paper.name / "page.yaml")
     title = f"{paper.title}: {page.pop('about')}"

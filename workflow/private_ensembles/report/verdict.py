@@ -7,7 +7,7 @@ import pandas as pd
 
 from private_ensembles.papers.common.findings import Finding
 from private_ensembles.papers.compare.statuses import STATUSES
-from private_ensembles.report.findings import of_paper
+from private_ensembles.report.findings import select_paper_findings
 
 # Findings in words on a paper's card; all of them are below.
 _ON_CARD = 2
@@ -38,14 +38,14 @@ def headline(findings: Sequence[Finding], papers: int) -> str:
             parts.append(f"{_word(number)} {singular if number == 1 else plural}")
     if not parts:
         return head
-    told = listed(parts)
+    told = join_with_and(parts)
     return f"{head} {told[0].upper()}{told[1:]}."
 
 
-def listed(parts: Sequence[str]) -> str:
+def join_with_and(parts: Sequence[str]) -> str:
     """Return one part or more as a list in a sentence.
 
-    >>> listed(["one"]), listed(["one", "two", "three"])
+    >>> join_with_and(["one"]), join_with_and(["one", "two", "three"])
     ('one', 'one, two and three')
     """
     if len(parts) == 1:
@@ -57,7 +57,7 @@ def _word(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
-def sentence(counts: pd.Series) -> str:
+def numbers_sentence(counts: pd.Series) -> str:
     """Say in plain words how a paper's printed numbers fared; counts: by status."""
     total = int(counts.sum())
     number = {status: int(counts.get(status, 0)) for status in STATUSES}
@@ -70,7 +70,7 @@ def sentence(counts: pd.Series) -> str:
         if number["match"] == compared:
             head += "every one matches."
         else:
-            head += _fared(number)
+            head += _count_statuses(number)
     if number["not_comparable"]:
         head += f" {number['not_comparable']} rest on votes that are not the authors'."
     if number["not_run"]:
@@ -86,16 +86,16 @@ def relations_sentence(counts: pd.Series) -> str:
         return f"None of {total} relations between them could be judged in this run."
     head = f"{'All' if judged == total else f'{judged} of'} {total} relations between them"
     number = {status: int(counts.get(status, 0)) for status in STATUSES}
-    return f"{head} were judged: {_fared(number)}"
+    return f"{head} were judged: {_count_statuses(number)}"
 
 
-def _fared(number: Mapping[str, int]) -> str:
+def _count_statuses(number: Mapping[str, int]) -> str:
     parts = [
         f"{number[name]} {status.verbs[number[name] != 1]}"
         for name, status in STATUSES.items()
         if status.verbs and (number[name] or name == "match")
     ]
-    return f"{listed(parts)}."
+    return f"{join_with_and(parts)}."
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,11 @@ def cards(
     made = {}
     for paper, rows in compared.groupby("paper", sort=False):
         number = rows["status"].value_counts()
-        words = sentence(number)
+        words = numbers_sentence(number)
         if relations is not None and (relations["paper"] == paper).any():
             judged = relations.loc[relations["paper"] == paper, "status"]
             words += f" {relations_sentence(judged.value_counts())}"
-        told = sorted(of_paper(findings, paper), key=lambda finding: not finding.kind)
+        told = sorted(select_paper_findings(findings, paper), key=lambda finding: not finding.kind)
         made[paper] = Card(
             title=titles.get(paper, paper),
             anchor=paper if paper in shown else "",

@@ -10,15 +10,20 @@ from collections.abc import Mapping
 import pandas as pd
 from markupsafe import Markup
 
-from private_ensembles.base.digits import format_bound, format_number
-from private_ensembles.labels import names
-from private_ensembles.papers.compare.reproduced import stand_ins
+from private_ensembles.base.digits import format_number, format_upper_bound
+from private_ensembles.labels import display_names
+from private_ensembles.papers.compare.reproduced import flag_stand_ins
 from private_ensembles.papers.compare.statuses import STATUSES
-from private_ensembles.report.beside import STAR, beside_printed, has_stars
-from private_ensembles.report.charts import Mark, Scale, dot_chart, legend
-from private_ensembles.report.html import html_table, of_column
+from private_ensembles.report.charts import (
+    Mark,
+    Scale,
+    dot_chart,
+    legend,
+)
+from private_ensembles.report.html import format_column_value, html_table
 from private_ensembles.report.own_page import profile_words
 from private_ensembles.report.page import TEMPLATES
+from private_ensembles.report.printed_columns import STAR, add_printed_columns, has_stars
 
 _VIEWS = TEMPLATES.get_template("views.html").module
 # What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number
@@ -42,8 +47,8 @@ _NEVER = 1e-200  # what rounding leaves open if delta is 0
 _TOTALS = {
     "epsilon_total": "published",
     "epsilon_total_optimal": "best composition of (ε, δ)",
-    "epsilon_total_gnmax": names.mechanism("gnmax"),
-    "epsilon_committee": f"{names.mechanism('committee')}, m of them",
+    "epsilon_total_gnmax": display_names.mechanism_label("gnmax"),
+    "epsilon_committee": f"{display_names.mechanism_label('committee')}, m of them",
     "epsilon_all_teachers": "all teachers published",
     "epsilon_disjoint_shards": "one teacher, disjoint shards",
 }
@@ -61,43 +66,45 @@ def planner(
     table = tables["planner"]
     offered = table[table["correct"] > 0]
     if offered.empty:
-        return _without(table)
-    offered = offered.assign(mechanism=names.short(offered["mechanism"], _places(offered)))
+        return _explain_refusals(table)
+    offered = offered.assign(
+        mechanism=display_names.short_labels(offered["mechanism"], _budgets_and_labels(offered))
+    )
     wide = offered.pivot(index=_KEPT, columns="budget_epsilon", values="correct")
     wide = wide.sort_values(wide.columns[-1], ascending=False)
     wide.columns = [f"ε = {format_number(value)}" for value in wide.columns]
     return _VIEWS.planner(
         wanted=format_number(float(table["wanted"].iloc[0])),
-        delta=names.powers(format_number(float(table["delta"].iloc[0]))),
-        whose=_whose(settings) if settings else None,
+        delta=display_names.format_powers(format_number(float(table["delta"].iloc[0]))),
+        whose=_describe_ensemble(settings) if settings else None,
         table=html_table(
-            last(wide.reset_index(), _KEPT[1:]),
+            move_to_end(wide.reset_index(), _KEPT[1:]),
             "Expected right labels by mechanism and budget",
             decimals=1,
         ),
-        fewer=_by_labels(tables["fewer_labels"]) if "fewer_labels" in tables else "",
-        without=_without(table),
+        fewer=_pivot_by_labels(tables["fewer_labels"]) if "fewer_labels" in tables else "",
+        without=_explain_refusals(table),
     )
 
 
-def _whose(settings: Mapping) -> tuple[str, str]:
+def _describe_ensemble(settings: Mapping) -> tuple[str, str]:
     """Return the size of the ensemble that is planned for, and its profile, in words."""
     size = f"{settings['teachers']:,} teachers, {settings['n_classes']:,} classes"
     return size, profile_words(settings["profile"]).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
-def _by_labels(fewer: pd.DataFrame) -> Markup:
+def _pivot_by_labels(fewer: pd.DataFrame) -> Markup:
     """Return the share of right labels, mechanism and budget by number of labels wanted."""
     rows = fewer[fewer["correct"] > 0]
     rows = rows.assign(
-        mechanism=names.short(rows["mechanism"], _places(rows)),
+        mechanism=display_names.short_labels(rows["mechanism"], _budgets_and_labels(rows)),
         right=100 * rows["correct"] / rows["wanted"],
     )
     rows = rows.rename(columns={"budget_epsilon": "ε"})
     wide = rows.pivot_table(index=[*_KEPT, "ε"], columns="wanted", values="right", aggfunc="max")
     wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
     wide = wide.reset_index().sort_values(["ε", wide.columns[-1]], ascending=[True, False])
-    wide = last(
+    wide = move_to_end(
         wide[["mechanism", "ε", *(name for name in wide if name[0] == "Q"), *_KEPT[1:]]], []
     )
     title = "Share of right labels by mechanism, budget and labels wanted"
@@ -107,13 +114,13 @@ def _by_labels(fewer: pd.DataFrame) -> Markup:
 _KEPT = ["mechanism", "privacy_model", "adjacency"]
 
 
-def last(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+def move_to_end(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """Return a table with these columns at its end."""
     return table[[*(name for name in table if name not in columns), *columns]]
 
 
-def by_mechanism(
-    table: pd.DataFrame, kept: list[str], headings: list[str], value: str
+def pivot_by_mechanism(
+    table: pd.DataFrame, kept_columns: list[str], headings: list[str], value: str
 ) -> pd.DataFrame:
     """Return one row per mechanism in the table's order, and a column for each of the headings.
 
@@ -121,13 +128,13 @@ def by_mechanism(
     headings: of the table's rows. value: the column whose values are shown.
     """
     order = list(dict.fromkeys(table["mechanism"]))
-    wide = table.assign(heading=headings).pivot(index=kept, columns="heading", values=value)
+    wide = table.assign(heading=headings).pivot(index=kept_columns, columns="heading", values=value)
     wide = wide.reindex(columns=list(dict.fromkeys(headings))).reset_index()
     wide = wide.sort_values("mechanism", key=lambda column: column.map(order.index))
-    return last(wide, kept[1:])
+    return move_to_end(wide, kept_columns[1:])
 
 
-def _places(rows: pd.DataFrame) -> list[tuple]:
+def _budgets_and_labels(rows: pd.DataFrame) -> list[tuple]:
     """The budget and number of labels of each row.
 
     The planner shows the best proven noise of each mechanism alone, at one budget or another.
@@ -135,13 +142,16 @@ def _places(rows: pd.DataFrame) -> list[tuple]:
     return list(zip(rows["budget_epsilon"], rows["wanted"], strict=True))
 
 
-def _without(table: pd.DataFrame) -> Markup:
+def _explain_refusals(table: pd.DataFrame) -> Markup:
     """Say which mechanisms do not apply, and why, in one sentence that unfolds."""
     if "not_applicable" not in table:
         return Markup()
     rows = table[table["not_applicable"].notna()].drop_duplicates("mechanism")
     reasons = [
-        (names.reason(str(reason)), group["mechanism"].map(names.mechanism))
+        (
+            display_names.format_reason(str(reason)),
+            group["mechanism"].map(display_names.mechanism_label),
+        )
         for reason, group in rows.groupby("not_applicable", sort=False)
     ]
     return _VIEWS.without(reasons, len(rows))
@@ -176,20 +186,20 @@ def table2(
     The printed number is beside ours if the paper has one.
     """
     (table,) = tables.values()
-    rows = beside_printed("table2", table, printed, "pate").to_dict("records")
+    rows = add_printed_columns("table2", table, printed, "pate").to_dict("records")
     headings = []
     for row in rows:
         task, space, mark = row["task"].partition(" ")
-        aggregator = names.aggregator(row["aggregator"])
-        headings.append(f"{names.dataset(task)}{space}{mark}, {aggregator}")
+        aggregator = display_names.aggregator_label(row["aggregator"])
+        headings.append(f"{display_names.dataset_label(task)}{space}{mark}, {aggregator}")
     known = {name: words for name, words in _TABLE2.items() if name in table}
     out = pd.DataFrame({"quantity": list(known.values())})
     for heading, row in zip(headings, rows, strict=True):
-        out[heading] = [_with_printed(row, name) for name in known]
+        out[heading] = [_format_with_printed(row, name) for name in known]
     return _VIEWS.table2(html_table(out, "Table 2, turned"), has_stars(out))
 
 
-def _with_printed(row: Mapping, name: str) -> str:
+def _format_with_printed(row: Mapping, name: str) -> str:
     """Return our number and, in brackets, the printed one and what became of it."""
     value, words = row[name], row.get(f"printed {name}")
     if isinstance(value, str):
@@ -197,7 +207,7 @@ def _with_printed(row: Mapping, name: str) -> str:
     if pd.isna(value):
         return ""
     if not words:
-        return of_column(name, value)
+        return format_column_value(name, value)
     ours = format_number(value, 4)
     if words.endswith(STAR):
         return f"{ours} ({words})"
@@ -212,7 +222,7 @@ def accuracy(
 
     tables: DaRRM's tables 1, 6, 8 and 10, one value of m each; printed: rows of ``fidelity.csv``.
     """
-    every = _together(tables).sort_values("m", kind="stable")
+    every = _concatenate_tables(tables).sort_values("m", kind="stable")
     datasets = list(dict.fromkeys(every["dataset"]))
     low = min(0.5, float(every["expected_accuracy"].min()))
     scale = Scale(low, 1.0, (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "share of right labels, exact")
@@ -225,18 +235,18 @@ def accuracy(
         ]
         items = [name for name, table in tables.items() if (table["m"] == m).any()]
         marks += _printed_marks(printed[printed["item"].isin(items)], order, datasets)
-        shown = [names.mechanism(name) for name in order]
+        shown = [display_names.mechanism_label(name) for name in order]
         charts.append(dot_chart(f"m = {m:g}", shown, marks, scale))
-    kinds = {place: names.dataset(name) for place, name in enumerate(datasets[:2])}
+    kinds = {place: display_names.dataset_label(name) for place, name in enumerate(datasets[:2])}
     if printed["dataset"].isin(datasets).any():
         kinds[4] = "printed by the paper for Q labels, in its data set's colour"
     rows = every.drop_duplicates(["dataset", "m", "mechanism"])
     headings = [
-        f"{names.dataset(name)}, m = {m:g}"
+        f"{display_names.dataset_label(name)}, m = {m:g}"
         for name, m in zip(rows["dataset"], rows["m"], strict=True)
     ]
     kept = ["mechanism", "privacy_model", "adjacency"]
-    wide = by_mechanism(rows, kept, headings, "expected_accuracy")
+    wide = pivot_by_mechanism(rows, kept, headings, "expected_accuracy")
     return _VIEWS.accuracy(
         legend(kinds),
         charts,
@@ -252,7 +262,7 @@ def privacy(
 
     tables: DaRRM's tables 2, 5, 7 and 9; printed: not looked at, as the totals repeat the paper's.
     """
-    every = _together(tables).sort_values(["m", "queries"], kind="stable")
+    every = _concatenate_tables(tables).sort_values(["m", "queries"], kind="stable")
     known = {name: words for name, words in _TOTALS.items() if name in every}
     values = every[list(known)].stack()
     scale = Scale(
@@ -272,33 +282,33 @@ def privacy(
                     place,
                     float(row[column]),
                     kind,
-                    f"{lines[-1]}, {words}: ε = {format_bound(row[column])}",
+                    f"{lines[-1]}, {words}: ε = {format_upper_bound(row[column])}",
                 )
                 for kind, (column, words) in enumerate(known.items())
             ]
-        charts.append(dot_chart(names.dataset(str(name)), lines, marks, scale))
+        charts.append(dot_chart(display_names.dataset_label(str(name)), lines, marks, scale))
     return _VIEWS.privacy(legend(dict(enumerate(known.values()))), charts)
 
 
-def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _concatenate_tables(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     every = pd.concat(list(tables.values()), ignore_index=True)
-    marked = stand_ins(every)
+    marked = flag_stand_ins(every)
     return every.assign(dataset=every["dataset"].mask(marked, every["dataset"] + " (stand-in)"))
 
 
 def _accuracy_mark(row: Mapping, order: list[str], datasets: list[str]) -> Mark:
     kind = min(datasets.index(row["dataset"]), 3)
     value = float(row["expected_accuracy"])
-    words = f"{names.mechanism(row['mechanism'])}, {names.dataset(row['dataset'])}: {value:.4f}"
+    words = f"{display_names.mechanism_label(row['mechanism'])}, {display_names.dataset_label(row['dataset'])}: {value:.4f}"
     if row["queries"]:
         words += f" at ε = {format_number(row['epsilon'], 4)}, {row['privacy_model']}"
-    at = order.index(row["mechanism"]) + _aside(kind, datasets)
+    at = order.index(row["mechanism"]) + _vertical_offset(kind, datasets)
     return Mark(at, value, kind, words.replace("_", " "))
 
 
-def _aside(place: int, datasets: list[str]) -> float:
+def _vertical_offset(position: int, datasets: list[str]) -> float:
     """How far a data set's dots stand below the line of their row, so that none hides another."""
-    return 0.3 * (place - (min(len(datasets), 4) - 1) / 2)
+    return 0.3 * (position - (min(len(datasets), 4) - 1) / 2)
 
 
 def _printed_marks(printed: pd.DataFrame, order: list[str], datasets: list[str]) -> list[Mark]:
@@ -307,9 +317,9 @@ def _printed_marks(printed: pd.DataFrame, order: list[str], datasets: list[str])
     rows = printed[printed["column"].isin(order) & printed["dataset"].isin(datasets)]
     for row in rows.to_dict("records"):
         place = datasets.index(row["dataset"])
-        at = order.index(row["column"]) + _aside(place, datasets)
+        at = order.index(row["column"]) + _vertical_offset(place, datasets)
         words = (
-            f"{names.mechanism(row['column'])}, {names.dataset(row['dataset'])}, {row['row']}: "
+            f"{display_names.mechanism_label(row['column'])}, {display_names.dataset_label(row['dataset'])}, {row['row']}: "
             f"{row['published']} printed"
         )
         marks.append(Mark(at, float(row["published"]), 4, words, f"k{place}"))

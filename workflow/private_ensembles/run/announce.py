@@ -36,7 +36,7 @@ _DATA = {
 }
 
 
-def start(jobs: Iterable, config: Mapping) -> str:
+def describe_start(jobs: Iterable, config: Mapping) -> str:
     """Return what a run is about to do, in two lines.
 
     jobs: Snakemake's, all that will run. config: the checked configuration.
@@ -50,7 +50,7 @@ def start(jobs: Iterable, config: Mapping) -> str:
     else:
         titles = {paper.name: paper.title for paper in ALL}
         names = [titles[paper] for paper in config["papers"]]
-        what = f"Reproducing {_and(names)} {_DATA[config['data']]}"
+        what = f"Reproducing {_join_with_and(names)} {_DATA[config['data']]}"
     work = []
     for rule, (verb, singular, plural) in _WORK.items():
         if number := counts.pop(rule, 0):
@@ -62,16 +62,16 @@ def start(jobs: Iterable, config: Mapping) -> str:
     elif rest:
         work.append(f"{rest} job{'s' * (rest > 1)}")
     return (
-        f"{what}: {_and(work)}.\n"
+        f"{what}: {_join_with_and(work)}.\n"
         "Ctrl-C stops the run; the same command continues it. Each job's own log: logs/"
     )
 
 
-def _and(parts: list[str]) -> str:
+def _join_with_and(parts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing"
 
 
-def list_asked(dag: Any) -> list[str]:
+def list_requested_files(dag: Any) -> list[str]:
     """Return the files that a run was asked for, by name or as what a named rule gathers.
 
     dag: Snakemake's.
@@ -83,8 +83,8 @@ def list_asked(dag: Any) -> list[str]:
     return sorted(asked)
 
 
-def end(
-    page: str, checked: str | Path, *, asked: Sequence[str], since: float, data: str
+def describe_end(
+    page: str, comparison: str | Path, *, requested: Sequence[str], since: float, data: str
 ) -> str | None:
     """Return what came of a run and where it is, in three lines at most; None if nothing is there.
 
@@ -92,14 +92,14 @@ def end(
     run made it. asked: the files that the run was asked for; without the page among them, they are
     what came of it. since: when the run started, as `time.time`. data: of the configuration.
     """
-    made = [Path(name).resolve() for name in asked if Path(name).is_file()]
+    made = [Path(name).resolve() for name in requested if Path(name).is_file()]
     if not made:
         return None
     minutes, seconds = divmod(round(time.time() - since), 60)
     lines = [f"Done in {minutes} min {seconds} s." if minutes else f"Done in {seconds} s."]
-    checked = Path(checked)
-    if checked.is_file() and checked.stat().st_mtime >= since:
-        with open(checked, encoding="utf-8", newline="") as file:
+    comparison = Path(comparison)
+    if comparison.is_file() and comparison.stat().st_mtime >= since:
+        with open(comparison, encoding="utf-8", newline="") as file:
             # Relations between several printed numbers stand below them, and are not counted.
             rows = [row for row in csv.DictReader(file) if row.get("kind") != "relation"]
         counts = Counter(row["status"] for row in rows)
@@ -110,7 +110,7 @@ def end(
         more = "--config data=paper" if data != "paper" else "data that are private or not at hand"
         needs = f"; {rest} were not run and need {more}" if rest else ""
         lines.append(f"{counts.total()} printed numbers compared: {verdicts or 'none'}{needs}.")
-    if page in asked:
+    if page in requested:
         what = "Labels" if page.endswith(".csv") else "Open the report"  # of a batch of a session
         where = str(Path(page).resolve())
     elif len(made) == 1:

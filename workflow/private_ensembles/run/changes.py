@@ -17,8 +17,8 @@ def changes(config: Mapping, default: Path = DEFAULTS) -> dict[str, tuple[object
     config: as the run used it. default: the workflow's ``config.yaml``. A value is `ABSENT` where
     the other has a key of its own.
     """
-    ours = dict(_flat(config))
-    theirs = dict(_flat(yaml.safe_load(default.read_text(encoding="utf-8"))))
+    ours = dict(_flatten(config))
+    theirs = dict(_flatten(yaml.safe_load(default.read_text(encoding="utf-8"))))
     for side in (ours, theirs):
         if side.get("noise") == "auto":
             side["noise"] = automatic_noise(ours.get("own.votes"))
@@ -56,11 +56,11 @@ def changed_part(config: Mapping, default: Path = DEFAULTS) -> dict[str, object]
     return part
 
 
-def _flat(value: Mapping, path: str = "") -> Iterator[tuple[str, object]]:
+def _flatten(value: Mapping, path: str = "") -> Iterator[tuple[str, object]]:
     for key, item in value.items():
         where = f"{path}.{key}" if path else str(key)
         if isinstance(item, Mapping) and item:
-            yield from _flat(item, where)
+            yield from _flatten(item, where)
         else:
             yield where, item
 

@@ -19,10 +19,10 @@ from pydantic import ValidationError
 
 from private_ensembles.base import checks
 from private_ensembles.base.checks import did_you_mean
-from private_ensembles.release.own_keys import PLACES
-from private_ensembles.run import names_of_files
+from private_ensembles.release.own_keys import SECTION_PATHS
+from private_ensembles.run import file_names
 from private_ensembles.run.configuration import TEXTS, Configuration
-from private_ensembles.run.removed import advice
+from private_ensembles.run.removed_names import advice
 
 _TYPES = {
     "object": "a mapping of keys to values",
@@ -44,7 +44,7 @@ class ConfigError(ValueError):
         self.path = path
 
 
-class GivenTwice(ValueError):
+class DuplicateKeyError(ValueError):
     """A key stands twice in one mapping; the message names file, line and key."""
 
 
@@ -60,7 +60,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict:
         key, line = loader.construct_object(name, deep=True), name.start_mark.line + 1
         if isinstance(key, Hashable):  # or PyYAML refuses it below
             if key in lines:
-                raise GivenTwice(
+                raise DuplicateKeyError(
                     f"{name.start_mark.name}, line {line}: {key} is given twice, first in line "
                     f"{lines[key]}"
                 )
@@ -102,13 +102,13 @@ def check_or_exit(
     """
     try:
         _require_once(sources)
-        ordered = _ordered(config, sources[0][1] if sources else {})
+        ordered = _order_keys(config, sources[0][1] if sources else {})
         settings = check(ordered, *folders, mechanisms=mechanisms)
     except ConfigError as error:
         name = _origin(error.path, sources)
         _exit(f"{name}: {error}")
     config.clear()
-    config.update(settings.plain())
+    config.update(settings.to_dict())
     return settings
 
 
@@ -120,45 +120,47 @@ def _exit(message: str) -> NoReturn:
 def check(config: dict, *folders: str, mechanisms: Sequence[str] | None = None) -> Configuration:
     """Return the configuration as models, the mirror's path absolute; raise ConfigError.
 
-    A key of `own_keys.PLACES` goes before what the section `own` has in its place. folders: what a
+    A key of `own_keys.SECTION_PATHS` goes before what the section `own` has in its place. folders: what a
     relative `data_mirror` or `votes` may be relative to, best first; the current one if none is
     given. mechanisms: the names that `planner.mechanisms` may hold, if they are known.
     """
     known = {"folders": folders, "mechanisms": mechanisms}
     try:
-        settings = Configuration.model_validate(_in_places(config), context=known)
+        settings = Configuration.model_validate(_move_to_own_section(config), context=known)
     except ValidationError as error:
-        typed = {f"own.{place}": key for key, place in PLACES.items() if key in config}
-        raise _in_words(error.errors(include_url=False), typed) from None
+        typed = {f"own.{place}": key for key, place in SECTION_PATHS.items() if key in config}
+        raise _explain_error(error.errors(include_url=False), typed) from None
     _require_apart(settings, config)
     return settings
 
 
-def _in_places(config: Mapping) -> dict:
+def _move_to_own_section(config: Mapping) -> dict:
     """Return a configuration with each key that was typed in its place; a new mapping.
 
-    >>> _in_places({"epsilon": 2, "own": {"votes": None, "budget": {"epsilon": 1, "delta": 0}}})
+    >>> _move_to_own_section({"epsilon": 2, "own": {"votes": None, "budget": {"epsilon": 1, "delta": 0}}})
     {'own': {'votes': None, 'budget': {'epsilon': 2, 'delta': 0}}}
     """
     own: dict = {}
-    for key, place in PLACES.items():
+    for key, place in SECTION_PATHS.items():
         if key in config:
             section, _, name = place.rpartition(".")
             (own.setdefault(section, {}) if section else own)[name] = config[key]
-    rest = {key: value for key, value in config.items() if key not in PLACES}
-    return filled({"own": own}, rest) if own else rest
+    rest = {key: value for key, value in config.items() if key not in SECTION_PATHS}
+    return fill_defaults({"own": own}, rest) if own else rest
 
 
-def _require_apart(settings: Configuration, given: Mapping) -> None:
+def _require_apart(settings: Configuration, typed_config: Mapping) -> None:
     """Refuse own files where labels are written: Snakemake removes what is there before the job."""
     own = settings.own
     if own.votes is None:
         return
-    made = names_of_files.own_votes if own.session.file is None else names_of_files.session_batch
+    made = file_names.own_votes if own.session.file is None else file_names.session_batch
     for key in ("votes", "session", "class_names", "answer"):
-        name = key if key in given else f"own.{PLACES[key]}"
+        name = key if key in typed_config else f"own.{SECTION_PATHS[key]}"
         try:
-            checks.apart(made(settings).values(), **{name: attrgetter(PLACES[key])(own)})
+            checks.check_separate_files(
+                made(settings).values(), **{name: attrgetter(SECTION_PATHS[key])(own)}
+            )
         except ValueError as error:
             raise ConfigError(name, str(error)) from None
 
@@ -176,7 +178,7 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
     for name, path in named:
         try:
             read.append((name, read_yaml(path)))
-        except GivenTwice as error:
+        except DuplicateKeyError as error:
             _exit(str(error))
         except (OSError, ValueError, yaml.YAMLError):
             continue  # only the name in a message is at stake
@@ -185,8 +187,8 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
 
 def _require_once(sources: list[tuple[str, dict]]) -> None:
     """Refuse a key that was typed if `own` says the same in this source, or in one that wins."""
-    for key, place in PLACES.items():
-        typed, stated = _last(key, sources), _last(f"own.{place}", sources)
+    for key, place in SECTION_PATHS.items():
+        typed, stated = _find_last_source(key, sources), _find_last_source(f"own.{place}", sources)
         if typed is not None and stated is not None and stated >= typed:
             also = f"it is own.{place}, which {sources[stated][0]} states, too"
             raise ConfigError(key, f"{key}: must be left out: {also}")
@@ -222,26 +224,26 @@ def imported_sources(own: str, settings: Mapping) -> list[tuple[str, dict]]:
     ]
 
 
-def filled(settings: Mapping, defaults: Mapping) -> dict:
+def fill_defaults(settings: Mapping, defaults: Mapping) -> dict:
     """Return `settings` with what it leaves out of `defaults`, section by section; a new mapping.
 
-    >>> filled({"darrm": {"K": 5}}, {"seed": 0, "darrm": {"K": 11, "m": [3]}})
+    >>> fill_defaults({"darrm": {"K": 5}}, {"seed": 0, "darrm": {"K": 11, "m": [3]}})
     {'seed': 0, 'darrm': {'K': 5, 'm': [3]}}
     """
     whole = {**defaults, **settings}
     for key, value in whole.items():
         default = defaults.get(key)
         if isinstance(value, Mapping):
-            whole[key] = filled(value, default if isinstance(default, Mapping) else {})
+            whole[key] = fill_defaults(value, default if isinstance(default, Mapping) else {})
     return whole
 
 
 def _origin(path: str, sources: list[tuple[str, dict]]) -> str:
     """Return the name of the last source that holds the key at `path`, or of the first."""
-    return sources[_last(path, sources) or 0][0] if sources else "config"
+    return sources[_find_last_source(path, sources) or 0][0] if sources else "config"
 
 
-def _last(path: str, sources: list[tuple[str, dict]]) -> int | None:
+def _find_last_source(path: str, sources: list[tuple[str, dict]]) -> int | None:
     """Return the number of the last source that holds the key at `path`; None: no source does."""
     for number, (_, content) in reversed(list(enumerate(sources))):
         rest = re.sub(r"\[\d+\]$", "", path)
@@ -257,7 +259,7 @@ def _last(path: str, sources: list[tuple[str, dict]]) -> int | None:
     return None
 
 
-def standpoints(rundir: str, basedir: str) -> list[str]:
+def list_base_folders(rundir: str, basedir: str) -> list[str]:
     """Return the folders that a relative path on the command line may be relative to, best first.
 
     That is the folder in which Snakemake was started (rundir). With --directory, Snakemake has left
@@ -267,20 +269,20 @@ def standpoints(rundir: str, basedir: str) -> list[str]:
     return [rundir] if rundir == os.getcwd() else [rundir, basedir]
 
 
-def _ordered(value, pattern):
+def _order_keys(value, pattern):
     """Return `value` with the keys of its mappings in the order of `pattern`, others by name."""
     if not isinstance(value, dict):
         return value
     pattern = pattern if isinstance(pattern, dict) else {}
     known = [key for key in pattern if key in value]
     others = sorted((key for key in value if key not in pattern), key=str)
-    return {key: _ordered(value[key], pattern.get(key)) for key in (*known, *others)}
+    return {key: _order_keys(value[key], pattern.get(key)) for key in (*known, *others)}
 
 
 # Messages ----------------------------------------------------------------------------------------
 
 
-def _in_words(errors: list[dict], typed: Mapping[str, str]) -> ConfigError:
+def _explain_error(errors: list[dict], typed: Mapping[str, str]) -> ConfigError:
     """Return the first of pydantic's errors as ours, an unknown key before one that is missing.
 
     typed: by their paths, the keys that were typed in place of them.
@@ -294,7 +296,7 @@ def _in_words(errors: list[dict], typed: Mapping[str, str]) -> ConfigError:
             return ConfigError(path, f"{path}: {gone}")
         known = _rule(where[:-1]).get("properties", {})
         section = _path(where[:-1], "", ".")
-        meant = known if section else [*known, *PLACES]
+        meant = known if section else [*known, *SECTION_PATHS]
         hint = did_you_mean(str(where[-1]), meant, prefix=section)
         hint = hint or f"known: {', '.join(known)}"
         return ConfigError(path, f"{path}: unknown key; {hint}")

@@ -91,7 +91,7 @@ def compare(first: Path, second: Path, tolerance: float) -> Comparison:
     tolerance: the largest relative difference that counts as rounding, in [0, 1). Raises ValueError
     if it is not, or if a file cannot be read as CSV.
     """
-    checks.within(0, 1, tolerance=tolerance, high_allowed=False)
+    checks.check_range(0, 1, tolerance=tolerance, high_allowed=False)
     if first.read_bytes() == second.read_bytes():
         return Comparison("equal")
     (first_head, *first_rows), (second_head, *second_rows) = _read(first), _read(second)

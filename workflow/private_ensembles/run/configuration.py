@@ -9,11 +9,11 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 from pydantic import ValidationInfo, create_model, field_validator, model_validator
 
 from private_ensembles.base import settings
-from private_ensembles.base.settings import about
+from private_ensembles.base.settings import describe_key
 from private_ensembles.labels.planner.section import Planner, SyntheticVotes
 from private_ensembles.papers.all import ALL
 from private_ensembles.papers.ledger.section import PATE, Audit
-from private_ensembles.release.own_keys import PLACES
+from private_ensembles.release.own_keys import SECTION_PATHS
 from private_ensembles.release.section import Own
 from private_ensembles.run.changes import automatic_noise
 from private_ensembles.training.data_section import ADDRESS, Datasets
@@ -25,27 +25,29 @@ _PAPERS = tuple(paper.name for paper in ALL)
 class _General(settings.Section):
     """What stands above the papers' sections."""
 
-    data: Literal["embedded", "paper"] = about(
+    data: Literal["embedded", "paper"] = describe_key(
         "Which data the accuracies are measured on; `embedded` downloads nothing."
     )
-    papers: settings.Distinct[Literal[_PAPERS]] = about(
+    papers: settings.Distinct[Literal[_PAPERS]] = describe_key(
         "Papers that the default target, the comparison and the page cover."
     )
-    data_mirror: settings.Maybe[settings.Text] = about(
+    data_mirror: settings.Maybe[settings.Text] = describe_key(
         "Folder or start of an address tried before the public addresses."
     )
-    seed: settings.Seed = about("Origin of all randomness.")
-    noise: Literal["auto", "reproducible", "secure"] = about(
+    seed: settings.Seed = describe_key("Origin of all randomness.")
+    noise: Literal["auto", "reproducible", "secure"] = describe_key(
         "Origin of the noise; `auto` is `secure` for your own votes and `reproducible` otherwise."
     )
     own: Own
-    download_timeout: settings.number(gt=0, le=86400) = about(
+    download_timeout: settings.number(gt=0, le=86400) = describe_key(
         "Seconds of silence after which a download is tried again."
     )
-    solver: Literal["auto", "gurobi", "highs"] = about(
+    solver: Literal["auto", "gurobi", "highs"] = describe_key(
         "Solver of the linear programs; `auto` is HiGHS, our own beyond 201 teachers."
     )
-    device: Literal["auto", "cpu", "cuda"] = about("Where teachers train; `auto` prefers a GPU.")
+    device: Literal["auto", "cpu", "cuda"] = describe_key(
+        "Where teachers train; `auto` prefers a GPU."
+    )
     teachers: Teachers
 
 
@@ -64,9 +66,9 @@ _WithPapers = create_model(
 class Configuration(_WithPapers):
     """Configuration of private_ensembles."""
 
-    audit: settings.Maybe[Audit] = about("Settings of the ledger; null leaves it out.")
+    audit: settings.Maybe[Audit] = describe_key("Settings of the ledger; null leaves it out.")
     forest_teachers: ForestTeachers
-    synthetic_votes: dict[settings.Name, SyntheticVotes] = about(
+    synthetic_votes: dict[settings.Name, SyntheticVotes] = describe_key(
         "Profiles of the consensus of ensembles that do not exist, by name."
     )
     planner: Planner
@@ -79,10 +81,10 @@ class Configuration(_WithPapers):
     def _mirror_is_there(cls, mirror: str | None, info: ValidationInfo) -> str | None:
         if mirror is None or ADDRESS.match(mirror):
             return mirror
-        paths = settings.list_places(mirror, info)
+        paths = settings.list_candidate_paths(mirror, info)
         folder = next(filter(os.path.isdir, paths), None)
         if folder is None and info.data.get("data") == "paper":
-            raise settings.wrong(
+            raise settings.mistake_error(
                 "", mirror, f"an existing folder (looked at {' and '.join(paths)}) or URL"
             )
         return folder or paths[0]
@@ -96,7 +98,7 @@ class Configuration(_WithPapers):
             section._settings = self
         for section in (self, self.datasets, *sections):
             for mistake in section.conflicts():
-                raise settings.wrong(*mistake)
+                raise settings.mistake_error(*mistake)
         return self
 
     def conflicts(self) -> Iterator[settings.Mistake]:
@@ -107,7 +109,7 @@ class Configuration(_WithPapers):
             yield "planner.profile.absent_share", share, allowed
         released = own.votes is not None and own.session.file is None
         for key, usual in {"adjacency": "replace_one", "teacher_epsilon": None}.items():
-            stated, place = getattr(self.planner, key), PLACES[key]
+            stated, place = getattr(self.planner, key), SECTION_PATHS[key]
             if released and stated not in (usual, attrgetter(place)(own)):
                 allowed = f"as in config.yaml, as your own votes have their own (own.{place})"
                 yield f"planner.{key}", stated, allowed
@@ -118,11 +120,11 @@ class Configuration(_WithPapers):
 
     # What rules ask that concerns several sections ---------------------------------------------
 
-    def available(self, dataset: str) -> bool:
+    def is_available(self, dataset: str) -> bool:
         """Tell whether the files of a data set, if it is optional, are at hand."""
-        return self.datasets.available(dataset, self.data_mirror)
+        return self.datasets.is_available(dataset, self.data_mirror)
 
-    def training(self, dataset: str, kind: str, K: int | None = None) -> dict:
+    def training_parameters(self, dataset: str, kind: str, K: int | None = None) -> dict:
         """Return the training parameters of one kind ("private" or "plain") of (K) teachers.
 
         Those of a task of PATE, if its votes are cast on this data set, else DaRRM's. Ensembles
@@ -130,7 +132,7 @@ class Configuration(_WithPapers):
         """
         task = self.pate.task_of(dataset)
         if task is not None and task.kind == kind:
-            return task.teachers.plain() | self.nzc.retraining(dataset, K)
+            return task.teachers.to_dict() | self.nzc.retraining(dataset, K)
         return self.darrm.training(dataset, kind, K)
 
     def classes(self, dataset: str) -> int:
@@ -144,15 +146,15 @@ class Configuration(_WithPapers):
         return {
             "budgets": {name: audit.budget(name) for name in audit.budgets} if audit else {},
             "student_score": audit.student_score if audit else None,
-            "totals": audit.totals_of() if audit else None,
+            "totals": audit.totals_settings() if audit else None,
             "pate": {
                 name: task.pick(*PATE) | {"n_classes": self.classes(task.dataset)}
-                for name, task in self.pate.chosen().items()
+                for name, task in self.pate.enabled_tasks().items()
             },
             "nzc": {
                 name: self.pate.tasks[task.task].pick("pool", "delta")
-                for name, task in self.nzc.chosen().items()
-                if task.task in self.pate.chosen()
+                for name, task in self.nzc.enabled_tasks().items()
+                if task.task in self.pate.enabled_tasks()
             },
             "dpbag": {"n": max(votes.n), "k": max(votes.k), **self.dpbag.pick("noise", "delta")},
             "mechanism": self.nzc.mechanism(),
@@ -181,6 +183,6 @@ def _annotation(path: str) -> object:
 
 # The keys of the command line whose value may be any text: names, and paths of files.
 _TYPED = {name: name for name in Configuration.model_fields} | {
-    key: f"own.{place}" for key, place in PLACES.items()
+    key: f"own.{place}" for key, place in SECTION_PATHS.items()
 }
 TEXTS = {key for key, path in _TYPED.items() if _is_text(_annotation(path))}

@@ -6,20 +6,20 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from private_ensembles.base.numbers import instance, parse_instance
+from private_ensembles.base.parameter_names import join_parameters, parse_parameters
 
 if TYPE_CHECKING:  # its models need pydantic, which names of files do not
     from private_ensembles.run.configuration import Configuration
 
 
-def point(pattern: str) -> Callable[[Mapping], dict]:
+def make_point_reader(pattern: str) -> Callable[[Mapping], dict]:
     """Return the function that reads a point of a grid from the wildcards of its pattern."""
-    return lambda wildcards: parse_instance(pattern.format(**wildcards))
+    return lambda wildcards: parse_parameters(pattern.format(**wildcards))
 
 
 def teachers(slices: list[str], dataset: str, kind: str, K, seed) -> list[str]:
     """The teachers of one ensemble: one file, or one for each slice that a job trains."""
-    ensemble = instance(kind=kind, K=int(K), seed=int(seed))
+    ensemble = join_parameters(kind=kind, K=int(K), seed=int(seed))
     names = [f"{ensemble},slice={name}" for name in slices] or [ensemble]
     return [f"results/teachers/{dataset}/{name}.pt" for name in names]
 
@@ -29,7 +29,7 @@ def dataset(name: str) -> str:
     return f"results/datasets/{name}.npz"
 
 
-def stated(settings: Configuration) -> list[str]:
+def own_input_files(settings: Configuration) -> list[str]:
     """The files that say what classes of own votes are called, and which queries are answered."""
     named = settings.own.reading.class_names, settings.own.wanted.answer
     return [text for text in named if text and os.path.isfile(text)]

@@ -97,10 +97,10 @@ def _source(path: Path) -> _Source:
     text = "\n".join(pieces)
     return _Source(
         hashlib.sha256(text.encode()).digest(),
-        frozenset(_with_packages(names) & _modules().keys()),
-        frozenset(_with_packages(texts & _modules().keys())),
+        frozenset(_add_parent_packages(names) & _modules().keys()),
+        frozenset(_add_parent_packages(texts & _modules().keys())),
         "import_module" in text and path.name != "__init__.py",
-        frozenset(_with_packages(filled) & _modules().keys()),
+        frozenset(_add_parent_packages(filled) & _modules().keys()),
     )
 
 
@@ -113,7 +113,7 @@ def _fill(text: ast.JoinedStr) -> set[str]:
     return set()
 
 
-def _used(source: _Source) -> frozenset[str]:
+def _list_used_modules(source: _Source) -> frozenset[str]:
     """Return the modules that a file uses: what it loads by name it or a module it imports names.
 
     The registry of mechanisms names laws and accounts that `labels.mechanism` loads: who reads the
@@ -133,7 +133,7 @@ def _offers(statement: ast.stmt) -> bool:
     )
 
 
-def _with_packages(names: Iterable[str]) -> set[str]:
+def _add_parent_packages(names: Iterable[str]) -> set[str]:
     """Return modules and the packages around them, whose `__init__` an import of them runs."""
     parts = (name.split(".") for name in names)
     return {".".join(each[:length]) for each in parts for length in range(1, len(each) + 1)}
@@ -156,14 +156,19 @@ def closure(script: str | Path, *modules: str) -> list[str]:
         if name not in _modules():
             raise ValueError(f"module = {name}: must be a module of {PACKAGE}")
     reached: set[str] = set()
-    waiting = _used(replace(_source(_path(script)), filled=frozenset())) | _with_packages(modules)
+    waiting = _list_used_modules(
+        replace(_source(_path(script)), filled=frozenset())
+    ) | _add_parent_packages(modules)
     while waiting:
         reached |= waiting
-        waiting = set().union(*(_used(_source(_modules()[name])) for name in waiting)) - reached
+        waiting = (
+            set().union(*(_list_used_modules(_source(_modules()[name])) for name in waiting))
+            - reached
+        )
     return sorted(reached)
 
 
-def fingerprint(script: str | Path, *modules: str, also: Iterable[str] = ()) -> str:
+def fingerprint(script: str | Path, *modules: str, data_files: Iterable[str] = ()) -> str:
     """Return the hash of a script and its closure: 16 hexadecimal digits.
 
     modules: as for :func:`closure`. also: names or patterns, relative to workflow/, of data files
@@ -174,7 +179,7 @@ def fingerprint(script: str | Path, *modules: str, also: Iterable[str] = ()) -> 
     digest = hashlib.sha256(_source(path).digest)
     for name in closure(path, *modules):
         digest.update(f"\0{name}\0".encode() + _source(_modules()[name]).digest)
-    for each in also:
+    for each in data_files:
         files = sorted(SCRIPTS.parent.glob(each))
         if not files:
             raise ValueError(f"also = {each!r}: must match a file in {SCRIPTS.parent}")

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from private_ensembles.papers.all import ALL
 from private_ensembles.papers.darrm import targets as darrm
-from private_ensembles.run import names_of_files
+from private_ensembles.run import file_names
 from private_ensembles.run.configuration import Configuration
 
 
@@ -57,11 +57,11 @@ def claims(settings: Configuration) -> dict[str, dict]:
     }
 
 
-def counted(settings: Configuration) -> dict[str, list[str]]:
+def counted_dataset_files(settings: Configuration) -> dict[str, list[str]]:
     """The data sets whose sizes a paper prints, by paper; none of one that the run leaves out."""
     return {
         paper.name: [
-            names_of_files.dataset(name)
+            file_names.dataset(name)
             for name in _ask(settings, paper.name, "datasets")
             if paper.name in settings.papers
         ]
@@ -80,7 +80,7 @@ def sizes(settings: Configuration) -> dict[str, list[dict]]:
 def audited_gammas(settings: Configuration) -> dict[str, str]:
     """The optimised noise functions of the ledger, by the name of their budget."""
     names = settings.ledger()["budgets"]
-    return dict(zip(names, darrm.gammas(settings.darrm, settings.gammas()), strict=True))
+    return dict(zip(names, darrm.gamma_files(settings.darrm, settings.gammas()), strict=True))
 
 
 def ledger(settings: Configuration) -> dict[str, list[str]]:
@@ -113,7 +113,7 @@ def page_inputs(settings: Configuration) -> dict[str, list[str]]:
     }
 
 
-def published(settings: Configuration) -> dict[str, list[str]]:
+def published_files(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
     audit, plans = ledger(settings), planner()
     tables = [*other_tables(settings), *audit["ledger"], *audit["totals"], *plans["tables"]]
@@ -126,13 +126,11 @@ def published(settings: Configuration) -> dict[str, list[str]]:
 def page(settings: Configuration) -> str:
     """Where a run ends: the page to open. Own votes take the papers' place; a batch has labels."""
     if settings.own.session.file:
-        return names_of_files.session_batch(settings)["labels"]
-    return (
-        names_of_files.own_votes(settings)["page"] if settings.own.votes else "results/index.html"
-    )
+        return file_names.session_batch(settings)["labels"]
+    return file_names.own_votes(settings)["page"] if settings.own.votes else "results/index.html"
 
 
-def everything(settings: Configuration) -> list[str]:
+def default_targets(settings: Configuration) -> list[str]:
     """What the default target asks for."""
     if settings.own.votes:
         return [page(settings)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from private_ensembles.training.tensors import BROKEN, packed, unpacked
+from private_ensembles.training.tensors import READ_ERRORS, pack, unpack
 
 
 class Checkpoint:
@@ -22,25 +22,25 @@ class Checkpoint:
     a file that was found. A file appears whole or not at all.
     """
 
-    def __init__(self, path=None, identity="", every=60.0, report=lambda message: None):
+    def __init__(self, path=None, identity="", min_interval=60.0, report=lambda message: None):
         self.path = None if path is None else Path(path)
-        self.identity, self.every, self.report = identity, every, report
+        self.identity, self.min_interval, self.report = identity, min_interval, report
         self.written = time.monotonic()
 
     @property
     def _unfinished(self):
         return self.path.with_name(f"{self.path.name}.new")
 
-    def due(self):
+    def is_due(self):
         """Tell whether it is time to write."""
-        return self.path is not None and time.monotonic() - self.written >= self.every
+        return self.path is not None and time.monotonic() - self.written >= self.min_interval
 
     def save(self, **content):
         """Replace the file by one that holds `content`: all of it, or the one before stays."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(self._unfinished, "wb") as file:
-                file.write(packed({"identity": self.identity, "content": content}))
+                file.write(pack({"identity": self.identity, "content": content}))
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(self._unfinished, self.path)
@@ -56,9 +56,9 @@ class Checkpoint:
         if self.path is None or not self.path.exists():
             return None
         try:
-            saved = unpacked(self.path.read_bytes())
+            saved = unpack(self.path.read_bytes())
             identity, content = saved["identity"], saved["content"]
-        except BROKEN:
+        except READ_ERRORS:
             self.report(f"{self.path}: not a readable checkpoint: training starts again")
             return None
         if identity != self.identity:
@@ -74,7 +74,7 @@ class Checkpoint:
             self._unfinished.unlink(missing_ok=True)
 
 
-def identity_of(facts: Mapping, *arrays: np.ndarray) -> str:
+def hash_identity(facts: Mapping, *arrays: np.ndarray) -> str:
     """Hexadecimal sha256 of JSON-able facts and arrays: an identity for a Checkpoint."""
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     for array in arrays:
@@ -83,7 +83,7 @@ def identity_of(facts: Mapping, *arrays: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def checkpoint_beside(output, job, device, facts):
+def checkpoint_for_output(output, job, device, facts):
     """The Checkpoint of a job that trains: a hidden file beside its output, which no rule declares.
 
     output: path of the output. job: an `io.Job`, whose configuration says how often to write.
@@ -96,5 +96,5 @@ def checkpoint_beside(output, job, device, facts):
         path.with_name(f".{path.stem}.checkpoint"),
         json.dumps(identity, sort_keys=True),
         job.config["teachers"]["checkpoint_seconds"],
-        job.progress,
+        job.report_progress,
     )

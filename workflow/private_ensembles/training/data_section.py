@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, RootModel
 
 from private_ensembles.base import settings
-from private_ensembles.base.settings import LEFT_OUT, about
+from private_ensembles.base.settings import LEFT_OUT, describe_key
 from private_ensembles.training.data.formats import FORMATS, ROLES
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -17,7 +17,7 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 class File(settings.Section):
     """A file to download."""
 
-    role: Literal[ROLES] = about("What the file holds; each format has its own roles.")
+    role: Literal[ROLES] = describe_key("What the file holds; each format has its own roles.")
     sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum.")
     urls: list[Annotated[str, Field(pattern="^(https?|file)://")]] = Field(
         min_length=1, description="Public addresses, in the order in which they are tried."
@@ -30,28 +30,34 @@ FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-
 class Dataset(settings.Section):
     """One data set."""
 
-    format: Literal[tuple(FORMATS)] = about(
-        " ".join(["How to read it.", *(f"{name}: {each.says}." for name, each in FORMATS.items())])
+    format: Literal[tuple(FORMATS)] = describe_key(
+        " ".join(
+            ["How to read it.", *(f"{name}: {each.description}." for name, each in FORMATS.items())]
+        )
     )
-    files_of: str = about("The data set whose files are read, before those of its own.", LEFT_OUT)
-    classes: settings.Several[settings.integer(ge=0, le=255)] = about(
+    files_of: str = describe_key(
+        "The data set whose files are read, before those of its own.", LEFT_OUT
+    )
+    classes: settings.Several[settings.integer(ge=0, le=255)] = describe_key(
         "The classes of IDX files that are kept, which become labels 0, 1, ..., or those of "
         "released labels.",
         LEFT_OUT,
     )
-    n_train: settings.Records = about(
+    n_train: settings.Records = describe_key(
         "Training records of the classes, or labels that a student had."
     )
-    n_test: settings.Records = about("Test records of the classes, or labels that were released.")
-    stand_in: bool = about(
+    n_test: settings.Records = describe_key(
+        "Test records of the classes, or labels that were released."
+    )
+    stand_in: bool = describe_key(
         "Whether it only takes the place of a paper's data set; false if left out.", False
     )
-    optional: bool = about(
+    optional: bool = describe_key(
         "Whether to skip the data set if its files are neither in data/raw nor in a "
         "data_mirror that is a folder; false if left out.",
         False,
     )
-    files: dict[FileName, File] = about("The files to download, by name.", LEFT_OUT)
+    files: dict[FileName, File] = describe_key("The files to download, by name.", LEFT_OUT)
 
     def mistakes(self) -> Iterator[settings.Mistake]:
         fixed = FORMATS[self.format].classes is not None
@@ -70,9 +76,9 @@ class Dataset(settings.Section):
         return len(self.classes) if fixed is None else fixed
 
     @property
-    def holds(self) -> str:
+    def content(self) -> str:
         """What its records are: "a table", "images" or "labels"."""
-        return FORMATS[self.format].holds
+        return FORMATS[self.format].content
 
 
 class Datasets(RootModel[settings.Named[Dataset]]):
@@ -104,12 +110,14 @@ class Datasets(RootModel[settings.Named[Dataset]]):
                 allowed = f"one file for each role {wanted}" if wanted else "left out"
                 yield f"{path}.files", roles, f"{allowed}, since format is {form}"
 
-    def of(self, holds: str, *, stand_in: bool, n_classes: int | None = None) -> list[str]:
+    def select_names(
+        self, content: str, *, stand_in: bool, n_classes: int | None = None
+    ) -> list[str]:
         """Return the names of the data sets that are stand-ins, or not, and hold what is asked."""
         return [
             name
             for name, data in self.root.items()
-            if (data.holds, data.stand_in) == (holds, stand_in)
+            if (data.content, data.stand_in) == (content, stand_in)
             and n_classes in (None, data.n_classes)
         ]
 
@@ -124,7 +132,7 @@ class Datasets(RootModel[settings.Named[Dataset]]):
         if file not in files:
             known = ", ".join(files) or "none, nothing is downloaded"
             raise ValueError(f"file = {file!r}: must be one of the files of {dataset}: {known}")
-        return files[file].plain()
+        return files[file].to_dict()
 
     def raw_files(self, dataset: str) -> dict[str, str]:
         """Return the paths of a data set's downloaded files by role; empty if none are needed."""
@@ -135,11 +143,11 @@ class Datasets(RootModel[settings.Named[Dataset]]):
         """Return the sha256 of a data set's downloaded files by role."""
         return {file.role: file.sha256 for _, _, file in self._files(dataset)}
 
-    def preparation(self, dataset: str) -> dict:
+    def preparation_settings(self, dataset: str) -> dict:
         """Return format, n_train, n_test and, for IDX, classes of a data set."""
         return self[dataset].pick("format", "classes", "n_train", "n_test")
 
-    def available(self, dataset: str, mirror: str | None = None, folder=".") -> bool:
+    def is_available(self, dataset: str, mirror: str | None = None, folder=".") -> bool:
         """Tell whether a data set takes part; an optional one does only if its files are at hand.
 
         At hand means in data/raw below `folder` or in the mirror, which must be a folder: what an

@@ -11,7 +11,7 @@ import torch
 
 Content = TypeVar("Content")
 # What PyTorch and a look into unknown content raise for a damaged file, or for one of another kind.
-BROKEN = (
+READ_ERRORS = (
     OSError,  # a file without beginning
     RuntimeError,
     pickle.UnpicklingError,
@@ -23,14 +23,14 @@ BROKEN = (
 )
 
 
-def packed(content) -> bytes:
+def pack(content) -> bytes:
     """Return tensors, numbers and text in dicts and lists as bytes."""
     buffer = io.BytesIO()  # torch.save writes a file's own name into it otherwise
     torch.save(content, buffer)
     return buffer.getvalue()
 
 
-def unpacked(data: bytes):
+def unpack(data: bytes):
     """Return what :func:`packed` packed, tensors on the CPU. Raises one of BROKEN."""
     return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
 
@@ -43,7 +43,7 @@ def read_tensors(path: str | os.PathLike, what: str, parse: Callable[..., Conten
     """
     data = Path(path).read_bytes()
     try:
-        return parse(unpacked(data))
-    except BROKEN as error:
+        return parse(unpack(data))
+    except READ_ERRORS as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise ValueError(f"{os.fspath(path)}: not a readable {what}: {reason}") from None

@@ -53,7 +53,7 @@ def need(condition, text):
         raise ValueError(text)
 
 
-def within(condition, text):
+def require_decidable(condition, text):
     """What this program cannot tell is a NotImplementedError."""
     if not condition:
         raise NotImplementedError(text)
@@ -81,7 +81,7 @@ class Steps:
     def take(self, number):
         """Charge so many multiplications."""
         if number > self.left:
-            needed = divided_up(self.limit - self.left + number, MILLION)
+            needed = divide_up(self.limit - self.left + number, MILLION)
             allowed = self.limit // MILLION
             raise NotImplementedError(
                 f"it needs {needed} million steps or more, and {allowed} million are allowed "
@@ -90,12 +90,12 @@ class Steps:
         self.left -= number
 
 
-def divided_up(x, y):
+def divide_up(x, y):
     """x / y, rounded up to an integer."""
     return -(-x // y)
 
 
-def shifted_up(x, bits):
+def shift_up(x, bits):
     """x / 2^bits, rounded up to an integer."""
     return -(-x >> bits)
 
@@ -110,12 +110,14 @@ HEXADECIMAL = r"-?0x[01]\.[0-9a-f]{1,13}p([+-](\d{1,3}|10[01]\d|102[0-2])|\+1023
 def number(text):
     """An exact number: an integer, "p/q", or a float in hexadecimal such as "0x1.8p-3"."""
     if type(text) is int:
-        within(abs(text) < 10**MOST_DIGITS, f"an integer has more than {MOST_DIGITS} digits")
+        require_decidable(
+            abs(text) < 10**MOST_DIGITS, f"an integer has more than {MOST_DIGITS} digits"
+        )
         return Fraction(text)
     need(type(text) is str, f"{text!r} is no exact number")
     if re.fullmatch(r"-?\d+/[1-9]\d*", text, re.ASCII):
         longest = max(len(part) for part in text.lstrip("-").split("/"))
-        within(longest <= MOST_DIGITS, f"a fraction has more than {MOST_DIGITS} digits")
+        require_decidable(longest <= MOST_DIGITS, f"a fraction has more than {MOST_DIGITS} digits")
         return Fraction(text)
     need(re.fullmatch(HEXADECIMAL, text, re.ASCII), f"{text!r} is no exact number")
     return Fraction(float.fromhex(text))
@@ -124,7 +126,7 @@ def number(text):
 def count(value):
     """An integer from 0 to LARGEST_COUNT."""
     need(type(value) is int and value >= 0, f"{value!r}: not an integer of 0 or more")
-    within(value <= LARGEST_COUNT, f"a count is above {LARGEST_COUNT}")
+    require_decidable(value <= LARGEST_COUNT, f"a count is above {LARGEST_COUNT}")
     return value
 
 
@@ -136,25 +138,25 @@ def real(value):
     return Fraction(value)
 
 
-def words(value):
+def parse_text(value):
     """A text."""
     need(type(value) is str, f"{value!r}: not a text")
     return value
 
 
-def anything(value):
+def accept_anything(value):
     """A value that somebody else looks at."""
     return value
 
 
-def several(values, kind, length=None):
+def parse_list(values, kind, length=None):
     """A list, each of whose values is of this kind."""
     need(type(values) is list, f"{values!r}: not a list")
     need(length is None or len(values) == length, f"a list of {len(values)}: must have {length}")
     return [kind(value) for value in values]
 
 
-def fields(record, required, optional=None):
+def parse_fields(record, required, optional=None):
     """The values of an object that has these fields and no other.
 
     required and optional name each field's kind, such as `number`. The values are in the order of
@@ -183,7 +185,7 @@ def series(x, divisors):
     low = high = below = above = GUARD
     for divisor in divisors:
         below = below * x.numerator // (divisor * x.denominator)
-        above = divided_up(above * x.numerator, divisor * x.denominator)
+        above = divide_up(above * x.numerator, divisor * x.denominator)
         low += below
         high += above
         if above <= 1 and 2 * x < divisor:
@@ -199,11 +201,11 @@ def exp(x):
     if x < 0:
         below, above = exp(-x)
         return 1 / above, 1 / below
-    within(x <= 2000, "an exponent is above 2000")
+    require_decidable(x <= 2000, "an exponent is above 2000")
     low, high = series(x / 2**20, integers(1))
     for _ in range(20):
         low = low * low // GUARD
-        high = divided_up(high * high, GUARD)
+        high = divide_up(high * high, GUARD)
     return Fraction(low, GUARD), Fraction(high, GUARD)
 
 
@@ -224,33 +226,35 @@ def erfc(y):
 
 
 # ---- What is printed -----------------------------------------------------------------------------
-def in_decimals(x, digits, rounding):
+def to_decimal(fraction, digits, rounding):
     """A fraction as a decimal of so many digits, and as text."""
     limits = {"Emax": decimal.MAX_EMAX, "Emin": decimal.MIN_EMIN}
     context = decimal.Context(prec=digits, rounding=rounding, **limits)
-    value = context.divide(decimal.Decimal(x.numerator), decimal.Decimal(x.denominator))
+    value = context.divide(
+        decimal.Decimal(fraction.numerator), decimal.Decimal(fraction.denominator)
+    )
     value = value.normalize(context)
     text = format(value, "f") if -5 < value.adjusted() < 15 else str(value)
     return value, text.lower()
 
 
-def at_most(x):
+def write_upper_bound(value):
     """An upper bound in decimals, rounded up."""
-    return in_decimals(x, 10, decimal.ROUND_CEILING)[1]
+    return to_decimal(value, 10, decimal.ROUND_CEILING)[1]
 
 
-def at_least(x):
+def write_lower_bound(value):
     """A lower bound in decimals, rounded down."""
-    return in_decimals(x, 10, decimal.ROUND_FLOOR)[1]
+    return to_decimal(value, 10, decimal.ROUND_FLOOR)[1]
 
 
-def near(x):
+def write_approximately(x):
     """What a claim is about, with a ~ where the decimals are not all of it."""
-    value, text = in_decimals(x, 12, decimal.ROUND_HALF_EVEN)
+    value, text = to_decimal(x, 12, decimal.ROUND_HALF_EVEN)
     return text if Fraction(value) == x else f"~{text}"
 
 
-def plain(text):
+def clean_line(text):
     """No longer than a line, and nothing in it that a terminal would obey."""
     text = str(text)
     if len(text) > LONGEST_LINE:
@@ -269,15 +273,15 @@ SETTING = {"K": count, "m": number, "epsilon": number, "Delta": number, "delta":
 
 def setting(body, further):
     """K, m, epsilon, Delta and delta of a certificate of gamma, then its further fields."""
-    K, m, epsilon, Delta, delta, *rest = fields(body, SETTING | further)
+    K, m, epsilon, Delta, delta, *rest = parse_fields(body, SETTING | further)
     right = K % 2 and 1 <= m <= K and epsilon > 0 and 0 <= 2 * Delta < 1 and 0 <= delta < 1
     need(right, "K must be odd, 1 <= m <= K, epsilon > 0, Delta in [0, 1/2), delta in [0, 1)")
     return K, m, epsilon, Delta, delta, *rest
 
 
-def teachers(K, m, epsilon, Delta):
+def describe_teachers(K, m, epsilon, Delta):
     """Whose votes a certificate of gamma is about."""
-    return f"K = {K} teachers, each ({near(epsilon)}, {near(Delta)})-DP, 2 classes, m = {near(m)}"
+    return f"K = {K} teachers, each ({write_approximately(epsilon)}, {write_approximately(Delta)})-DP, 2 classes, m = {write_approximately(m)}"
 
 
 def gamma_privacy(body, worst_cost=None):
@@ -289,8 +293,8 @@ def gamma_privacy(body, worst_cost=None):
 
     worst_cost: a bound on f that the file states; it is checked up to 2^-44 of 1 + C.
     """
-    K, m, epsilon, Delta, delta, gamma = setting(body, {"gamma": anything})
-    gamma = several(gamma, number, K + 1)
+    K, m, epsilon, Delta, delta, gamma = setting(body, {"gamma": accept_anything})
+    gamma = parse_list(gamma, number, K + 1)
     right = gamma == gamma[::-1] and min(gamma) >= 0 and max(gamma) <= 1
     need(right, "gamma must be symmetric around K/2, and lie in [0, 1]")
     steps.take((K + 1) ** 3)
@@ -299,7 +303,7 @@ def gamma_privacy(body, worst_cost=None):
     C = floor(ONE * exp(m * epsilon)[0])
     growth = exp(epsilon)[1]
     h = ceil(ONE * (growth + Fraction(D, ONE)) / (growth + 1))
-    chances = chances_of_moves(K, D)
+    chances = move_probabilities(K, D)
     # What rounding may take off f: G loses one for each teacher, and what the chances lack of 1.
     lost = max(ONE - sum(row) for row in chances)
     rounding = (ONE + C) * (K + 1 + 2 * lost + 2)
@@ -319,29 +323,29 @@ def gamma_privacy(body, worst_cost=None):
             for b in range(n + 1):
                 f = P[b] * ONE - C * Q[b]
                 moved = first_order_of_moves(P, Q, b, n - b, C) * D + further
-                if f + shifted_up(moved, BITS) > min(allowed, stated):
+                if f + shift_up(moved, BITS) > min(allowed, stated):
                     f = cost_of_all_moves(P, Q, b, n - b, C, chances)
                     place = f"{i} teachers at H, {t - i} opposite, {b} at 1"
                     need(f <= exceeded, f"not private: {place}")
                     need(f <= stated, f"f is above worst_cost: {place}")
                     undecided = undecided or f > allowed
         # One teacher more stands at H or opposite.
-        V = [one_teacher_more(V[0], ONE - h)] + [one_teacher_more(line, h) for line in V]
-    within(not undecided, "costs what is allowed, and no rounding can tell whether more")
-    claim = f"({at_most(m * epsilon)}, {at_most(delta)})-DP"
-    return f"{teachers(K, m, epsilon, Delta)}: a label by DaRRM with this gamma is {claim}"
+        V = [add_teacher(V[0], ONE - h)] + [add_teacher(line, h) for line in V]
+    require_decidable(not undecided, "costs what is allowed, and no rounding can tell whether more")
+    claim = f"({write_upper_bound(m * epsilon)}, {write_upper_bound(delta)})-DP"
+    return f"{describe_teachers(K, m, epsilon, Delta)}: a label by DaRRM with this gamma is {claim}"
 
 
-def one_teacher_more(line, h):
+def add_teacher(line, h):
     """Means over one more teacher, who says 1 with probability h / ONE, rounded down."""
     return [((ONE - h) * x + h * y) >> BITS for x, y in pairwise(line)]
 
 
-def chances_of_moves(K, D):
+def move_probabilities(K, D):
     """For n = 0..K, Pr[Bin(n, D) = r] at r = 0, 1, ..., rounded down, up to where it is 0 then."""
     rows = [[ONE]]
     for _ in range(K):
-        row = one_teacher_more([0, *rows[-1], 0], ONE - D)
+        row = add_teacher([0, *rows[-1], 0], ONE - D)
         if row[-1] == 0:
             row.pop()
         rows.append(row)
@@ -376,18 +380,18 @@ def share_of_further_orders(n, D):
     return ceil(ONE * ((1 + step) ** n - 1 - n * step) / 4)
 
 
-def cost_of_all_moves(P, Q, b, a, C, chances):
+def cost_of_all_moves(P, Q, b, a, C, probabilities):
     """The largest f = P(x, y) - C Q(x', y') if x of a zeros and y of b ones move on the side of p,
     x' and y' on that of p', x + x' <= a and y + y' <= b."""
-    starts = [b - s for s in range(min(b + 1, len(chances[-1])))]
-    width = len(chances[-1])
+    starts = [b - s for s in range(min(b + 1, len(probabilities[-1])))]
+    width = len(probabilities[-1])
     steps.take((a + 1) * (2 * (len(starts) + b + 1) * width + 9 * (b + 1)) // 2)
 
     def means(line):
         """G after x zeros and y ones have moved, for all x and y."""
-        for zeros in chances[: a + 1]:
+        for zeros in probabilities[: a + 1]:
             after_zeros = [sum(map(mul, zeros, line[start:])) >> BITS for start in starts]
-            yield [sum(map(mul, ones, after_zeros)) for ones in chances[: b + 1]]
+            yield [sum(map(mul, ones, after_zeros)) for ones in probabilities[: b + 1]]
 
     gained = list(means(P))
     spared = []  # the largest -C Q for at most x' and at most y' moves
@@ -406,7 +410,7 @@ def gamma_utility(body):
 
     Everything is in ONE * ONE * GUARD. A larger C is implied, and any y >= 0 will do.
     """
-    further = {"prior": anything, "rows": anything, "utility": number}
+    further = {"prior": accept_anything, "rows": accept_anything, "utility": number}
     K, m, epsilon, Delta, delta, prior, rows, claim = setting(body, further)
     need(type(rows) is list, "rows must be a list")
     steps.take((len(rows) + 1) * K * (K + 10))
@@ -415,11 +419,11 @@ def gamma_utility(body):
     left = [ceil(x * ONE**2 * GUARD) for x in objective(K, prior)]  # c - y . rows
     total = 0  # of the multipliers y
     for row in rows:
-        counts, multiplier = fields(row, {"teachers": anything, "multiplier": number})
-        counts = several(counts, count, 8)
+        counts, multiplier = parse_fields(row, {"teachers": accept_anything, "multiplier": number})
+        counts = parse_list(counts, count, 8)
         right = sum(counts) == K and multiplier >= 0
         need(right, "a row places K teachers, with a multiplier >= 0")
-        P, Q = chances_of_ones(counts, p), chances_of_ones(counts, q)
+        P, Q = ones_pmf(counts, p), ones_pmf(counts, q)
         y = floor(multiplier * GUARD)
         for k, l in enumerate(range(K // 2 + 1, K + 1)):
             left[k] -= y * (ONE * (P[l] - P[K - l]) - C * (Q[l] - Q[K - l]))
@@ -428,11 +432,11 @@ def gamma_utility(body):
     bound = total * (ONE * (C - ONE) + ceil(2 * delta * ONE**2))
     bound += sum(max(0, value + total * K * (ONE + C)) for value in left)
     bound = Fraction(bound, ONE**2 * GUARD)
-    need(bound <= claim, f"the multipliers prove no less than {at_most(bound)}")
-    kind, low, high = fields(prior, PRIOR)
-    about = f"{teachers(K, m, epsilon, Delta)}, delta {near(delta)}"
-    about += f", {kind} prior on [{near(low)}, {near(high)}]"
-    return f"{about}: no private gamma has a utility above {at_most(claim)}"
+    need(bound <= claim, f"the multipliers prove no less than {write_upper_bound(bound)}")
+    kind, low, high = parse_fields(prior, PRIOR)
+    about = f"{describe_teachers(K, m, epsilon, Delta)}, delta {write_approximately(delta)}"
+    about += f", {kind} prior on [{write_approximately(low)}, {write_approximately(high)}]"
+    return f"{about}: no private gamma has a utility above {write_upper_bound(claim)}"
 
 
 def corners(Delta, epsilon):
@@ -445,25 +449,25 @@ def corners(Delta, epsilon):
     return p, q
 
 
-def chances_of_ones(counts, chances):
+def ones_pmf(counts, probabilities):
     """Pr[l teachers say 1], l = 0..K, rounded down by at most one for each teacher."""
     row = [ONE]
-    for size, p in zip(counts, chances, strict=True):
+    for size, p in zip(counts, probabilities, strict=True):
         for _ in range(size):
-            row = one_teacher_more([0, *row, 0], ONE - p)
+            row = add_teacher([0, *row, 0], ONE - p)
     return row
 
 
-PRIOR = {"kind": anything, "low": number, "high": number}
+PRIOR = {"kind": accept_anything, "low": number, "high": number}
 CLOSED_FORMS = ("uniform", "common")
 
 
 def objective(K, prior):
     """The utility is the sum of c(l) gamma(l) over l > K/2, c(l) = E[Pr[l say 1] - Pr[K - l say 1]]
     over teachers' p in [low, high]: every c(l), rounded up to a multiple of 1 / GUARD."""
-    kind, low, high = fields(prior, PRIOR)
+    kind, low, high = parse_fields(prior, PRIOR)
     need(0 <= low < high <= 1, "a prior's probabilities are 0 <= low < high <= 1")
-    within(kind in CLOSED_FORMS, f"the utility of prior {kind!r} has no closed form")
+    require_decidable(kind in CLOSED_FORMS, f"the utility of prior {kind!r} has no closed form")
     steps.take(K * K * max(x.denominator.bit_length() for x in (low, high)) // 20)
     if kind == "uniform":  # independent teachers: only the mean counts
         ways, unit = binomial(K, (low + high) / 2)
@@ -487,30 +491,30 @@ def leads(values, unit):
     """values[l] - values[K - l], l > K/2, of values at 0..K in a unit: in GUARD, rounded up."""
     K = len(values) - 1
     upper = range(K // 2 + 1, K + 1)
-    return [divided_up((values[l] - values[K - l]) * GUARD, unit) for l in upper]
+    return [divide_up((values[l] - values[K - l]) * GUARD, unit) for l in upper]
 
 
 # ---- One label -----------------------------------------------------------------------------------
 def hockey_stick(body, epsilon):
     """hockey_stick: the least delta of a label is the largest sum of max(0, P - e^epsilon P') over
     the labels, of all neighbours in both orders."""
-    (law,) = fields(body, {"law": anything})
+    (law,) = parse_fields(body, {"law": accept_anything})
     pairs, about = neighbours(law)
     if law["name"] == "response" and epsilon >= number(law["epsilon"]):
         delta = number(law["delta"])  # what it says, which no rounding could tell
         return f"one label of {about}", delta, delta
-    delta = stick_from_below(pairs, epsilon), stick_from_above(pairs, epsilon)
+    delta = hockey_stick_lower(pairs, epsilon), hockey_stick_upper(pairs, epsilon)
     return f"one label of {about}", *delta
 
 
-def stick_from_above(pairs, x):
+def hockey_stick_upper(pairs, x):
     """The largest sum of max(0, P - e^x P') over the labels, at its most."""
     growth = floor(exp(x)[0] * GUARD)
     sums = (sum(max(0, GUARD * p[1] - growth * q[0]) for p, q in pair) for pair in pairs)
     return Fraction(max(sums), GUARD**2)
 
 
-def stick_from_below(pairs, x):
+def hockey_stick_lower(pairs, x):
     """The same at its least."""
     growth = ceil(exp(x)[1] * GUARD)
     sums = (sum(max(0, GUARD * p[0] - growth * q[1]) for p, q in pair) for pair in pairs)
@@ -532,9 +536,9 @@ def rows_and_pairs(law):
     """Bounds on the probability of each label, in GUARD, for each input; the pairs of inputs that
     are neighbours; and all that these depend on."""
     need(type(law) is dict, "a law is an object")
-    name = words(law.get("name"))
+    name = parse_text(law.get("name"))
     known = {"response": dominating_response, "coins": coins, "bounded_range": bounded_range}
-    within(name in known, f"no law {name!r} is known here")
+    require_decidable(name in known, f"no law {name!r} is known here")
     rows, pairs, about = known[name](law)
     rows = [[(floor(low * GUARD), ceil(high * GUARD)) for low, high in row] for row in rows]
     for row in rows:
@@ -550,7 +554,7 @@ def dominating_response(law):
     """The label that loses most of all (epsilon, delta)-DP ones. [Kairouz, Oh and Viswanath 2017,
     Theorem 3.3]"""
     cost = {"epsilon": number, "delta": number}
-    _, epsilon, delta = fields(law, {"name": anything} | cost)
+    _, epsilon, delta = parse_fields(law, {"name": accept_anything} | cost)
     need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
 
     def share(x):
@@ -560,7 +564,7 @@ def dominating_response(law):
 
     true, false, never, leak = share(-epsilon), share(epsilon), (0, 0), (delta, delta)
     rows = [[true, false, leak, never], [false, true, never, leak]]
-    about = f"any mechanism whose label is ({near(epsilon)}, {near(delta)})-DP"
+    about = f"any mechanism whose label is ({write_approximately(epsilon)}, {write_approximately(delta)})-DP"
     return rows, [(0, 1)], about
 
 
@@ -568,7 +572,7 @@ def bounded_range(law):
     """Labels whose likelihood ratios span a factor of e^range at most: 1/N is the largest, N in
     [e^-range, 1]. Of all N in a cell the law on both ends, with a mean of 1, loses most. [Dong,
     Durfee and Rogers 2020]"""
-    _, spread, cells = fields(law, {"name": anything, "range": number, "cells": count})
+    _, spread, cells = parse_fields(law, {"name": accept_anything, "range": number, "cells": count})
     need(spread > 0 and cells >= 1, "range and cells must be positive")
     steps.take(1000 * cells)
     rows = []
@@ -580,14 +584,14 @@ def bounded_range(law):
         rows.append([often, rare])
         rows.append([(often[0] * c, often[1] * d), (rare[0] * a, rare[1] * b)])
     pairs = [(2 * cell, 2 * cell + 1) for cell in range(cells)]
-    about = f"any mechanism whose losses have a range of {near(spread)}, in {cells} cells"
+    about = f"any mechanism whose losses have a range of {write_approximately(spread)}, in {cells} cells"
     return rows, pairs, about
 
 
 def coins(law):
     """Labels of two classes that are coins: for each number of ones, which label is less likely,
     and its probability."""
-    _, rows = fields(law, {"name": anything, "rows": anything})
+    _, rows = parse_fields(law, {"name": accept_anything, "rows": accept_anything})
     need(type(rows) is list and len(rows) > 1, "there must be a coin for each number of ones")
     steps.take(10 * len(rows))
     coins = []
@@ -600,7 +604,7 @@ def coins(law):
     return coins, list(pairwise(range(len(rows)))), about
 
 
-def minority(name, x):
+def minority_probability(name, x):
     """Bounds on the chance of the label that lacks `scale` times x votes."""
     if name == "gaussian":  # normal noise on both counts; scale: its standard deviation
         below, above = erfc(x / 2)
@@ -617,7 +621,7 @@ def minority(name, x):
 # A kernel is (first, masses, lost): the masses in ONE of the losses first, first + 1, ... steps of
 # a grid, and the mass of an infinite loss. Its stick at x is lost + the sum of
 # mass (1 - e^(x - loss)) over losses above x.
-def kernel_above(sticks, step, places):
+def dominating_kernel(sticks, step, places):
     """A kernel whose stick is no less than convex ones that are at most these at thresholds of
     -places and places steps, and 1 far below; so it is no less anywhere."""
     thresholds = [*(-k for k in reversed(places)), *places[1:]]
@@ -628,12 +632,12 @@ def kernel_above(sticks, step, places):
     finite = discounted = 0  # the sums of mass, and of mass e^(threshold - loss)
     for i in range(len(thresholds) - 1, 0, -1):
         fall = fall_of(step, thresholds[i] - thresholds[i - 1])
-        discounted = shifted_up(discounted * fall, BITS)
+        discounted = shift_up(discounted * fall, BITS)
         short = sticks[i - 1] - lost - finite + discounted
-        mass = divided_up(short * ONE, ONE - fall) if short > SLACK else 0
+        mass = divide_up(short * ONE, ONE - fall) if short > SLACK else 0
         masses[thresholds[i] + reach] = mass
         finite += mass
-        discounted += shifted_up(mass * fall, BITS)
+        discounted += shift_up(mass * fall, BITS)
     masses[0] = max(0, ONE - lost - finite)
     return -reach, masses, lost + 2 * SLACK
 
@@ -644,43 +648,43 @@ def fall_of(step, gap):
     return ceil(ONE * exp(-gap * step)[1])
 
 
-def added(left, right):
+def compose_kernels(left, right):
     """The kernel of two independent losses: a product of polynomials, which is one of two long
     numbers."""
     first, x, lost = left
     second, y, gone = right
     need(max(sum(x) + lost, sum(y) + gone) < 9 * ONE, "there is too much mass")
     steps.take(isqrt(max(len(x), len(y)) ** 3) // 2 + 2 * (len(x) + len(y)))
-    product = side_by_side(x) * side_by_side(y)
-    masses = [shifted_up(mass, BITS) for mass in taken_apart(product, len(x) + len(y) - 1)]
+    product = pack_masses(x) * pack_masses(y)
+    masses = [shift_up(mass, BITS) for mass in unpack_masses(product, len(x) + len(y) - 1)]
     infinite = lost * (sum(y) + gone) + gone * sum(x)
-    return first + second, masses, shifted_up(infinite, BITS)
+    return first + second, masses, shift_up(infinite, BITS)
 
 
 def power(kernel, times):
     """The kernel of so many independent losses."""
     total = kernel
     for bit in f"{times:b}"[1:]:  # doubled for each further binary digit
-        total = added(total, total)
+        total = compose_kernels(total, total)
         if bit == "1":
-            total = added(total, kernel)
+            total = compose_kernels(total, kernel)
     return total
 
 
-def side_by_side(masses, size=BYTES_OF_A_PRODUCT):
+def pack_masses(masses, size=BYTES_OF_A_PRODUCT):
     """One long number, of which each mass has so many bytes that a product of two fits."""
     text = b"".join(mass.to_bytes(size, "little") for mass in masses)
     return int.from_bytes(text, "little")
 
 
-def taken_apart(long, length):
+def unpack_masses(long, length):
     """The numbers that stand side by side in a long one."""
     text = long.to_bytes(BYTES_OF_A_PRODUCT * length, "little")
     starts = range(0, len(text), BYTES_OF_A_PRODUCT)
     return [int.from_bytes(text[k : k + BYTES_OF_A_PRODUCT], "little") for k in starts]
 
 
-def stick_of_kernel(kernel, step, epsilon):
+def kernel_hockey_stick(kernel, step, epsilon):
     """A kernel's stick at e^epsilon, at its most."""
     first, masses, lost = kernel
     growth = exp(epsilon)[0]
@@ -688,23 +692,23 @@ def stick_of_kernel(kernel, step, epsilon):
     for loss, mass in enumerate(masses, first):
         if mass and loss * step > epsilon:
             share = max(0, ceil(ONE * (1 - growth * exp(-loss * step)[0])))
-            lost += shifted_up(mass * share, BITS)
+            lost += shift_up(mass * share, BITS)
     return Fraction(lost, ONE)
 
 
 def loss_distribution(body, epsilon):
     """loss_distribution: a kernel above all pairs of neighbours leaves an adversary no choice, so
     that the losses of Q labels add up as independent ones do."""
-    further = {"law": anything, "labels": count, "step": number, "reach": count}
-    law, labels, step, reach = fields(body, further)
+    further = {"law": accept_anything, "labels": count, "step": number, "reach": count}
+    law, labels, step, reach = parse_fields(body, further)
     right = labels >= 1 and step > 0 and reach >= 1
     need(right, "labels, step and reach must be positive")
     pairs, about = neighbours(law)
     thresholds = range(-reach, reach + 1)
     steps.take(len(thresholds) * (200 + 2 * len(pairs) * len(pairs[0])))
-    sticks = [ceil(ONE * stick_from_above(pairs, k * step)) for k in thresholds]
-    total = power(kernel_above(sticks, step, range(reach + 1)), labels)
-    delta = stick_of_kernel(total, step, epsilon)
+    sticks = [ceil(ONE * hockey_stick_upper(pairs, k * step)) for k in thresholds]
+    total = power(dominating_kernel(sticks, step, range(reach + 1)), labels)
+    delta = kernel_hockey_stick(total, step, epsilon)
     return f"{labels} labels, asked adaptively, of {about}", delta, delta
 
 
@@ -721,52 +725,60 @@ def adaptive_labels(body, epsilon):
     """adaptive_labels: V_0(x) = max(0, 1 - x), V_q(x) the largest mean of V_(q - 1)(x e^-loss) over
     kernels. V_q lies above the stick of q labels, so that a kernel above it stands for a block of
     them. The losses of blocks, and of noisy counts, add up as independent ones do."""
-    grid = {"step": number, "places": anything, "width": count}
-    further = {"law": anything, "groups": anything, "blocks": anything, "counts": anything}
-    law, groups, blocks, counts, step, places, width = fields(body, further | grid)
-    places = several(places, count)
+    grid = {"step": number, "places": accept_anything, "width": count}
+    further = {
+        "law": accept_anything,
+        "groups": accept_anything,
+        "blocks": accept_anything,
+        "counts": accept_anything,
+    }
+    law, groups, blocks, counts, step, places, width = parse_fields(body, further | grid)
+    places = parse_list(places, count)
     rising = len(places) > 1 and places[0] == 0 and all(x < y for x, y in pairwise(places))
     need(step > 0 and width and rising, "step and width must be positive, and places rise from 0")
     need(places[-1] <= 4000, "places end at 4000")
     total = None
-    blocks = [fields(row, {"times": count, "labels": count}) for row in several(blocks, anything)]
+    blocks = [
+        parse_fields(row, {"times": count, "labels": count})
+        for row in parse_list(blocks, accept_anything)
+    ]
     need(blocks and all(times and labels for times, labels in blocks), "a block has a label")
     kernels, about = kernels_on_a_grid(law, groups, step, places)
     curves = induction(kernels, {labels for _, labels in blocks}, step, places[-1], width)
     for times, labels in blocks:
         reach, curve = curves[labels]
-        total = both(total, power(kernel_above(curve, step, range(reach + 1)), times))
+        total = compose_after(total, power(dominating_kernel(curve, step, range(reach + 1)), times))
     asked = sum(times * labels for times, labels in blocks)
     text = [f"{asked} labels, asked adaptively, of {about}"]
-    for row in several(counts, anything):
-        *noise, reach = fields(row, COUNTS | {"reach": count})
+    for row in parse_list(counts, accept_anything):
+        *noise, reach = parse_fields(row, COUNTS | {"reach": count})
         stick, said = discrete_noise(*noise)
         steps.take(100 * (2 * reach + 1))
         sticks = [ceil(ONE * stick(k * step)) for k in range(-reach, reach + 1)]
-        total = both(total, kernel_above(sticks, step, range(reach + 1)))
+        total = compose_after(total, dominating_kernel(sticks, step, range(reach + 1)))
         text.append(said)
-    delta = stick_of_kernel(total, step, epsilon)
+    delta = kernel_hockey_stick(total, step, epsilon)
     return " and ".join(text), delta, delta
 
 
 def kernels_on_a_grid(law, groups, step, places):
     """The kernels above the groups of a label's pairs; and what is printed of them."""
-    name = words(law.get("name")) if type(law) is dict else ""
+    name = parse_text(law.get("name")) if type(law) is dict else ""
     if name == "gaussian_maximum":
-        sticks, about = Maximum(law).sticks(groups, step, places)
+        sticks, about = Maximum(law).group_hockey_sticks(groups, step, places)
     else:
-        sticks, about = sticks_of_pairs(law, groups, step, places)
-    return [small_kernel(kernel_above(stick, step, places)) for stick in sticks], about
+        sticks, about = pairs_hockey_sticks(law, groups, step, places)
+    return [small_kernel(dominating_kernel(stick, step, places)) for stick in sticks], about
 
 
 def groups_of(groups, length):
     """The group of each member, and how many groups there are."""
-    groups = several(groups, count, length)
-    within(max(groups) < 10000, "there are more than 10000 groups")
+    groups = parse_list(groups, count, length)
+    require_decidable(max(groups) < 10000, "there are more than 10000 groups")
     return groups
 
 
-def sticks_of_pairs(law, groups, step, places):
+def pairs_hockey_sticks(law, groups, step, places):
     """The largest stick of each group of pairs, at thresholds of -places and places steps.
 
     groups: two lists, for each pair as it stands and for each with its members exchanged. Coins may
@@ -777,23 +789,25 @@ def sticks_of_pairs(law, groups, step, places):
         apart = number(law.pop("apart"))
         need(0 <= apart <= 1, "apart is from 0 to 1")
     rows, pairs, about = rows_and_pairs(law)
-    about += f", drawn within {at_most(apart)} of them" if apart else ""
-    forwards, backwards = (groups_of(part, len(pairs)) for part in several(groups, anything, 2))
+    about += f", drawn within {write_upper_bound(apart)} of them" if apart else ""
+    forwards, backwards = (
+        groups_of(part, len(pairs)) for part in parse_list(groups, accept_anything, 2)
+    )
     members = {}
     for (i, j), first, second in zip(pairs, forwards, backwards, strict=True):
         members.setdefault(first, set()).add(tuple(zip(rows[i], rows[j], strict=True)))
         members.setdefault(second, set()).add(tuple(zip(rows[j], rows[i], strict=True)))
     steps.take(8 * len(pairs) * len(rows[0]) * len(places))
-    stick = partial(stick_near, apart) if apart else stick_from_above
+    stick = partial(perturbed_hockey_stick, apart) if apart else hockey_stick_upper
     sticks = []
     for group in members.values():
         exchanged = [tuple((q, p) for p, q in pair) for pair in group]
         sides = ([ceil(ONE * stick(side, k * step)) for k in places] for side in (group, exchanged))
-        sticks.append([min(ONE, x) for x in on_both_sides(*sides, step, places)])
+        sticks.append([min(ONE, x) for x in reflect_hockey_stick(*sides, step, places)])
     return sticks, about
 
 
-def on_both_sides(right, left, step, places):
+def reflect_hockey_stick(right, left, step, places):
     """A stick at thresholds of -places and places steps, of what is known at and above 1 of it and
     of that of the exchanged pairs.
 
@@ -804,30 +818,30 @@ def on_both_sides(right, left, step, places):
     row = []
     for k, excess in zip(places, left, strict=True):
         below, above = exp(-k * step)
-        row.append(ONE - floor(ONE * below) + times(ceil(ONE * above), excess))
+        row.append(ONE - floor(ONE * below) + multiply_up(ceil(ONE * above), excess))
     return row[:0:-1] + right
 
 
-def stick_near(apart, pairs, x):
+def perturbed_hockey_stick(total_variation, pairs, x):
     """The same of two labels that are drawn near these pairs: of a set of one label, P - e^x P' is
     as much more, and of none or of both it is as it was."""
     growth = floor(exp(x)[0] * GUARD)
     most = max(GUARD * p[1] - growth * q[0] for pair in pairs for p, q in pair)
     least = max(Fraction(0), 1 - exp(x)[0])
-    return max(least, Fraction(most, GUARD**2) + apart * (1 + exp(x)[1]))
+    return max(least, Fraction(most, GUARD**2) + total_variation * (1 + exp(x)[1]))
 
 
 def small_kernel(kernel):
     """Its losses of positive mass, each (place from the left, mass), and the infinite one's mass;
     in SMALL."""
     _, masses, lost = kernel
-    losses = [(k, shifted_up(m, BITS - SMALL_BITS)) for k, m in enumerate(masses) if m]
-    lost = shifted_up(lost, BITS - SMALL_BITS)
+    losses = [(k, shift_up(m, BITS - SMALL_BITS)) for k, m in enumerate(masses) if m]
+    lost = shift_up(lost, BITS - SMALL_BITS)
     need(sum(mass for _, mass in losses) + lost < 2 * SMALL, "there is too much mass")
     return losses, lost
 
 
-def induction(kernels, wanted, step, reach, width):
+def induction(kernels, wanted, step, kernel_radius, width):
     """By number of labels wanted: how many places a curve is known to either side, and its values
     there, in ONE. It is followed for width sqrt(labels) places beyond the reach of a kernel.
 
@@ -837,7 +851,7 @@ def induction(kernels, wanted, step, reach, width):
     most = max(wanted)
 
     def far(labels):
-        return reach + isqrt(width * width * labels)
+        return kernel_radius + isqrt(width * width * labels)
 
     steps.take(100 * (far(most) + 1))
     down = [floor(SMALL * exp(-k * step)[0]) for k in range(1, far(most) + 1)]
@@ -847,12 +861,12 @@ def induction(kernels, wanted, step, reach, width):
         right = zip(down[:places], values[1 : places + 1], strict=True)
         return [SMALL - (fall * (SMALL - v) >> SMALL_BITS) for fall, v in right][::-1] + values
 
-    values, curves = [0] * (reach + 1), {}  # of no labels: 1 - t below 1
+    values, curves = [0] * (kernel_radius + 1), {}  # of no labels: 1 - t below 1
     for labels in range(1, most + 1):
         here = far(labels)
-        wide = values + [values[-1]] * (here + reach + 1 - len(values))
-        long = side_by_side(reflected(wide, reach), BYTES_OF_A_MEAN)
-        asked = largest_means(long, kernels, reach, here + 1)
+        wide = values + [values[-1]] * (here + kernel_radius + 1 - len(values))
+        long = pack_masses(reflected(wide, kernel_radius), BYTES_OF_A_MEAN)
+        asked = largest_means(long, kernels, kernel_radius, here + 1)
         values = list(map(max, wide, asked))  # who does not ask has what one label less has
         if labels in wanted:
             lift = BITS - SMALL_BITS
@@ -860,7 +874,7 @@ def induction(kernels, wanted, step, reach, width):
     return curves
 
 
-def largest_means(values, kernels, reach, length):
+def largest_means(values, kernels, kernel_radius, length):
     """The largest mean over kernels, at each of so many places, of values that stand side by side
     and reach further to either side."""
     bits = 8 * BYTES_OF_A_MEAN
@@ -869,7 +883,7 @@ def largest_means(values, kernels, reach, length):
     for losses, lost in kernels:
         steps.take(length * (20 + len(losses)) // 60)
         total = sum((mass * values) << (bits * k) for k, mass in losses)
-        total = (total >> (bits * 2 * reach)) & most
+        total = (total >> (bits * 2 * kernel_radius)) & most
         total += each * (lost << SMALL_BITS)
         # The free bit of a place is set where the best is no less, and fills the others there.
         kept = ((best | free) - total) & free
@@ -878,12 +892,12 @@ def largest_means(values, kernels, reach, length):
     text = best.to_bytes(BYTES_OF_A_MEAN * length, "little")
     starts = range(0, len(text), BYTES_OF_A_MEAN)
     means = [int.from_bytes(text[k : k + BYTES_OF_A_MEAN], "little") for k in starts]
-    return [min(SMALL, shifted_up(value, SMALL_BITS)) for value in means]
+    return [min(SMALL, shift_up(value, SMALL_BITS)) for value in means]
 
 
-def both(left, right):
+def compose_after(left, right):
     """The kernel of two independent losses; of the second if there is no first one."""
-    return right if left is None else added(left, right)
+    return right if left is None else compose_kernels(left, right)
 
 
 # ---- Counts with noise on whole numbers ----------------------------------------------------------
@@ -895,8 +909,8 @@ SINGLE = 2  # below this scale the law of a sum has no closed form
 def discrete_counts(body, epsilon):
     """discrete_counts: counts that a neighbour moves by 1 each, with discrete Gaussian noise. Those
     of one kind are asked at what the losses of the other leave of epsilon."""
-    (rows,) = fields(body, {"counts": anything})
-    rows = several(rows, lambda row: fields(row, COUNTS))
+    (rows,) = parse_fields(body, {"counts": accept_anything})
+    rows = parse_list(rows, lambda row: parse_fields(row, COUNTS))
     need(1 <= len(rows) <= 2, "counts are of one kind or two")
     rows.sort(key=lambda row: row[0] * row[1] ** 2)
     stick, about = discrete_noise(*rows[-1])
@@ -904,7 +918,7 @@ def discrete_counts(body, epsilon):
         return about, stick(epsilon), stick(epsilon)
     (times, scale), (_, said) = rows[0], discrete_noise(*rows[0])
     if times * scale**2 > SMOOTH**2:  # so are both
-        stick, _ = rounded_gaussians(rows)
+        stick, _ = rounded_gaussian_hockey_stick(rows)
         return f"{said} and {about}", stick(epsilon), stick(epsilon)
     masses, delta = masses_of_sum(times, scale)
     steps.take(1000 * len(masses))
@@ -922,11 +936,11 @@ def discrete_noise(times, scale):
     law of N_Z(0, n scale^2), each probability of S is within 1 +- eta of r's.
     """
     need(times >= 1 and scale > 0, "there are counts, with noise")
-    about = f"{times} counts that move by 1, noise on whole numbers of scale {near(scale)}"
+    about = f"{times} counts that move by 1, noise on whole numbers of scale {write_approximately(scale)}"
     if scale < SINGLE:
-        return stick_of_sum(times, scale), about
+        return noise_sum_hockey_stick(times, scale), about
     if times * scale**2 > SMOOTH**2:
-        return rounded_gaussians([(times, scale)])[0], about
+        return rounded_gaussian_hockey_stick([(times, scale)])[0], about
     eta, tails = eta_of(times, scale), tails_of(times * scale**2)
 
     def stick(x):
@@ -968,7 +982,7 @@ def masses_of_sum(times, scale):
     return found, ceil(GUARD * 2 * tail_at(tails, far)[1] * (1 + eta))
 
 
-def stick_of_sum(times, scale):
+def noise_sum_hockey_stick(times, scale):
     """The stick of n counts whose probabilities were added up: of all s with losses above x, the
     sum of Pr[S = s] (1 - e^(x - loss))."""
     masses, lost = masses_of_sum(times, scale)
@@ -988,7 +1002,7 @@ def stick_of_sum(times, scale):
     return stick
 
 
-def rounded_gaussians(rows):
+def rounded_gaussian_hockey_stick(rows):
     """The same of counts of several kinds, of which no sum has a small variance: of Gaussians of
     2.25 less variance, whose shifts add up in squares."""
     eta = sum(eta_of(times, scale) for times, scale in rows)
@@ -1010,14 +1024,14 @@ def tails_of(variance):
     steps.take(8 * reach)
     weights = [(GUARD, GUARD)]  # e^(-s^2 / (2 variance)), each from the one before
     ratio = [floor(GUARD * exp(-1 / (2 * variance))[0]), ceil(GUARD * exp(-1 / (2 * variance))[1])]
-    square = [ratio[0] ** 2 // GUARD, divided_up(ratio[1] ** 2, GUARD)]
+    square = [ratio[0] ** 2 // GUARD, divide_up(ratio[1] ** 2, GUARD)]
     for _ in range(reach):
         low, high = weights[-1]
-        weights.append((low * ratio[0] // GUARD, divided_up(high * ratio[1], GUARD)))
-        ratio = [ratio[0] * square[0] // GUARD, divided_up(ratio[1] * square[1], GUARD)]
+        weights.append((low * ratio[0] // GUARD, divide_up(high * ratio[1], GUARD)))
+        ratio = [ratio[0] * square[0] // GUARD, divide_up(ratio[1] * square[1], GUARD)]
     need(ratio[1] < GUARD, "the variance is too large")
     # What lies beyond is less than a geometric series.
-    low, high = 0, divided_up(weights[-1][1] * ratio[1], GUARD - ratio[1])
+    low, high = 0, divide_up(weights[-1][1] * ratio[1], GUARD - ratio[1])
     sums = []
     for below, above in reversed(weights):
         low, high = low + below, high + above
@@ -1041,8 +1055,8 @@ def tail_at(tails, start):
 # the middle of the two, alpha = c - w/2, beta = c + w/2, and the move takes w to w - 2/sigma. Then
 # Pr[a] is the integral of phi(y - w/2) Phi(y + w/2) over y > c, Pr[b] the same at -w, and
 # Pr[another] = Phi(alpha) Phi(beta). All w and c are in cells; docs/many-labels.md, theorem 5.
-MAXIMUM = {"name": anything, "scale": number, "teachers": count, "classes": count}
-MAXIMUM |= {"leads": anything, "cells": count, "panels": count, "lattice": anything}
+MAXIMUM = {"name": accept_anything, "scale": number, "teachers": count, "classes": count}
+MAXIMUM |= {"leads": accept_anything, "cells": count, "panels": count, "lattice": accept_anything}
 LEAD, LOW, MARGIN = 13, Fraction(-13, 2), Fraction(17, 2)  # the cells' edges
 OUTSIDE = ONE // 10**16 + 1  # what labels beyond them may add to a stick
 ROOT_OF_TWO = Fraction(isqrt(2 * GUARD**2), GUARD)  # from below, within 2^-256
@@ -1059,7 +1073,7 @@ class Maximum:
     """
 
     def __init__(self, law):
-        _, self.sigma, K, C, leads, cells, self.panels, lattice = fields(law, MAXIMUM)
+        _, self.sigma, K, C, leads, cells, self.panels, lattice = parse_fields(law, MAXIMUM)
         right = self.sigma > 0 and K >= 1 and C >= 2
         need(right, "scale is positive, and there are a teacher and two classes")
         need(1 <= self.panels <= 64 and 2 <= cells <= 100, "cells are 2 to 100, panels 1 to 64")
@@ -1078,41 +1092,46 @@ class Maximum:
         self.distance, drawn = Fraction(0), "continuous noise"
         need(lattice in ("none", "fine"), "lattice is none or fine")
         if lattice == "fine":
-            self.distance, drawn = fine_distance(self.sigma, C), "noise on a fine lattice"
+            self.distance, drawn = (
+                fine_lattice_total_variation(self.sigma, C),
+                "noise on a fine lattice",
+            )
         self.about = f"{K} teachers, {C} classes, largest count with Gaussian noise, scale "
-        self.about += f"{near(self.sigma)}, {drawn}"
+        self.about += f"{write_approximately(self.sigma)}, {drawn}"
         size = (self.middles + 2 * self.leads * self.stride) * 8 * self.panels
         steps.take(1000 * size + 300 * (2 * self.leads + 1) * self.middles)
         self.first = self.start(0) - 2 * self.panels * (self.leads * self.stride + 1)
         last = self.start(self.middles) + 2 * self.panels * (self.leads * self.stride + 1)
         self.top = ceil(ONE / ROOT_OF_PI / ROOT_OF_TWO) + 1
-        ones = {n: self.bell_and_area(n, 1) for n in range(min(self.first, -last), last + 1)}
+        ones = {
+            n: self.bound_density_and_cdf(n, 1) for n in range(min(self.first, -last), last + 1)
+        }
         self.tables = {1: [ones[n] for n in range(self.first, last + 1)], -1: []}
         for n in range(self.first, last + 1):  # (n, -1) is less (-n, 1)
             if -n in ones:
                 low, high, below, above = ones[-n]
                 self.tables[-1].append((low, high, ONE - above, ONE - below))
             else:
-                self.tables[-1].append(self.bell_and_area(n, -1))
+                self.tables[-1].append(self.bound_density_and_cdf(n, -1))
 
     def start(self, j):
         """n of the middle j."""
         return 4 * self.panels * (floor(LOW / self.cell) + j)
 
-    def x(self, n, m):
+    def coordinate(self, n, m):
         """The coordinate itself."""
         return n * self.unit + m * self.half_move / 2
 
-    def bell_and_area(self, n, m):
+    def bound_density_and_cdf(self, n, m):
         """phi and Phi there, each (below, above), in ONE."""
-        x = self.x(n, m)
+        x = self.coordinate(n, m)
         x = Fraction(floor(x * GUARD), GUARD)  # off by 2^-256, which the ends cover
         bell = [y / ROOT_OF_PI / ROOT_OF_TWO * ONE for y in exp(-x * x / 2)]
         below = [y * ONE / 2 for y in erfc(Fraction(floor(-x / ROOT_OF_TWO * GUARD), GUARD))]
         phi = max(0, floor(bell[0]) - 1), ceil(bell[1]) + 1
         return *phi, max(0, floor(below[0]) - 1), min(ONE, ceil(below[1]) + 1)
 
-    def at(self, n, m):
+    def look_up_density_and_cdf(self, n, m):
         """phi and Phi there, out of the tables."""
         return self.tables[m][n - self.first]
 
@@ -1123,7 +1142,7 @@ class Maximum:
         mine = self.tables[-1][ends[0] - shift - self.first : top - shift + 1 - self.first]
         theirs = self.tables[1][ends[0] + shift - self.first : top + shift + 1 - self.first]
         low = [x[0] * y[2] >> BITS for x, y in zip(mine, theirs, strict=True)]
-        high = [shifted_up(x[1] * y[3], BITS) for x, y in zip(mine, theirs, strict=True)]
+        high = [shift_up(x[1] * y[3], BITS) for x, y in zip(mine, theirs, strict=True)]
         error = Fraction(8 * SIXTH, 945) * self.unit**7
         width = self.unit * Fraction(2, 45)
         below, above = 0, ONE - mine[-1][2]
@@ -1147,14 +1166,17 @@ class Maximum:
             row = []
             for j in range(self.middles):
                 n = self.start(j)
-                x, y = self.at(n - shift, -1), self.at(n + shift, 1)
-                neither = x[2] * y[2] >> BITS, shifted_up(x[3] * y[3], BITS)
+                x, y = (
+                    self.look_up_density_and_cdf(n - shift, -1),
+                    self.look_up_density_and_cdf(n + shift, 1),
+                )
+                neither = x[2] * y[2] >> BITS, shift_up(x[3] * y[3], BITS)
                 b = max(0, ONE - a[j][1] - neither[1]), min(ONE, ONE - a[j][0] - neither[0])
                 row.append((a[j], b, neither))
             rows.append(row)
         return rows
 
-    def bends(self, move):
+    def curvature_bounds(self, move):
         """For each cell: how far the chances of a, b and another may be above their chords in it,
         and by how much that may change as the vote moves; where cells meet, the most of them.
 
@@ -1169,11 +1191,12 @@ class Maximum:
         at_once, tied = ceil(ONE / (2 * ROOT_OF_PI**2)), ceil(ONE / (4 * ROOT_OF_PI))
         heights = [self.start(j) * self.unit for j in range(self.middles)]
         both_c = [
-            ceil(ONE * exp(Fraction(-(nearest(*ends) ** 2)))[1]) for ends in pairwise(heights)
+            ceil(ONE * exp(Fraction(-(least_absolute(*ends) ** 2)))[1])
+            for ends in pairwise(heights)
         ]
         above_c = [ceil(ONE * erfc(low)[1]) for low in heights[:-1]]
         x_of = {
-            m: [floor(self.x(n + self.first, m) * ONE) for n in range(len(table))]
+            m: [floor(self.coordinate(n + self.first, m) * ONE) for n in range(len(table))]
             for m, table in self.tables.items()
         }
         cells = []
@@ -1181,7 +1204,7 @@ class Maximum:
             at = i * self.stride
             low_w = (1 - down) * self.half_move + at * self.cell
             high_w = self.half_move + (at + wide_by) * self.cell
-            near_w, far_w = nearest(low_w, high_w), farthest(low_w, high_w)
+            near_w, far_w = least_absolute(low_w, high_w), largest_absolute(low_w, high_w)
             falls = ceil(ONE * exp(Fraction(-near_w * near_w) / 4)[1])
             turn = max(abs(Fraction(x * x) / 4 - Fraction(1, 2)) for x in (near_w, far_w))
             turn, half_w = ceil(ONE * turn), ceil(ONE * far_w / 2)
@@ -1192,21 +1215,24 @@ class Maximum:
                 mine = (-1, n - half * (at + wide_by)), (down - 1, n + 2 * half - half * at)
                 theirs = (1 - down, n + half * at), (1, n + 2 * half + half * (at + wide_by))
                 a, b = [tuple(x_of[m][k] for m, k in ends) for ends in (mine, theirs)]
-                bell_a, bell_b = self.highest(mine, a), self.highest(theirs, b)
-                only_a = times(bell_a, self.tables[1][theirs[1][1]][3])
-                only_b = times(bell_b, self.tables[mine[1][0]][mine[1][1]][3])
-                density = times(times(both_c[j], falls), at_once)
-                tie = times(times(falls, above_c[j]), tied)
-                far_a, far_b = farthest(*a) + 1, farthest(*b) + 1
-                along_a, along_b = times(far_a, only_a) + density, times(far_b, only_b) + density
+                bell_a, bell_b = self.max_density(mine, a), self.max_density(theirs, b)
+                only_a = multiply_up(bell_a, self.tables[1][theirs[1][1]][3])
+                only_b = multiply_up(bell_b, self.tables[mine[1][0]][mine[1][1]][3])
+                density = multiply_up(multiply_up(both_c[j], falls), at_once)
+                tie = multiply_up(multiply_up(falls, above_c[j]), tied)
+                far_a, far_b = largest_absolute(*a) + 1, largest_absolute(*b) + 1
+                along_a, along_b = (
+                    multiply_up(far_a, only_a) + density,
+                    multiply_up(far_b, only_b) + density,
+                )
                 squares_a, squares_b = square_less_one(*a), square_less_one(*b)
-                further_a = farthest(a[0] - high_w, a[1] - low_w) + 2
-                further_b = farthest(b[0] + low_w, b[1] + high_w) + 2
-                turn_a = (times(squares_a, only_a) + times(far_b, density)) // 2 + 1
-                turn_b = (times(squares_b, only_b) + times(far_a, density)) // 2 + 1
-                bent_a = (times(squares_a, only_a) + times(further_a, density)) // 8 + 1
-                bent_b = (times(squares_b, only_b) + times(further_b, density)) // 8 + 1
-                wide, bend = times(half_w, tie), times(turn, tie)
+                further_a = largest_absolute(a[0] - high_w, a[1] - low_w) + 2
+                further_b = largest_absolute(b[0] + low_w, b[1] + high_w) + 2
+                turn_a = (multiply_up(squares_a, only_a) + multiply_up(far_b, density)) // 2 + 1
+                turn_b = (multiply_up(squares_b, only_b) + multiply_up(far_a, density)) // 2 + 1
+                bent_a = (multiply_up(squares_a, only_a) + multiply_up(further_a, density)) // 8 + 1
+                bent_b = (multiply_up(squares_b, only_b) + multiply_up(further_b, density)) // 8 + 1
+                wide, bend = multiply_up(half_w, tie), multiply_up(turn, tie)
                 level = [
                     along_a + wide_by * (wide + along_a // 4 + 1),
                     along_b + wide_by * (wide + along_b // 4 + 1),
@@ -1214,26 +1240,32 @@ class Maximum:
                 ]
                 tilt = [turn_a + wide_by * (bend + bent_a), turn_b + wide_by * (bend + bent_b)]
                 tilt.append(turn_a + turn_b + wide_by * (bent_a + bent_b))
-                tilt = [times(value, move_of_w) for value in tilt]
-                row.append([times(value, eighth) for value in level + tilt])
+                tilt = [multiply_up(value, move_of_w) for value in tilt]
+                row.append([multiply_up(value, eighth) for value in level + tilt])
             cells.append(row)
-        return around(cells, between=not self.votes)
+        return max_over_adjacent_cells(cells, between=not self.votes)
 
-    def highest(self, ends, x):
+    def max_density(self, ends, x):
         """The largest phi between two coordinates, whose values are x."""
         if x[0] <= 0 <= x[1] + 1:
             return self.top
         return max(self.tables[m][n][1] for m, n in ends)
 
-    def sticks(self, groups, step, places):
+    def group_hockey_sticks(self, groups, step, places):
         """The largest stick of each group of nodes at thresholds of -places and places steps.
 
         groups: for each lead, that of each middle.
         """
         size, leads = len(places), 2 * self.leads + 1
-        groups = [groups_of(row, self.middles) for row in several(groups, anything, leads)]
+        groups = [
+            groups_of(row, self.middles) for row in parse_list(groups, accept_anything, leads)
+        ]
         steps.take(leads * self.middles * (100 + 6 * size))
-        laws, apart, moved = self.outcomes(), self.bends(False), self.bends(True)
+        laws, apart, moved = (
+            self.outcomes(),
+            self.curvature_bounds(False),
+            self.curvature_bounds(True),
+        )
         growth = [exp(k * step) for k in places]
         growth = [(floor(ONE * low), ceil(ONE * high)) for low, high in growth]
         right, left = {}, {}
@@ -1244,7 +1276,7 @@ class Maximum:
                 after = other_b, other_a, other
                 x = apart[-1 - i][j]
                 bends = moved[i][j][:3], moved[i][j][3:], apart[i][j][:3], [x[1], x[0], x[2]]
-                curve = stick_at_a_node(laws[i][j], after, bends, growth)
+                curve = node_hockey_stick(laws[i][j], after, bends, growth)
                 for side, group in ((right, groups[i][j]), (left, groups[-1 - i][j])):
                     side[group] = list(map(max, side[group], curve)) if group in side else curve
         # A label whose law is within a distance in total variation adds (1 + t) times that.
@@ -1253,11 +1285,11 @@ class Maximum:
         sticks = []
         for group in sorted(right):  # of the reflected lead, left, the vote is given back
             sides = (list(map(add, side[group], more)) for side in (right, left))
-            sticks.append([min(ONE, x) for x in on_both_sides(*sides, step, places)])
+            sticks.append([min(ONE, x) for x in reflect_hockey_stick(*sides, step, places)])
         return sticks, self.about
 
 
-def stick_at_a_node(before, after, bends, growth):
+def node_hockey_stick(before, after, bends, growth):
     """At each threshold t >= 1: the largest P - t P' of the sets that may have it, each with what
     cells around the node add: (t - 1) level + tilt, or first + t second, whichever is less.
 
@@ -1277,28 +1309,28 @@ def stick_at_a_node(before, after, bends, growth):
     return curve
 
 
-def times(x, y):
+def multiply_up(x, y):
     """A product of numbers of 0 or more, in ONE, rounded up."""
     return (x * y >> BITS) + 1
 
 
-def nearest(low, high):
+def least_absolute(low, high):
     """The least |x| of an interval."""
     return 0 if low <= 0 <= high else min(abs(low), abs(high))
 
 
-def farthest(low, high):
+def largest_absolute(low, high):
     """The largest |x| of an interval."""
     return max(abs(low), abs(high))
 
 
 def square_less_one(low, high):
     """The largest |x^2 - 1| of an interval, in ONE, rounded up."""
-    near, far = max(0, nearest(low, high) - 1), farthest(low, high) + 1
+    near, far = max(0, least_absolute(low, high) - 1), largest_absolute(low, high) + 1
     return max(abs((near * near >> BITS) - ONE), abs((far * far >> BITS) - ONE)) + 2
 
 
-def around(cells, between):
+def max_over_adjacent_cells(cells, between):
     """At each corner of cells, the largest of those that meet there; of rows of cells that lie
     between rows of corners, or on them."""
     wide = [[*row, row[-1]] for row in cells]
@@ -1312,7 +1344,7 @@ def around(cells, between):
     ]
 
 
-def fine_distance(sigma, C):
+def fine_lattice_total_variation(sigma, C):
     """How far a label of C classes is from that of continuous noise where noise is on a lattice of
     2^-40 votes, and twice as many each time that sigma doubles from 2^16 on: in total variation, at
     most (sqrt(2 ln C) + C / 2^20) h / sigma. [docs/discrete-noise.md, theorem 5]"""
@@ -1346,10 +1378,10 @@ def check(body, worst_cost=None):
     rest = dict(body)
     kind, theorem = rest.pop("kind", None), rest.pop("theorem", None)
     if (kind, theorem) == ("none", "none"):
-        (why,) = fields(rest, {"why": words})
+        (why,) = parse_fields(rest, {"why": parse_text})
         raise NotImplementedError(why)
     known = type(kind) is type(theorem) is str and (kind, theorem) in THEOREMS
-    within(known, f"no proof of {kind!r} by {theorem!r} is known")
+    require_decidable(known, f"no proof of {kind!r} by {theorem!r} is known")
     page = f"docs/certificates.md#{theorem.replace('.', '')}"
     need(rest.pop("proof", None) == page, f"its proof is elsewhere: {page}")
     if kind == "gamma_privacy":
@@ -1360,79 +1392,93 @@ def check(body, worst_cost=None):
     epsilon, delta = number(rest.pop("epsilon")), number(rest.pop("delta"))
     need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
     about, least, most = THEOREMS[kind, theorem](rest, epsilon)
-    need(least <= delta, f"delta is about {at_most(most)}")
-    within(most <= delta, f"delta is {at_least(least)} to {at_most(most)}: nobody can tell")
-    claim = f"({at_most(epsilon)}, {at_most(delta)})-DP"
+    need(least <= delta, f"delta is about {write_upper_bound(most)}")
+    require_decidable(
+        most <= delta,
+        f"delta is {write_lower_bound(least)} to {write_upper_bound(most)}: nobody can tell",
+    )
+    claim = f"({write_upper_bound(epsilon)}, {write_upper_bound(delta)})-DP"
     return f"{kind}, {theorem}: {about}: {claim}"
 
 
 # ---- The file of a noise function: every number beside the certificates is compared --------------
 GAMMA_FILE = dict.fromkeys(SETTING, real) | {
-    "prior": words,
-    "gamma": anything,
+    "prior": parse_text,
+    "gamma": accept_anything,
     "utility": real,
     "utility_upper_bound": real,
-    "monotone": anything,
+    "monotone": accept_anything,
     "scaling_loss": real,
-    "certificate": anything,
-    "solver": anything,
-    "certificates": anything,
+    "certificate": accept_anything,
+    "solver": accept_anything,
+    "certificates": accept_anything,
 }
 CERTIFICATE = {
-    "holds": anything,
+    "holds": accept_anything,
     "worst_cost": real,
     "allowance": real,
     "slack": real,
-    "method": words,
+    "method": parse_text,
     "rounding_error": real,
     "attained_cost": real,
-    "worst_assignment": anything,
+    "worst_assignment": accept_anything,
 }
 CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
 # How gamma was found. Nothing of it is proven, and it says nothing of privacy or of utility.
-SOLVER = {"name": words, "version": words, "cuts": count, "rounds": count, "seconds": real}
-PROVENANCE = {"versions": anything, "revision": anything, "python": words, "machine": words}
+SOLVER = {
+    "name": parse_text,
+    "version": parse_text,
+    "cuts": count,
+    "rounds": count,
+    "seconds": real,
+}
+PROVENANCE = {
+    "versions": accept_anything,
+    "revision": accept_anything,
+    "python": parse_text,
+    "machine": parse_text,
+}
 
 
 def gamma_file(record):
     """The lines of a file of one gamma: its certificates', once every number that it states is
     that of its certificates."""
-    fields(record, GAMMA_FILE, {"provenance": anything})
-    bodies = several(record["certificates"], anything)
+    parse_fields(record, GAMMA_FILE, {"provenance": accept_anything})
+    bodies = parse_list(record["certificates"], accept_anything)
     kinds = [body.get("kind") if type(body) is dict else None for body in bodies]
     need(kinds.count("gamma_privacy") == 1, "a file of gamma has one certificate of its privacy")
     need(kinds.count("gamma_utility") <= 1, "there are two certificates of utility")
     need(len(kinds) <= 1 + kinds.count("gamma_utility"), "a certificate is not of a gamma")
     privacy = bodies[kinds.index("gamma_privacy")]
     utility = bodies[kinds.index("gamma_utility")] if "gamma_utility" in kinds else None
-    stated = fields(record["certificate"], CERTIFICATE)
+    stated = parse_fields(record["certificate"], CERTIFICATE)
     proven = [check(body, worst_cost=stated[1]) for body in bodies]
     for body in bodies:
         for name in SETTING:
             need(real(record[name]) == number(body[name]), f"{name} is not that of the file")
-    gamma = several(record["gamma"], real)
-    need(gamma == several(privacy["gamma"], number), "gamma is not that of the file")
+    gamma = parse_list(record["gamma"], real)
+    need(gamma == parse_list(privacy["gamma"], number), "gamma is not that of the file")
     upper = gamma[len(gamma) // 2 :]
     rising = upper == sorted(upper)
     need(record["monotone"] is rising, "monotone is not what gamma is")
-    of_certificate(stated, gamma, rising, privacy)
-    fields(record["solver"], SOLVER)
+    check_certificate_numbers(stated, gamma, rising, privacy)
+    parse_fields(record["solver"], SOLVER)
     if "provenance" in record:
-        versions, *_ = fields(record["provenance"], PROVENANCE, {"device": words})
+        versions, *_ = parse_fields(record["provenance"], PROVENANCE, {"device": parse_text})
         need(type(versions) is dict, "versions are an object")
     kind = record["prior"].partition(":")[0]
     need(utility or kind not in CLOSED_FORMS, "utility_upper_bound has no certificate")
     if utility:
-        of_utility(record, upper, utility)
+        check_utility(record, upper, utility)
     for line in proven:
         yield "holds", line
     if not utility:
         yield "unchecked", f"utility and utility_upper_bound: no closed form for prior {kind!r}"
 
 
-def of_utility(record, upper, proven):
+def check_utility(record, upper, proven):
     """gamma's utility is the file's, up to the rounding of a sum; its bound is the proven one."""
-    kind, low, high = fields(proven["prior"], PRIOR)
+    kind, low, high = parse_fields(proven["prior"], PRIOR)
     name = re.fullmatch(r"([a-z-]+):([-+.\de]+),([-+.\de]+)", record["prior"], re.ASCII)
     need(name, "prior must be kind:low,high")
     said = [name[1], Fraction(float(name[2])), Fraction(float(name[3]))]
@@ -1440,14 +1486,14 @@ def of_utility(record, upper, proven):
     K = proven["K"]
     exact = sum(c * x for c, x in zip(objective(K, proven["prior"]), upper, strict=True))
     right = abs(real(record["utility"]) - exact) <= Fraction(K + 3, 2**50)
-    need(right, f"utility is not {near(exact)}, which is that of gamma")
+    need(right, f"utility is not {write_approximately(exact)}, which is that of gamma")
     bound, loss = real(record["utility_upper_bound"]), real(record["scaling_loss"])
     need(bound == number(proven["utility"]), "utility_upper_bound is not the proven one")
     # Before it was scaled, gamma was an optimum up to the search's tolerance.
     need(0 <= loss <= 1 - exact / bound + Fraction(1, MILLION), "scaling_loss is not what is lost")
 
 
-def of_certificate(stated, gamma, rising, privacy):
+def check_certificate_numbers(stated, gamma, rising, privacy):
     """The package's own certificate has the numbers of this gamma, up to the rounding of floats;
     worst_cost is checked with the certificate of privacy."""
     holds, worst, allowance, slack, method, rounding, attained, places = stated
@@ -1467,7 +1513,7 @@ def of_certificate(stated, gamma, rising, privacy):
     need(sum(counts) == K, "worst_assignment does not place all teachers")
     steps.take(2 * K * (K + 10))
     p, q = corners(Delta, epsilon)
-    P, Q = chances_of_ones(counts, p), chances_of_ones(counts, q)
+    P, Q = ones_pmf(counts, p), ones_pmf(counts, q)
     f = 0
     for l in range(K + 1):
         sign = 1 if 2 * l > K else -1
@@ -1483,7 +1529,7 @@ def of_certificate(stated, gamma, rising, privacy):
 
 
 # ---- The file of a release: what was released is what its certificate speaks of ------------------
-def one_of(*allowed):
+def choice_kind(*allowed):
     """The kind of a value that is one of these."""
 
     def kind(value):
@@ -1494,12 +1540,12 @@ def one_of(*allowed):
     return kind
 
 
-def or_null(kind):
+def nullable_kind(kind):
     """The kind of a value that may be missing, but not its field."""
     return lambda value: None if value is None else kind(value)
 
 
-def positive(value):
+def positive_number(value):
     """A number above 0."""
     x = real(value)
     need(x > 0, f"{value!r}: must be above 0")
@@ -1513,17 +1559,17 @@ def share(value):
     return x
 
 
-def matching(pattern):
+def pattern_kind(pattern):
     """The kind of a text of this form."""
 
     def kind(value):
-        need(re.fullmatch(pattern, words(value), re.ASCII), f"{value!r}: must match {pattern}")
+        need(re.fullmatch(pattern, parse_text(value), re.ASCII), f"{value!r}: must match {pattern}")
         return value
 
     return kind
 
 
-TIME = matching(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
+TIME = pattern_kind(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 
 
 def moment(value):
@@ -1532,24 +1578,36 @@ def moment(value):
     return value
 
 
-FACTS = {"time": moment, "terms": words}
-FACTS |= {"labels_sha256": matching("[0-9a-f]{64}"), "mechanism": words}
+FACTS = {"time": moment, "terms": parse_text}
+FACTS |= {"labels_sha256": pattern_kind("[0-9a-f]{64}"), "mechanism": parse_text}
 FACTS |= {"epsilon": number, "delta": number}
 # The terms. What no privacy rests on is only of the right form: correct, version, profile, unit.
-PLAN = {"name": words, "task": anything, "parameters": anything}
-PLAN |= {"correct": real, "seed": one_of(None), "version": words}
-TASK = {"epsilon": positive, "delta": share, "queries": count, "labels": count}
-TASK |= {"n_teachers": count, "n_classes": count, "secure": one_of(True)}
-TASK |= {"unit": words, "reach": count}
-TASK |= {"privacy_model": one_of("disjoint_shards", "shared_data")}
-TASK |= {"adjacency": one_of("add_remove", "replace_one"), "counts_only": one_of(False, True)}
-TASK |= {"teacher_epsilon": or_null(positive), "teacher_Delta": share, "profile": anything}
-SELDOM = {"absent": one_of(True), "most_ones": count}
-PROFILE = {"n_classes": count, "easy_share": share, "easy": anything, "hard": anything}
-PROFILE |= {"confusion": positive, "imbalance": positive, "mislabelled": share}
-PROFILE |= {"commonest": or_null(share), "absent_share": share}
+PLAN = {"name": parse_text, "task": accept_anything, "parameters": accept_anything}
+PLAN |= {"correct": real, "seed": choice_kind(None), "version": parse_text}
+TASK = {"epsilon": positive_number, "delta": share, "queries": count, "labels": count}
+TASK |= {"n_teachers": count, "n_classes": count, "secure": choice_kind(True)}
+TASK |= {"unit": parse_text, "reach": count}
+TASK |= {"privacy_model": choice_kind("disjoint_shards", "shared_data")}
+TASK |= {
+    "adjacency": choice_kind("add_remove", "replace_one"),
+    "counts_only": choice_kind(False, True),
+}
+TASK |= {
+    "teacher_epsilon": nullable_kind(positive_number),
+    "teacher_Delta": share,
+    "profile": accept_anything,
+}
+SELDOM = {"absent": choice_kind(True), "most_ones": count}
+PROFILE = {
+    "n_classes": count,
+    "easy_share": share,
+    "easy": accept_anything,
+    "hard": accept_anything,
+}
+PROFILE |= {"confusion": positive_number, "imbalance": positive_number, "mislabelled": share}
+PROFILE |= {"commonest": nullable_kind(share), "absent_share": share}
 # The noise: what every kind has, and what each has beside it.
-NOISE = {"kind": words, "labels": count, "continuous": one_of(False)}
+NOISE = {"kind": parse_text, "labels": count, "continuous": choice_kind(False)}
 NOISE |= {"n_teachers": count, "n_classes": count}
 # Each mechanism's kind of noise, and by which theorems and of which laws its certificates are.
 COINS = [("hockey_stick", "coins"), ("adaptive_labels", "coins")]
@@ -1589,10 +1647,10 @@ COLUMNS = ["batch", "query", "id", "label", "class_name"]
 LARGEST_LABELS = 1 << 26
 
 
-def named(record, kinds, optional=None):
+def parse_named_fields(record, kinds, optional=None):
     """The values of an object's fields, by name."""
     optional = optional or {}
-    values = fields(record, kinds, optional)
+    values = parse_fields(record, kinds, optional)
     return dict(zip([*kinds, *optional], values, strict=True))
 
 
@@ -1601,18 +1659,18 @@ class Plan:
 
     def __init__(self, terms):
         try:
-            record = parsed(terms)
+            record = parse_json(terms)
         except (json.JSONDecodeError, RecursionError):
             raise ValueError("the terms are no JSON") from None
-        self.name, task, noise, correct, *_ = fields(record, PLAN)
+        self.name, task, noise, correct, *_ = parse_fields(record, PLAN)
         need(self.name in MECHANISMS, f"no mechanism {self.name!r} is known here")
-        self.task = task = named(task, TASK, SELDOM)
+        self.task = task = parse_named_fields(task, TASK, SELDOM)
         self.K, self.C = task["n_teachers"], task["n_classes"]
         need(self.K >= 1 and self.C >= 2, "there are a teacher and two classes")
         need(1 <= task["labels"] <= task["queries"], "labels are of queries")
         kind, self.proofs = MECHANISMS[self.name]
         of_its_kind, consistent = KINDS[kind]
-        self.noise = noise = named(noise, NOISE | of_its_kind)
+        self.noise = noise = parse_named_fields(noise, NOISE | of_its_kind)
         need(noise["kind"] == kind, f"the noise of {self.name} is {kind}")
         same = noise["n_teachers"] == self.K and noise["n_classes"] == self.C
         need(same, "the noise is for other teachers or classes")
@@ -1621,7 +1679,7 @@ class Plan:
         self.silent = kind == "CheckedNoise"
         need(0 <= correct <= self.labels * (1 + ROUNDED), "more labels are right than there are")
         self.protects()
-        self.of_profile()
+        self.check_profile()
         consistent(self, *(noise[name] for name in of_its_kind))
 
     def protects(self):
@@ -1640,15 +1698,15 @@ class Plan:
         right = most is None or (most >= 1 and self.C == 2 and not task["absent"])
         need(right, "ones are votes of two classes, all there")
 
-    def of_profile(self):
+    def check_profile(self):
         """How teachers were thought to agree is of the right form."""
         if self.task["profile"] is not None:
-            classes, _, easy, hard, *_ = fields(self.task["profile"], PROFILE)
-            several(easy, positive, 2), several(hard, positive, 2)
+            classes, _, easy, hard, *_ = parse_fields(self.task["profile"], PROFILE)
+            parse_list(easy, positive_number, 2), parse_list(hard, positive_number, 2)
             need(classes == self.C, "the profile has other classes")
 
     @property
-    def charged(self):
+    def charged_counts(self):
         """How many labels, and how many thresholds, a teacher can change."""
         labels, queries = self.labels, self.noise.get("queries")
         if self.task["most_ones"] is not None and self.name not in PRIVATE:
@@ -1656,7 +1714,7 @@ class Plan:
             queries = queries and min(queries, 2 * self.task["most_ones"])
         return labels, queries
 
-    def teacher(self):
+    def teacher_cost(self):
         """The cost of one teacher; neighbours that differ in a record's values are two apart."""
         epsilon, Delta = self.task["teacher_epsilon"], self.task["teacher_Delta"]
         if self.task["adjacency"] == "add_remove":
@@ -1665,17 +1723,17 @@ class Plan:
 
 
 # Of each kind of noise: what it says agrees with itself, and by what labels are drawn.
-def gaussian_noise(plan, sigma):
+def check_gaussian_noise(plan, sigma):
     plan.coin = "gaussian", sigma
 
 
-def pure_scale(plan, label_epsilon, own_scale):
+def check_pure_scale(plan, label_epsilon, own_scale):
     scale = own_scale or 2 / label_epsilon
     need(0 <= label_epsilon * scale - 2 <= ROUNDED, "label_epsilon is not that of own_scale")
     plan.coin = "laplace", scale
 
 
-def selection_rate(plan, label_epsilon, rate, leak):
+def check_selection_rate(plan, label_epsilon, rate, leak):
     plan.loss, plan.leak = (2 * rate if rate else label_epsilon), Fraction(0)
     if leak is None:
         need(label_epsilon == plan.loss, "label_epsilon is not twice the rate")
@@ -1689,53 +1747,60 @@ def selection_rate(plan, label_epsilon, rate, leak):
         plan.loss = floor(mantissa * 2**RATE_BITS) * Fraction(2) ** (exponent - RATE_BITS)
 
 
-def leaky_label(plan, label_epsilon, label_delta):
+def check_leaky_label(plan, label_epsilon, label_delta):
     need(plan.C == 2, "a ladder is of two classes")
     plan.loss, plan.leak = label_epsilon, label_delta
 
 
-def noisy_majority(plan, m, K, delta, epsilon, Delta, _):
+def check_noisy_majority(plan, m, K, delta, epsilon, Delta, _):
     need(K == plan.K and K % 2, "gamma is of other teachers, or of an even number")
     need(1 <= m <= K and plan.C == 2, "m is from 1 to K, of two classes")
     need(delta == plan.task["delta"], "gamma is for another delta")
-    for stated, true in zip((epsilon, Delta), plan.teacher(), strict=True):
+    for stated, true in zip((epsilon, Delta), plan.teacher_cost(), strict=True):
         need(abs(stated - true) <= ROUNDED * true, "a teacher costs something else in the task")
     plan.members = m
 
 
-def members(plan, number):
+def check_members(plan, number):
     need(1 <= number <= plan.K, "members are teachers")
     plan.members = number
 
 
-def answers(plan, _):
+def check_answers(plan, _):
     plan.members = 1
 
 
-def checked_noise(plan, threshold, sigma1, sigma2, queries, _):
+def check_threshold_noise(plan, threshold, sigma1, sigma2, queries, _):
     need(queries == plan.task["queries"], "thresholds are for other queries")
     plan.coin = "gaussian", sigma2
 
 
 KINDS = {
-    "GaussianNoise": ({"sigma": positive}, gaussian_noise),
-    "PureScale": ({"label_epsilon": positive, "own_scale": or_null(positive)}, pure_scale),
+    "GaussianNoise": ({"sigma": positive_number}, check_gaussian_noise),
+    "PureScale": (
+        {"label_epsilon": positive_number, "own_scale": nullable_kind(positive_number)},
+        check_pure_scale,
+    ),
     "SelectionRate": (
-        {"label_epsilon": positive, "rate": or_null(positive), "leak": or_null(share)},
-        selection_rate,
+        {
+            "label_epsilon": positive_number,
+            "rate": nullable_kind(positive_number),
+            "leak": nullable_kind(share),
+        },
+        check_selection_rate,
     ),
-    "LeakyLabel": ({"label_epsilon": positive, "label_delta": share}, leaky_label),
+    "LeakyLabel": ({"label_epsilon": positive_number, "label_delta": share}, check_leaky_label),
     "NoisyMajority": (
-        {"m": positive, "K": count, "delta": share}
-        | {"teacher_epsilon": positive, "teacher_Delta": share, "gamma": one_of(None)},
-        noisy_majority,
+        {"m": positive_number, "K": count, "delta": share}
+        | {"teacher_epsilon": positive_number, "teacher_Delta": share, "gamma": choice_kind(None)},
+        check_noisy_majority,
     ),
-    "Answers": ({"weaker": one_of(None)}, answers),
-    "Members": ({"members": count}, members),
+    "Answers": ({"weaker": choice_kind(None)}, check_answers),
+    "Members": ({"members": count}, check_members),
     "CheckedNoise": (
-        {"threshold": real, "sigma1": positive, "sigma2": positive}
-        | {"queries": count, "score": one_of(None)},
-        checked_noise,
+        {"threshold": real, "sigma1": positive_number, "sigma2": positive_number}
+        | {"queries": count, "score": choice_kind(None)},
+        check_threshold_noise,
     ),
 }
 
@@ -1743,25 +1808,25 @@ KINDS = {
 def release_file(record, path):
     """The lines of a release's file: on its certificate, which is of the plan that it states, and
     on the labels beside it."""
-    facts, bodies = fields(record, {"release": anything, "certificates": anything})
-    time, terms, sha256, mechanism, epsilon, delta = fields(facts, FACTS)
-    (body,) = several(bodies, anything, 1)
+    facts, bodies = parse_fields(
+        record, {"release": accept_anything, "certificates": accept_anything}
+    )
+    time, terms, sha256, mechanism, epsilon, delta = parse_fields(facts, FACTS)
+    (body,) = parse_list(bodies, accept_anything, 1)
     need(type(body) is dict, "a certificate is an object")
     plan = Plan(terms)
     need(plan.name == mechanism, "the terms are of another mechanism")
     same = 0 <= epsilon <= plan.task["epsilon"] and plan.task["delta"] == delta
     need(same, "the terms have a smaller epsilon, or another delta")
-    beside = labels_beside(path, sha256, plan)
-    released = (
-        f"release of {time} by {mechanism!r}, stated ({at_most(epsilon)}, {at_most(delta)})-DP"
-    )
-    word, line = of_the_claim(released, body, plan, (epsilon, delta))
+    beside = check_labels_file(path, sha256, plan)
+    released = f"release of {time} by {mechanism!r}, stated ({write_upper_bound(epsilon)}, {write_upper_bound(delta)})-DP"
+    word, line = check_claim(released, body, plan, (epsilon, delta))
     yield word, line
     if word == "holds" or body.get("kind") == "none":
         yield beside
 
 
-def labels_beside(path, sha256, plan):
+def check_labels_file(path, sha256, plan):
     """The line on the labels beside a release's file, which are as many as its plan has."""
     try:
         with open(os.path.join(os.path.dirname(path), "labels.csv"), "rb") as file:
@@ -1806,7 +1871,7 @@ def rows_of_labels(content, classes):
     return len(rows), "batch" in header
 
 
-def of_the_claim(claimed, body, plan, claim):
+def check_claim(claimed, body, plan, claim):
     """The line on a certificate of a plan.
 
     claimed: the claim in words. claim: its epsilon and delta.
@@ -1815,7 +1880,7 @@ def of_the_claim(claimed, body, plan, claim):
     try:
         if body.get("kind") != "none":  # which is there to say why there is none
             try:
-                of_the_plan(body, plan)
+                check_against_plan(body, plan)
                 times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
                 smaller = epsilon < times * number(body["epsilon"]) or delta < number(body["delta"])
             except (KeyError, TypeError, AttributeError, IndexError):
@@ -1826,23 +1891,23 @@ def of_the_claim(claimed, body, plan, claim):
         return "unchecked", f"{claimed}: {reason}"
 
 
-def of_the_plan(body, plan):
+def check_against_plan(body, plan):
     """A certificate is of the noise, the votes, the classes and the labels that a plan has."""
     need(plan.task["reach"] == 1, "the plan protects several ballots, and the certificate one")
     law, theorem = body.get("law"), body["theorem"]
     name = None if law is None else law["name"]
     known = (body["kind"], theorem) in THEOREMS and (theorem, name) in plan.proofs
     need(known, f"{plan.name} is not proven so")
-    noise, (labels, asked) = plan.noise, plan.charged
+    noise, (labels, asked) = plan.noise, plan.charged_counts
     if plan.name in PRIVATE:
-        of_teachers(body, law, plan)
+        check_teachers(body, law, plan)
         return
     if law is not None:
         told = body["labels"] if theorem == "loss_distribution" else 1
         if theorem == "adaptive_labels":
             told = sum(row["times"] * row["labels"] for row in body["blocks"])
         need(told == labels, "the certificate is of another number of labels")
-        of_noise(law, plan)
+        check_noise(law, plan)
     expected = []
     if asked:
         expected.append((asked, noise["sigma1"]))
@@ -1854,7 +1919,7 @@ def of_the_plan(body, plan):
     need(sorted(counts) == sorted(expected), "the certificate is of other noisy counts")
 
 
-def of_teachers(body, law, plan):
+def check_teachers(body, law, plan):
     """A certificate is of as many teachers as answer, or of gamma, and none costs less than one
     does in the plan."""
     if law is None:
@@ -1867,11 +1932,11 @@ def of_teachers(body, law, plan):
         few = plan.noise["kind"] == "NoisyMajority" and members < plan.K
         need(not few or (plan.name == "darrm_sub" and plan.labels == 1), "gamma is of all teachers")
         cost = number(law["epsilon"]), number(law["delta"])
-    epsilon, Delta = plan.teacher()
+    epsilon, Delta = plan.teacher_cost()
     need(cost[0] >= epsilon and cost[1] >= Delta, "the certificate is of teachers that cost less")
 
 
-def of_noise(law, plan):
+def check_noise(law, plan):
     """A law has the plan's votes, classes and noise."""
     noise = plan.noise
     if law["name"] == "gaussian_maximum":
@@ -1887,27 +1952,30 @@ def of_noise(law, plan):
     else:
         need(len(law["rows"]) == plan.K + 1 and plan.C == 2, "the coins are of others")
         apart = number(law["apart"]) if "apart" in law else Fraction(0)
-        chances = chances_of_the_fewer(plan)
+        chances = minority_probability_bounds(plan)
         for ones, (label, p) in enumerate(law["rows"]):
             lead, p = abs(2 * ones - plan.K), number(p)
             low, high = chances[lead]
             right = low <= p <= high and (lead == 0 or label == (2 * ones < plan.K))
             need(right, "a coin is not that of the plan's noise")
         if plan.silent:  # whose labels are drawn on a lattice, near their coins
-            need(apart >= off_coins(law["rows"], plan.coin[1]), "labels may be further from coins")
+            need(
+                apart >= coin_total_variation(law["rows"], plan.coin[1]),
+                "labels may be further from coins",
+            )
 
 
-def off_coins(rows, sigma):
+def coin_total_variation(rows, sigma):
     """How far a label with Gaussian noise on the fine lattice is at most from its coin in total
     variation."""
     off, K = Fraction(0), len(rows) - 1
     for ones, (_, p) in enumerate(rows):
-        low, high = minority("gaussian", abs(2 * ones - K) / sigma)
+        low, high = minority_probability("gaussian", abs(2 * ones - K) / sigma)
         off = max(off, number(p) - low, high - number(p))
-    return off + fine_distance(sigma, 2)
+    return off + fine_lattice_total_variation(sigma, 2)
 
 
-def chances_of_the_fewer(plan):
+def minority_probability_bounds(plan):
     """Bounds on the chance of the label with fewer votes, by how many they are fewer.
 
     It may be off by a share ROUNDED of itself: of a ladder's, of what it would be without the leak,
@@ -1921,7 +1989,7 @@ def chances_of_the_fewer(plan):
         sizes = rungs(K, plan.loss, 0)
     else:
         kind, scale = plan.coin
-        bounds = [minority(kind, lead / scale) for lead in leads]
+        bounds = [minority_probability(kind, lead / scale) for lead in leads]
         sizes = [high for _, high in bounds]
     for lead, (low, high), size in zip(leads, bounds, sizes, strict=True):
         off = size * ROUNDED + TINY
@@ -1939,14 +2007,14 @@ def rungs(K, loss, leak):
         p = Fraction(floor(max(Fraction(0), fall * (p - leak)) * GUARD), GUARD)
 
 
-def parsed(text):
+def parse_json(text):
     """What a text of JSON says."""
-    hooks = {"parse_int": integer, "parse_constant": no_number}
-    return json.loads(text, object_pairs_hook=without_doubles, **hooks)
+    hooks = {"parse_int": integer, "parse_constant": reject_non_number}
+    return json.loads(text, object_pairs_hook=reject_duplicate_keys, **hooks)
 
 
 # ---- Files ---------------------------------------------------------------------------------------
-def without_doubles(pairs):
+def reject_duplicate_keys(pairs):
     """An object of JSON, none of whose names stands twice."""
     record = dict(pairs)
     need(len(record) == len(pairs), "a name stands twice in one object")
@@ -1955,11 +2023,13 @@ def without_doubles(pairs):
 
 def integer(text):
     """An integer of JSON; Python itself refuses very long ones, in other words."""
-    within(len(text) <= MOST_DIGITS + 1, f"an integer has more than {MOST_DIGITS} digits")
+    require_decidable(
+        len(text) <= MOST_DIGITS + 1, f"an integer has more than {MOST_DIGITS} digits"
+    )
     return int(text)
 
 
-def no_number(text):
+def reject_non_number(text):
     """NaN and the infinities, which Python's reader of JSON would take."""
     raise NotImplementedError(f"{text} is no number of JSON")
 
@@ -1968,15 +2038,15 @@ def read(path):
     """What a file holds; NotImplementedError where it is no JSON."""
     with open(path, "rb") as file:
         content = file.read(LARGEST_FILE + 1)
-    within(len(content) <= LARGEST_FILE, f"has more than {LARGEST_FILE} bytes")
+    require_decidable(len(content) <= LARGEST_FILE, f"has more than {LARGEST_FILE} bytes")
     try:
         text = content.decode("utf-8")
-        return parsed(text)
+        return parse_json(text)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as reason:
         raise NotImplementedError(f"is no JSON: {reason}") from None
 
 
-def lines(path):
+def check_file_contents(path):
     """The verdict on each certificate of a file, and the line that says on what."""
     record = read(path)
     need(type(record) is dict, "holds no object")
@@ -1993,7 +2063,7 @@ def lines(path):
 def verdicts(path):
     """The lines of a file, whatever it holds."""
     try:
-        yield from lines(path)
+        yield from check_file_contents(path)
     except (NotImplementedError, OSError, MemoryError, RecursionError) as reason:
         yield "unchecked", str(reason) or type(reason).__name__
     except Exception as reason:  # what cannot be understood proves nothing
@@ -2019,7 +2089,7 @@ def main(arguments=None):
     for path in chosen.files:
         steps.allow(chosen.limit * MILLION)
         for word, line in verdicts(path):
-            print(f"{word:10} {plain(path)}: {plain(line)}", flush=True)
+            print(f"{word:10} {clean_line(path)}: {clean_line(line)}", flush=True)
             if word == "FAILS":
                 return 1
             if word == "unchecked":

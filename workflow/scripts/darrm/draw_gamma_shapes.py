@@ -18,7 +18,7 @@ with files.job(snakemake) as job:
             delta_prime=settings.get("delta_prime"),
         )
         files.write_csv(out.data[index], data)
-        setting = figures.setting(solutions[0])
+        setting = figures.describe_setting(solutions[0])
         figures.draw_gamma_shapes(data, out.png[index], out.pdf[index], setting=setting)
         region = feasible_region(solutions)
         files.write_csv(out.region_data[index], region)

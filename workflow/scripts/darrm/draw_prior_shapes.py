@@ -14,5 +14,5 @@ with files.job(snakemake) as job:
     }
     data = prior_shapes(solutions, job.params.actual)
     files.write_csv(job.output.data, data)
-    setting = figures.setting(solutions["U"][0])
+    setting = figures.describe_setting(solutions["U"][0])
     figures.draw_prior_shapes(data, job.output.png, job.output.pdf, setting=setting)

@@ -19,4 +19,4 @@ with files.job(snakemake) as job:
     draw_sweeps(data, job.output.png, job.output.pdf)
     draw_noiseless(noiseless, job.output.noiseless_png, job.output.noiseless_pdf)
     verdicts = cases["verdict"].value_counts().to_dict()
-    job.progress("double subsampling, proven or not: %s", verdicts)
+    job.report_progress("double subsampling, proven or not: %s", verdicts)

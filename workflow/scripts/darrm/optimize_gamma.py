@@ -1,12 +1,12 @@
 """Optimise the noise function gamma at one grid point and certify it."""
 
 from private_ensembles.base import files
-from private_ensembles.papers.darrm.mathematics.certificate_file import record
+from private_ensembles.papers.darrm.mathematics.certificate_file import make_gamma_record
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
 with files.job(snakemake) as job:
     optimised = optimize_gamma(**job.params.point, solver=job.params.solver, threads=job.threads)
-    solution = record(optimised)
+    solution = make_gamma_record(optimised)
     certificate = solution["certificate"]
     if not certificate["holds"]:
         raise RuntimeError(f"no certified gamma at {job.params.point}")

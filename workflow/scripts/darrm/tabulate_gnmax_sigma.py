@@ -3,7 +3,7 @@
 import pandas as pd
 
 from private_ensembles.base import files
-from private_ensembles.base.numbers import parameters_of
+from private_ensembles.base.parameter_names import parameters_of
 from private_ensembles.papers.darrm.tables import gnmax_sigmas
 
 with files.job(snakemake) as job:

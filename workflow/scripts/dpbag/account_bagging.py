@@ -1,12 +1,12 @@
 """Account for what labels of bagged teachers cost each record, and how many a budget buys."""
 
 from private_ensembles.base import files
-from private_ensembles.papers.dpbag.experiment import account, with_facts
-from private_ensembles.papers.dpbag.votes import concatenate, read_votes
+from private_ensembles.papers.dpbag.experiment import account_labels, add_facts
+from private_ensembles.papers.dpbag.votes import join_partitions, read_votes
 
 with files.job(snakemake) as job:
-    votes = concatenate([read_votes(path) for path in job.input])
-    rows, arrays = account(votes, job.params.budget, job.params.k)
-    files.write_csv(job.output.counts, with_facts(rows, **job.params.facts))
+    votes = join_partitions([read_votes(path) for path in job.input])
+    rows, arrays = account_labels(votes, job.params.budget, job.params.k)
+    files.write_csv(job.output.counts, add_facts(rows, **job.params.facts))
     # Not for release: without noise. ones: votes for 1; running: what the dearest record has spent.
     files.write_npz(job.output.costs, **arrays)

@@ -1,7 +1,7 @@
 """Train the teachers of a few partitions and let them vote on the public queries."""
 
 from private_ensembles.base import files
-from private_ensembles.labels.marks import FUNCTION_OF_VOTES
+from private_ensembles.labels.release_marks import FUNCTION_OF_VOTES
 from private_ensembles.papers.dpbag.experiment import cast_votes, queries_needed, split_thirds
 from private_ensembles.papers.dpbag.votes import write_votes
 from private_ensembles.training.data.tabular import read_records

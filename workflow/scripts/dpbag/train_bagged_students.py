@@ -3,9 +3,9 @@
 import pandas as pd
 
 from private_ensembles.base import files
-from private_ensembles.base.numbers import parameters_of
-from private_ensembles.papers.dpbag.experiment import split_thirds, with_facts
-from private_ensembles.papers.dpbag.students import run
+from private_ensembles.base.parameter_names import parameters_of
+from private_ensembles.papers.dpbag.experiment import add_facts, split_thirds
+from private_ensembles.papers.dpbag.students import train_students
 from private_ensembles.training.data.tabular import read_records
 
 with files.job(snakemake) as job:
@@ -18,7 +18,7 @@ with files.job(snakemake) as job:
         rows = pd.read_csv(path).to_dict("records")
         accounts[n] = rows, files.read_npz(costs[n], required=("k", "ones"))
     meter = job.meter(sum(len(arrays["k"]) for _, arrays in accounts.values()), "pairs (n, k)")
-    rows = run(
+    rows = train_students(
         split_thirds(records, options.scaling, options.seed, options.repeat),
         options.model,
         options.training,
@@ -30,4 +30,4 @@ with files.job(snakemake) as job:
     )
     meter.finish()
     facts = {"dataset": records.name, "stand_in": records.stand_in, "model": options.model}
-    files.write_csv(job.output[0], with_facts(rows, **facts, seed=options.repeat))
+    files.write_csv(job.output[0], add_facts(rows, **facts, seed=options.repeat))

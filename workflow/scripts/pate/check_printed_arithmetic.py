@@ -2,8 +2,10 @@
 
 from private_ensembles.base import files
 from private_ensembles.papers.compare.printed import FOLDER, read_published
-from private_ensembles.papers.pate.arithmetic import arithmetic, small_print
+from private_ensembles.papers.pate.arithmetic import recompute_printed_numbers, small_print
 
 with files.job(snakemake) as job:
-    files.write_csv(job.output.arithmetic, arithmetic(read_published(FOLDER.glob("pate_*.csv"))))
+    files.write_csv(
+        job.output.arithmetic, recompute_printed_numbers(read_published(FOLDER.glob("pate_*.csv")))
+    )
     files.write_csv(job.output.small_print, small_print())

@@ -24,6 +24,6 @@ with files.job(snakemake) as job:
         order_grid(settings["orders"]),
     )
     files.write_csv(job.output.data, data)
-    delta = style.number(settings["delta"])
+    delta = style.format_number(settings["delta"])
     source = f"synthetic votes, {settings['queries']} queries, δ = {delta}"
     draw_noise_comparison(data, job.output.png, job.output.pdf, source=source)

@@ -18,6 +18,6 @@ with files.job(snakemake) as job:
         settings,
     )
     files.write_csv(job.output.data, data)
-    delta = style.number(settings["delta"])
+    delta = style.format_number(settings["delta"])
     source = f"{style.label(job.params.task)}, {votes.n_teachers} teachers, δ = {delta}"
     draw_students(data, job.output.png, job.output.pdf, source=source)

@@ -28,5 +28,5 @@ with files.job(snakemake) as job:
     files.write_csv(job.output.data, data)
     pairs = equal_answers(counts, settings["figure1"], sigma2, delta, orders)
     files.write_csv(job.output.equal, pairs.assign(task="glyph", synthetic=True))
-    source = f"synthetic votes of {settings['teachers']} teachers, δ = {style.number(delta)}"
+    source = f"synthetic votes of {settings['teachers']} teachers, δ = {style.format_number(delta)}"
     draw_threshold_effects(data, job.output.png, job.output.pdf, source=source)

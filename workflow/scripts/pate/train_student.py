@@ -2,8 +2,8 @@
 
 from private_ensembles.base import files
 from private_ensembles.papers.common.students import (
-    address,
-    first_alike,
+    identify_student,
+    map_to_first_identical,
     read_inputs,
     read_labels,
     run_student,
@@ -18,10 +18,10 @@ with files.job(snakemake) as job:
     histories = []
     trained = {}
     released = read_labels(job.input.get("labels"), options.aggregator)
-    for name, first in first_alike(released).items():
-        columns, stream = address(name, options.task, options.student_seed)
+    for name, first in map_to_first_identical(released).items():
+        columns, stream = identify_student(name, options.task, options.student_seed)
         if first == name:
-            job.progress("student of %s", name)
+            job.report_progress("student of %s", name)
             trained[name] = run_student(
                 inputs,
                 facts,
@@ -32,7 +32,7 @@ with files.job(snakemake) as job:
                 watched=options.keep_student,
                 device=choose_device(options.device, job.threads),
                 checkpoint=f"{options.checkpoint}.{name}.pt",
-                progress=job.progress,
+                progress=job.report_progress,
             )
         student, summary, history = trained[first]
         summaries.append({**columns, **summary, **options.remarks})

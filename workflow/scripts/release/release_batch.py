@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from private_ensembles.base import files
 from private_ensembles.release import session_export
-from private_ensembles.release.files.read import read_own_votes
+from private_ensembles.release.files.votes_reader import read_own_votes
 from private_ensembles.release.session import Session
 
 with files.job(snakemake, confidential=True) as job:
@@ -16,9 +16,11 @@ with files.job(snakemake, confidential=True) as job:
         said = dict(job.params.reading)
         named = {name: said.pop(name) for name in ("class_names", "first_class", "id_column")}
         named["first_class"] = named["first_class"] or None  # 0 is the default
-        names = session.names.of_batch(**named)
+        names = session.names.require_unchanged(**named)
         votes = read_own_votes(job.input.votes, **stated, **said, **asdict(names))
-        job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
+        job.report_progress(
+            "%d queries of %d that remain", votes.n_queries, session.remaining_queries
+        )
         again = job.config["own"]["release"]["again"]
         session.release(votes.histogram(), key=key, ids=votes.ids, again=again)
         if session.plan.seed is not None:  # whoever has the seed can take a rehearsal's noise away

@@ -5,14 +5,18 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.base import files
-from private_ensembles.papers.compare import sizes
+from private_ensembles.papers.compare import dataset_sizes
 from private_ensembles.papers.compare.comparison import compare, compare_relations
 from private_ensembles.papers.compare.printed import FOLDER, read_published
 
 with files.job(snakemake) as job:
     params, settings = job.params, job.params.settings
     tables = {
-        paper: {"sizes": pd.DataFrame([*map(sizes.count, counted), *params.sizes[paper]])}
+        paper: {
+            "sizes": pd.DataFrame(
+                [*map(dataset_sizes.count_dataset, counted), *params.sizes[paper]]
+            )
+        }
         for paper, counted in params.datasets.items()
     }
     for file in [*job.input.tables, *job.input.others]:
@@ -26,4 +30,4 @@ with files.job(snakemake) as job:
     files.write_csv(job.output[0], table)
     statuses = table["status"].value_counts()
     counted = [f"{number} {status.replace('_', ' ')}" for status, number in statuses.items()]
-    job.progress("%s", ", ".join(counted))
+    job.report_progress("%s", ", ".join(counted))

@@ -23,7 +23,7 @@ with files.job(snakemake) as job:
         parameters=job.params.settings,
         seed=seed,
         path=(data.name, repeat),
-        progress=job.progress,
+        progress=job.report_progress,
     )
     facts = files.provenance(
         "scikit-learn",

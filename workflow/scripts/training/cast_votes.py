@@ -4,13 +4,13 @@ from itertools import groupby
 
 from private_ensembles.base import files
 from private_ensembles.labels.votes import Votes, write_votes
-from private_ensembles.training.data.images import read_dataset
+from private_ensembles.training.data.images import read_labelled_images
 from private_ensembles.training.teachers.device import choose_device
 from private_ensembles.training.teachers.ensemble_file import load_slices
 from private_ensembles.training.teachers.voting import cast_votes
 
 with files.job(snakemake) as job:
-    dataset = read_dataset(job.input.dataset)
+    dataset = read_labelled_images(job.input.dataset)
     device = choose_device(job.params.device, job.threads)
     ensembles = groupby(job.input.teachers, lambda path: path.split(",slice=")[0])
     for (_, slices), output in zip(ensembles, job.output, strict=True):

@@ -3,7 +3,7 @@
 import os
 
 from private_ensembles.base import files
-from private_ensembles.training.data.download import KnownFile, Patience, fetch
+from private_ensembles.training.data.download import KnownFile, RetryPolicy, fetch
 
 with files.job(snakemake) as job:
     dataset, file = job.wildcards.dataset, job.wildcards.file
@@ -12,6 +12,13 @@ with files.job(snakemake) as job:
     urls = job.config["datasets"][dataset]["files"][file]["urls"]
     place = os.path.abspath(os.path.join("data", "raw", dataset, file))
     known = KnownFile(dataset, file, job.params.sha256, urls)
-    patience = Patience(timeout=job.config["download_timeout"])
-    source = fetch(known, job.output[0], mirror, place=place, patience=patience, log=job.progress)
+    patience = RetryPolicy(timeout=job.config["download_timeout"])
+    source = fetch(
+        known,
+        job.output[0],
+        mirror,
+        final_path=place,
+        retry_policy=patience,
+        log=job.report_progress,
+    )
     job.log.info("%s came from %s, sha256 as expected", known, source)

@@ -2,11 +2,11 @@
 
 from private_ensembles.base import files
 from private_ensembles.training.data.archive import write_dataset
-from private_ensembles.training.data.prepare import prepare
+from private_ensembles.training.data.prepare import prepare_dataset
 
 with files.job(snakemake) as job:
     name = job.wildcards.dataset
-    dataset = prepare(
+    dataset = prepare_dataset(
         name,
         job.params.settings,
         {role: str(path) for role, path in job.input.items()},

@@ -2,8 +2,8 @@
 
 from private_ensembles.base import files
 from private_ensembles.base.streams import generator
-from private_ensembles.training.checkpoint import checkpoint_beside
-from private_ensembles.training.data.images import read_dataset
+from private_ensembles.training.checkpoint import checkpoint_for_output
+from private_ensembles.training.data.images import read_labelled_images
 from private_ensembles.training.data.shards import cut_shards
 from private_ensembles.training.teachers.device import choose_device
 from private_ensembles.training.teachers.ensemble import train_ensemble
@@ -15,7 +15,7 @@ from private_ensembles.training.teachers.sources import Randomness
 with files.job(snakemake) as job:
     options = job.params
     K, seed, repeat = options.K, options.seed, options.training_seed
-    dataset = read_dataset(job.input.dataset)
+    dataset = read_labelled_images(job.input.dataset)
     device = choose_device(options.device, job.threads)
     images, labels = dataset.train_images, dataset.train_labels
     training = dict(options.settings)
@@ -42,8 +42,8 @@ with files.job(snakemake) as job:
         members=slice_members(K, options.slice),
         backend=options.backend,
         device=device,
-        checkpoint=checkpoint_beside(snakemake.output[0], job, device, facts),
-        progress=job.progress,
+        checkpoint=checkpoint_for_output(snakemake.output[0], job, device, facts),
+        progress=job.report_progress,
     )
     facts = files.provenance("torch", "opacus", "numpy", device=str(device), **facts)
     save_ensemble(job.output[0], teachers, facts)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.stated import exactly
+from private_ensembles.accounting.certificate_format import write_hexadecimal
 from private_ensembles.papers.darrm.mathematics.certificate_file import (
     certificates_of_gamma,
-    privacy,
+    certify_privacy,
 )
 from private_ensembles.papers.darrm.mathematics.objective import empirical_prior
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
@@ -16,8 +16,8 @@ from verify import verify
 
 def test_numbers_keep_all_bits():
     gamma = np.array([0.1, 1.0, 5e-324])
-    assert [float.fromhex(text) for text in exactly(gamma)] == gamma.tolist()
-    body = privacy(PrivacyProblem(3, 1.1, 0.1, 1e-5, 0.3), np.array([0.1, 0.0, 0.0, 0.1]))
+    assert [float.fromhex(text) for text in write_hexadecimal(gamma)] == gamma.tolist()
+    body = certify_privacy(PrivacyProblem(3, 1.1, 0.1, 1e-5, 0.3), np.array([0.1, 0.0, 0.0, 0.1]))
     found = [float.fromhex(body[name]) for name in ("m", "epsilon", "Delta", "delta")]
     assert found == [1.1, 0.1, 1e-5, 0.3]
 

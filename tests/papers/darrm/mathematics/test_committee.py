@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.papers.darrm.mathematics.committee import plurality_chances
+from private_ensembles.papers.darrm.mathematics.committee import plurality_probabilities
 
 
 def every_committee(row, members):
@@ -29,5 +29,5 @@ def test_accuracy_is_that_of_all_committees(n_classes):
         K = int(generator.integers(1, 10))
         row = generator.multinomial(K, generator.dirichlet(np.ones(n_classes)))
         members = int(generator.integers(1, K + 1))
-        chances = plurality_chances(row[None], members)[0]
+        chances = plurality_probabilities(row[None], members)[0]
         assert chances == pytest.approx(every_committee(row, members), abs=1e-14)

@@ -18,13 +18,14 @@ from scipy.optimize import linprog
 
 from benchmarks import enumeration
 from private_ensembles.papers.darrm.mathematics import (
-    central,
     certificate,
+    cutting_planes,
+    interior_search,
     optimize,
-    search,
     violations,
 )
 from private_ensembles.papers.darrm.mathematics.certificate import certify
+from private_ensembles.papers.darrm.mathematics.cutting_planes import GAP, CuttingPlaneSearch
 from private_ensembles.papers.darrm.mathematics.linear_program import Highs
 from private_ensembles.papers.darrm.mathematics.objective import (
     LinearObjective,
@@ -33,7 +34,6 @@ from private_ensembles.papers.darrm.mathematics.objective import (
 )
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
-from private_ensembles.papers.darrm.mathematics.search import GAP, Search
 from private_ensembles.papers.darrm.mathematics.violations import Cuts
 from tests.papers.darrm.mathematics import oracle
 
@@ -185,7 +185,7 @@ def test_the_upper_bound_grants_what_the_objective_may_be_off_by():
     for rounding in (0.0, 1e-3):
         goal = LinearObjective(coefficients(11, parse_prior("uniform:0.5,1")))
         goal.rounding = rounding
-        one = Search(problem, goal, Highs(), Cuts(problem), monotone=False)
+        one = CuttingPlaneSearch(problem, goal, Highs(), Cuts(problem), monotone=False)
         assert one.upper_bound == goal.total + rounding
         one.run()
         found.append(one.upper_bound)
@@ -198,12 +198,12 @@ def test_what_the_utility_leaves_open_is_filled(Delta):
     prior = "uniform:0.99,1"
     solution = optimize_gamma(11, 3, 0.1, Delta, prior=prior)
     cost = coefficients(11, parse_prior(prior))
-    assert cost[0] < search.FINE_GAP * solution.utility < cost[1]
+    assert cost[0] < cutting_planes.FINE_GAP * solution.utility < cost[1]
     rows = enumeration.all_rows(solution.problem)
     largest = linprog(
         -np.ones(6),
         A_ub=np.vstack([rows, -cost]),
-        b_ub=np.append(np.ones(len(rows)), -(1 - search.FINE_GAP) * solution.utility),
+        b_ub=np.append(np.ones(len(rows)), -(1 - cutting_planes.FINE_GAP) * solution.utility),
         bounds=(0, 1),
     )
     assert 0.98 * -largest.fun <= solution.gamma[6:].sum() <= -largest.fun * (1 + 1e-6)
@@ -215,11 +215,17 @@ def many(request, monkeypatch):
 
     def many(*point, **options):
         with monkeypatch.context() as few:
-            few.setattr(search if request.param == "coarse" else optimize, "MANY_TEACHERS", 10)
+            few.setattr(
+                cutting_planes if request.param == "coarse" else optimize, "MANY_TEACHERS", 10
+            )
             return optimize_gamma(*point, **options)
 
-    many.module = search if request.param == "coarse" else central
-    many.search = search.Search if request.param == "coarse" else central.CentralSearch
+    many.module = cutting_planes if request.param == "coarse" else interior_search
+    many.search = (
+        cutting_planes.CuttingPlaneSearch
+        if request.param == "coarse"
+        else interior_search.InteriorSearch
+    )
     return many
 
 
@@ -269,13 +275,13 @@ def test_filling_asks_about_all_corners_twice_at_most(many, monkeypatch, point):
         fill(one)
         while_filling.append(len(looks) - before)
 
-    exact_corners, fill = violations.exact_corners, many.search._fill
+    exact_corners, fill = violations.find_exact_violations, many.search._raise_sum
     with monkeypatch.context() as watched:
-        watched.setattr(violations, "exact_corners", looked)
-        watched.setattr(many.search, "_fill", filled)
+        watched.setattr(violations, "find_exact_violations", looked)
+        watched.setattr(many.search, "_raise_sum", filled)
         gamma = many(*point).gamma
     assert while_filling[-1] <= 2
-    share = 0.97 if many.module is search else 0.99
+    share = 0.97 if many.module is cutting_planes else 0.99
     assert np.mean(gamma) > share * np.mean(optimize_gamma(*point).gamma)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.papers.darrm.mathematics import series
+from private_ensembles.papers.darrm.mathematics import delta_series
 from private_ensembles.papers.darrm.mathematics.privacy_cost import CORNERS, PrivacyProblem
 from tests.papers.darrm.mathematics import oracle
 
@@ -25,7 +25,7 @@ def test_every_teacher_at_an_end_moves_where_it_gains_most():
             if b > 0:
                 gains["1-D,1"] = -D * (here[b] - here[b - 1])
                 gains["1,1-D"] = c * D * (there[b] - there[b - 1])
-            found = dict(zip(CORNERS, series.corner_choice(problem, V, i, b), strict=True))
+            found = dict(zip(CORNERS, delta_series.choose_corners(problem, V, i, b), strict=True))
             for size, ends in ((n - b, ("0,0", "0,D", "D,0")), (b, ("1,1", "1-D,1", "1,1-D"))):
                 if size:
                     best = max((end for end in ends if end in gains), key=gains.get)
@@ -36,9 +36,9 @@ def test_the_bound_holds_terms_of_the_second_order():
     problem = PrivacyProblem(5, 2, 0.1, 1e-2, 3e-2)
     V = np.random.default_rng(6).uniform(-1, 1, (3, 4))
     box, sizes = (slice(0, 3), slice(0, 4)), [1.0, 2.0, 4.0, 8.0, 16.0]
-    f = series.first_order(problem, V, box)
-    found = series.full_bound(problem, V, box, f, sizes)
-    least = f + series._remainder(problem, 3, sizes)
+    f = delta_series.bound_to_first_order(problem, V, box)
+    found = delta_series.bound_to_all_orders(problem, V, box, f, sizes)
+    least = f + delta_series._remainder(problem, 3, sizes)
     assert (found >= least).all()
     second = math.comb(3, 2) * problem.Delta**2 * np.abs(np.diff(V, 2, axis=1)).min()
     assert (found - least).max() >= second > 0
@@ -48,11 +48,13 @@ def test_the_bound_holds_terms_of_the_second_order():
 def test_bounds_order_by_order_are_the_bounds_above_the_floor(share):
     problem = PrivacyProblem(25, 2, 0.1, 1e-2, 3e-2)
     g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(8), 25))
-    for t, (V, sizes, _) in enumerate(series.boxes(problem, g, 3, -np.inf)):
+    for t, (V, sizes, _) in enumerate(delta_series.iterate_boxes(problem, g, 3, -np.inf)):
         box = slice(0, t + 1), slice(0, 26 - t)
-        every = series.full_bound(problem, V, box, series.first_order(problem, V, box), sizes)
+        every = delta_series.bound_to_all_orders(
+            problem, V, box, delta_series.bound_to_first_order(problem, V, box), sizes
+        )
         floor = float(np.quantile(every, share))
-        (rows, columns), some = series.bounds_above(problem, V, box, sizes, floor)
+        (rows, columns), some = delta_series.find_bounds_exceeding(problem, V, box, sizes, floor)
         np.testing.assert_allclose(some, every[rows, columns], rtol=0, atol=1e-14)
         left_out = np.ones_like(every, dtype=bool)
         left_out[rows, columns] = False
@@ -69,8 +71,8 @@ def test_the_remainder_bounds_the_terms_that_are_left_out(n, Delta):
         for r in range(3, min(n, 60) + 1)
     )
     most = math.exp(2 * n * Delta) * problem.c * 0.3 * (n * Delta) ** 3 / 6 * (1 + 1e-12)
-    assert left_out <= series._remainder(problem, n, sizes) <= most
-    assert series._remainder(problem, 2, sizes) == 0
+    assert left_out <= delta_series._remainder(problem, n, sizes) <= most
+    assert delta_series._remainder(problem, 2, sizes) == 0
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
@@ -80,12 +82,17 @@ def test_no_box_leaves_out_what_exceeds_the_floor(order):
     for seed in range(20):
         g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(seed), problem.K))
         every = []
-        for t, (V, sizes, box) in enumerate(series.boxes(problem, g, order, -np.inf)):
+        for t, (V, sizes, box) in enumerate(delta_series.iterate_boxes(problem, g, order, -np.inf)):
             assert box == (slice(0, t + 1), slice(0, problem.K - t + 1))
-            f = series.first_order(problem, V, box)
-            every.append(f if order == 1 else series.full_bound(problem, V, box, f, sizes))
+            f = delta_series.bound_to_first_order(problem, V, box)
+            every.append(
+                f if order == 1 else delta_series.bound_to_all_orders(problem, V, box, f, sizes)
+            )
         for floor in (float(bounds.max()) - 1e-9 for bounds in every):
-            found = {len(V) - 1: box for V, _, box in series.boxes(problem, g, order, floor)}
+            found = {
+                len(V) - 1: box
+                for V, _, box in delta_series.iterate_boxes(problem, g, order, floor)
+            }
             for t, bounds in enumerate(every):
                 left_out = bounds.copy()
                 left_out[found.get(t, (slice(0, 0), slice(0, 0)))] = -np.inf

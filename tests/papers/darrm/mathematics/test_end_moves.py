@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.papers.darrm.mathematics import ends
-from private_ensembles.papers.darrm.mathematics.ends import (
+from private_ensembles.papers.darrm.mathematics import end_moves
+from private_ensembles.papers.darrm.mathematics.end_moves import (
     STEPS,
-    bends_and_moves,
     best_moves,
+    bound_curvature,
     box_bounds,
 )
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
@@ -39,9 +39,9 @@ def cost(problem, V, W, b, counts):
 def every_cost(problem, V, W, b):
     """f of every combination of moves."""
     a, D = len(V) - 1 - b, problem.Delta
-    ends = range(a + 1), range(b + 1)
-    P = {key: mean(V, b, *key, D) for key in itertools.product(*ends)}
-    Q = {key: mean(W, b, *key, D) for key in itertools.product(*ends)}
+    end_moves = range(a + 1), range(b + 1)
+    P = {key: mean(V, b, *key, D) for key in itertools.product(*end_moves)}
+    Q = {key: mean(W, b, *key, D) for key in itertools.product(*end_moves)}
     return [
         P[aP, bP] - problem.c * Q[aQ, bQ]
         for aP, bP in P
@@ -73,7 +73,7 @@ def largest(problem, V, W, ones):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_move_exceeds_the_bounds(seed, Delta, parts, monkeypatch):
     """Rough tables: with the floor below all of them every cell is worked out in parts."""
-    monkeypatch.setattr(ends, "PARTS", parts)
+    monkeypatch.setattr(end_moves, "PARTS", parts)
     problem = PrivacyProblem(11, 2, 0.3, Delta, 0.4)
     V, W = sides(seed, 9, 3)
     exact = largest(problem, V, W, range(10))
@@ -85,7 +85,7 @@ def test_no_move_exceeds_the_bounds(seed, Delta, parts, monkeypatch):
 
 
 def test_parts_of_one_teacher_are_exact_where_the_floor_asks_for_them(monkeypatch):
-    monkeypatch.setattr(ends, "PARTS", 9)
+    monkeypatch.setattr(end_moves, "PARTS", 9)
     problem = PrivacyProblem(11, 2, 0.3, 0.3, 0.4)
     V, W = sides(1, 9, 3)
     exact = largest(problem, V, W, range(10))
@@ -105,7 +105,7 @@ def test_where_one_move_is_best_the_bounds_are_exact(scale):
     V, W = smooth_sides(scale)
     box = slice(0, 25)
     exact = largest(problem, V, W, range(25))
-    _, plain = bends_and_moves(problem, V, W, box)
+    _, plain = bound_curvature(problem, V, W, box)
     found = box_bounds(problem, V, W, box, np.full((1, 25), np.inf), np.inf)
     settled = plain.all(axis=0)
     assert settled.any()
@@ -122,8 +122,8 @@ def test_bounds_known_before_are_kept_where_they_are_lower():
 
 def test_a_box_is_bounded_as_each_of_its_columns_is(monkeypatch):
     """Strips of columns and few cells at a time leave no seam."""
-    monkeypatch.setattr(ends, "STRIP", 4)
-    monkeypatch.setattr(ends, "ENTRIES", 1)
+    monkeypatch.setattr(end_moves, "STRIP", 4)
+    monkeypatch.setattr(end_moves, "ENTRIES", 1)
     problem = PrivacyProblem(25, 2, 0.3, 0.02, 0.1)
     V, W = sides(3, 24, 2)
     known = np.full((2, 25), np.inf)
@@ -137,7 +137,7 @@ def test_a_box_is_bounded_as_each_of_its_columns_is(monkeypatch):
 @pytest.mark.parametrize("bends", [(-1, 0), (0, 1), (-1, 1), (1, -1), (-1, -1), (1, 1)])
 def test_sides_that_bend_one_way_are_bounded(monkeypatch, bends, Delta):
     """A peak of f with some of the teachers moved, wherever along the ones it is."""
-    monkeypatch.setattr(ends, "PARTS", 1)
+    monkeypatch.setattr(end_moves, "PARTS", 1)
     problem = PrivacyProblem(11, 2, 0.3, Delta, 0.4)
     b, box = np.arange(10), slice(0, 10)
     for peak in (0.5, 3.0, 4.5, 8.5):
@@ -156,7 +156,7 @@ def test_the_best_of_all_moves_is_found(Delta, b, steps):
     found = best_moves(problem, V, W, b, steps=steps)
     assert found.value == pytest.approx(max(every), abs=1e-13)
     assert found.row == int(np.argmax(every))
-    assert found.left_over == -np.inf
+    assert found.remaining_bound == -np.inf
     assert sum(found.counts.values()) == 8
     assert cost(problem, V[found.row], W[found.row], b, found.counts) == pytest.approx(
         found.value, abs=1e-13
@@ -171,16 +171,16 @@ def test_one_move_of_all_is_taken_only_where_it_is_best(scale, b):
     exact = max(every_cost(problem, V[0], W[0], b))
     found = best_moves(problem, V, W, b)
     assert found.value == pytest.approx(exact, abs=1e-13)
-    ends = best_moves(problem, V, W, b, steps=STEPS[:1])
-    assert max(ends.value, ends.left_over) >= exact - 1e-13
+    end_moves = best_moves(problem, V, W, b, steps=STEPS[:1])
+    assert max(end_moves.value, end_moves.remaining_bound) >= exact - 1e-13
 
 
 def test_moves_of_smooth_sides_are_settled_by_the_ends_alone():
     problem = PrivacyProblem(25, 2, 0.3, 0.02, 0.1)
     V, W = smooth_sides(6.0)
-    assert all(best_moves(problem, V, W, b).spent <= 2 * 2 * 2 for b in range(25))
+    assert all(best_moves(problem, V, W, b).entries_used <= 2 * 2 * 2 for b in range(25))
     V, W = smooth_sides(0.3)
-    assert max(best_moves(problem, V, W, b).spent for b in range(25)) > 2 * 13 * 13
+    assert max(best_moves(problem, V, W, b).entries_used for b in range(25)) > 2 * 13 * 13
 
 
 @pytest.mark.parametrize("step", [2, 3, 5, 100])
@@ -192,7 +192,7 @@ def test_few_numbers_of_moves_bound_all_of_them(seed, step):
     exact = max(every_cost(problem, V[0], W[0], 6))
     coarse = best_moves(problem, V, W, 6, steps=(step,))
     assert coarse.value <= exact + 1e-13
-    assert coarse.left_over >= exact
+    assert coarse.remaining_bound >= exact
     assert cost(problem, V[0], W[0], 6, coarse.counts) == pytest.approx(coarse.value, abs=1e-13)
 
 
@@ -208,7 +208,7 @@ def test_effort_that_runs_out_leaves_a_bound():
     problem = PrivacyProblem(13, 2, 0.3, 0.4, 0.5)
     V, W = sides(2, 12, 2)
     exact = best_moves(problem, V, W, 6)
-    short = best_moves(problem, V, W, 6, effort=exact.spent / 2)
-    assert short.spent <= exact.spent / 2
-    assert short.left_over >= exact.value >= short.value
-    assert best_moves(problem, V, W, 6, effort=0).left_over == np.inf
+    short = best_moves(problem, V, W, 6, effort=exact.entries_used / 2)
+    assert short.entries_used <= exact.entries_used / 2
+    assert short.remaining_bound >= exact.value >= short.value
+    assert best_moves(problem, V, W, 6, effort=0).remaining_bound == np.inf

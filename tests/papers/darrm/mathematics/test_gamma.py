@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from private_ensembles.accounting.composition import general
+from private_ensembles.accounting.composition import general_composition
 from private_ensembles.papers.darrm.mathematics.certificate import certify
 from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_constant,
@@ -81,7 +81,7 @@ def test_a_constant_gamma_spends_what_general_composition_leaves(point, slack):
     """Randomised response on the majority of all, at the corner where that tells most."""
     K, m, epsilon, Delta = point
     found = gamma_constant(*point, delta_prime=slack)
-    delta, everyone = resolve_delta(m, Delta, None), general(epsilon, Delta, K, slack)
+    delta, everyone = resolve_delta(m, Delta, None), general_composition(epsilon, Delta, K, slack)
     with mpmath.workdps(40):
         allowed = mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon))
         grown, leak = mpmath.exp(mpmath.mpf(everyone.epsilon)), mpmath.mpf(everyone.delta)

@@ -12,7 +12,7 @@ from private_ensembles.papers.darrm.mathematics.error import error_at, error_of_
 from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_subsampling,
     label_probability,
-    mirrored,
+    mirror_gamma,
     subsampling_probability,
 )
 from private_ensembles.papers.darrm.mathematics.generality import gamma_from_probabilities
@@ -35,7 +35,7 @@ def test_darrm_has_the_distribution_of_any_symmetric_algorithm_better_than_a_coi
 
 @given(halves())
 def test_lemma_3_3_undoes_label_probability(half):
-    gamma = mirrored(half)
+    gamma = mirror_gamma(half)
     np.testing.assert_allclose(
         gamma_from_probabilities(label_probability(gamma)), gamma, rtol=0, atol=1e-15
     )
@@ -105,7 +105,7 @@ def test_larger_gamma_means_smaller_error_for_every_common_p(small, data):
     share = np.array(data.draw(st.lists(st.floats(0, 1), min_size=n, max_size=n)))
     large = np.minimum(small + (1 - small) * share, 1.0)
     p = data.draw(st.floats(0, 1))
-    assert error_at(mirrored(large), p) <= error_at(mirrored(small), p) + 1e-15
+    assert error_at(mirror_gamma(large), p) <= error_at(mirror_gamma(small), p) + 1e-15
 
 
 @given(halves(), st.data())
@@ -115,7 +115,9 @@ def test_lemma_b_11_holds_beyond_iid_where_every_teacher_leans_to_the_same_label
     large = np.minimum(small + (1 - small) * share, 1.0)
     p = data.draw(st.lists(st.floats(0.5, 1), min_size=2 * n - 1, max_size=2 * n - 1))
     alpha = pmf(p)
-    assert error_of_pmf(mirrored(large), alpha) <= error_of_pmf(mirrored(small), alpha) + 1e-15
+    assert (
+        error_of_pmf(mirror_gamma(large), alpha) <= error_of_pmf(mirror_gamma(small), alpha) + 1e-15
+    )
 
 
 def test_lemma_b_11_fails_where_teachers_lean_to_different_labels():
@@ -125,8 +127,8 @@ def test_lemma_b_11_fails_where_teachers_lean_to_different_labels():
     lead = alpha[2:] - alpha[1::-1]
     assert lead[0] < 0 < lead[1]
     noise = np.array([lead[1], -lead[0]])
-    cancels = mirrored(1 - noise / noise.max())
-    larger = np.maximum(cancels, mirrored([0.0, 1.0]))
+    cancels = mirror_gamma(1 - noise / noise.max())
+    larger = np.maximum(cancels, mirror_gamma([0.0, 1.0]))
     assert (larger >= cancels).all()
     assert error_of_pmf(cancels, alpha) < 1e-15
     assert error_of_pmf(larger, alpha) > 0.01

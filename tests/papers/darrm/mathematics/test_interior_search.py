@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from private_ensembles.papers.darrm.mathematics import central, optimize
-from private_ensembles.papers.darrm.mathematics.central import GAP
+from private_ensembles.papers.darrm.mathematics import interior_search, optimize
+from private_ensembles.papers.darrm.mathematics.interior_search import GAP
 from private_ensembles.papers.darrm.mathematics.objective import (
     LinearObjective,
     coefficients,
@@ -27,7 +27,7 @@ def test_what_the_utility_leaves_open_is_filled(monkeypatch):
     monkeypatch.setattr(optimize, "MANY_TEACHERS", 10)
     filled = optimize_gamma(101, 5, 0.1, 1e-5)
     vertex = optimize_gamma(101, 5, 0.1, 1e-5, solver="highs")
-    monkeypatch.setattr(central.CentralSearch, "_fill", lambda one: None)
+    monkeypatch.setattr(interior_search.InteriorSearch, "_raise_sum", lambda one: None)
     unfilled = optimize_gamma(101, 5, 0.1, 1e-5)
     assert np.mean(filled.gamma) > max(0.97 * np.mean(vertex.gamma), np.mean(unfilled.gamma))
 
@@ -62,10 +62,10 @@ def test_the_bound_grants_what_the_objective_may_be_off_by(monotone):
     for rounding in (0.0, 1e-3):
         goal = LinearObjective(coefficients(11, parse_prior("uniform:0.5,1")))
         goal.rounding = rounding
-        search = central.CentralSearch(problem, goal, Cuts(problem), monotone=monotone)
+        search = interior_search.InteriorSearch(problem, goal, Cuts(problem), monotone=monotone)
         assert search.bound == search.upper_bound == goal.total + rounding
         search.smooth = np.zeros(goal.size)
-        search._improve(central.FIRST_TOLERANCE)
+        search._improve(interior_search.FIRST_TOLERANCE)
         found.append(search.bound)
     assert found[1] == pytest.approx(found[0] + 1e-3, abs=1e-12)
 
@@ -80,7 +80,7 @@ def program(seed, n=20, m=60):
 def test_centre_is_within_the_gap_of_the_optimum(seed, tolerance):
     cost, rows = program(seed)
     optimum = -linprog(-cost, A_ub=rows, b_ub=np.ones(len(rows)), bounds=(0, 1)).fun
-    found = central.centre(cost, rows, tolerance)
+    found = interior_search.solve_to_interior(cost, rows, tolerance)
     assert found.gap <= tolerance
     assert cost @ found.x >= optimum * (1 - tolerance)
     assert (rows @ found.x).max() <= 1 + tolerance
@@ -91,20 +91,20 @@ def test_centre_is_within_the_gap_of_the_optimum(seed, tolerance):
 def test_multipliers_bound_the_optimum(tolerance):
     cost, rows = program(9)
     optimum = -linprog(-cost, A_ub=rows, b_ub=np.ones(len(rows)), bounds=(0, 1)).fun
-    y = central.centre(cost, rows, tolerance).multipliers
+    y = interior_search.solve_to_interior(cost, rows, tolerance).multipliers
     assert y.min() >= 0
     assert y.sum() + np.maximum(cost - y @ rows, 0).sum() >= optimum
 
 
 def test_what_nothing_binds_ends_in_the_middle_of_the_optima():
-    x = central.centre(np.array([1.0, 0.0]), np.array([[1.0, 1e-6]]), 1e-6).x
+    x = interior_search.solve_to_interior(np.array([1.0, 0.0]), np.array([[1.0, 1e-6]]), 1e-6).x
     assert x[0] > 1 - 1e-5
     assert 0.01 < x[1] < 0.99
 
 
 def test_a_tolerance_beyond_rounding_ends_with_the_best_point():
     cost, rows = program(3)
-    assert central.centre(cost, np.vstack([rows, rows]), 0.0).gap < 1e-8
+    assert interior_search.solve_to_interior(cost, np.vstack([rows, rows]), 0.0).gap < 1e-8
 
 
 @pytest.mark.parametrize("weight", [0.01, 1.0])
@@ -112,8 +112,8 @@ def test_curvature_is_taken_off_and_the_multipliers_still_bound_the_program_with
     cost, rows = program(4)
     bend = np.diff(np.eye(len(cost)), 2, axis=0)
     optimum = -linprog(-cost, A_ub=rows, b_ub=np.ones(len(rows)), bounds=(0, 1)).fun
-    straight = central.centre(cost, rows, 1e-8)
-    found = central.centre(cost, rows, 1e-8, curvature=weight * bend.T @ bend)
+    straight = interior_search.solve_to_interior(cost, rows, 1e-8)
+    found = interior_search.solve_to_interior(cost, rows, 1e-8, curvature=weight * bend.T @ bend)
     assert found.gap <= 1e-8
 
     def worth(x):

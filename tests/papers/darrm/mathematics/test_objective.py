@@ -17,12 +17,12 @@ from private_ensembles.papers.darrm.mathematics.error import error_of_pmf, expec
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
 from private_ensembles.papers.darrm.mathematics.objective import (
     AbsoluteObjective,
-    Kind,
     LinearObjective,
+    PriorKind,
     coefficients,
     empirical_prior,
     expected_pmf,
-    objective,
+    make_objective,
     parse_prior,
     sampled_leads,
 )
@@ -70,7 +70,7 @@ def test_leads_of_one_sign_make_the_two_the_same():
     [("uniform:0.5,1", LinearObjective), ("absolute-uniform:0,1", AbsoluteObjective)],
 )
 def test_a_prior_has_its_objective(prior, kind):
-    utility = objective(11, parse_prior(prior))
+    utility = make_objective(11, parse_prior(prior))
     assert isinstance(utility, kind)
     assert utility.size == 6
 
@@ -172,8 +172,8 @@ def test_a_name_has_all_digits_of_its_prior():
 
 def test_an_entry_of_kinds_is_all_that_a_new_prior_needs(monkeypatch):
     """Configuration and its schema, optimiser, certificates and errors take it from there."""
-    kind = Kind("ones of a high mean", lambda K, prior: binomial_pmf(K, prior.high - 0.05))
-    monkeypatch.setitem(objectives.KINDS, "high", kind)
+    kind = PriorKind("ones of a high mean", lambda K, prior: binomial_pmf(K, prior.high - 0.05))
+    monkeypatch.setitem(objectives.PRIOR_KINDS, "high", kind)
     cost = binomial_pmf(11, 0.9)
     cost = (cost - cost[::-1])[6:]
     solution = optimize_gamma(11, 3, 0.1, 1e-5, prior="high:0.6,0.95", solver="highs")

@@ -48,7 +48,7 @@ def test_strips_and_tails_leave_every_cost_as_it_is(monkeypatch, Delta):
     g = problem.odd_vector(gamma)
     f, move = planes.pure_move_costs(problem, g)
     three = planes.three_corner_costs(problem, g)
-    assert planes.moved_weights(problem).shape[1] < size
+    assert planes.move_probabilities(problem).shape[1] < size
     for i in range(size + 1):
         for b in range(0, size + 1 - i, 3):
             zero, one = planes.MOVES[move[i, b]][:2]

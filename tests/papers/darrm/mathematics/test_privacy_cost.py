@@ -7,7 +7,7 @@ import pytest
 from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     PrivacyProblem,
     assignment_counts,
-    describe,
+    describe_assignment,
     resolve_delta,
 )
 from tests.papers.darrm.mathematics import oracle
@@ -46,7 +46,7 @@ def test_delta_is_that_of_m_teachers_where_none_is_given():
 def test_assignments_are_named_by_their_corners():
     counts = assignment_counts(D_zero=2, up=3)
     assert counts.sum() == 5
-    assert describe(counts) == {"D,0": 2, "H,h": 3}
+    assert describe_assignment(counts) == {"D,0": 2, "H,h": 3}
 
 
 @pytest.mark.parametrize(

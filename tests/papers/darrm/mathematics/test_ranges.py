@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from private_ensembles.base.sources import Seeded
+from private_ensembles.base.noise_sources import SeededNoise
 from private_ensembles.papers.darrm.law import release
 from private_ensembles.papers.darrm.mathematics import gamma
 from private_ensembles.papers.darrm.mathematics.gamma import label_probability
@@ -16,7 +16,7 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import LARGEST_EXPO
 from tests.ranges import NOT_POSITIVE, OUTSIDE_0_1, check_ends
 
 NOT_ODD = (0, -1, 2, 1.5, True)
-DRAW = Seeded(np.random.default_rng(0))
+DRAW = SeededNoise(np.random.default_rng(0))
 
 
 def of_counts(counts):

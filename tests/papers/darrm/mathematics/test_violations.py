@@ -5,7 +5,7 @@ import pytest
 
 from private_ensembles.papers.darrm.mathematics import violations
 from private_ensembles.papers.darrm.mathematics.certificate import certify
-from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling, mirrored
+from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling, mirror_gamma
 from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     PrivacyProblem,
     assignment_counts,
@@ -24,7 +24,7 @@ def asked_about(K, m, epsilon, Delta, *, monotone=False):
 
 def worst(problem, x):
     """How large f is at x, all corners looked at, in units of what is allowed."""
-    return eight_corner_worst_case(problem, problem.odd_vector(mirrored(x)))[0].upper / (
+    return eight_corner_worst_case(problem, problem.odd_vector(mirror_gamma(x)))[0].upper / (
         problem.allowance
     )
 
@@ -40,12 +40,12 @@ def test_scaled_down_by_its_excess_a_gamma_is_private(point, seed):
     if excess > 1e-6:
         assert new > 0
         assert (asked.known.rows @ x).max() == pytest.approx(1 + excess, rel=1e-6)
-    private, proof = asked.scaled_down(x, excess)
+    private, proof = asked.scale_down(x, excess)
     assert worst(asked.problem, private) <= 1 + 1e-6
     if point[3]:  # the look at all corners was at this x: it proves what it scales to
         assert proof is not None
         assert proof[0].upper >= worst(asked.problem, private) * asked.problem.allowance
-    assert certify(mirrored(private * (1 - 1e-6)), *point[1:]).holds
+    assert certify(mirror_gamma(private * (1 - 1e-6)), *point[1:]).holds
 
 
 def test_what_is_known_already_is_not_new():
@@ -65,7 +65,7 @@ def test_far_off_on_planes_all_corners_are_not_asked():
     _, excess, all_seen = asked.add(np.ones(5), 1e-9, 1e-3)
     assert excess > 1e-9
     assert not all_seen
-    assert asked.scaled_down(np.ones(5), excess)[1] is None
+    assert asked.scale_down(np.ones(5), excess)[1] is None
 
 
 def test_monotone_gammas_are_asked_at_three_corners():
@@ -87,7 +87,7 @@ def test_edges_hold_teachers_at_the_corner_and_at_one_end():
     assert all(counts.sum() == 9 for counts in edges)
 
 
-@pytest.mark.parametrize("search", ["three_corners", "first_order_corners"])
+@pytest.mark.parametrize("search", ["find_three_corner_violations", "find_first_order_violations"])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_found_is_violated_and_a_private_gamma_violates_nothing(problem, search, seed):
     find = getattr(violations, search)
@@ -102,9 +102,9 @@ def test_what_is_found_is_violated_and_a_private_gamma_violates_nothing(problem,
 
 def test_cuts_lie_apart(problem):
     wild = oracle.random_gamma(np.random.default_rng(0), 9)
-    found = violations.first_order_corners(problem, problem.odd_vector(wild), 0.0)
+    found = violations.find_first_order_violations(problem, problem.odd_vector(wild), 0.0)
     far = [np.abs(a - b).sum() for k, a in enumerate(found) for b in found[:k]]
-    assert min(far) > violations.APART
+    assert min(far) > violations.LEAST_DISTANCE
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -112,25 +112,25 @@ def test_exact_corners_exceed_the_limit_and_miss_nothing(problem, seed):
     gamma = oracle.random_gamma(np.random.default_rng(seed), 9)
     g = problem.odd_vector(gamma)
     bound = eight_corner_worst_case(problem, g)[0].upper
-    found, look = violations.exact_corners(problem, g, 10.0)
+    found, look = violations.find_exact_violations(problem, g, 10.0)
     assert not found
     assert look.all_seen
     assert look.worst.upper == pytest.approx(bound, abs=1e-13)
     limit = bound - 0.01
-    found, look = violations.exact_corners(problem, g, limit)
+    found, look = violations.find_exact_violations(problem, g, limit)
     costs = [float(oracle.cost(gamma, 1, 0.3, 0.01, counts)) for counts in found]
     assert costs
     assert min(costs) > limit
     assert look.worst.upper == pytest.approx(max(costs), abs=1e-12)
     assert max(costs) <= bound
-    assert violations.exact_corners(problem, g, bound)[0] == []
+    assert violations.find_exact_violations(problem, g, bound)[0] == []
 
 
 def test_a_search_that_takes_too_long_leaves_a_bound(problem, monkeypatch):
     g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(1), 9))
     exact = eight_corner_worst_case(problem, g)[0].upper
     monkeypatch.setattr(violations, "EFFORT", 0)
-    found, look = violations.exact_corners(problem, g, exact - 0.01)
+    found, look = violations.find_exact_violations(problem, g, exact - 0.01)
     assert not found
     assert not look.exact
     assert look.worst.upper >= exact - 1e-12
@@ -158,19 +158,19 @@ def test_what_neither_binds_nor_has_a_price_rests(cuts):
     cuts.in_use[:] = True
     y = np.zeros(len(cuts.rows))
     y[3] = 1.0
-    cuts.sort_out(np.zeros(5), y, 0.5)
+    cuts.rest_slack_rows(np.zeros(5), y, 0.5)
     assert np.nonzero(cuts.in_use)[0].tolist() == [3]
 
 
 def test_a_row_that_returned_stays(cuts):
     none = np.zeros(len(cuts.rows))
-    cuts.sort_out(np.zeros(5), none, 0.5)
+    cuts.rest_slack_rows(np.zeros(5), none, 0.5)
     assert not cuts.in_use.any()
     wild = np.ones(5)
-    cuts.sort_out(wild, none, 0.5)
+    cuts.rest_slack_rows(wild, none, 0.5)
     violated = cuts.rows @ wild > 1
-    assert cuts.returned == violated.sum() > 0
+    assert cuts.returned_rows == violated.sum() > 0
     assert cuts.in_use[violated].all()
-    cuts.sort_out(np.zeros(5), none, 0.5)
+    cuts.rest_slack_rows(np.zeros(5), none, 0.5)
     assert (cuts.in_use == violated).all()
-    assert cuts.returned == 0
+    assert cuts.returned_rows == 0

@@ -88,10 +88,10 @@ def test_worst_assignment_attains_the_cost_that_is_claimed_for_it():
 def test_few_teachers_at_the_corner_and_its_image_are_looked_at_alone_where_they_exceed_the_floor():
     problem = PrivacyProblem(11, 2, 0.4, 0.02, 0.1)
     g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(1), 11))
-    every = worst_case.look(problem, g, 0.0)
+    every = worst_case.search_corners(problem, g, 0.0)
     assert every.all_seen
     assert every.exact
-    few = worst_case.look(problem, g, 0.0, first=3)
+    few = worst_case.search_corners(problem, g, 0.0, first=3)
     assert not few.all_seen
     assert max(counts[6:].sum() for _, counts in every.exceeding) > 3
     expected = [item for item in every.exceeding if item[1][6:].sum() <= 3]
@@ -106,7 +106,7 @@ def test_a_look_knows_the_worst_case_whatever_its_limit(limit):
     problem = PrivacyProblem(9, 2, 0.4, 0.02, 0.1)
     g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(4), 9))
     worst, _ = eight_corner_worst_case(problem, g)
-    look = worst_case.look(problem, g, limit * worst.upper)
+    look = worst_case.search_corners(problem, g, limit * worst.upper)
     assert look.exact
     assert look.all_seen
     assert look.worst.upper == pytest.approx(worst.upper, abs=1e-13)
@@ -119,7 +119,7 @@ def test_a_scaled_worst_case_bounds_the_scaled_gamma(factor):
     problem = PrivacyProblem(9, 2, 3.0, 0.02, 0.1)
     gamma = oracle.random_gamma(np.random.default_rng(7), 9)
     worst, _ = eight_corner_worst_case(problem, problem.odd_vector(gamma))
-    scaled = worst.scaled(problem, factor)
+    scaled = worst.scale(problem, factor)
     direct, _ = eight_corner_worst_case(problem, problem.odd_vector(gamma * factor))
     exact = float(oracle.cost(gamma * factor, 2, 3.0, 0.02, worst.counts))
     assert scaled.upper >= exact - problem.rounding_bound()

@@ -9,8 +9,8 @@ from mpmath import mp, mpf
 
 from private_ensembles.papers.dpbag.mathematics.budget import (
     data_independent_count,
-    epsilon,
     label_count,
+    moments_epsilon,
 )
 from private_ensembles.papers.dpbag.mathematics.personalised import running_costs
 
@@ -53,7 +53,7 @@ def test_personal_counts_are_those_of_the_moments_of_each_record(bagged):
         alpha += 2 * noise**2 * m**2 * (orders * (orders + 1))[:, None]
         spent.append(((alpha.max(axis=1) + math.log(1 / delta)) / orders).min())
     spent = np.array(spent)
-    ours = epsilon(running / k**2, noise, delta, 20)[0]
+    ours = moments_epsilon(running / k**2, noise, delta, 20)[0]
     np.testing.assert_allclose(ours, spent, rtol=1e-12)
     for budget in (2, 5, 8):
         count = label_count(running, k, budget, noise, delta, 20)
@@ -87,5 +87,5 @@ def test_a_list_that_decreases_is_refused():
     with pytest.raises(ValueError, match="running: must be one list that never decreases"):
         label_count([2, 1], 1, 1, 0.1, 1e-5, 80)
     with pytest.raises(ValueError, match="total: must be at least 0"):
-        epsilon(-1, 0.1, 1e-5, 80)
+        moments_epsilon(-1, 0.1, 1e-5, 80)
     assert Fraction(label_count([4, 8], 2, 5, 0.1, 1e-3, 80).releasable) == 2

@@ -8,13 +8,13 @@ from mpmath import mp, mpf
 
 from private_ensembles.papers.dpbag.mathematics.conjecture import (
     charged_moment,
-    condition,
+    compare_with_exact_moments,
     conjectured_moment,
     exact_moment,
-    study,
+    is_bound_applicable,
     wrong_probability,
 )
-from private_ensembles.papers.dpbag.mathematics.plain import ones_probability
+from private_ensembles.papers.dpbag.mathematics.label_loss import ones_probability
 from private_ensembles.papers.pate.mathematics import lnmax_distribution
 
 
@@ -27,8 +27,8 @@ def test_the_formula_is_that_of_equations_1_to_3():
         ours = conjectured_moment(wrong_probability(gaps, noise), noise, m, l)
         assert float(ours) == pytest.approx(float(moment), rel=1e-12)
     assert np.isnan(conjectured_moment(0.5, 1.0, 1.0, 1))
-    assert condition(0.1, 0.5, 1.0)
-    assert not condition(0.4, 0.5, 1.0)
+    assert is_bound_applicable(0.1, 0.5, 1.0)
+    assert not is_bound_applicable(0.4, 0.5, 1.0)
 
 
 def test_equation_3_is_charged_where_its_condition_holds_and_it_is_smaller():
@@ -39,7 +39,7 @@ def test_equation_3_is_charged_where_its_condition_holds_and_it_is_smaller():
     np.testing.assert_array_equal(charged, np.minimum(stated, trusted))
     assert (charged[0], charged[-1]) == (trusted[0], trusted[-1])
     np.testing.assert_array_equal(charged_moment(0.32, noise, m, orders), stated)
-    assert not condition(0.32, noise, m)
+    assert not is_bound_applicable(0.32, noise, m)
     assert conjectured_moment(0.32, noise, m, 1) < np.inf
 
 
@@ -50,7 +50,7 @@ def test_q_is_exact_for_two_classes():
 
 
 def test_the_conjecture_holds_forward_and_is_violated_backward():
-    rows = study((0.05, 0.5, 1, 2), 10, 4, (1, 2, 8, 32))
+    rows = compare_with_exact_moments((0.05, 0.5, 1, 2), 10, 4, (1, 2, 8, 32))
     forward = [row for row in rows if row["direction"] == "forward"]
     backward = [row for row in rows if row["direction"] == "backward"]
     assert sum(row["violations"] for row in forward) == 0
@@ -65,7 +65,7 @@ def test_a_violation_is_one_by_hand():
     p, p_without = float(ones_probability(5.0, noise)), float(ones_probability(3.0, noise))
     backward = math.log(p_without**3 / p**2 + (1 - p_without) ** 3 / (1 - p) ** 2)
     bound = float(conjectured_moment(wrong_probability([5.0], noise), noise, 1.0, l))
-    assert condition(1 - p, noise, 1.0)
+    assert is_bound_applicable(1 - p, noise, 1.0)
     assert backward == pytest.approx(float(exact_moment(p_without, p, l)), rel=1e-12)
     assert backward > bound + 0.3
 
@@ -77,7 +77,7 @@ def test_replacing_lambda_in_q_as_well_only_weakens_the_conjecture():
             personal = wrong_probability([gap], 0.7 * m)
             plain = wrong_probability([gap], 0.7)
             assert personal >= plain
-            if condition(personal, 0.7, m):
+            if is_bound_applicable(personal, 0.7, m):
                 assert conjectured_moment(personal, 0.7, m, 4) >= conjectured_moment(
                     plain, 0.7, m, 4
                 )

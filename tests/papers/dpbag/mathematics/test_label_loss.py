@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf, quad
 
-from private_ensembles.papers.dpbag.mathematics.budget import data_independent_count, epsilon
-from private_ensembles.papers.dpbag.mathematics.plain import (
-    label_delta,
+from private_ensembles.papers.dpbag.mathematics.budget import (
+    data_independent_count,
+    moments_epsilon,
+)
+from private_ensembles.papers.dpbag.mathematics.label_loss import (
+    hockey_stick_divergence,
     ones_probability,
     plain_epsilon,
     plain_label_count,
@@ -70,7 +73,7 @@ def _delta_by_integration(epsilon_, shift):
 @pytest.mark.parametrize("shift", [0.016, 0.4, 2.0])
 @pytest.mark.parametrize("share", [-0.9, -0.3, 0.0, 0.1, 0.7, 0.97])
 def test_the_delta_of_one_label_is_that_of_its_density(shift, share):
-    assert label_delta(share * shift, shift) == pytest.approx(
+    assert hockey_stick_divergence(share * shift, shift) == pytest.approx(
         _delta_by_integration(share * shift, shift), rel=1e-11, abs=1e-15
     )
 
@@ -81,10 +84,12 @@ def test_the_delta_of_one_label_is_the_largest_of_any_event():
         p, q = ones_probability(gaps, 1.0), ones_probability(gaps - shift, 1.0)
         for share in (-0.8, 0, 0.3, 0.8):
             best = (p - math.exp(share * shift) * q).max()
-            assert best <= label_delta(share * shift, shift) + 1e-15
-            assert label_delta(share * shift, shift) == pytest.approx(best, rel=1e-3, abs=1e-12)
-    assert label_delta(0.5, 0.5) == 0
-    assert label_delta(-0.6, 0.5) == -math.expm1(-0.6)
+            assert best <= hockey_stick_divergence(share * shift, shift) + 1e-15
+            assert hockey_stick_divergence(share * shift, shift) == pytest.approx(
+                best, rel=1e-3, abs=1e-12
+            )
+    assert hockey_stick_divergence(0.5, 0.5) == 0
+    assert hockey_stick_divergence(-0.6, 0.5) == -math.expm1(-0.6)
 
 
 def _exact_delta(pairs, epsilon_):
@@ -127,7 +132,7 @@ def test_exact_composition_buys_four_times_the_labels_of_the_moments_accountant(
         for budget in (1, 5):
             moments = data_independent_count(budget, 2 / n, 1e-5, 80).releasable
             assert plain_label_count(budget, 2 / n, 1e-5) > 4 * moments
-    assert plain_epsilon(100, 0.02, 1e-5) < epsilon(100, 0.02, 1e-5, 80)[0] / 2
+    assert plain_epsilon(100, 0.02, 1e-5) < moments_epsilon(100, 0.02, 1e-5, 80)[0] / 2
     assert plain_epsilon(0, 0.02, 1e-5) == 0
 
 

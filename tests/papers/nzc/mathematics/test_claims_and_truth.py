@@ -6,15 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.audit import delta_lower_bound, exact_epsilon, two_class_pairs
-from private_ensembles.papers.nzc.mathematics.mechanism import (
-    NOISES,
-    TIES,
-    immutable_noisy_argmax,
-    label_distribution,
-)
-from private_ensembles.papers.nzc.mathematics.truth import (
+from private_ensembles.papers.nzc.mathematics.claims_and_truth import (
     claimed_epsilon,
     claimed_gaussian_epsilon,
     claimed_readings,
@@ -22,6 +16,12 @@ from private_ensembles.papers.nzc.mathematics.truth import (
     immutability_constant,
     lead_one_epsilon,
     proven_epsilon,
+)
+from private_ensembles.papers.nzc.mathematics.mechanism import (
+    NOISES,
+    TIES,
+    immutable_noisy_argmax,
+    label_distribution,
 )
 
 
@@ -35,7 +35,7 @@ def test_lnmax_beside_nzc_has_the_moments_bound_and_the_optimal_one():
     """Data-independent epsilons of LNMax with noise of scale 20 votes: the table of docs/nzc.md."""
     queries = [100, 1000, 5000, 9000]
     moments = [claimed_epsilon(1 / 20, count, 1e-5) for count in queries]
-    optimal = [optimal_homogeneous(2 / 20, 0.0, count, 1e-5).epsilon for count in queries]
+    optimal = [optimal_composition(2 / 20, 0.0, count, 1e-5).epsilon for count in queries]
     assert [round(value, 1) for value in moments] == [5.8, 25.2, 83.9, 135.5]
     assert moments[0] == pytest.approx(5.80, abs=0.01)
     assert [round(value, 1) for value in optimal] == [4.3, 17.8, 54.3, 84.5]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp, ndtr
 
-from private_ensembles.labels.thresholds import student_excess
+from private_ensembles.labels.thresholds import largest_disagreement
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp, log_answer_probability
 
 # Clear, tied, lonely and large ones.
@@ -119,7 +119,7 @@ def divergence(p, q, order):
 
 def interactive_passes(counts, scores, threshold, sigma1):
     """Pr[max_j (n_j - M p_j) passes the noisy threshold], (queries,); p: scores, M: teachers."""
-    return ndtr((student_excess(np.asarray(counts), np.asarray(scores)) - threshold) / sigma1)
+    return ndtr((largest_disagreement(np.asarray(counts), np.asarray(scores)) - threshold) / sigma1)
 
 
 def confident_gnmax_expected_rdp(counts, threshold, sigma1, sigma2, orders):

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from private_ensembles.papers.pate import mathematics as pate
-from private_ensembles.papers.pate.mathematics.records import Guarded
+from private_ensembles.papers.pate.mathematics.guarded_record import GuardedRecord
 
 COUNTS = np.array([[240, 10], [130, 120]] * 320)
 PARAMETERS = (200, 150, 40, 1e-5)
 
 
 @dataclass(frozen=True, repr=False)
-class Bill(Guarded):
+class Bill(GuardedRecord):
     public: ClassVar[tuple[str, ...]] = ("most", "delta")
-    called: ClassVar[dict[str, str]] = {"epsilon": "guessed_epsilon"}
+    display_names: ClassVar[dict[str, str]] = {"epsilon": "guessed_epsilon"}
 
     epsilon: float
     delta: float
@@ -80,5 +80,5 @@ def test_public_fields_do_not_depend_on_votes(records):
 def test_every_name_is_that_of_a_field(records):
     for record in records.values():
         known = {one.name for one in fields(record)}
-        assert known >= {*record.public, *record.called}
-        assert not set(record.public) & set(record.called)
+        assert known >= {*record.public, *record.display_names}
+        assert not set(record.public) & set(record.display_names)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.base.rounding import above
+from private_ensembles.accounting.composition import optimal_composition
+from private_ensembles.base.rounding import round_float_up
 from private_ensembles.labels.lnmax import lnmax_matrix
 from private_ensembles.papers.pate import mathematics as pate
 from private_ensembles.papers.pate.mathematics.lnmax import PAPER_ORDERS, lnmax_log_q, lnmax_rdp
@@ -51,7 +51,7 @@ def test_no_gap_of_votes_overflows():
         cost = lnmax_rdp(counts, scale, [1.01, 2, 9, 500])
         assert np.isfinite(cost).all()
         assert (cost >= 0).all()
-        assert (cost <= above(2 / scale)).all()
+        assert (cost <= round_float_up(2 / scale)).all()
 
 
 def test_a_hundred_labels_the_papers_way():
@@ -88,7 +88,7 @@ def test_record_sets_the_independent_costs_beside():
     assert found.pure_epsilon == pytest.approx(10.0)
     assert found.label_epsilon == pytest.approx(0.1)
     assert found.optimal_data_independent_epsilon == pytest.approx(
-        optimal_homogeneous(0.05, 0.0, 200, 1e-5).epsilon, rel=1e-9
+        optimal_composition(0.05, 0.0, 200, 1e-5).epsilon, rel=1e-9
     )
     assert found.epsilon == pytest.approx(found.data_independent_epsilon, rel=1e-9)
     assert found.optimal_data_independent_epsilon < found.data_independent_epsilon < 10

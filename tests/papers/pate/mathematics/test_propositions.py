@@ -63,7 +63,7 @@ def test_lemma_9_the_bound_grows_with_q_up_to_where_it_is_used(sigma, order):
 @each_case
 def test_proposition_14_local_sensitivity_rises_and_then_falls_with_q(sigma, order):
     q, profiles = log_q(sigma), sensitivities(sigma, order)
-    values = np.array([profiles[row].at(0)[0] for row in sorted(q, key=q.get)])
+    values = np.array([profiles[row].sensitivities(0)[0] for row in sorted(q, key=q.get)])
     steps = np.diff(values)[np.abs(np.diff(values)) > ROUNDING * order / sigma**2]
     assert not ((steps[:-1] < 0) & (steps[1:] > 0)).any()
     assert (steps > 0).any()
@@ -113,12 +113,12 @@ def test_lemma_18_holds_if_its_histograms_are_exchanged_and_only_then():
 @each_case
 def test_theorem_20_algorithm_4_finds_the_largest_local_sensitivity_within_a_distance(sigma, order):
     profiles = sensitivities(sigma, order)
-    local = np.array([profile.at(0)[0] for profile in profiles.values()])
+    local = np.array([profile.sensitivities(0)[0] for profile in profiles.values()])
     rows = np.array(ROWS)
     for row, profile in profiles.items():
         far = np.maximum(rows - np.array(row), 0).sum(axis=1)
         for distance in range(TEACHERS + 1):
-            allowed = profile.at(distance)[0] + ROUNDING * order / sigma**2
+            allowed = profile.sensitivities(distance)[0] + ROUNDING * order / sigma**2
             assert local[far <= distance].max() <= allowed
 
 
@@ -133,6 +133,8 @@ def test_theorem_24_totals_of_three_queries_move_by_no_more_than_their_smooth_se
         here = [ROWS[i] for i in source.integers(len(ROWS), size=3)]
         there = [source.choice(list(neighbours(row))) for row in here]
         totals = [gnmax_rdp(np.array(x), sigma, order).sum() for x in (here, there)]
-        smooth = [SensitivityProfile(np.array(x), curve).smooth(beta) for x in (here, there)]
+        smooth = [
+            SensitivityProfile(np.array(x), curve).smooth_sensitivity(beta) for x in (here, there)
+        ]
         assert abs(totals[0] - totals[1]) <= min(smooth) + ROUNDING
         assert max(smooth) <= np.exp(beta) * min(smooth) * (1 + ROUNDING)

@@ -5,10 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.labels import gnmax, lnmax, noisy_counts, thresholds
+from private_ensembles.labels import (
+    gnmax,
+    lnmax,
+    noisy_counts,
+    thresholds,
+)
 from private_ensembles.labels.histograms import check_counts
 from private_ensembles.labels.lnmax_quadrature import check_scale
-from private_ensembles.labels.noisy_counts import Releases
+from private_ensembles.labels.noisy_counts import GaussianReleases
 from private_ensembles.papers.pate import mathematics as pate
 from private_ensembles.papers.pate.mathematics import lnmax as lnmax_costs
 from private_ensembles.papers.pate.mathematics import rdp, sanitize
@@ -92,7 +97,7 @@ RANGES = {
     ),
     "sigma_curve": (lambda x: gnmax.sigma_curve(1.0, 1e-5, [x]), (1.0, 0.5, math.nan), (1.5,)),
     "label_probability": (lambda x: gnmax.label_probability(x, 1.0), (0, -1, 1.5), (1, 2)),
-    "Releases, labels": (lambda x: Releases(0, None, x, 1.0), (-1, 0.5), (0, 1)),
+    "Releases, labels": (lambda x: GaussianReleases(0, None, x, 1.0), (-1, 0.5), (0, 1)),
     "data_independent_epsilon": (
         lambda x: noisy_counts.data_independent_epsilon(x, 1e-5),
         (-1e-9, math.inf, math.nan),
@@ -110,8 +115,8 @@ RANGES = {
     ),
     "gnss_terms": (lambda x: sanitize.gnss_terms(4.0, x), (0.0, -1.0, math.nan), (1e-9,)),
     "rule_of_thumb": (lambda x: sanitize.rule_of_thumb(4.0, x), NOT_WITHIN_0_1, (0.5,)),
-    "guessed_order": (lambda x: sanitize.guessed_order(x, 1.0), NOT_WITHIN_0_1, (0.5,)),
-    "guessed_order, epsilon": (lambda x: sanitize.guessed_order(0.1, x), NOT_POSITIVE, (1.0,)),
+    "guessed_order": (lambda x: sanitize.order_for_target(x, 1.0), NOT_WITHIN_0_1, (0.5,)),
+    "guessed_order, epsilon": (lambda x: sanitize.order_for_target(0.1, x), NOT_POSITIVE, (1.0,)),
     "confidence of a student": (thresholds.check_confidence, OUTSIDE_0_1, (0.0, 1.0)),
     "threshold": (thresholds.check_threshold, (math.inf, -math.inf, math.nan), (0.0, -5.0)),
     "cap": (lambda x: thresholds.check_cap("cap", x), (-1, 0.5, True), (0, 1, None)),
@@ -123,7 +128,7 @@ RANGES = {
     "CostCurve, classes": (lambda x: CostCurve(20.0, 4.0, x), (1, 0), (2,)),
     "CostCurve, order": (lambda x: CostCurve(20.0, x, 2), *ORDERS),
     "smooth": (
-        lambda x: SensitivityProfile(COUNTS, CURVE).smooth(x),
+        lambda x: SensitivityProfile(COUNTS, CURVE).smooth_sensitivity(x),
         (0.0, -1.0, math.nan),
         (0.1,),
     ),
@@ -162,7 +167,7 @@ BAD = [
     (lambda: pate.lnmax_distribution([[1, 2]], math.inf), "scale"),
     (lambda: tails_of("quiet", 1.0), "noise"),
     (lambda: tails_of("secure", 0.0), "sigma"),
-    (lambda: tails_of("secure", 1.0).log_passes(0.5), "whole"),
+    (lambda: tails_of("secure", 1.0).log_pass_probability(0.5), "whole"),
     # GNMax's scale.
     (lambda: sigma(method="guess"), "method"),
     (lambda: sigma(method="exact"), "n_teachers"),
@@ -180,8 +185,8 @@ BAD = [
     (lambda: lnmax.lnmax_matrix(0, 1.0), "n_teachers"),
     (lambda: lnmax.lnmax_matrix(3, 0.0), "scale"),
     # Rounds and what they cost for certain.
-    (lambda: Releases(-1, 1.0, 1, 1.0), "thresholds"),
-    (lambda: Releases(1, 0.0, 1, 1.0), "sigma"),
+    (lambda: GaussianReleases(-1, 1.0, 1, 1.0), "thresholds"),
+    (lambda: GaussianReleases(1, 0.0, 1, 1.0), "sigma"),
     (lambda: noisy_counts.data_independent_epsilon(1.0, 0.1, conversion="x"), "conversion"),
     (lambda: noisy_counts.exact_data_independent_epsilon(1.0, 1.0), "delta"),
     (lambda: confident_round([3, 1], 2, 1.0, 1.0), "counts"),

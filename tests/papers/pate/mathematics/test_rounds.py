@@ -8,10 +8,10 @@ import pytest
 from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
 from private_ensembles.papers.pate.mathematics.rounds import (
-    certain_epsilon,
     confident_round,
     gnmax_round,
     interactive_round,
+    worst_case_epsilon,
 )
 
 COUNTS = np.array([[8, 1, 1], [4, 3, 3], [0, 10, 0]])
@@ -84,23 +84,23 @@ def lattice_delta(thresholds, sigma1, labels, sigma2, epsilon):
 def test_what_is_certain_of_secure_rounds_is_the_lattices_own(sigma1, sigma2):
     delta = 1e-5
     one = confident_round(COUNTS, 5.0, sigma1, sigma2, noise="secure")
-    epsilon = certain_epsilon([one], delta, query_cap=3, answer_cap=2)
+    epsilon = worst_case_epsilon([one], delta, query_cap=3, answer_cap=2)
     assert lattice_delta(3, sigma1, 2, sigma2, epsilon) <= delta
     assert lattice_delta(3, sigma1, 2, sigma2, epsilon * 0.999) > delta
     continuous = confident_round(COUNTS, 5.0, sigma1, sigma2)
     rho = continuous.releases(3, 2).rho
-    as_gaussian = certain_epsilon([continuous], delta, query_cap=3, answer_cap=2)
+    as_gaussian = worst_case_epsilon([continuous], delta, query_cap=3, answer_cap=2)
     assert as_gaussian == exact_data_independent_epsilon(rho, delta)
     assert epsilon != as_gaussian
 
 
 def test_continuous_noise_understates_one_secure_label():
     one = gnmax_round([[3, 1]], 1.0)
-    assert lattice_delta(0, 1.0, 1, 1.0, certain_epsilon([one], 1e-5)) > 1.2e-5
+    assert lattice_delta(0, 1.0, 1, 1.0, worst_case_epsilon([one], 1e-5)) > 1.2e-5
     secure = gnmax_round([[3, 1]], 1.0, noise="secure")
-    assert lattice_delta(0, 1.0, 1, 1.0, certain_epsilon([secure], 1e-5)) <= 1e-5
+    assert lattice_delta(0, 1.0, 1, 1.0, worst_case_epsilon([secure], 1e-5)) <= 1e-5
     with pytest.raises(ValueError, match="same in all rounds"):
-        certain_epsilon([one, secure], 1e-5)
+        worst_case_epsilon([one, secure], 1e-5)
 
 
 def test_the_largest_count_decides():

@@ -12,11 +12,11 @@ from private_ensembles.papers.pate.mathematics.sanitize import (
     appendix_b6,
     gnss_rdp,
     gnss_terms,
-    guessed_order,
     largest_beta,
+    order_for_target,
     rule_of_thumb,
-    tuned_beta,
-    tuned_sigma,
+    tune_beta,
+    tune_sigma,
 )
 
 
@@ -91,8 +91,8 @@ def test_tuned_parameters_cannot_be_improved_on_a_grid(formula):
     def smooth(beta):
         return max(np.exp(-beta * d) * min(1.0, 0.05 + d / 60) for d in range(80))
 
-    found = tuned_beta(order, smooth, formula=formula)
-    sigma_ss = tuned_sigma(order, found, smooth(found), formula=formula)
+    found = tune_beta(order, smooth, formula=formula)
+    sigma_ss = tune_sigma(order, found, smooth(found), formula=formula)
     best = gnss_rdp(order, found, sigma_ss, formula=formula) + 2 * sigma_ss * smooth(found)
     betas = (
         np.arange(0.3, 0.495, 0.01) / order
@@ -121,19 +121,19 @@ def test_betas_that_promise_too_little_are_not_asked_for_and_not_missed(formula)
 
     for order in (1.5, 14.0, 60.0):
         asked.clear()
-        every = tuned_beta(order, smooth, formula=formula)
+        every = tune_beta(order, smooth, formula=formula)
         known = {0: sums[0]}
         number, asked = len(asked), []
-        assert tuned_beta(order, smooth, at_least=at_least, formula=formula) == every
+        assert tune_beta(order, smooth, smooth_lower_bound=at_least, formula=formula) == every
         assert len(asked) < number / 2
     # Where a bound tells nothing everything is asked for, and the first of equals is taken.
-    flat = tuned_beta(14.0, lambda beta: 0.0, at_least=lambda beta: 0.0, formula=formula)
-    assert flat == tuned_beta(14.0, lambda beta: 0.0, formula=formula)
+    flat = tune_beta(14.0, lambda beta: 0.0, smooth_lower_bound=lambda beta: 0.0, formula=formula)
+    assert flat == tune_beta(14.0, lambda beta: 0.0, formula=formula)
 
 
 def test_without_sensitivity_noise_and_cost_are_next_to_nothing():
-    beta = tuned_beta(14.0, lambda beta: 0.0)
-    sigma_ss = tuned_sigma(14.0, beta, 0.0)
+    beta = tune_beta(14.0, lambda beta: 0.0)
+    sigma_ss = tune_sigma(14.0, beta, 0.0)
     assert np.isfinite(sigma_ss)
     assert 0 <= gnss_rdp(14.0, beta, sigma_ss) < 1e-3
 
@@ -149,7 +149,7 @@ def test_rule_of_thumb_costs_a_share_of_the_conversion():
 
 def test_the_papers_rules_of_thumb_are_appendix_b6s():
     for epsilon in (0.5, 1.0, 2.0, 5.0):
-        order = guessed_order(1e-5, epsilon)
+        order = order_for_target(1e-5, epsilon)
         beta, sigma_ss = appendix_b6(1e-5, epsilon)
         assert (order - 1) * epsilon / 2 == pytest.approx(math.log(1e5))
         assert beta == pytest.approx(0.4 / order)

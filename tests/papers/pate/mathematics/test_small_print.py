@@ -6,18 +6,18 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.composition import general
-from private_ensembles.labels.noisy_counts import Releases, exact_data_independent_epsilon
+from private_ensembles.accounting.composition import general_composition
+from private_ensembles.labels.noisy_counts import GaussianReleases, exact_data_independent_epsilon
 from private_ensembles.papers.compare.printed import equals_printed
 from private_ensembles.papers.pate.mathematics import small_print
 from private_ensembles.papers.pate.mathematics.small_print import (
     ROUND_ONE,
     corollary11,
+    count_unanswered,
     data_independent_candidates,
     exchanged_numbers,
-    round_one_thresholds,
+    round_one_threshold_epsilon,
     unanimous_condition,
-    unanswered,
 )
 
 
@@ -112,21 +112,21 @@ def test_no_composition_tried_gives_8_42_and_10_14():
 
 
 def test_half_of_round_ones_budget_is_its_thresholds():
-    least = round_one_thresholds()
+    least = round_one_threshold_epsilon()
     assert least == pytest.approx(0.315, abs=1e-3)
     rho = ROUND_ONE.thresholds / (2 * 1500**2)
     assert least == pytest.approx(rho + 2 * math.sqrt(rho * math.log(1e8)))
     assert 1 / 3 < least / 0.59 < 0.54
-    assert round_one_thresholds(50) == pytest.approx(50 * rho + math.log(1e8) / 49)
+    assert round_one_threshold_epsilon(50) == pytest.approx(50 * rho + math.log(1e8) / 49)
 
 
 def test_roughly_1300_unanswered_is_1238_by_table_1():
-    assert unanswered() == 1238
+    assert count_unanswered() == 1238
 
 
 @pytest.mark.parametrize("kind", ["classical", "analytic"])
 def test_strong_composition_adds_what_labels_and_thresholds_cost(kind):
-    both = Releases(90, 50.0, 70, 40.0)
+    both = GaussianReleases(90, 50.0, 70, 40.0)
     share = small_print.DELTA_GLYPH / 4
 
     def composed(times, mu):
@@ -134,7 +134,7 @@ def test_strong_composition_adds_what_labels_and_thresholds_cost(kind):
         one = mu * math.sqrt(2 * math.log(1.25 / each))
         if kind == "analytic":
             one = exact_data_independent_epsilon(mu**2 / 2, each)
-        return general(one, 0.0, times, share).epsilon
+        return general_composition(one, 0.0, times, share).epsilon
 
     expected = composed(70, math.sqrt(2) / 40) + composed(90, 1 / 50)
     assert small_print._strong([both], kind) == pytest.approx(expected)

@@ -10,7 +10,7 @@ from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
 from private_ensembles.papers.pate.mathematics.smooth_sensitivity import (
     LabelWalk,
     SensitivityProfile,
-    Votes,
+    SortedHistograms,
     smooth_sensitivity,
 )
 from tests.papers.pate.mathematics.oracle import histograms, neighbours
@@ -28,14 +28,14 @@ def test_profile_equals_algorithms_3_to_5_query_by_query(sigma, order, m, teache
     curve = CostCurve(sigma, order, m)
     assert curve.check_conditions() == ()
     slow = ByQuery(sigma, order, m, curve.log_q0())
-    per_query = [slow.by_distance(row) for row in counts.tolist()]
+    per_query = [slow.sensitivities_by_distance(row) for row in counts.tolist()]
     longest = max(map(len, per_query))
     padded = np.array([row + row[-1:] * (longest - len(row)) for row in per_query])
     expected = weights @ padded
     profile = SensitivityProfile(counts, curve, weights)
-    computed = [profile.at(d)[0] for d in range(longest)]
+    computed = [profile.sensitivities(d)[0] for d in range(longest)]
     np.testing.assert_allclose(computed, expected, rtol=1e-9)
-    assert profile.at(profile.teachers)[0] == pytest.approx(expected[-1], rel=1e-9)
+    assert profile.sensitivities(profile.teachers)[0] == pytest.approx(expected[-1], rel=1e-9)
     for beta in (0.01, 0.03, 0.1, 1.0):
         slow_value = np.max(np.exp(-beta * np.arange(longest)) * expected)
         value = smooth_sensitivity(counts, curve, beta, weights)
@@ -47,9 +47,9 @@ def test_branch_and_bound_asks_for_few_distances():
     rng = np.random.default_rng(5)
     counts = np.array([rng.multinomial(5000, rng.dirichlet([9, 0.5, 0.5])) for _ in range(50)])
     profile = SensitivityProfile(counts, CostCurve(100.0, 20.5, 3))
-    value = profile.smooth(0.0205)
+    value = profile.smooth_sensitivity(0.0205)
     asked = len(profile._known)
-    everywhere = np.exp(-0.0205 * np.arange(5001)) * profile.at(*range(5001))
+    everywhere = np.exp(-0.0205 * np.arange(5001)) * profile.sensitivities(*range(5001))
     assert value == pytest.approx(everywhere.max(), rel=1e-12)
     assert asked < 60
 
@@ -62,20 +62,27 @@ def test_another_order_s_profile_is_a_new_one_s(m):
     )
     weights = rng.random(30)
     profile = SensitivityProfile(counts, CostCurve(10.0, 8.0, m), weights)
-    profile.smooth(0.03)
+    profile.smooth_sensitivity(0.03)
     for order in (3.0, 6.5, 8.0):
         fresh = SensitivityProfile(counts, CostCurve(10.0, order, m), weights)
         for beta in (0.02, 0.1):
-            assert profile.at_order(order).smooth(beta) == fresh.smooth(beta)
+            assert profile.copy_for_order(order).smooth_sensitivity(
+                beta
+            ) == fresh.smooth_sensitivity(beta)
 
 
 def test_where_no_histogram_uses_the_data_dependent_bound_sensitivity_is_zero():
     # B.2's check: 30 teachers against noise of 40 votes can never agree enough.
     curve = CostCurve(40.0, 14.0, 10)
-    assert not curve.helps(30)
-    assert curve.helps(250)
+    assert not curve.is_below_ceiling(30)
+    assert curve.is_below_ceiling(250)
     profile = SensitivityProfile([[30] + [0] * 9], curve)
-    assert profile.at(0)[0] == profile.at(30)[0] == profile.smooth(0.1) == 0
+    assert (
+        profile.sensitivities(0)[0]
+        == profile.sensitivities(30)[0]
+        == profile.smooth_sensitivity(0.1)
+        == 0
+    )
 
 
 @pytest.mark.parametrize("noise", MODES)
@@ -102,10 +109,10 @@ def test_votes_of_5000_unanimous_teachers_have_a_finite_smooth_sensitivity():
 
 def test_what_is_known_so_far_is_no_more_than_the_smooth_sensitivity():
     profile = SensitivityProfile(np.array([[20, 4, 1], [15, 8, 2]]), CostCurve(4.0, 3.0, 3))
-    profile.at(2, 5)
-    known = profile.at_least(0.5)
-    assert known >= np.exp(-1.0) * profile.at(2)[0] > 0
-    assert known <= profile.smooth(0.5) * (1 + 1e-12)
+    profile.sensitivities(2, 5)
+    known = profile.smooth_lower_bound(0.5)
+    assert known >= np.exp(-1.0) * profile.sensitivities(2)[0] > 0
+    assert known <= profile.smooth_sensitivity(0.5) * (1 + 1e-12)
 
 
 TEACHERS, CLASSES = 14, 3
@@ -119,12 +126,12 @@ ROWS = np.array(histograms(TEACHERS, CLASSES))
 def test_sensitivities_cover_every_histogram_in_reach(sigma, order, noise):
     curve = CostCurve(sigma, order, CLASSES, noise)
     ordered = -np.sort(-ROWS, axis=1)
-    votes = Votes(ordered, curve.tails)
+    votes = SortedHistograms(ordered, curve.tails)
     walk = LabelWalk(votes, curve)
     moved = np.abs(ROWS[:, None] - ROWS[None]).sum(axis=2) // 2
     here = curve.beta(votes.log_q)
     for d in range(4):
-        (sensitivity,) = walk.local(np.array([d]))
+        (sensitivity,) = walk.local_sensitivities(np.array([d]))
         for row in range(0, len(ROWS), 5):
             reached = np.flatnonzero(moved[row] <= d)
             steps = [here[moved[at] <= 1] - here[at] for at in reached]
@@ -133,9 +140,11 @@ def test_sensitivities_cover_every_histogram_in_reach(sigma, order, noise):
 
 def test_what_is_dropped_is_far_from_the_plateau_and_counts_nothing():
     curve = CostCurve(2.0, 2.0, CLASSES)
-    walk = LabelWalk(Votes(np.array([[14, 0, 0], [6, 5, 3]], np.int64), curve.tails), curve)
-    (before,) = walk.local(np.array([0]))
+    walk = LabelWalk(
+        SortedHistograms(np.array([[14, 0, 0], [6, 5, 3]], np.int64), curve.tails), curve
+    )
+    (before,) = walk.local_sensitivities(np.array([0]))
     walk.drop_below(before[0] * 100)
-    (after,) = walk.local(np.array([0]))
+    (after,) = walk.local_sensitivities(np.array([0]))
     assert (before[0] > 0, after[0]) == (True, 0)
     assert after[1] == before[1]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from private_ensembles.papers.pate.mathematics.table2 import printed_arithmetic
+from private_ensembles.papers.pate.mathematics.table2 import recompute_row
 from tests.papers.pate.mathematics.printed_rows import ROWS
 
 PRINTED = {  # sanitized fixed part and standard deviation, sigma_SS of the last GNSS
@@ -17,7 +17,7 @@ PRINTED = {  # sanitized fixed part and standard deviation, sigma_SS of the last
 @pytest.mark.parametrize("name", PRINTED)
 def test_rows_print_what_follows_from_their_own_parameters(name):
     """Theorem 23, noise of SS sigma_SS, and the sigma_SS of least cost plus twice that noise."""
-    found, (fixed_part, sd, sigma_ss) = printed_arithmetic(ROWS[name]), PRINTED[name]
+    found, (fixed_part, sd, sigma_ss) = recompute_row(ROWS[name]), PRINTED[name]
     # No parameters that print as SVHN's give its printed cost (tests/papers/pate/test_printed.py).
     expected = 5.4955 if name == "SVHN" else fixed_part
     assert found["sanitized_fixed_part"] == pytest.approx(expected, abs=5.5e-3)

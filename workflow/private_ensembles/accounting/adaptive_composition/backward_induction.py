@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.labels_together.hockey_sticks import Kernels
+from private_ensembles.accounting.adaptive_composition.hockey_sticks import Kernels
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from private_ensembles.base.threads import on_one_thread
 
@@ -41,7 +41,7 @@ class Grid:
 
 
 @on_one_thread
-def values_above(
+def value_upper_bounds(
     kernels: Kernels,
     grid: Grid,
     labels: int,
@@ -59,7 +59,7 @@ def values_above(
     out only where labels before and after it are likely to lead, `wide` standard deviations of
     their losses, and bounds beyond serve elsewhere.
     """
-    reach, size, from_start = kernels.reach, grid.size, values is None
+    reach, size, from_start = kernels.support_radius, grid.size, values is None
     if from_start:
         values = -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + _ROUNDING)
     if not labels:
@@ -70,7 +70,7 @@ def values_above(
     padded = np.empty(size + 2 * reach)
     windows = sliding_window_view(padded, 2 * reach + 1)
     used = np.flatnonzero(kernels.masses.any(axis=0))
-    masses = np.hstack([kernels.masses[:, used], kernels.nothing[:, None]])
+    masses = np.hstack([kernels.masses[:, used], kernels.infinite_loss_mass[:, None]])
     known, part = 0, np.ones((used.size + 1, _AT_ONCE))
     for low, high in _ranges(kernels, grid, labels, wanted, wide, from_start):
         # What is known and within reach, and bounds on either side of it.
@@ -114,7 +114,7 @@ def _ranges(
     variance = kernels.variance
     count = np.arange(1, labels + 1)
     width = np.sqrt(variance * count) * wide + variance * grid.step / 2 * count
-    width = np.minimum(width, grid.size).astype(np.int64) + kernels.reach
+    width = np.minimum(width, grid.size).astype(np.int64) + kernels.support_radius
     after = np.append(width[-2::-1], 0)
     low, high = wanted.start - after, wanted.stop + after
     if from_start:  # but for the last label, of which what is wanted is worked out
@@ -126,12 +126,12 @@ def _ranges(
 
 
 @on_one_thread
-def values_below(
+def value_lower_lines(
     first: NDArray,
     second: NDArray,
     grid: Grid,
     labels: int,
-    lines: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    start_lines: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lines below W_labels, one for each of the grid's points: its value and slope there.
 
@@ -157,8 +157,8 @@ def values_below(
     # Lines: a value at the grid's point, and the slope times the point's y.
     falling = np.minimum(logs, 0.0)
     values, slopes = -np.expm1(falling), np.where(logs < 0, -np.exp(falling), 0.0)
-    if lines is not None:
-        values, slopes = lines[0].copy(), lines[1].copy()
+    if start_lines is not None:
+        values, slopes = start_lines[0].copy(), start_lines[1].copy()
     low = np.exp(logs[0] - step * np.arange(reach, 0, -1))
     padded = np.zeros((2, size + 2 * reach))
     windows = sliding_window_view(padded, 2 * reach + 1, axis=1)
@@ -173,14 +173,14 @@ def values_below(
             best = heights.argmax(axis=0)[None]
             values[stretch] = np.take_along_axis(heights, best, 0)[0]
             slopes[stretch] = np.take_along_axis(slant, best, 0)[0]
-        values, slopes = _highest(values, slopes, step)
+        values, slopes = _keep_highest_lines(values, slopes, step)
         values = values - (2 * reach + 8) * _ROUNDING * (np.abs(values) - slopes)
         # Below 0 the line 0 is the better one.
         values, slopes = np.where(values > 0, values, 0.0), np.where(values > 0, slopes, 0.0)
     return values, slopes
 
 
-def _highest(values: NDArray, slopes: NDArray, step: float) -> tuple[NDArray, NDArray]:
+def _keep_highest_lines(values: NDArray, slopes: NDArray, step: float) -> tuple[NDArray, NDArray]:
     """Each point's own line or a neighbour's, whichever is higher there.
 
     Without it lines would touch the curve further and further from their points, label by label.

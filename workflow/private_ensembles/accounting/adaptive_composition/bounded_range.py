@@ -12,27 +12,33 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.labels_together.account import (
+from private_ensembles.accounting.adaptive_composition.account import (
     COARSE,
     FINE,
     Bounds,
-    Curve,
-    curve,
+    PrivacyCurve,
     deciding_orders,
-    ends,
     kernels_on,
+    log_threshold_limits,
+    privacy_curve,
 )
-from private_ensembles.accounting.labels_together.backward_induction import Grid, values_above
-from private_ensembles.accounting.labels_together.families import (
+from private_ensembles.accounting.adaptive_composition.backward_induction import (
+    Grid,
+    value_upper_bounds,
+)
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
     LARGEST_RANGE,
     bounded_range_pairs,
-    largest_spread,
+    max_loss_deviation,
 )
-from private_ensembles.accounting.labels_together.label_blocks import CUT, block
-from private_ensembles.accounting.labels_together.scales import grid_fineness, least_scale_of_curves
+from private_ensembles.accounting.adaptive_composition.label_blocks import CUT, block
+from private_ensembles.accounting.adaptive_composition.scales import (
+    grid_fineness,
+    least_scale_of_curves,
+)
 from private_ensembles.base import checks
-from private_ensembles.base.root import bisect
-from private_ensembles.base.rounding import Ball, below
+from private_ensembles.base.root_search import bisect
+from private_ensembles.base.rounding import Ball, round_float_down
 
 # Up to this many draws blocks of a thousand or so are taken, on the grid of a single draw.
 _FEW = 10_000
@@ -61,7 +67,7 @@ def curve_of_draws(
     *,
     fineness: float | None = None,
     least: float | None = None,
-) -> Curve:
+) -> PrivacyCurve:
     """Return upper bounds on delta around `epsilon`, of that many draws, chosen adaptively.
 
     >>> found = curve_of_draws(0.05, 500, 2.5, 1e-6)
@@ -70,15 +76,15 @@ def curve_of_draws(
 
     range_: of the scores' change, in (0, LARGEST_RANGE]. draws: 1 to MOST_DRAWS. epsilon, delta:
     where the bounds are wanted; they only choose the grid. fineness: of the grid, if a search wants
-    a coarser one; least: as in `account.curve`. Both are for up to 10,000 draws.
+    a coarser one; least: as in `account.privacy_curve`. Both are for up to 10,000 draws.
     Source: docs/tokens.md; the pairs are those of Dong, Durfee and Rogers 2020.
     """
     fineness = grid_fineness(2, draws) if fineness is None else fineness
     family = bounded_range_pairs(range_)
     if draws <= _FEW:
         options = {"fineness": fineness, "lower": False, "least": least}
-        return curve(family, draws, epsilon, delta, **options)
-    spread = largest_spread(family)
+        return privacy_curve(family, draws, epsilon, delta, **options)
+    spread = max_loss_deviation(family)
     width = spread * math.sqrt(draws)
     orders = deciding_orders(epsilon, width)
     together = kernels_on(family, spread / _FINE, draws, delta, orders, spread)
@@ -90,13 +96,13 @@ def curve_of_draws(
         coarse = math.sqrt(size * together.variance) / _FINE
         every = 2 ** max(0, math.floor(math.log2(coarse)))
         together = block(together, size, CUT * delta / left, every)
-    bottom, top = ends(width, epsilon, delta)
+    bottom, top = log_threshold_limits(width, epsilon, delta)
     lowest = math.floor(bottom / together.step) - 1
     grid = Grid(together.step, lowest, math.ceil(top / together.step) + 2 - lowest)
-    above = values_above(together, grid, left)
+    above = value_upper_bounds(together, grid, left)
     first = max(0, -grid.lowest - 1)
     nothing = np.zeros(grid.size - first)
-    return Curve(grid.logs()[first:], above[first:], nothing, nothing)
+    return PrivacyCurve(grid.logs()[first:], above[first:], nothing, nothing)
 
 
 def _blocks(draws: int, sizes: tuple[int, int]) -> tuple[int, int]:
@@ -129,7 +135,7 @@ def largest_range(epsilon: float, draws: int, delta: float, start: float) -> flo
     start: a range near it, > 0. Raises ValueError if none is found.
     """
 
-    def curve_of(scale: float, points: float) -> Curve:
+    def curve_of(scale: float, points: float) -> PrivacyCurve:
         return curve_of_draws(1 / scale, draws, epsilon, delta, fineness=points, least=epsilon)
 
     fineness = min(grid_fineness(2, draws), 2 * FINE) if draws <= _FEW else COARSE
@@ -145,20 +151,22 @@ def least_epsilon(range_: float, draws: int, delta: float) -> float:
 
     One pair of laws is repeated, whose outcomes are a binomial number.
     """
-    checks.within(0, LARGEST_RANGE, range_=range_, low_allowed=False)
+    checks.check_range(0, LARGEST_RANGE, range_=range_, low_allowed=False)
 
-    def at(share: float) -> float:
-        return _of_one_pair(range_, share * range_, draws, delta)
+    def epsilon_at_share(share: float) -> float:
+        return _repeated_pair_epsilon(range_, share * range_, draws, delta)
 
-    tried = {share: at(share) for share in (_SHARES if draws <= _MANY else _MIDDLE)}
+    tried = {share: epsilon_at_share(share) for share in (_SHARES if draws <= _MANY else _MIDDLE)}
     for step in _NEARER:
         best = max(tried, key=tried.get)
         near = (best - step, best + step)
-        tried |= {share: at(share) for share in near if 0 < share < 1 and share not in tried}
+        tried |= {
+            share: epsilon_at_share(share) for share in near if 0 < share < 1 and share not in tried
+        }
     return max(0.0, *tried.values())
 
 
-def _of_one_pair(range_: float, low: float, draws: int, delta: float) -> float:
+def _repeated_pair_epsilon(range_: float, low: float, draws: int, delta: float) -> float:
     """A lower bound on epsilon at delta if one pair is repeated.
 
     Its outcomes have the likelihood ratios e^-low and e^(range - low), neighbour over truth.
@@ -178,7 +186,9 @@ def _of_one_pair(range_: float, low: float, draws: int, delta: float) -> float:
 
     def delta_at(epsilon: float) -> float:
         gain = -((Ball(epsilon) - losses).expm1())
-        return float(below(np.sum(chances * np.maximum(gain.lower, 0.0)), number.size + 2))
+        return float(
+            round_float_down(np.sum(chances * np.maximum(gain.lower, 0.0)), number.size + 2)
+        )
 
     largest = float(losses.upper.max())
     if largest <= 0 or delta_at(0.0) < delta:

@@ -18,21 +18,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.labels_together import hockey_sticks
-from private_ensembles.accounting.labels_together.account import (
+from private_ensembles.accounting.adaptive_composition import hockey_sticks
+from private_ensembles.accounting.adaptive_composition.account import (
     FINE,
-    Curve,
+    PrivacyCurve,
     check_labels,
     grid_and_orders,
-    values_of_family,
+    pairs_value_bounds,
 )
-from private_ensembles.accounting.labels_together.backward_induction import Grid
-from private_ensembles.accounting.labels_together.families import Family
+from private_ensembles.accounting.adaptive_composition.backward_induction import Grid
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import DominatingPairs
+from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
+from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.base import checks
-from private_ensembles.base.root import ascending, doubling, first_failing, first_holding, halving
-from private_ensembles.base.rounding import UNIT_ROUNDOFF, above
+from private_ensembles.base.root_search import (
+    ascending_points,
+    doubling_points,
+    find_first_failing,
+    find_first_holding,
+    halving_points,
+)
+from private_ensembles.base.rounding import UNIT_ROUNDOFF, round_float_up
 
 # Losses of the counts beyond the kernel's reach may hold this share of delta.
 _CUT = 1e-4
@@ -59,35 +65,37 @@ class NoisyCounts:
     counts: int
     sigma: float
     lattice: bool = False
-    moved: int = 1
+    group_size: int = 1
 
     def __post_init__(self) -> None:
-        checks.integer(counts=self.counts, moved=self.moved, at_least=1)
-        checks.finite(sigma=self.sigma, above=0)
+        checks.check_integer(counts=self.counts, moved=self.group_size, at_least=1)
+        checks.check_finite(sigma=self.sigma, above=0)
 
     @property
     def mu(self) -> float:
         """How far all counts together move, in standard deviations, rounded up."""
-        return above(self.moved * math.sqrt(self.counts) / self.sigma, 3 + (self.moved > 1))
+        return round_float_up(
+            self.group_size * math.sqrt(self.counts) / self.sigma, 3 + (self.group_size > 1)
+        )
 
     def deltas(self, epsilon: ArrayLike) -> NDArray[np.float64]:
         """Return upper bounds on delta at each epsilon, any real numbers, of the counts alone."""
         if not self.lattice:
             return gaussian_delta(self.mu, epsilon)
-        moves = Moves(int(self.counts), self.sigma, int(self.moved))
+        moves = DiscreteGaussianCounts(int(self.counts), self.sigma, int(self.group_size))
         return discrete_gaussian.deltas(epsilon, moves)
 
 
 @dataclass(frozen=True)
-class LabelsAlone:
+class LabelValueBounds:
     """Upper bounds on W of that many labels at the grid's points: what `labels_alone` returns."""
 
     grid: Grid
     values: NDArray[np.float64]
 
-    def beside(
-        self, counts: NoisyCounts, delta: float, at: float | None = None, points: int = 2
-    ) -> Curve:
+    def privacy_curve_with_counts(
+        self, counts: NoisyCounts, delta: float, near_epsilon: float | None = None, points: int = 2
+    ) -> PrivacyCurve:
         """Return upper bounds on delta of the labels and the counts, around where it is `delta`.
 
         delta only chooses how far the counts' losses are followed: the bounds hold whatever it is.
@@ -95,33 +103,33 @@ class LabelsAlone:
         the right, which saves time.
         """
         step, values = self.grid.step, self.values
-        kernel = hockey_sticks.kernels(_excesses(counts, step, delta), step)
-        reach, logs = kernel.reach, self.grid.logs()
+        kernel = hockey_sticks.kernels(_count_divergences(counts, step, delta), step)
+        reach, logs = kernel.support_radius, self.grid.logs()
         first, last = 0, len(values)
-        if at is not None:
-            place = int(np.searchsorted(logs, at))
+        if near_epsilon is not None:
+            place = int(np.searchsorted(logs, near_epsilon))
             first, last = max(0, place - points), min(last, place + 2)
-        # Beyond the grid as in `backward_induction.values_above`, and so is the rounding.
+        # Beyond the grid as in `backward_induction.value_upper_bounds`, and so is the rounding.
         down = np.exp(-step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
         low, high = 1 - down * (1 - values[0]) + _ROUNDING, np.full(reach, values[-1])
         padded = np.concatenate([low, values, high])[first : last + 2 * reach]
-        bounds = np.correlate(padded, kernel.masses[0], "valid") + kernel.nothing[0]
+        bounds = np.correlate(padded, kernel.masses[0], "valid") + kernel.infinite_loss_mass[0]
         bounds = np.minimum(bounds * (1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF), 1.0)
         nothing = np.zeros(last - first)
-        return Curve(logs[first:last], bounds, nothing, nothing)
+        return PrivacyCurve(logs[first:last], bounds, nothing, nothing)
 
-    def epsilon(self, counts: NoisyCounts, delta: float, at: float) -> float:
+    def epsilon(self, counts: NoisyCounts, delta: float, largest_epsilon: float) -> float:
         """Return the curve's epsilon at delta, looked for from `at` to the left.
 
         Infinite if the bound at `at` is above delta.
         """
         points = 2
         while True:
-            curve = self.beside(counts, delta, at, points)
-            if curve.delta(at) > delta:
+            curve = self.privacy_curve_with_counts(counts, delta, largest_epsilon, points)
+            if curve.delta(largest_epsilon) > delta:
                 return math.inf
             # Where the curve falls below delta is among these points, or there are no others.
-            if curve.above[0] > delta or curve.logs[0] <= 0:
+            if curve.upper[0] > delta or curve.epsilons[0] <= 0:
                 return curve.epsilon(delta)
             points *= 16
 
@@ -135,31 +143,33 @@ class LabelsAlone:
         @cache
         def holds(sigma: float, lattice: bool = False) -> bool:
             tried = replace(counts, sigma=sigma, lattice=lattice)
-            return self.beside(tried, delta, epsilon).delta(epsilon) <= delta
+            return self.privacy_curve_with_counts(tried, delta, epsilon).delta(epsilon) <= delta
 
-        fails_at = first_failing(holds, halving(counts.sigma))
-        sigma = first_holding(holds, islice(doubling(fails_at), _TRIES), relative=_SLACK)
+        fails_at = find_first_failing(holds, halving_points(counts.sigma))
+        sigma = find_first_holding(
+            holds, islice(doubling_points(fails_at), _TRIES), relative=_SLACK
+        )
         if not counts.lattice or math.isinf(sigma):
             return sigma
-        steps = islice(ascending(sigma, 2e-6), _TRIES)
-        return first_holding(lambda sigma: holds(sigma, True), steps, relative=math.inf)
+        steps = islice(ascending_points(sigma, 2e-6), _TRIES)
+        return find_first_holding(lambda sigma: holds(sigma, True), steps, relative=math.inf)
 
 
-def labels_alone(
-    family: Family,
+def bound_label_values(
+    dominating_pairs: DominatingPairs,
     labels: int,
     epsilon: float,
     delta: float,
     *,
     width: float = 0.0,
     fineness: float = FINE,
-) -> LabelsAlone:
+) -> LabelValueBounds:
     """Return bounds for `labels` labels of a family, on a grid that leaves room for counts.
 
-    >>> from private_ensembles.accounting.labels_together.families import two_classes
-    >>> coin = two_classes([0.5, 0.5])  # tells nothing
+    >>> from private_ensembles.accounting.adaptive_composition.dominating_pairs import two_class_dominating_pairs
+    >>> coin = two_class_dominating_pairs([0.5, 0.5])  # tells nothing
     >>> counts = NoisyCounts(100, 40.0)
-    >>> both = labels_alone(coin, 3, 1.0, 1e-5, width=counts.mu).beside(counts, 1e-5)
+    >>> both = bound_label_values(coin, 3, 1.0, 1e-5, width=counts.mu).privacy_curve_with_counts(counts, 1e-5)
     >>> f"{both.delta(1.0):.3g}"
     '2.92e-06'
 
@@ -167,14 +177,21 @@ def labels_alone(
     of their losses; they only choose the grid. Source: docs/confident-labels.md.
     """
     resolution = {"fineness": fineness, "width": width}
-    known = grid_and_orders(family, labels, epsilon, delta, **resolution)
+    known = grid_and_orders(dominating_pairs, labels, epsilon, delta, **resolution)
     grid, _, _ = known
     everywhere = slice(0, grid.size)
-    return LabelsAlone(grid, values_of_family(family, labels, delta, known, everywhere))
+    return LabelValueBounds(
+        grid, pairs_value_bounds(dominating_pairs, labels, delta, known, everywhere)
+    )
 
 
 def joint_epsilon(
-    family: Family, labels: int, counts: NoisyCounts, delta: float, *, fineness: float = FINE
+    dominating_pairs: DominatingPairs,
+    labels: int,
+    counts: NoisyCounts,
+    delta: float,
+    *,
+    fineness: float = FINE,
 ) -> float:
     """Return an upper bound on the epsilon of labels and counts at `delta`, adaptively chosen.
 
@@ -186,8 +203,10 @@ def joint_epsilon(
     for _ in range(_TRIES):
         # Twice: the first epsilon that is found chooses the grid of the second.
         for _ in range(2):
-            alone = labels_alone(family, labels, guess, delta, width=counts.mu, fineness=fineness)
-            epsilon = alone.beside(counts, delta).epsilon(delta)
+            alone = bound_label_values(
+                dominating_pairs, labels, guess, delta, width=counts.mu, fineness=fineness
+            )
+            epsilon = alone.privacy_curve_with_counts(counts, delta).epsilon(delta)
             if not math.isfinite(epsilon):
                 break
             guess = epsilon
@@ -199,7 +218,7 @@ def joint_epsilon(
     return math.inf
 
 
-def _excesses(counts: NoisyCounts, step: float, delta: float) -> NDArray[np.float64]:
+def _count_divergences(counts: NoisyCounts, step: float, delta: float) -> NDArray[np.float64]:
     """E(t) - (1 - t)_+ of the counts at `hockey_sticks.thresholds`, rounded up.
 
     Both orders of the neighbours have one curve, so that for t < 1 it is t E(1 / t).

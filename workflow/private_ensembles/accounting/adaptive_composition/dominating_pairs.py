@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.labels_together import hockey_sticks
+from private_ensembles.accounting.adaptive_composition import hockey_sticks
 from private_ensembles.base import checks
 
 # Beyond this range of losses the pairs' probabilities are no normal floats.
@@ -31,31 +31,31 @@ _AT_ONCE = 1 << 21
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Family(Protocol):
+class DominatingPairs(Protocol):
     """Neighbouring pairs of one label's distributions, in both orders.
 
-    excesses: (rows, n) upper bounds on hockey-sticks, as `hockey_sticks.excesses` gives them; the
+    excesses: (rows, n) upper bounds on hockey-sticks, as `hockey_sticks.hockey_stick_divergences` gives them; the
     curve of each neighbouring pair lies below a mixture of rows. pairs: some that an adversary can
     choose, (pairs, outcomes) twice, for the lower bound: no more than P, no less than P'.
     """
 
-    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def hockey_stick_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
-    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 
 @runtime_checkable
-class WithLargest(Family, Protocol):
+class PairsWithMaximum(DominatingPairs, Protocol):
     """A family whose largest row is found without the others.
 
     largest: (n,) the largest row of `excesses` at each t.
     """
 
-    def largest(self, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def max_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 
 @dataclass(frozen=True)
-class Pairs:
+class NeighbourPairs:
     """A finite family: P and P', (pairs, outcomes), each taken in both orders.
 
     error, spare: each probability p is off by at most error p + spare, >= 0; numbers, or one for
@@ -65,8 +65,8 @@ class Pairs:
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
-    error: ArrayLike = 0.0
-    spare: ArrayLike = 0.0
+    relative_error: ArrayLike = 0.0
+    absolute_error: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
         for rows in (self.first, self.second):
@@ -75,30 +75,40 @@ class Pairs:
             if not (np.min(rows) >= 0 and np.allclose(np.sum(rows, axis=1), 1, atol=1e-9)):
                 raise ValueError("first, second: every row must be a distribution")
 
-    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    def hockey_stick_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`."""
         first, second = self.first, self.second
-        if np.ndim(self.error) < 2 and np.ndim(self.spare) < 2:  # pairs that are alike err alike
-            each = _distinct(np.hstack([first, second]))
+        if (
+            np.ndim(self.relative_error) < 2 and np.ndim(self.absolute_error) < 2
+        ):  # pairs that are alike err alike
+            each = _first_occurrences(np.hstack([first, second]))
             first, second = first[each], second[each]
         both = (first, second), (second, first)
-        curves = [hockey_sticks.excesses(*pair, t, self.error, self.spare) for pair in both]
-        return _different(np.concatenate(curves))
+        curves = [
+            hockey_sticks.hockey_stick_divergences(
+                *pair, t, self.relative_error, self.absolute_error
+            )
+            for pair in both
+        ]
+        return _unique_rows(np.concatenate(curves))
 
-    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`."""
         both = self.first, self.second
-        least = [np.maximum(p - np.asarray(self.error) * p - self.spare, 0.0) for p in both]
-        most = [p + np.asarray(self.error) * p + self.spare for p in both]
+        least = [
+            np.maximum(p - np.asarray(self.relative_error) * p - self.absolute_error, 0.0)
+            for p in both
+        ]
+        most = [p + np.asarray(self.relative_error) * p + self.absolute_error for p in both]
         return np.concatenate(least), np.concatenate(most[::-1])
 
 
-class Dominating(Pairs):
+class PessimisticPairs(NeighbourPairs):
     """Pairs that dominate those of neighbours, who may be worth less: no lower bound is theirs."""
 
 
 @dataclass(frozen=True)
-class Joined:
+class MergedPairs:
     """Pairs of which runs of neighbours, all alike, stand for each other.
 
     cover: rows in an order in which neighbours are alike; at each t the largest curve of `run` of
@@ -106,29 +116,33 @@ class Joined:
     which an adversary may choose.
     """
 
-    cover: Pairs
-    run: int
-    played: Pairs
+    dominating: NeighbourPairs
+    run_length: int
+    attainable: NeighbourPairs
 
-    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    def hockey_stick_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`: worked out for few rows at a time."""
-        cover = self.cover
+        cover = self.dominating
         curves = []
-        at_once = self.run * max(1, _AT_ONCE // (self.run * t.size))
+        at_once = self.run_length * max(1, _AT_ONCE // (self.run_length * t.size))
         for start in range(0, len(cover.first), at_once):
             first = cover.first[start : start + at_once]
             second = cover.second[start : start + at_once]
             for p, q in ((first, second), (second, first)):
-                of_rows = hockey_sticks.excesses(p, q, t, cover.error, cover.spare)
-                curves.append(np.maximum.reduceat(of_rows, np.arange(0, len(of_rows), self.run)))
-        return _different(np.concatenate(curves))
+                of_rows = hockey_sticks.hockey_stick_divergences(
+                    p, q, t, cover.relative_error, cover.absolute_error
+                )
+                curves.append(
+                    np.maximum.reduceat(of_rows, np.arange(0, len(of_rows), self.run_length))
+                )
+        return _unique_rows(np.concatenate(curves))
 
-    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`."""
-        return self.played.pairs()
+        return self.attainable.attainable_pairs()
 
 
-def bounded_range_pairs(range_: float) -> Dominating:
+def bounded_range_pairs(range_: float) -> PessimisticPairs:
     """Return pairs that dominate all whose likelihood ratios span a factor of e^range at most.
 
     >>> len(bounded_range_pairs(0.2).first)
@@ -139,17 +153,19 @@ def bounded_range_pairs(range_: float) -> Dominating:
     outcomes at the ends; each row serves a cell of N. Raises ValueError for a range that is not.
     Source: docs/many-labels.md; Dong, Durfee and Rogers 2020.
     """
-    checks.within(0, LARGEST_RANGE, range_=range_, low_allowed=False)
+    checks.check_range(0, LARGEST_RANGE, range_=range_, low_allowed=False)
     up = range_ * np.arange(1, _PARTS + 1) / _PARTS
     down = -range_ * np.arange(_PARTS, 0, -1) / _PARTS
     # Ratios low < 1 < high have a mean of 1.
     rise, fall = np.expm1(up), -np.expm1(down)
     first = np.stack([rise, fall], axis=1) / (rise + fall)[:, None]
     # e^x for |x| <= 600, and quotients of sums of such numbers.
-    return Dominating(first, first * np.stack([np.exp(down), np.exp(up)], axis=1), _PAIR_ERROR)
+    return PessimisticPairs(
+        first, first * np.stack([np.exp(down), np.exp(up)], axis=1), _PAIR_ERROR
+    )
 
 
-def pure_pair(epsilon: float) -> Dominating:
+def pure_pair(epsilon: float) -> PessimisticPairs:
     """Return the pair that dominates all that is (epsilon, 0)-differentially private.
 
     >>> pure_pair(math.log(3)).first.round(12)
@@ -158,26 +174,26 @@ def pure_pair(epsilon: float) -> Dominating:
     epsilon: in (0, LARGEST_RANGE]. Randomised response. Raises ValueError for one that is not.
     Source: Kairouz, Oh and Viswanath 2015.
     """
-    checks.within(0, LARGEST_RANGE, epsilon=epsilon, low_allowed=False)
+    checks.check_range(0, LARGEST_RANGE, epsilon=epsilon, low_allowed=False)
     least = 1 / (1 + math.exp(epsilon))
     first = np.array([[math.exp(epsilon) * least, least]])
-    return Dominating(first, first[:, ::-1], _PAIR_ERROR)
+    return PessimisticPairs(first, first[:, ::-1], _PAIR_ERROR)
 
 
-def of_table(
+def dominating_pairs_from_table(
     table: NDArray[np.float64],
-    error: float,
-    spare: float,
+    relative_error: float,
+    absolute_error: float,
     *,
     negligible: float = 0.0,
-    moved: int = 1,
-    rest: bool = False,
-) -> Family:
+    group_size: int = 1,
+    rows_left_out: bool = False,
+) -> DominatingPairs:
     """Return the family of a label of two classes, of any number of teachers: votes move.
 
-    >>> few = of_table(np.array([[0.75, 0.25], [0.25, 0.75]]), 0.0, 0.0)
-    >>> many = of_table(np.linspace([1, 0], [0, 1], 100_001), 0.0, 0.0)
-    >>> len(few.excesses(np.ones(1))), len(many.excesses(np.arange(1.0, 3))) < 5_000
+    >>> few = dominating_pairs_from_table(np.array([[0.75, 0.25], [0.25, 0.75]]), 0.0, 0.0)
+    >>> many = dominating_pairs_from_table(np.linspace([1, 0], [0, 1], 100_001), 0.0, 0.0)
+    >>> len(few.hockey_stick_divergences(np.ones(1))), len(many.hockey_stick_divergences(np.arange(1.0, 3))) < 5_000
     (1, True)
 
     table: (K + 1, 2) Pr[label] at 0, ..., K votes for 1. error, spare: of its entries, as in
@@ -190,26 +206,30 @@ def of_table(
     Source: docs/many-labels.md, "Very many teachers" and "Groups".
     """
     rises = bool((np.diff(table[:, 1]) >= 0).all() and (np.diff(table[:, 0]) <= 0).all())
-    steps = [moved] if rises else range(1, moved + 1)
+    steps = [group_size] if rises else range(1, group_size + 1)
     first = np.concatenate([table[:-step] for step in steps])
     second = np.concatenate([table[step:] for step in steps])
-    if len(first) <= MANY_TEACHERS and not rest:
-        return Pairs(first, second, error, spare)
+    if len(first) <= MANY_TEACHERS and not rows_left_out:
+        return NeighbourPairs(first, second, relative_error, absolute_error)
     far = ((first <= negligible) & (second <= negligible)).any(axis=1)
     first, second = first[~far], second[~far]
     run = max(1, math.ceil(len(first) / _MOST_LISTED))
-    played = Pairs(first[::run], second[::run], error, spare)  # near a tie none is far
-    if far.any() or rest:
+    played = NeighbourPairs(
+        first[::run], second[::run], relative_error, absolute_error
+    )  # near a tie none is far
+    if far.any() or rows_left_out:
         # Half of the time its rare label tells everything, in one order or in the other.
-        most = 2 * (negligible * (1 + error) + spare)
+        most = 2 * (negligible * (1 + relative_error) + absolute_error)
         first, second = np.vstack([first, [[1.0, most]]]), np.vstack([second, [[1.0, 0.0]]])
-    return Joined(Pairs(first, second, error, spare), run, played)
+    return MergedPairs(NeighbourPairs(first, second, relative_error, absolute_error), run, played)
 
 
-def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 1e-12) -> Pairs:
+def two_class_dominating_pairs(
+    ones: ArrayLike, zeros: ArrayLike | None = None, relative_error: float = 1e-12
+) -> NeighbourPairs:
     """Return the family of a label of two classes: one vote moves.
 
-    >>> two_classes([0.25, 0.75]).first
+    >>> two_class_dominating_pairs([0.25, 0.75]).first
     array([[0.75, 0.25]])
 
     ones: (K + 1,) Pr[label 1] for 0, ..., K votes for 1. zeros: Pr[label 0]; give them if small
@@ -219,30 +239,30 @@ def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 
     ones = np.asarray(ones, dtype=np.float64)
     spare = 0.0
     if zeros is None:
-        zeros, spare = 1 - ones, np.array([error, 0.0])
+        zeros, spare = 1 - ones, np.array([relative_error, 0.0])
     both = np.stack([np.asarray(zeros, dtype=np.float64), ones], axis=1)
-    return Pairs(both[:-1], both[1:], error, spare)
+    return NeighbourPairs(both[:-1], both[1:], relative_error, spare)
 
 
-def losses_of(first: NDArray, second: NDArray) -> NDArray[np.float64]:
+def log_likelihood_ratios(first: NDArray, second: NDArray) -> NDArray[np.float64]:
     """ln(P' / P) where both are > 0, and 0 elsewhere."""
     both = (first > 0) & (second > 0)
     return np.log(np.where(both, second, 1.0) / np.where(both, first, 1.0))
 
 
-def largest_spread(family: Family) -> float:
+def max_loss_deviation(dominating_pairs: DominatingPairs) -> float:
     """The largest root mean square of a label's loss, which the grid is measured by."""
-    first, second = family.pairs()
-    spread = (first * losses_of(first, second) ** 2).sum(axis=1).max()
+    first, second = dominating_pairs.attainable_pairs()
+    spread = (first * log_likelihood_ratios(first, second) ** 2).sum(axis=1).max()
     return max(float(np.sqrt(spread)), 1e-9)
 
 
-def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unique_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Each row once."""
-    return rows[_distinct(rows)]
+    return rows[_first_occurrences(rows)]
 
 
-def _distinct(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+def _first_occurrences(rows: NDArray[np.float64]) -> NDArray[np.int64]:
     """Where each row stands first, found by a hash: sorting whole rows would take longest."""
     odd = np.cumprod(np.full(rows.shape[1], _ODD))
     keys = np.ascontiguousarray(rows + 0.0).view(np.uint64) @ odd  # no row has -0.0

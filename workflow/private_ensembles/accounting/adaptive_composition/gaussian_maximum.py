@@ -19,7 +19,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from private_ensembles.accounting.labels_together import several_classes
+from private_ensembles.accounting.adaptive_composition import multiclass_moves
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from private_ensembles.base.threads import on_one_thread
@@ -48,9 +48,9 @@ _STRETCH = 16
 
 @dataclass(frozen=True)
 class GaussianMaximum:
-    """The family of GNMax's labels: `families.Family`.
+    """The family of GNMax's labels: `families.DominatingPairs`.
 
-    >>> len(GaussianMaximum(scale=20.0, teachers=51, classes=10).excesses(np.array([1.0])))
+    >>> len(GaussianMaximum(scale=20.0, teachers=51, classes=10).hockey_stick_divergences(np.array([1.0])))
     8364
 
     scale: sigma, in votes, > 0. teachers: K >= 1. classes: C >= 2; the upper bounds hold for any.
@@ -62,109 +62,111 @@ class GaussianMaximum:
     scale: float
     teachers: int
     classes: int
-    spare: float = 0.0
-    moved: int = 1
+    total_variation_slack: float = 0.0
+    group_size: int = 1
 
     def __post_init__(self) -> None:
-        checks.finite(scale=self.scale, above=0)
-        checks.integer(teachers=self.teachers, at_least=1)
-        checks.integer(classes=self.classes, at_least=2)
-        checks.probability(spare=self.spare, one=False)
-        checks.integer(moved=self.moved, at_least=1, at_most=self.teachers)
+        checks.check_finite(scale=self.scale, above=0)
+        checks.check_integer(teachers=self.teachers, at_least=1)
+        checks.check_integer(classes=self.classes, at_least=2)
+        checks.check_probability(spare=self.total_variation_slack, one=False)
+        checks.check_integer(moved=self.group_size, at_least=1, at_most=self.teachers)
 
     @property
-    def move(self) -> float:
+    def lead_shift(self) -> float:
         """By how much a lead changes, in sigma."""
-        return 2 * self.moved / self.scale
+        return 2 * self.group_size / self.scale
 
     @on_one_thread
-    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    def hockey_stick_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`: a row for each node, (nodes, n), and for votes of more than two classes."""
-        lines = self._lines
+        lines = self._bounding_lines
         leads, middles = lines.shape[2:4]
-        at, place = _reflected(t)
+        at, place = _unique_thresholds(t)
         low, high = np.flatnonzero(t < 1), np.flatnonzero(t >= 1)
-        more = OUTSIDE + self.spare * (1 + t)
+        more = OUTSIDE + self.total_variation_slack * (1 + t)
         curves = np.empty((leads, middles, t.size))
         # Few leads at a time: what is at hand fits a processor's cache.
         few = max(1, _AT_ONCE // (middles * at.size))
         for first in range(0, leads, few):
             rows = slice(first, first + few)
             nodes = lines[:, :, rows].reshape(*lines.shape[:2], -1, 2)
-            best = _at_nodes(nodes, at).reshape(-1, middles, at.size)
+            best = _evaluate_lines(nodes, at).reshape(-1, middles, at.size)
             curves[rows, :, high] = best[:, :, place[high]] + more[high]
             # Below 1 a curve is t times that of the reflected lead at 1 / t.
             best = best[:, :, place[low]] * t[low] + more[low]
             curves[::-1][rows, :, low] = best
         rows = np.minimum(curves, 1.0, out=curves).reshape(-1, t.size)
-        spread = self._spread(t)
+        spread = self._multiclass_divergences(t)
         return rows if spread is None else np.concatenate([rows, spread])
 
     @on_one_thread
-    def largest(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    def max_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `WithLargest`: nodes that are nowhere the highest are left out.
 
         >>> label, t = GaussianMaximum(scale=20.0, teachers=51, classes=10), np.array([0.9, 1.1])
-        >>> bool(np.allclose(label.largest(t), label.excesses(t).max(axis=0), rtol=1e-12))
+        >>> bool(np.allclose(label.max_divergences(t), label.hockey_stick_divergences(t).max(axis=0), rtol=1e-12))
         True
         """
-        at, place = _reflected(t)
-        nodes = self._lines.reshape(*self._lines.shape[:2], -1, 2)
-        best = _largest_of(nodes, at)[place] * np.minimum(t, 1.0)
-        rows = np.minimum(best + OUTSIDE + self.spare * (1 + t), 1.0)
-        spread = self._spread(t)
+        at, place = _unique_thresholds(t)
+        nodes = self._bounding_lines.reshape(*self._bounding_lines.shape[:2], -1, 2)
+        best = _evaluate_largest(nodes, at)[place] * np.minimum(t, 1.0)
+        rows = np.minimum(best + OUTSIDE + self.total_variation_slack * (1 + t), 1.0)
+        spread = self._multiclass_divergences(t)
         return rows if spread is None else np.maximum(rows, spread.max(axis=0))
 
-    def _spread(self, t: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def _multiclass_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """The rows of votes that move between more than two classes, or None."""
-        if self.moved == 1:
+        if self.group_size == 1:
             return None
-        spread = several_classes.excesses(self.moved, self.classes, self.scale, t)
-        return np.minimum(spread + self.spare * (1 + t), 1.0)
+        spread = multiclass_moves.hockey_stick_divergences(
+            self.group_size, self.classes, self.scale, t
+        )
+        return np.minimum(spread + self.total_variation_slack * (1 + t), 1.0)
 
-    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`: a and b have all votes between them, the other classes none.
 
         Leads beyond those of `excesses` are left out: no bound rests on which pairs are listed.
         """
         # All of a's votes, as they are and with those that move given to b.
-        lead = (_LEAD + self.move) * self.scale
-        least = max(self.moved, math.floor((self.teachers - lead) / 2))
+        lead = (_LEAD + self.lead_shift) * self.scale
+        least = max(self.group_size, math.floor((self.teachers - lead) / 2))
         most = min(self.teachers, math.ceil((self.teachers + lead) / 2))
         votes = np.unique(np.linspace(least, most, _MOST_PAIRS).astype(np.int64))
         if most - least >= _MOST_PAIRS:  # near a tie each number counts
-            tie = (self.teachers + self.moved - 1) // 2
+            tie = (self.teachers + self.group_size - 1) // 2
             tie = tie + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
             votes = np.union1d(votes[::2], np.clip(tie, least, most))
-        counts = np.union1d(votes, votes - self.moved)
+        counts = np.union1d(votes, votes - self.group_size)
         laws = _three_outcomes(counts, self.teachers, self.classes, self.scale)
         unmoved = laws[np.searchsorted(counts, votes)]
-        moved = laws[np.searchsorted(counts, votes - self.moved)]
+        moved = laws[np.searchsorted(counts, votes - self.group_size)]
         first = np.concatenate([unmoved, moved])
         second = np.concatenate([moved, unmoved])
         return first * (1 - _ERROR), second * (1 + _ERROR) + OUTSIDE
 
     @cached_property
-    def _lines(self) -> NDArray[np.float64]:
+    def _bounding_lines(self) -> NDArray[np.float64]:
         """The lines of all nodes that `_at_nodes` takes, (3, 2, leads, middles, 2).
 
         Reflected about half a move, leads after are those before with a and b exchanged.
         """
-        leads, middles, between = self._nodes()
+        leads, middles, between = self._grid_points()
         before = outcomes(leads, middles)
         apart, _ = curvatures(leads, middles, 0.0, between)
-        level, tilt = curvatures(leads, middles, self.move, between)
+        level, tilt = curvatures(leads, middles, self.lead_shift, between)
         after = before[::-1, :, _EXCHANGED]
         apart_after = apart[::-1, :, _EXCHANGED]
-        return _lines_of(before, after, level, tilt, apart, apart_after)
+        return _compute_bounding_lines(before, after, level, tilt, apart, apart_after)
 
-    def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    def _grid_points(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Leads, middles, and whether leads lie between nodes (else each has its own)."""
         most = self.teachers / self.scale
-        move = self.move
+        move = self.lead_shift
         if 1 / self.scale >= _CELL:
             most_votes = min(self.teachers, math.floor((_LEAD + move) * self.scale) + 1)
-            leads = np.arange(2 * self.moved - most_votes, most_votes + 1) / self.scale
+            leads = np.arange(2 * self.group_size - most_votes, most_votes + 1) / self.scale
         else:
             first, last = max(move - most, -_LEAD), min(most, _LEAD + move)
             leads = np.linspace(first, last, math.ceil((last - first) / _CELL) + 1)
@@ -174,7 +176,7 @@ class GaussianMaximum:
         return leads, middles, 1 / self.scale < _CELL and leads.size > 1
 
 
-def _reflected(t: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _unique_thresholds(t: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Thresholds t or 1 / t, whichever is larger, each once, and which of them is each one's.
 
     Those that differ by rounding count as one, the smallest: curves do not increase.
@@ -187,7 +189,7 @@ def _reflected(t: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
     return large[order][new], place
 
 
-def _lines_of(
+def _compute_bounding_lines(
     before: NDArray, after: NDArray, level: NDArray, tilt: NDArray, first: NDArray, second: NDArray
 ) -> NDArray[np.float64]:
     """For each set of outcomes two lines in t that bound what it adds at t >= 1: (3, 2, ..., 2).
@@ -201,14 +203,14 @@ def _lines_of(
         p = before[..., chosen].sum(axis=-1) * (1 + _ERROR + _ROUNDING)
         q = after[..., chosen].sum(axis=-1) * (1 - _ERROR - _ROUNDING)
         # A set of outcomes curves as its complement does.
-        bend = [_lesser(bound, chosen, rest) for bound in (level, tilt, first, second)]
+        bend = [_smaller_bound(bound, chosen, rest) for bound in (level, tilt, first, second)]
         near = np.stack([p - bend[0] + bend[1], bend[0] - q], axis=-1)
         far = np.stack([p + bend[2], bend[3] - q], axis=-1)
         lines.append([near, far])
     return np.array(lines)
 
 
-def _at_nodes(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
+def _evaluate_lines(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
     """The curves at some nodes, with what the cells around them add: (nodes, n).
 
     lines: of `_lines_of`, (3, 2, nodes, 2). t: all >= 1.
@@ -221,26 +223,26 @@ def _at_nodes(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
     return best
 
 
-def _largest_of(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
+def _evaluate_largest(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
     """The largest of the curves of `_at_nodes` at each t, ascending: (n,).
 
     Stretches of t are halved, and nodes left out that are nowhere on a stretch as high as some
     other. Between its ends a line is no higher than at one of them.
     """
     if t.size <= _STRETCH:
-        return _at_nodes(lines, t).max(axis=0)
+        return _evaluate_lines(lines, t).max(axis=0)
     first, last = np.moveaxis(lines @ np.stack([np.ones(2), t[[0, -1]]]), -1, 0)
     winners = [end.min(axis=1).max(axis=0).argmax() for end in (first, last)]
-    least = _at_nodes(lines.take(winners, axis=2), t).max(axis=0).min()
+    least = _evaluate_lines(lines.take(winners, axis=2), t).max(axis=0).min()
     highest = np.maximum(first, last).min(axis=1).max(axis=0)
     kept = lines.take(np.flatnonzero(highest >= least), axis=2)
     if not kept.size:  # all lines are below 0 on the whole stretch, and no curve is
         return np.zeros(t.size)
     half = t.size // 2
-    return np.concatenate([_largest_of(kept, t[:half]), _largest_of(kept, t[half:])])
+    return np.concatenate([_evaluate_largest(kept, t[:half]), _evaluate_largest(kept, t[half:])])
 
 
-def _lesser(bound: NDArray, chosen: list[int], rest: list[int]) -> NDArray[np.float64]:
+def _smaller_bound(bound: NDArray, chosen: list[int], rest: list[int]) -> NDArray[np.float64]:
     return np.minimum(bound[..., chosen].sum(axis=-1), bound[..., rest].sum(axis=-1))
 
 
@@ -283,12 +285,12 @@ def curvatures(
     low_c, high_c = middles[None, :-1], middles[None, 1:]
     low_a, high_a = low_c - high_w / 2, high_c - low_w / 2
     low_b, high_b = low_c + low_w / 2, high_c + high_w / 2
-    near_w, far_w = _near(low_w, high_w), _far(low_w, high_w)
-    far_a, far_b = _far(low_a, high_a), _far(low_b, high_b)
+    near_w, far_w = _least_absolute(low_w, high_w), _largest_absolute(low_w, high_w)
+    far_a, far_b = _largest_absolute(low_a, high_a), _largest_absolute(low_b, high_b)
     # Densities of a and of b at M with the other below it; of both at M; of both at once above it.
-    only_a = _density(_near(low_a, high_a)) * ndtr(high_b)
-    only_b = _density(_near(low_b, high_b)) * ndtr(high_a)
-    both = np.exp(-(_near(low_c, high_c) ** 2) - near_w**2 / 4) / (2 * math.pi)
+    only_a = _density(_least_absolute(low_a, high_a)) * ndtr(high_b)
+    only_b = _density(_least_absolute(low_b, high_b)) * ndtr(high_a)
+    both = np.exp(-(_least_absolute(low_c, high_c) ** 2) - near_w**2 / 4) / (2 * math.pi)
     tie = np.exp(-(near_w**2) / 4) * ndtr(-math.sqrt(2) * low_c) / (2 * math.sqrt(math.pi))
     square_a = _square_less_one(low_a, high_a)
     square_b = _square_less_one(low_b, high_b)
@@ -298,8 +300,8 @@ def curvatures(
     along_w = far_w / 2 * tie + along_c[0] / 4, far_w / 2 * tie + along_c[1] / 4
     neither_w = (along_c[0] + along_c[1]) / 4
     bend = np.maximum(np.abs(near_w**2 / 4 - 0.5), np.abs(far_w**2 / 4 - 0.5)) * tie
-    bent_a = (square_a * only_a + _far(low_a - high_w, high_a - low_w) * both) / 8
-    bent_b = (square_b * only_b + _far(low_b + low_w, high_b + high_w) * both) / 8
+    bent_a = (square_a * only_a + _largest_absolute(low_a - high_w, high_a - low_w) * both) / 8
+    bent_b = (square_b * only_b + _largest_absolute(low_b + low_w, high_b + high_w) * both) / 8
 
     tall = (high_c - low_c) ** 2 / 8
     wide = (high_w - low_w - move) ** 2 / 8
@@ -316,12 +318,12 @@ def curvatures(
     axes = (0, 1) if between else (1,)
     growth = 1 + _ERROR
     return (
-        _around(np.stack(level, axis=-1), axes) * growth,
-        _around(np.stack(tilt, axis=-1), axes) * (move * growth),
+        _max_over_adjacent_cells(np.stack(level, axis=-1), axes) * growth,
+        _max_over_adjacent_cells(np.stack(tilt, axis=-1), axes) * (move * growth),
     )
 
 
-def _around(cells: NDArray, axes: tuple[int, ...]) -> NDArray[np.float64]:
+def _max_over_adjacent_cells(cells: NDArray, axes: tuple[int, ...]) -> NDArray[np.float64]:
     """The largest of the cells that meet at each node."""
     for axis in axes:
         edge = [(0, 0)] * cells.ndim
@@ -367,16 +369,18 @@ def _density(x: NDArray) -> NDArray[np.float64]:
     return np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
 
 
-def _near(low: NDArray, high: NDArray) -> NDArray[np.float64]:
+def _least_absolute(low: NDArray, high: NDArray) -> NDArray[np.float64]:
     """The least |x| of an interval."""
     return np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
 
 
-def _far(low: NDArray, high: NDArray) -> NDArray[np.float64]:
+def _largest_absolute(low: NDArray, high: NDArray) -> NDArray[np.float64]:
     """The largest |x| of an interval."""
     return np.maximum(np.abs(low), np.abs(high))
 
 
 def _square_less_one(low: NDArray, high: NDArray) -> NDArray[np.float64]:
     """The largest |x^2 - 1| of an interval."""
-    return np.maximum(np.abs(_near(low, high) ** 2 - 1), np.abs(_far(low, high) ** 2 - 1))
+    return np.maximum(
+        np.abs(_least_absolute(low, high) ** 2 - 1), np.abs(_largest_absolute(low, high) ** 2 - 1)
+    )

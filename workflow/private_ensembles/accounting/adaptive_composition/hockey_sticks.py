@@ -46,35 +46,35 @@ class Kernels:
     """
 
     masses: NDArray[np.float64]
-    nothing: NDArray[np.float64]
+    infinite_loss_mass: NDArray[np.float64]
     step: float
 
     @property
-    def reach(self) -> int:
+    def support_radius(self) -> int:
         return self.masses.shape[1] // 2
 
     @property
     def variance(self) -> float:
         """The largest mean square of a label's loss, in squares of `step`."""
-        losses = np.arange(-self.reach, self.reach + 1, dtype=np.float64)
+        losses = np.arange(-self.support_radius, self.support_radius + 1, dtype=np.float64)
         return float((self.masses @ losses**2).max())
 
 
-def thresholds(step: float, reach: int) -> NDArray[np.float64]:
+def thresholds(step: float, support_radius: int) -> NDArray[np.float64]:
     """Return t = e^(k step) for k = -reach, ..., reach; 1 is exact. step * reach: at most 600."""
-    return np.exp(step * np.arange(-reach, reach + 1))
+    return np.exp(step * np.arange(-support_radius, support_radius + 1))
 
 
-def excesses(
+def hockey_stick_divergences(
     first: ArrayLike,
     second: ArrayLike,
     t: NDArray[np.float64],
-    error: ArrayLike = 0.0,
-    spare: ArrayLike = 0.0,
+    relative_error: ArrayLike = 0.0,
+    absolute_error: ArrayLike = 0.0,
 ) -> NDArray[np.float64]:
     """Return upper bounds on the hockey-sticks of pairs less those of two equal distributions.
 
-    >>> excesses([[0.5, 0.5]], [[0.25, 0.75]], np.array([1.0])).round(12)
+    >>> hockey_stick_divergences([[0.5, 0.5]], [[0.25, 0.75]], np.array([1.0])).round(12)
     array([[0.25]])
 
     first, second: (pairs, outcomes), P and P'. t: (n,) > 0, `thresholds` as floats. error, spare:
@@ -84,8 +84,10 @@ def excesses(
     """
     most, least = [], []
     for rows in (np.asarray(first), np.asarray(second)):
-        most.append((rows * (1 + error + _ROUNDING) + spare)[..., None])
-        least.append(np.maximum(rows * (1 - error - _ROUNDING) - spare, 0.0)[..., None])
+        most.append((rows * (1 + relative_error + _ROUNDING) + absolute_error)[..., None])
+        least.append(
+            np.maximum(rows * (1 - relative_error - _ROUNDING) - absolute_error, 0.0)[..., None]
+        )
     low = t < 1
     total = np.zeros((len(most[0]), t.size))
     # Outcome by outcome, and either side of 1 by itself, which takes a third of the time.
@@ -97,37 +99,39 @@ def excesses(
     return total * (1 + _ROUNDING)
 
 
-def kernels(excess: ArrayLike, step: float, near: int | None = None) -> Kernels:
+def kernels(divergences: ArrayLike, step: float, near: int | None = None) -> Kernels:
     """Return kernels whose curves lie on or above the given ones everywhere.
 
     excess: (kernels, 2 reach + 1) >= 0, upper bounds at `thresholds(step, reach)` on the largest of
     several pairs' curves, each of which is convex, so that its chords lie above it. near: >= 1,
     from how many steps on chords are longer than one, so that kernels have fewer masses.
     """
-    excess = np.atleast_2d(np.asarray(excess, dtype=np.float64))
-    size = excess.shape[1]
+    divergences = np.atleast_2d(np.asarray(divergences, dtype=np.float64))
+    size = divergences.shape[1]
     ks = np.arange(size) - size // 2
-    kept = np.ones(size, dtype=bool) if near is None else _kept(np.abs(ks), near)
-    ks, excess = ks[kept], excess[:, kept]
+    kept = np.ones(size, dtype=bool) if near is None else _is_chord_threshold(np.abs(ks), near)
+    ks, divergences = ks[kept], divergences[:, kept]
     t = np.exp(step * ks)
     # Slopes of the excess: from (0, 0) to the first threshold, between them, 0 after the last.
-    slopes = np.diff(excess, axis=1, prepend=0.0) / np.diff(t, prepend=0.0)
-    after = np.concatenate([slopes[:, 1:], np.zeros((len(excess), 1))], axis=1)
+    slopes = np.diff(divergences, axis=1, prepend=0.0) / np.diff(t, prepend=0.0)
+    after = np.concatenate([slopes[:, 1:], np.zeros((len(divergences), 1))], axis=1)
     change = after - slopes
     change[:, ks == 0] += 1.0  # of (1 - t)_+ itself
-    masses = np.zeros((len(excess), size))
+    masses = np.zeros((len(divergences), size))
     masses[:, kept] = np.maximum(change, 0.0) * t
-    nothing = _missing(excess, masses[:, kept], ks, step)
+    nothing = _missing_mass(divergences, masses[:, kept], ks, step)
     return Kernels(masses[:, ::-1].copy(), nothing, step)
 
 
-def _kept(distance: NDArray[np.int64], near: int) -> NDArray[np.bool_]:
+def _is_chord_threshold(distance: NDArray[np.int64], near: int) -> NDArray[np.bool_]:
     """Thresholds that chords join: all up to `near`, and then ever fewer."""
     marks = np.rint(near * _FEWER ** np.arange(1 + math.log(_FURTHER, _FEWER)))
     return (distance <= near) | np.isin(distance, marks) | (distance == distance.max())
 
 
-def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDArray[np.float64]:
+def _missing_mass(
+    divergences: NDArray, masses: NDArray, ks: NDArray, step: float
+) -> NDArray[np.float64]:
     """What the masses' own curves fall short of, at most, with all that rounding may hide.
 
     masses: at the ratios 1 / t, t = e^(ks step). Their curve at t_k is sum_{j > k} masses_j (1 -
@@ -137,30 +141,30 @@ def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDAr
     long = masses.astype(_LONG)
     above = np.cumsum(long[:, ::-1], axis=1)[:, ::-1]
     weighted = np.cumsum((long / t)[:, ::-1], axis=1)[:, ::-1]
-    wanted = excess + np.maximum(1 - t, 0)
+    wanted = divergences + np.maximum(1 - t, 0)
     short = (wanted[:, :-1] - (above[:, 1:] - t[:-1] * weighted[:, 1:])).max(axis=1)
-    short = np.maximum(np.maximum(short, 1 - above[:, 0]), excess[:, -1])
+    short = np.maximum(np.maximum(short, 1 - above[:, 0]), divergences[:, -1])
     # Sums of this many products, and two exponentials of at most 600 each.
     rounding = 8 * t.size * _LONG_ROUNDOFF + LEAST_LOST
     return (np.maximum(short, 0) + rounding).astype(np.float64) * (1 + _ROUNDING)
 
 
-def highest(excess: NDArray[np.float64]) -> NDArray[np.float64]:
+def keep_maximal_curves(divergences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the curves that lie below no other one; of several that are equal, the first.
 
-    >>> highest(np.array([[0.1, 0.2, 0.1], [0.1, 0.3, 0.1], [0.2, 0.2, 0.1], [0.1, 0.3, 0.1]]))
+    >>> keep_maximal_curves(np.array([[0.1, 0.2, 0.1], [0.1, 0.3, 0.1], [0.2, 0.2, 0.1], [0.1, 0.3, 0.1]]))
     array([[0.1, 0.3, 0.1],
            [0.2, 0.2, 0.1]])
     """
-    below = (excess[:, None] <= excess).all(axis=2)
-    rows = np.arange(len(excess))
+    below = (divergences[:, None] <= divergences).all(axis=2)
+    rows = np.arange(len(divergences))
     earlier = rows < rows[:, None]
-    return excess[~(below & (~below.T | earlier)).any(axis=1)]
+    return divergences[~(below & (~below.T | earlier)).any(axis=1)]
 
 
 @on_one_thread
-def gathered(
-    excess: NDArray[np.float64], step: float, orders: NDArray[np.float64]
+def merge_curves(
+    divergences: NDArray[np.float64], step: float, orders: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return few curves such that each given one lies below one of them: their maxima in groups.
 
@@ -169,35 +173,37 @@ def gathered(
     that are joined first (`_NEARLY`). Which pairs share a group decides how tight the result is,
     never whether it holds.
     """
-    t = thresholds(step, excess.shape[1] // 2)
+    t = thresholds(step, divergences.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.
     powers = np.exp(np.minimum(np.log(t)[:, None] * orders, _HIGHEST))
     weights = powers * (orders * (orders + 1) * step)
-    costs = excess @ weights
+    costs = divergences @ weights
     scale = costs.max(axis=0)
     costs = costs / np.where(scale > 0, scale, 1.0)
     weights = weights / np.where(scale > 0, scale, 1.0)
     rows = np.argsort(costs.max(axis=1), kind="stable")
     # As many of the cheapest as fit are the first group.
-    first, cheap = _cheapest(excess, rows, weights)
+    first, cheap = _merge_cheapest(divergences, rows, weights)
     rest = rows[cheap:]
     if rest.size > _MANY:
         rest = np.sort(rest)  # neighbours are alike
-        excess, costs, _ = joined(excess[rest], costs[rest], weights, _NEARLY, _CHEAP)
+        divergences, costs, _ = merge_neighbouring_curves(
+            divergences[rest], costs[rest], weights, _NEARLY, _CHEAP
+        )
         rest = np.argsort(costs.max(axis=1), kind="stable")
-    return _grouped(first, excess[rest[::-1]], weights)
+    return _group_greedily(first, divergences[rest[::-1]], weights)
 
 
-def _cheapest(
-    excess: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64]
+def _merge_cheapest(
+    divergences: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], int]:
     """The maximum of as many first rows as cost no more than the dearest of all, and how many.
 
     (0 or 1, n); weights: as `_grouped` takes them.
     """
-    maximum, count = excess[:0], 0
+    maximum, count = divergences[:0], 0
     for start in range(0, rows.size, _AT_ONCE):
-        part = np.concatenate([maximum, excess[rows[start : start + _AT_ONCE]]])
+        part = np.concatenate([maximum, divergences[rows[start : start + _AT_ONCE]]])
         together = np.maximum.accumulate(part, axis=0, out=part)[len(maximum) :]
         fit = int(((together @ weights).max(axis=1) <= 1.0).sum())
         if fit:
@@ -207,8 +213,8 @@ def _cheapest(
     return maximum, count
 
 
-def joined(
-    excess: NDArray[np.float64],
+def merge_neighbouring_curves(
+    divergences: NDArray[np.float64],
     costs: NDArray[np.float64],
     weights: NDArray[np.float64],
     nearly: float,
@@ -222,15 +228,15 @@ def joined(
     maxima, what the dearest member of each costs, and the run of each pair.
     """
     finished, dearest = [], []
-    runs, done = np.arange(len(excess)), 0
-    active = np.ones(len(excess), dtype=bool)  # the pairs whose runs may still grow
+    runs, done = np.arange(len(divergences)), 0
+    active = np.ones(len(divergences), dtype=bool)  # the pairs whose runs may still grow
     while True:
-        both = np.maximum(excess[:-1:2], excess[1::2])
+        both = np.maximum(divergences[:-1:2], divergences[1::2])
         dear = np.maximum(costs[:-1:2], costs[1::2])
         fits = (both @ weights <= np.maximum(dear + nearly, cheap)).all(axis=1)
-        alone = np.ones(len(excess), dtype=bool)
+        alone = np.ones(len(divergences), dtype=bool)
         alone[: 2 * fits.size] = np.repeat(~fits, 2)
-        finished.append(excess[alone])
+        finished.append(divergences[alone])
         dearest.append(costs[alone])
         # Runs that grow no more are numbered as they are listed, the others by their new place.
         ended = active.copy()
@@ -241,12 +247,12 @@ def joined(
         done += int(alone.sum())
         if not fits.any():
             return np.concatenate(finished), np.concatenate(dearest), runs
-        excess, costs = both[fits], dear[fits]
+        divergences, costs = both[fits], dear[fits]
 
 
-def _grouped(
+def _group_greedily(
     first: NDArray[np.float64],
-    excess: NDArray[np.float64],
+    divergences: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The groups of `gathered`: curves join one by one, in the order given.
@@ -255,10 +261,10 @@ def _grouped(
     all pairs costs.
     """
     count = len(first)
-    curves = np.empty((count + len(excess), first.shape[1]))
+    curves = np.empty((count + len(divergences), first.shape[1]))
     cost = np.empty((len(curves), weights.shape[1]))
     curves[:count], cost[:count] = first, first @ weights
-    for row, own in zip(excess, excess @ weights, strict=True):
+    for row, own in zip(divergences, divergences @ weights, strict=True):
         merged = np.maximum(curves[:count], row)
         joint = merged @ weights
         fits = np.flatnonzero((joint <= 1.0).all(axis=1))

@@ -11,8 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.labels_together.backward_induction import Grid, values_above
-from private_ensembles.accounting.labels_together.hockey_sticks import Kernels, kernels
+from private_ensembles.accounting.adaptive_composition.backward_induction import (
+    Grid,
+    value_upper_bounds,
+)
+from private_ensembles.accounting.adaptive_composition.hockey_sticks import Kernels, kernels
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 # Up to this many labels are taken one by one.
@@ -43,11 +46,11 @@ def values_of_labels(
     Source: docs/many-labels.md, theorem 8.
     """
     if labels <= MANY:
-        return values_above(label, grid, labels, wanted=wanted)
+        return value_upper_bounds(label, grid, labels, wanted=wanted)
     count = max(_BLOCKS, labels // MANY)
     size, rest = divmod(labels, count)
-    blocks = values_above(block(label, size, CUT * delta / count), grid, count)
-    return values_above(label, grid, rest, blocks)
+    blocks = value_upper_bounds(block(label, size, CUT * delta / count), grid, count)
+    return value_upper_bounds(label, grid, rest, blocks)
 
 
 def block(label: Kernels, labels: int, cut: float, every: int = 1) -> Kernels:
@@ -66,6 +69,6 @@ def block(label: Kernels, labels: int, cut: float, every: int = 1) -> Kernels:
     reach = max(1, math.ceil(wide * spread / every)) * every
     grid = Grid(label.step, -reach, 2 * reach + 1)
     # W_labels(t) is the largest hockey-stick at t that adversaries reach.
-    curve = values_above(label, grid, labels, wanted=slice(0, grid.size), wide=wide)
+    curve = value_upper_bounds(label, grid, labels, wanted=slice(0, grid.size), wide=wide)
     curve += np.expm1(np.minimum(grid.logs(), 0.0))
     return kernels((np.maximum(curve, 0.0) + _ROUNDING)[::every], label.step * every)

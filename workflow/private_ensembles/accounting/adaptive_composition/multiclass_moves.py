@@ -21,7 +21,7 @@ _CELLS = {1: 64, 2: 60, 3: 32}
 _FAR = 5.5
 
 
-def shapes(moved: int, classes: int) -> list[tuple[int, int]]:
+def shapes(group_size: int, classes: int) -> list[tuple[int, int]]:
     """Return (ends, square): how many ends of intervals a move has at most, and its squared norm.
 
     Of all moves of up to `moved` votes between three classes or more: each has at most as many ends
@@ -30,28 +30,30 @@ def shapes(moved: int, classes: int) -> list[tuple[int, int]]:
     >>> shapes(2, 10), shapes(3, 10), shapes(1, 10)
     ([(2, 6)], [(3, 14), (0, 10)], [])
     """
-    if moved == 1 or classes == 2:
+    if group_size == 1 or classes == 2:
         return []
     # A side of the move is split: all but one vote are of one class, and the other side is of one.
-    square = moved**2 + (moved - 1) ** 2 + 1
-    if moved == 2:  # two votes of one class and one of each of two, or one of each of four
+    square = group_size**2 + (group_size - 1) ** 2 + 1
+    if group_size == 2:  # two votes of one class and one of each of two, or one of each of four
         return [(1 if classes == 3 else 2, square)]
     most = [(2 if classes == 3 else 3, square)]
     if classes >= 5:  # four classes or more that gain or lose different numbers of votes
-        most.append((0, 2 * (moved - 1) ** 2 + 2))
+        most.append((0, 2 * (group_size - 1) ** 2 + 2))
     return most
 
 
-def excesses(moved: int, classes: int, scale: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
+def hockey_stick_divergences(
+    group_size: int, classes: int, scale: float, t: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return curves above those of all such moves, (rows, n), as `Family.excesses` has them.
 
-    >>> excesses(2, 10, 20.0, np.array([1.0])).shape
+    >>> hockey_stick_divergences(2, 10, 20.0, np.array([1.0])).shape
     (1830, 1)
 
     moved: votes, >= 1. classes: C >= 2. scale: sigma, in votes, > 0. t: (n,) > 0.
     """
     rows = [np.empty((0, t.size))]
-    for ends, square in shapes(moved, classes):
+    for ends, square in shapes(group_size, classes):
         shift = math.sqrt(square) / scale * (1 + _ERROR)
         if ends == 0:
             rows.append(_cells(shift, np.array([-np.inf, np.inf]), t))

@@ -12,8 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.labels_together.account import FINE, Curve, check_labels, curve
-from private_ensembles.accounting.labels_together.families import Family, largest_spread
+from private_ensembles.accounting.adaptive_composition.account import (
+    FINE,
+    PrivacyCurve,
+    check_labels,
+    privacy_curve,
+)
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    DominatingPairs,
+    max_loss_deviation,
+)
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 # The curve is followed down to this delta, about, over this many standard deviations of all losses.
@@ -29,23 +37,23 @@ class WholeCurve:
     curve: its points, from the last epsilon below 0 on.
     """
 
-    curve: Curve
+    curve: PrivacyCurve
 
     @property
-    def end(self) -> float:
+    def last_epsilon(self) -> float:
         """The epsilon from which on the bound falls no more, or not by much."""
-        above = self.curve.above
+        above = self.curve.upper
         low = np.flatnonzero(above <= max(_LEAST, 2 * float(above[-1])))
-        return max(float(self.curve.logs[low[0]]), 2 * self._step)
+        return max(float(self.curve.epsilons[low[0]]), 2 * self._step)
 
     @property
     def _step(self) -> float:
-        return float(self.curve.logs[1] - self.curve.logs[0])
+        return float(self.curve.epsilons[1] - self.curve.epsilons[0])
 
     def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
         """Upper bounds on delta at epsilons >= 0, by the chord in e^epsilon, as `Curve.delta`."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
-        logs, above = self.curve.logs, self.curve.above
+        logs, above = self.curve.epsilons, self.curve.upper
         place = np.searchsorted(logs, epsilons, side="right") - 1
         last = place + 1 >= logs.size
         place = np.minimum(place, logs.size - 2)
@@ -58,17 +66,21 @@ class WholeCurve:
         return np.minimum(1.0, np.where(last, above[-1], chord * (1 + _ROUNDING)))
 
 
-def whole_curve(family: Family, labels: int, *, fineness: float = FINE) -> WholeCurve:
+def whole_curve(
+    dominating_pairs: DominatingPairs, labels: int, *, fineness: float = FINE
+) -> WholeCurve:
     """Return the curve of `labels` labels, adaptively chosen; upper bounds in floating point.
 
-    >>> from private_ensembles.accounting.labels_together.families import two_classes
-    >>> label = two_classes([0.25, 0.75])  # randomised response
+    >>> from private_ensembles.accounting.adaptive_composition.dominating_pairs import two_class_dominating_pairs
+    >>> label = two_class_dominating_pairs([0.25, 0.75])  # randomised response
     >>> whole_curve(label, 1).delta([0.0, math.log(3)]).round(6)
     array([0.5, 0. ])
 
     family, fineness: as in `account.adaptive_epsilon`. Raises ValueError for labels < 1.
     """
     check_labels(labels, _LEAST)
-    width = largest_spread(family) * math.sqrt(labels)
+    width = max_loss_deviation(dominating_pairs) * math.sqrt(labels)
     epsilon = width**2 / 2 + _WIDE * width
-    return WholeCurve(curve(family, labels, epsilon, _LEAST, fineness=fineness, lower=False))
+    return WholeCurve(
+        privacy_curve(dominating_pairs, labels, epsilon, _LEAST, fineness=fineness, lower=False)
+    )

@@ -23,12 +23,12 @@ class Account(ABC):
     (`Protection.reach`), from any classes to any; else one vote, and a task of more is refused.
     """
 
-    free: Mapping[str, tuple[float, float]] = {}
+    free_parameters: Mapping[str, tuple[float, float]] = {}
     quantity = ""
-    groups = False
+    covers_groups = False
 
     @abstractmethod
-    def find(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
+    def find_noise(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
         """Return parameters with which that many labels cost at most the budget, whatever votes.
 
         Nothing in it looks at votes. free: arguments from `free`, without `cap`. Raises
@@ -43,10 +43,10 @@ class Account(ABC):
         """Return why nothing is proven for the task, or None."""
         return None
 
-    def proven(self, noise: Parameters, task: Task) -> Parameters:
+    def ensure_proven(self, noise: Parameters, task: Task) -> Parameters:
         """Return one label's noise that another job found, as far as the task needs more of it."""
         return noise
 
-    def guess(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
+    def guess_noise(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
         """Return about what `find` does, for a search that asks often."""
-        return self.find(law, task, labels, **free)
+        return self.find_noise(law, task, labels, **free)

@@ -17,22 +17,26 @@ from dataclasses import dataclass, replace
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.labels.accounts import groups
 from private_ensembles.labels.accounts.account import CAP, Account
-from private_ensembles.labels.gnmax import analytic_epsilon, sigma_of_one
+from private_ensembles.labels.gnmax import analytic_epsilon, single_label_sigma
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.laws.law import Law
-from private_ensembles.labels.noisy_counts import discrete_cost, rho_cost, rho_within
+from private_ensembles.labels.noisy_counts import (
+    discrete_gaussian_epsilon,
+    largest_rho,
+    rho_to_epsilon,
+)
 from private_ensembles.labels.parameters import Cost
 from private_ensembles.labels.task import Task
 
 
-def sigma_of_many(task: Task, labels: int, analysis: str) -> float:
+def noisy_counts_sigma(task: Task, labels: int, analysis: str) -> float:
     """The sigma of so many labels' noisy counts by an analysis of `rho_within`."""
-    return math.sqrt(labels / rho_within(task.budget.epsilon, task.budget.delta, analysis)) * (
+    return math.sqrt(labels / largest_rho(task.budget.epsilon, task.budget.delta, analysis)) * (
         1 + 1e-12
     )
 
 
-def share_of_labels(labels: int) -> float:
+def label_noise_share(labels: int) -> float:
     """Return about what share of the noise of their noisy counts the labels need.
 
     Measured (docs/many-labels.md): 0.848 of 10 labels, 0.808 of 100; the limit is sqrt(2 / pi).
@@ -50,61 +54,65 @@ class GaussianCounts(Account):
 
     method: str
     conversion: str
-    free = CAP
-    groups = True
+    free_parameters = CAP
+    covers_groups = True
 
     @property
     def quantity(self) -> str:
         """Return it by the method."""
         return f"sigma_{self.method}"
 
-    def find(self, law, task, labels, **free):
+    def find_noise(self, law, task, labels, **free):
         if task.protection.reach > 1:
             if task.secure and self.conversion == "exact":
-                return self.find(law, groups.of_one_vote(task), labels)
-            noise = self.find(law, task.of_one_vote(), labels)
-            return law.less_noise(noise, groups.more_noise(task.protection.reach))
+                return self.find_noise(law, groups.divide_budget(task), labels)
+            noise = self.find_noise(law, task.single_vote_task(), labels)
+            return law.scale_noise(noise, groups.group_noise_factor(task.protection.reach))
         if labels > 1:
-            sigma = sigma_of_many(task, labels, self.conversion)
+            sigma = noisy_counts_sigma(task, labels, self.conversion)
         else:
-            sigma = sigma_of_one(task.budget.epsilon, task.budget.delta, self.method, 1)
-        return self.proven(GaussianNoise(sigma, labels), task)
+            sigma = single_label_sigma(task.budget.epsilon, task.budget.delta, self.method, 1)
+        return self.ensure_proven(GaussianNoise(sigma, labels), task)
 
-    def proven(self, noise, task):
+    def ensure_proven(self, noise, task):
         """Raise sigma until discrete noise is proven; Rényi's serve as they are."""
         if self.conversion != "exact":
             return noise
         if not task.secure:
             return replace(noise, continuous=True)
         factor = discrete_gaussian.sufficient_factor(
-            noise.moves, task.budget.epsilon, task.budget.delta
+            noise.discrete_gaussian_counts, task.budget.epsilon, task.budget.delta
         )
         return replace(noise, sigma=noise.sigma * factor)
 
     def cost(self, law, task, parameters):
         """Return the cost by the analysis, and exactly for the noise, by which labels compose."""
         if task.protection.reach > 1:
-            return self._cost_of_groups(law, task, parameters)
+            return self._group_cost(law, task, parameters)
         if task.secure:
-            exact = discrete_cost(parameters.moves, task.budget.epsilon, task.budget.delta)
+            exact = discrete_gaussian_epsilon(
+                parameters.discrete_gaussian_counts, task.budget.epsilon, task.budget.delta
+            )
             if self.conversion == "exact":
                 return Cost(exact, exact)
         else:
             exact = analytic_epsilon(parameters.sigma, task.budget.delta, labels=parameters.labels)
         rho = parameters.labels / parameters.sigma**2 * (1 + 1e-14)
-        claimed = rho_cost(rho, task.budget.delta, self.conversion)
+        claimed = rho_to_epsilon(rho, task.budget.delta, self.conversion)
         if parameters.labels == 1:
-            least = sigma_of_one(task.budget.epsilon, task.budget.delta, self.method, 1)
+            least = single_label_sigma(task.budget.epsilon, task.budget.delta, self.method, 1)
             claimed = min(claimed, task.budget.epsilon) if parameters.sigma >= least else claimed
         return Cost(claimed, min(claimed, exact))
 
-    def _cost_of_groups(self, law: Law, task: Task, parameters: GaussianNoise) -> Cost:
+    def _group_cost(self, law: Law, task: Task, parameters: GaussianNoise) -> Cost:
         """Return the cost of several votes that move: at a share of the noise, or as a group."""
-        divided = law.less_noise(parameters, groups.less_noise(task.protection.reach))
-        share = self.cost(law, replace(task.of_one_vote(), secure=False), divided)
+        divided = law.scale_noise(
+            parameters, groups.single_vote_noise_factor(task.protection.reach)
+        )
+        share = self.cost(law, replace(task.single_vote_task(), secure=False), divided)
         if not task.secure:
             return share
-        exact = groups.cost_of_all(lambda one: self.cost(law, one, parameters).proven, task)
+        exact = groups.group_cost(lambda one: self.cost(law, one, parameters).proven, task)
         if self.conversion == "exact":
             return Cost(exact, exact)
         return Cost(share.claimed, min(share.claimed, exact))

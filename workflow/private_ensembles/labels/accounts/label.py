@@ -1,4 +1,4 @@
-"""Labels charged together for what they release: `accounting.labels_together` finds the noise.
+"""Labels charged together for what they release: `accounting.adaptive_composition` finds the noise.
 
 What is proven of parts of a label (its noisy counts, its own epsilon, composed) is where the search
 starts, and what is kept if that is less: a `Start` for each law.
@@ -8,25 +8,32 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from private_ensembles.accounting.labels import composed, label_epsilon
-from private_ensembles.accounting.labels_together.account import Curve, adaptive_epsilon, curve
-from private_ensembles.accounting.labels_together.scales import (
+from private_ensembles.accounting.adaptive_composition.account import (
+    PrivacyCurve,
+    adaptive_epsilon,
+    privacy_curve,
+)
+from private_ensembles.accounting.adaptive_composition.scales import (
+    explain_nothing_provable,
     grid_fineness,
     least_scale_of_curves,
     loses_all,
-    nothing_left,
     share_of_scale,
+)
+from private_ensembles.accounting.label_composition import (
+    largest_label_epsilon,
+    total_label_epsilon,
 )
 from private_ensembles.audit.rates import selection_rate
 from private_ensembles.labels.accounts import groups
 from private_ensembles.labels.accounts.account import CAP, Account, NothingProven
-from private_ensembles.labels.accounts.gaussian_counts import share_of_labels, sigma_of_many
-from private_ensembles.labels.gnmax import analytic_epsilon, sigma_of_one
+from private_ensembles.labels.accounts.gaussian_counts import label_noise_share, noisy_counts_sigma
+from private_ensembles.labels.gnmax import analytic_epsilon, single_label_sigma
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.laws.ladder import LeakyLabel
 from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.laws.selection import SelectionRate
-from private_ensembles.labels.noisy_counts import rho_cost, rho_within
+from private_ensembles.labels.noisy_counts import largest_rho, rho_to_epsilon
 from private_ensembles.labels.parameters import Cost, Parameters
 from private_ensembles.labels.task import Task
 
@@ -43,10 +50,10 @@ _LEAST = 0.9
 class Start(Account):
     """of_coins: the proof holds for the floats of the table, so that it serves coins as well."""
 
-    free = CAP
-    of_coins = False
+    free_parameters = CAP
+    covers_exact_bernoulli = False
 
-    def plain(self, noise: Parameters) -> Parameters:
+    def strip_audit(self, noise: Parameters) -> Parameters:
         """Return the same noise, of which no more is claimed than follows from its scale."""
         return noise
 
@@ -67,17 +74,17 @@ class GaussianStart(Start):
     def settles(self, task, labels):
         return labels == 1 and task.ensemble.classes == 2 and task.ensemble.teachers % 2 == 1
 
-    def find(self, law, task, labels, **free):
+    def find_noise(self, law, task, labels, **free):
         if self.settles(task, labels):
-            sigma = sigma_of_one(
+            sigma = single_label_sigma(
                 task.budget.epsilon, task.budget.delta, "exact", task.ensemble.teachers
             )
             return GaussianNoise(sigma)
         if labels == 1:
             return GaussianNoise(
-                sigma_of_one(task.budget.epsilon, task.budget.delta, "analytic", 1)
+                single_label_sigma(task.budget.epsilon, task.budget.delta, "analytic", 1)
             )
-        return GaussianNoise(sigma_of_many(task, labels, "exact"), labels)
+        return GaussianNoise(noisy_counts_sigma(task, labels, "exact"), labels)
 
     def cost(self, law, task, parameters):
         """Return what is proven of sigma, for continuous noise and for coins."""
@@ -85,13 +92,13 @@ class GaussianStart(Start):
             return Cost(math.inf, math.inf)
         labels, sigma = parameters.labels, parameters.sigma
         proven = task.budget.epsilon
-        if not self.settles(task, labels) or sigma < self.find(law, task, 1).sigma:
+        if not self.settles(task, labels) or sigma < self.find_noise(law, task, 1).sigma:
             proven = analytic_epsilon(sigma, task.budget.delta, labels=labels)
         return Cost(proven, proven)
 
     def likely_share(self, task):
         """Return, of more than two classes, that of very many labels: such a search is dear."""
-        return share_of_labels(task.wanted.labels) if task.ensemble.classes > 2 else LIKELY_SHARE
+        return label_noise_share(task.wanted.labels) if task.ensemble.classes > 2 else LIKELY_SHARE
 
 
 @dataclass(frozen=True)
@@ -108,21 +115,24 @@ class SelectionStart(Start):
 
     bounded_range: bool = False
 
-    def plain(self, noise):
+    def strip_audit(self, noise):
         """Return the rate alone, without what an audit found of it."""
         return SelectionRate(2 * noise.used_rate, noise.labels)
 
-    def find(self, law, task, labels, **free):
+    def find_noise(self, law, task, labels, **free):
         if labels == 1 and task.ensemble.classes == 2:
             rate = selection_rate(
-                task.budget.epsilon, task.budget.delta, law.weigh, task.ensemble.teachers
+                task.budget.epsilon,
+                task.budget.delta,
+                law.label_probabilities,
+                task.ensemble.teachers,
             )
             return SelectionRate(task.budget.epsilon, 1, rate, task.budget.delta)
         if labels == 1:
             return SelectionRate(task.budget.epsilon, 1)
-        each = label_epsilon(task.budget.epsilon, labels, task.budget.delta)
+        each = largest_label_epsilon(task.budget.epsilon, labels, task.budget.delta)
         if self.bounded_range:
-            rho = rho_within(task.budget.epsilon, task.budget.delta, "improved") / labels
+            rho = largest_rho(task.budget.epsilon, task.budget.delta, "improved") / labels
             each = max(math.sqrt(8 * rho) * (1 - 1e-12), each)
         return SelectionRate(each, labels)
 
@@ -135,10 +145,10 @@ class SelectionStart(Start):
             each = 2 * parameters.used_rate  # what holds without the delta that the audit spends
         if labels == 1 and task.ensemble.classes > 2:
             return Cost(each, each)
-        together = composed(each, labels, task.budget.delta)
+        together = total_label_epsilon(each, labels, task.budget.delta)
         if self.bounded_range:
             rho = labels * each**2 / 8 * (1 + 1e-15)
-            together = min(rho_cost(rho, task.budget.delta, "improved"), together)
+            together = min(rho_to_epsilon(rho, task.budget.delta, "improved"), together)
         return Cost(together, together)
 
 
@@ -149,21 +159,23 @@ class LadderStart(Start):
     spends all of it.
     """
 
-    free = {"leak": (0.0, 1.0)} | CAP
-    of_coins = True
+    free_parameters = {"leak": (0.0, 1.0)} | CAP
+    covers_exact_bernoulli = True
 
-    def find(self, law, task, labels, leak=0.5):
+    def find_noise(self, law, task, labels, leak=0.5):
         if labels == 1:
             return LeakyLabel(task.budget.epsilon, task.budget.delta, labels)
         each = leak * task.budget.delta / labels * (1 - 1e-9)
         return LeakyLabel(
-            label_epsilon(task.budget.epsilon, labels, task.budget.delta, each), each, labels
+            largest_label_epsilon(task.budget.epsilon, labels, task.budget.delta, each),
+            each,
+            labels,
         )
 
     def cost(self, law, task, parameters):
         each, delta = parameters.label_epsilon, parameters.label_delta
         if parameters.labels > 1 or delta != task.budget.delta:
-            each = composed(each, parameters.labels, task.budget.delta, delta)
+            each = total_label_epsilon(each, parameters.labels, task.budget.delta, delta)
         return Cost(each, each)
 
 
@@ -184,104 +196,106 @@ class LabelAccount(Account):
     start: Start
     composes: bool = False
     refuses: bool = False
-    groups = True
+    covers_groups = True
 
     @property
-    def free(self):
+    def free_parameters(self):
         """Return what the start takes."""
-        return self.start.free
+        return self.start.free_parameters
 
     @property
     def quantity(self) -> str:
         """Return that of the start."""
         return self.start.quantity
 
-    def together(self, law: Law, task: Task, labels: int) -> bool:
+    def charges_together(self, law: Law, task: Task, labels: int) -> bool:
         """Return whether that many labels are charged together; else the start is all there is."""
         settled = task.protection.reach == 1 and self.start.settles(task, labels)
         if settled or (self.composes and labels > MOST_LABELS):
             return False
-        return law.pairs_known(task)
+        return law.has_dominating_pairs(task)
 
     def refusal(self, law, task):
         """Refuse very many labels, which take too long, and what rounding leaves nothing of."""
         if not self.composes and task.wanted.labels > MOST_LABELS:
             return f"for at most {MOST_LABELS:,} labels"
-        if self.refuses and self.together(law, task.of_one_vote(), task.wanted.labels):
-            return nothing_left(task.ensemble.classes, task.wanted.labels, task.budget.delta)
+        if self.refuses and self.charges_together(law, task.single_vote_task(), task.wanted.labels):
+            return explain_nothing_provable(
+                task.ensemble.classes, task.wanted.labels, task.budget.delta
+            )
         return None
 
-    def find(self, law, task, labels, **free):
+    def find_noise(self, law, task, labels, **free):
         if task.protection.reach > 1:
-            return self._of_groups(law, task, labels, **free)
-        start = self.start.find(law, task, labels, **free)
-        if not self.together(law, task, labels):
+            return self._find_group_noise(law, task, labels, **free)
+        start = self.start.find_noise(law, task, labels, **free)
+        if not self.charges_together(law, task, labels):
             return start
-        share = least_share(self, law, task, start)
+        share = least_noise_share(self, law, task, start)
         if share < 1 or (task.secure and math.isfinite(share)):
             continuous = task.ensemble.classes > 2 and not task.secure
-            return replace(law.less_noise(start, share), continuous=continuous)
-        if self.start.of_coins:
+            return replace(law.scale_noise(start, share), continuous=continuous)
+        if self.start.covers_exact_bernoulli:
             return start
         if task.secure:
             raise NothingProven
         return replace(start, continuous=True)
 
-    def _of_groups(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
+    def _find_group_noise(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
         """Return noise for several votes that move: by group privacy, or their own pairs."""
-        one = groups.of_one_vote(task)
+        one = groups.divide_budget(task)
         try:
-            proven = known = self.find(law, one, labels, **free)
+            proven = known = self.find_noise(law, one, labels, **free)
         except NothingProven:
-            proven, known = None, self.find(law, replace(one, secure=False), labels, **free)
-        if self.together(law, task, int(known.labels)):
-            start = self.start.plain(known)
-            share = least_share(self, law, task, start)
+            proven, known = None, self.find_noise(law, replace(one, secure=False), labels, **free)
+        if self.charges_together(law, task, int(known.labels)):
+            start = self.start.strip_audit(known)
+            share = least_noise_share(self, law, task, start)
             if share < 1 or (proven is None and math.isfinite(share)):
                 continuous = task.ensemble.classes > 2 and not task.secure
-                return replace(law.less_noise(start, share), continuous=continuous)
+                return replace(law.scale_noise(start, share), continuous=continuous)
         if proven is None:
             raise NothingProven
         return proven
 
-    def guess(self, law, task, labels, **free):
+    def guess_noise(self, law, task, labels, **free):
         """Guess by the share of noise that all labels wanted need: a search asks often.
 
         Of many labels by about that share.
         """
         if task.protection.reach > 1:  # by group privacy, which is near
-            return self.guess(law, groups.of_one_vote(task), labels, **free)
-        start = self.start.find(law, task, labels, **free)
-        if not self.together(law, task, labels):
+            return self.guess_noise(law, groups.divide_budget(task), labels, **free)
+        start = self.start.find_noise(law, task, labels, **free)
+        if not self.charges_together(law, task, labels):
             return start
-        share_of = _about_share if task.wanted.labels >= _SEVERAL else least_share
-        share = share_of(self, law, task, self.start.find(law, task, task.wanted.labels))
-        return law.less_noise(start, share) if math.isfinite(share) else start
+        share_of = _estimate_noise_share if task.wanted.labels >= _SEVERAL else least_noise_share
+        share = share_of(self, law, task, self.start.find_noise(law, task, task.wanted.labels))
+        return law.scale_noise(start, share) if math.isfinite(share) else start
 
     def cost(self, law, task, parameters):
         """Return the least that is proven."""
         if task.protection.reach > 1:
-            proven = self._cost_of_groups(law, task, parameters)
+            proven = self._group_cost(law, task, parameters)
             return Cost(proven, proven)
         proven = self.start.cost(law, task, parameters).proven
-        if self.together(law, task, int(parameters.labels)):
-            proven = min(proven, cost_together(law, task, parameters))
+        if self.charges_together(law, task, int(parameters.labels)):
+            proven = min(proven, joint_cost(law, task, parameters))
         return Cost(proven, proven)
 
-    def _cost_of_groups(self, law: Law, task: Task, parameters: Parameters) -> float:
+    def _group_cost(self, law: Law, task: Task, parameters: Parameters) -> float:
         """Return the lesser of what the pairs of several votes prove, and group privacy."""
         proven = math.inf
-        if self.together(law, task, int(parameters.labels)):
-            proven = cost_together(law, task, parameters)
+        if self.charges_together(law, task, int(parameters.labels)):
+            proven = joint_cost(law, task, parameters)
 
-        def of_one(one: Task) -> float:
+        def single_vote_cost(one: Task) -> float:
             return self.cost(law, one, parameters).proven
 
-        return min(proven, groups.cost_of_all(of_one, task))
+        return min(proven, groups.group_cost(single_vote_cost, task))
 
 
 @lru_cache(maxsize=512)
-def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) -> float:
+def least_noise_share(account: LabelAccount, law: Law, task: Task, start: Parameters) -> float:
     """The least share of the noise of `start` that the account proves; infinite if it finds none.
 
     `least_scale_of_curves` finds it; a share may exceed 1. Where rounding takes all of delta, it is
@@ -290,29 +304,31 @@ def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) 
     labels, epsilon, delta = int(start.labels), task.budget.epsilon, task.budget.delta
     fineness = grid_fineness(task.ensemble.classes, labels)
 
-    def curve_of(share: float, points: float) -> Curve:
-        return label_curve(law, task, law.less_noise(start, share), points)
+    def curve_of(share: float, points: float) -> PrivacyCurve:
+        return label_curve(law, task, law.scale_noise(start, share), points)
 
     try:
-        family = law.pairs(task, start)
+        family = law.dominating_pairs(task, start)
         if loses_all(family, labels, epsilon, delta, task.ensemble.classes):
             return math.inf
-        about = _about_share(account, law, task, start)
+        about = _estimate_noise_share(account, law, task, start)
         return least_scale_of_curves(curve_of, labels, epsilon, delta, about, fineness=fineness)
     except ValueError:
         return math.inf
 
 
 @lru_cache(maxsize=512)
-def _about_share(account: LabelAccount, law: Law, task: Task, start: Parameters) -> float:
+def _estimate_noise_share(account: LabelAccount, law: Law, task: Task, start: Parameters) -> float:
     """About the share that `least_share` finds, at most 1: that of a normal law's losses."""
     labels = int(start.labels)
-    about = share_of_scale(law.pairs(task, start), labels, task.budget.epsilon, task.budget.delta)
+    about = share_of_scale(
+        law.dominating_pairs(task, start), labels, task.budget.epsilon, task.budget.delta
+    )
     return min(max(about, account.start.likely_share(task)), 1.0)
 
 
 @lru_cache(maxsize=512)
-def cost_together(law: Law, task: Task, parameters: Parameters) -> float:
+def joint_cost(law: Law, task: Task, parameters: Parameters) -> float:
     """Return what the labels cost together at the task's delta; at most epsilon if it is kept."""
     labels = int(parameters.labels)
     fineness = grid_fineness(task.ensemble.classes, labels)
@@ -322,17 +338,17 @@ def cost_together(law: Law, task: Task, parameters: Parameters) -> float:
         spent = bounds.epsilon(task.budget.delta)
         if spent > _LEAST * task.budget.epsilon:
             return min(task.budget.epsilon, spent)
-    family = law.pairs(task, parameters)
+    family = law.dominating_pairs(task, parameters)
     upper = adaptive_epsilon(family, labels, task.budget.delta, fineness=fineness).upper
     return min(task.budget.epsilon, upper) if kept else upper  # both are proven
 
 
 @lru_cache(maxsize=64)
-def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -> Curve:
+def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -> PrivacyCurve:
     """Upper bounds around the task's budget: of a scale that was sought the cost is asked, too."""
-    family, labels = law.pairs(task, parameters), int(parameters.labels)
+    family, labels = law.dominating_pairs(task, parameters), int(parameters.labels)
     least = _LEAST * task.budget.epsilon
-    return curve(
+    return privacy_curve(
         family,
         labels,
         task.budget.epsilon,
@@ -350,29 +366,29 @@ class SelectionAccount(LabelAccount):
     times as large, so that as many times the noise costs the same (docs/many-labels.md, "Groups").
     """
 
-    def find(self, law, task, labels, **free):
+    def find_noise(self, law, task, labels, **free):
         if task.ensemble.classes == 2:
-            return super().find(law, task, labels, **free)
-        one = task.of_one_vote()
-        noise = self.start.find(law, one, labels)
-        if self.together(law, one, labels):
-            share = least_share(self, law, one, noise)
+            return super().find_noise(law, task, labels, **free)
+        one = task.single_vote_task()
+        noise = self.start.find_noise(law, one, labels)
+        if self.charges_together(law, one, labels):
+            share = least_noise_share(self, law, one, noise)
             if share < 1:
-                noise = law.less_noise(noise, share)
-        return law.less_noise(noise, groups.more_noise(task.protection.reach))
+                noise = law.scale_noise(noise, share)
+        return law.scale_noise(noise, groups.group_noise_factor(task.protection.reach))
 
-    def guess(self, law, task, labels, **free):
+    def guess_noise(self, law, task, labels, **free):
         if task.ensemble.classes == 2:
-            return super().guess(law, task, labels, **free)
-        one = super().guess(law, task.of_one_vote(), labels, **free)
-        return law.less_noise(one, groups.more_noise(task.protection.reach))
+            return super().guess_noise(law, task, labels, **free)
+        one = super().guess_noise(law, task.single_vote_task(), labels, **free)
+        return law.scale_noise(one, groups.group_noise_factor(task.protection.reach))
 
     def cost(self, law, task, parameters):
         """Return the least that is proven."""
         if task.ensemble.classes == 2:
             return super().cost(law, task, parameters)
-        one = law.less_noise(parameters, groups.less_noise(task.protection.reach))
-        return super().cost(law, task.of_one_vote(), one)
+        one = law.scale_noise(parameters, groups.single_vote_noise_factor(task.protection.reach))
+        return super().cost(law, task.single_vote_task(), one)
 
 
 gaussian = LabelAccount(GaussianStart(), refuses=True)

@@ -4,33 +4,33 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
-from private_ensembles.accounting.discrete_gaussian import sufficient_factor
-from private_ensembles.accounting.labels_together.counts_and_labels import (
-    LabelsAlone,
+from private_ensembles.accounting.adaptive_composition.counts_and_labels import (
+    LabelValueBounds,
     NoisyCounts,
+    bound_label_values,
     joint_epsilon,
-    labels_alone,
 )
-from private_ensembles.accounting.labels_together.scales import (
+from private_ensembles.accounting.adaptive_composition.scales import (
+    explain_nothing_provable,
     grid_fineness,
+    grid_noise_factor,
     loses_all,
-    more_noise,
-    nothing_left,
 )
+from private_ensembles.accounting.discrete_gaussian import sufficient_factor
 from private_ensembles.labels.accounts import groups
 from private_ensembles.labels.accounts.account import CAP, Account, NothingProven
-from private_ensembles.labels.accounts.gaussian_counts import share_of_labels
-from private_ensembles.labels.accounts.given import Given
+from private_ensembles.labels.accounts.gaussian_counts import label_noise_share
+from private_ensembles.labels.accounts.given_noise import GivenNoise
 from private_ensembles.labels.accounts.label import MOST_LABELS
-from private_ensembles.labels.laws.checked import Checked, CheckedNoise
+from private_ensembles.labels.laws.checked import CheckedNoise, ThresholdedLaw
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.noisy_counts import (
-    discrete_cost,
+    discrete_gaussian_epsilon,
     exact_data_independent_epsilon,
+    largest_rho,
     paper_epsilon,
-    rho_cost,
-    rho_within,
+    rho_to_epsilon,
 )
 from private_ensembles.labels.parameters import Cost
 from private_ensembles.labels.task import Task
@@ -52,38 +52,38 @@ class CheckedCounts(Account):
     of those wanted.
     """
 
-    free = {"share": (0.02, 0.9), "threshold": (0.0, 1.0)} | CAP
-    groups = True
+    free_parameters = {"share": (0.02, 0.9), "threshold": (0.0, 1.0)} | CAP
+    covers_groups = True
 
-    def find(self, law, task, labels, share=0.3, threshold=0.6):
+    def find_noise(self, law, task, labels, share=0.3, threshold=0.6):
         """Find both noises, in votes; without `free`, those that suit a pool that mostly agrees."""
         if task.secure and task.protection.reach > 1:
-            return self.find(law, groups.of_one_vote(task), labels, share, threshold)
-        noise = self.continuous(task, labels, share, threshold)
+            return self.find_noise(law, groups.divide_budget(task), labels, share, threshold)
+        noise = self.continuous_noise(task, labels, share, threshold)
         if not task.secure:
             return replace(noise, continuous=True)
         # Thresholds that a search tries have the same noise.
-        whole = _on_whole_numbers(law, task, replace(noise, threshold=0.0))
+        whole = _raise_to_discrete(law, task, replace(noise, threshold=0.0))
         return replace(whole, threshold=noise.threshold)
 
-    def guess(self, law, task, labels, **free):
+    def guess_noise(self, law, task, labels, **free):
         """Guess by the continuous noise, which discrete noise hardly exceeds."""
         if task.secure and task.protection.reach > 1:
-            task = groups.of_one_vote(task)
-        return self.continuous(task, labels, **free)
+            task = groups.divide_budget(task)
+        return self.continuous_noise(task, labels, **free)
 
-    def by_groups(self, law: Law, task: Task, parameters: CheckedNoise) -> float:
+    def group_epsilon(self, law: Law, task: Task, parameters: CheckedNoise) -> float:
         """Return what several votes that move cost by what one of them does."""
-        return groups.cost_of_all(lambda one: self.cost(law, one, parameters).proven, task)
+        return groups.group_cost(lambda one: self.cost(law, one, parameters).proven, task)
 
-    def continuous(
+    def continuous_noise(
         self, task: Task, labels: int, share: float = 0.3, threshold: float = 0.6
     ) -> CheckedNoise:
         """Return both noises if they are continuous."""
         if share == 0:
             raise ValueError("share = 0: must be above 0, because thresholds have noise")
-        rho = rho_within(task.budget.epsilon, task.budget.delta, "exact")
-        slack = (1 + 1e-12) * groups.more_noise(task.protection.reach)
+        rho = largest_rho(task.budget.epsilon, task.budget.delta, "exact")
+        slack = (1 + 1e-12) * groups.group_noise_factor(task.protection.reach)
         return CheckedNoise(
             threshold=threshold * task.ensemble.teachers,
             sigma1=math.sqrt(task.wanted.queries / (2 * share * rho)) * slack,
@@ -95,11 +95,13 @@ class CheckedCounts(Account):
     def cost(self, law, task, parameters):
         """Return the cost at the caps."""
         if not task.secure:
-            proven = _of_noisy_counts(task, parameters)
+            proven = _noisy_counts_epsilon(task, parameters)
         elif task.protection.reach > 1:
-            proven = self.by_groups(law, task, parameters)
+            proven = self.group_epsilon(law, task, parameters)
         else:
-            proven = discrete_cost(parameters.moves, task.budget.epsilon, task.budget.delta)
+            proven = discrete_gaussian_epsilon(
+                parameters.discrete_gaussian_counts, task.budget.epsilon, task.budget.delta
+            )
         return Cost(proven, proven)
 
 
@@ -114,48 +116,50 @@ class CheckedLabels(CheckedCounts):
         """Refuse very many labels, which take too long."""
         if task.wanted.labels > MOST_LABELS:
             return f"for at most {MOST_LABELS:,} labels"
-        return nothing_left(task.ensemble.classes, task.wanted.labels, task.budget.delta)
+        return explain_nothing_provable(
+            task.ensemble.classes, task.wanted.labels, task.budget.delta
+        )
 
-    def find(self, law, task, labels, share=0.3, threshold=0.6):
+    def find_noise(self, law, task, labels, share=0.3, threshold=0.6):
         """Start from what the noisy counts need; find less sigma2, and the sigma1 it leaves.
 
         If several votes move, group privacy may find less than their own pairs do.
         """
-        noises = [self._least(law, task, labels, share, threshold)]
+        noises = [self._least_proven_noise(law, task, labels, share, threshold)]
         if task.protection.reach > 1:
-            one = groups.of_one_vote(task)
-            noises.append(self._least(law, one, labels, share, threshold))
+            one = groups.divide_budget(task)
+            noises.append(self._least_proven_noise(law, one, labels, share, threshold))
         known = [noise for noise in noises if noise is not None]
         if not known:
             raise NothingProven
         return max(known, key=lambda noise: noise.rho)
 
-    def _least(
-        self, law: Checked, task: Task, labels: int, share: float, threshold: float
+    def _least_proven_noise(
+        self, law: ThresholdedLaw, task: Task, labels: int, share: float, threshold: float
     ) -> CheckedNoise | None:
         """Return the noise by the task's own pairs; None if nothing is proven of secure noise."""
-        start = replace(self.continuous(task, labels, share, threshold), continuous=True)
+        start = replace(self.continuous_noise(task, labels, share, threshold), continuous=True)
         sigma1, sigma2 = _least_noise(law, task, replace(start, threshold=0.0), share)
         if math.isfinite(sigma1) and (task.secure or sigma2 < start.sigma2):
             return replace(start, sigma1=sigma1, sigma2=sigma2, continuous=not task.secure)
         return None if task.secure else start
 
-    def guess(self, law, task, labels, **free):
+    def guess_noise(self, law, task, labels, **free):
         """Guess by about what share of the noise the labels need: a search asks often."""
-        start = replace(self.continuous(task, labels, **free), continuous=True)
-        return replace(start, sigma2=share_of_labels(labels) * start.sigma2)
+        start = replace(self.continuous_noise(task, labels, **free), continuous=True)
+        return replace(start, sigma2=label_noise_share(labels) * start.sigma2)
 
     def cost(self, law, task, parameters):
         """Return the least proven cost: of thresholds and labels, or of continuous noisy counts."""
-        proven = _cost_together(law, task, replace(parameters, threshold=0.0))
+        proven = _joint_cost(law, task, replace(parameters, threshold=0.0))
         if not task.secure:
-            proven = min(proven, _of_noisy_counts(task, parameters))
+            proven = min(proven, _noisy_counts_epsilon(task, parameters))
         if task.protection.reach > 1:
-            proven = min(proven, self.by_groups(law, task, parameters))
+            proven = min(proven, self.group_epsilon(law, task, parameters))
         return Cost(proven, proven)
 
 
-class GivenThresholds(Given):
+class GivenThresholds(GivenNoise):
     """Thresholds and labels at given noise: the paper's Renyi costs of both and its conversion.
 
     Proven: what the noisy counts cost at the caps.
@@ -164,40 +168,44 @@ class GivenThresholds(Given):
     def cost(self, law, task, parameters):
         rho = parameters.rho
         if task.secure:
-            proven = discrete_cost(parameters.moves, task.budget.epsilon, task.budget.delta)
+            proven = discrete_gaussian_epsilon(
+                parameters.discrete_gaussian_counts, task.budget.epsilon, task.budget.delta
+            )
         else:
             proven = exact_data_independent_epsilon(rho, task.budget.delta)
         return Cost(paper_epsilon(rho, task.budget.delta), proven)
 
 
-def _of_noisy_counts(task: Task, parameters: CheckedNoise) -> float:
+def _noisy_counts_epsilon(task: Task, parameters: CheckedNoise) -> float:
     """What continuous noise on all counts costs at the caps."""
     rho = task.protection.reach**2 * parameters.rho * (1 + 1e-14)
-    return rho_cost(rho, task.budget.delta, "exact")
+    return rho_to_epsilon(rho, task.budget.delta, "exact")
 
 
 @lru_cache(maxsize=512)
-def _on_whole_numbers(law: Checked, task: Task, noise: CheckedNoise) -> CheckedNoise:
+def _raise_to_discrete(law: ThresholdedLaw, task: Task, noise: CheckedNoise) -> CheckedNoise:
     """Return continuous noise raised until discrete noise is proven."""
-    factor = sufficient_factor(noise.moves, task.budget.epsilon, task.budget.delta)
-    return law.less_noise(noise, factor)  # more noise, as the factor is at least 1
+    factor = sufficient_factor(
+        noise.discrete_gaussian_counts, task.budget.epsilon, task.budget.delta
+    )
+    return law.scale_noise(noise, factor)  # more noise, as the factor is at least 1
 
 
 @lru_cache(maxsize=512)
 def _least_noise(
-    law: Checked, task: Task, start: CheckedNoise, share: float
+    law: ThresholdedLaw, task: Task, start: CheckedNoise, share: float
 ) -> tuple[float, float]:
     """sigma1 and sigma2: thresholds take about their share, and sigma1 is the least beside sigma2.
 
     start: what the noisy counts need. sigma1 is infinite if nothing is found.
     """
     epsilon, delta, labels = task.budget.epsilon, task.budget.delta, start.labels
-    rho = rho_within(epsilon, delta, "exact") / task.protection.reach**2
-    family = law.law.pairs(task, start.of_label)
+    rho = largest_rho(epsilon, delta, "exact") / task.protection.reach**2
+    family = law.law.dominating_pairs(task, start.label_noise)
     if loses_all(family, labels, epsilon, delta, task.ensemble.classes):
         return math.inf, math.inf
-    grid = more_noise(grid_fineness(task.ensemble.classes, labels))
-    sigma2 = share_of_labels(labels) * grid * start.sigma2
+    grid = grid_noise_factor(grid_fineness(task.ensemble.classes, labels))
+    sigma2 = label_noise_share(labels) * grid * start.sigma2
     proven = (math.inf, math.inf)
     for count in range(_TRIES):
         alone = _labels_alone(law, task, GaussianNoise(sigma2, labels))
@@ -217,28 +225,28 @@ def _least_noise(
 
 
 @lru_cache(maxsize=64)
-def _labels_alone(law: Checked, task: Task, noise: GaussianNoise) -> LabelsAlone:
+def _labels_alone(law: ThresholdedLaw, task: Task, noise: GaussianNoise) -> LabelValueBounds:
     """Return what the labels cost, on a grid for the task's budget."""
-    return labels_alone(
-        law.law.pairs(task, noise),
+    return bound_label_values(
+        law.law.dominating_pairs(task, noise),
         noise.labels,
         task.budget.epsilon,
         task.budget.delta,
-        width=math.sqrt(2 * rho_within(task.budget.epsilon, task.budget.delta, "exact")),
+        width=math.sqrt(2 * largest_rho(task.budget.epsilon, task.budget.delta, "exact")),
         fineness=grid_fineness(task.ensemble.classes, noise.labels),
     )
 
 
 @lru_cache(maxsize=512)
-def _cost_together(law: Checked, task: Task, parameters: CheckedNoise) -> float:
+def _joint_cost(law: ThresholdedLaw, task: Task, parameters: CheckedNoise) -> float:
     """Return what thresholds and labels cost at the task's delta; at most epsilon if it is kept."""
     labels = parameters.labels
     counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure, task.protection.reach)
-    alone = _labels_alone(law, task, parameters.of_label)
+    alone = _labels_alone(law, task, parameters.label_noise)
     spent = alone.epsilon(counts, task.budget.delta, task.budget.epsilon)
     if math.isfinite(spent):
         return min(task.budget.epsilon, spent)
-    family = law.law.pairs(task, parameters.of_label)
+    family = law.law.dominating_pairs(task, parameters.label_noise)
     fineness = grid_fineness(task.ensemble.classes, labels)
     return joint_epsilon(family, labels, counts, task.budget.delta, fineness=fineness)
 

@@ -13,22 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from private_ensembles.accounting.discrete_gaussian import LISTED, chance_at_least, chance_error
+from private_ensembles.accounting.discrete_gaussian import (
+    MAX_TABULATED_SIGMA,
+    tail_probability,
+    tail_probability_error,
+)
+from private_ensembles.base.noise_sources import NoiseSource
 from private_ensembles.base.rounding import normal_error
-from private_ensembles.base.sources import Source
 from private_ensembles.labels.gnmax import check_sigma, noisy_plurality
-from private_ensembles.labels.gnmax_quadrature import gnmax_nearly_right
-from private_ensembles.labels.histograms import check_counts, merge
+from private_ensembles.labels.gnmax_quadrature import gnmax_probability_correct_fast
+from private_ensembles.labels.histograms import check_counts, merge_histograms
 from private_ensembles.labels.laws.gaussian import Gaussian, GaussianNoise
 from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.thresholds import (
     NO_ANSWER,
-    capped_mean,
+    capped_mean_fraction,
     check_cap,
     check_threshold,
+    largest_disagreement,
     served_probability,
-    student_excess,
 )
 
 # By how much the logarithms differ of noise scales at which GNMax's accuracy is tabulated, for
@@ -51,7 +55,7 @@ class CheckedNoise(Parameters):
     labels: int = 1
     score: float | None = None
 
-    def for_labels(self, labels):
+    def replace_labels(self, labels):
         """Return the same noise for other labels; queries are asked in proportion."""
         queries = max(labels, -(-self.queries * labels // self.labels))
         return replace(self, labels=labels, queries=queries)
@@ -66,13 +70,13 @@ class CheckedNoise(Parameters):
         return (self.queries, 1, self.sigma1), (self.labels, 2, self.sigma2)
 
     @property
-    def of_label(self) -> GaussianNoise:
+    def label_noise(self) -> GaussianNoise:
         """Return the noise of the labels."""
         return GaussianNoise(self.sigma2, self.labels)
 
 
 @dataclass(frozen=True)
-class Checked(Law):
+class ThresholdedLaw(Law):
     """consensus: what is compared with the threshold, (queries,); whole with secure noise.
 
     One teacher moves it by at most 1. law: of the label of a query that is answered.
@@ -80,9 +84,9 @@ class Checked(Law):
 
     consensus: Callable[[NDArray, CheckedNoise, bool], NDArray]
     law: Gaussian
-    silent = True
+    may_abstain = True
 
-    def answers(
+    def answer_probabilities(
         self, counts: NDArray, parameters: CheckedNoise, secure: bool
     ) -> NDArray[np.float64]:
         """Return Pr[a query gets an answer] and Pr[it gets none], (queries, 2)."""
@@ -91,39 +95,41 @@ class Checked(Law):
             lead = lead / parameters.sigma1
             return np.stack([ndtr(lead), ndtr(-lead)], axis=1)
         needed = np.ceil(-lead).astype(np.int64)
-        both = (chance_at_least(start, parameters.sigma1) for start in (needed, 1 - needed))
+        both = (tail_probability(start, parameters.sigma1) for start in (needed, 1 - needed))
         return np.stack(list(both), axis=1)
 
     def distribution(self, counts, parameters, secure=False):
         """Return Pr[label] of a query at which the mechanism still runs."""
         counts = np.asarray(counts)
-        answers = self.answers(counts, parameters, secure)[:, :1]
-        return answers * self.law.distribution(counts, parameters.of_label, secure)
+        answers = self.answer_probabilities(counts, parameters, secure)[:, :1]
+        return answers * self.law.distribution(counts, parameters.label_noise, secure)
 
-    def right(self, counts, labels, parameters, secure=False):
+    def probability_correct(self, counts, labels, parameters, secure=False):
         """Return it of a query at which the mechanism still runs."""
         counts, labels = np.asarray(counts), np.asarray(labels)
-        answers = self.answers(counts, parameters, secure)[:, 0]
-        return answers * self.law.right(counts, labels, parameters.of_label, secure)
+        answers = self.answer_probabilities(counts, parameters, secure)[:, 0]
+        return answers * self.law.probability_correct(
+            counts, labels, parameters.label_noise, secure
+        )
 
-    def outcomes(self, counts, parameters, secure=False):
-        silent = self.answers(counts, parameters, secure)[:, 1:]
+    def outcome_distribution(self, counts, parameters, secure=False):
+        silent = self.answer_probabilities(counts, parameters, secure)[:, 1:]
         return np.hstack([silent, self.distribution(counts, parameters, secure)])
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of both normal tails, at half the noise too; or of quadrature.
 
         Secure noise: of both sums.
         """
-        noise = parameters.of_label
+        noise = parameters.label_noise
         if secure:
-            label = self.law.error(n_teachers, n_classes, noise, secure=True)
-            relative, absolute = chance_error(parameters.sigma1)
+            label = self.law.numerical_error(n_teachers, n_classes, noise, secure=True)
+            relative, absolute = tail_probability_error(parameters.sigma1)
             apart = label["absolute_error"]
-            if self.law.drawn == "fine":
+            if self.law.secure_sampler == "fine":
                 relative += label["relative_error"]
                 return {"relative_error": relative, "absolute_error": apart + 4 * absolute}
-            apart = apart if noise.sigma > LISTED else 0.0
+            apart = apart if noise.sigma > MAX_TABULATED_SIGMA else 0.0
             relative = 2 * (label["relative_error"] + relative)
             return {"relative_error": relative, "absolute_error": 4 * absolute + 2 * apart}
         if n_classes > 2:
@@ -139,23 +145,23 @@ class Checked(Law):
         passed, labels = check_and_label(counts, consensus, parameters, self.law, source)
         return np.where(passed, labels, NO_ANSWER)
 
-    def capped(self, counts, parameters, source):
+    def draw_capped(self, counts, parameters, source):
         labels = self.draw(counts, parameters, source)
-        return stopped(labels, labels != NO_ANSWER, parameters.queries, parameters.labels)
+        return apply_caps(labels, labels != NO_ANSWER, parameters.queries, parameters.labels)
 
-    def less_noise(self, parameters, factor):
+    def scale_noise(self, parameters, factor):
         sigma1, sigma2 = factor * parameters.sigma1, factor * parameters.sigma2
         return replace(parameters, sigma1=sigma1, sigma2=sigma2)
 
-    def expected(self, counts, labels, task, parameters):
+    def expected_answers(self, counts, labels, task, parameters):
         """Return the expected answers and right ones, exactly, over the pool in random order.
 
         For a sample of the pool the cap is taken in proportion, as it is for a mechanism that stops
         after fewer queries than the pool has. A share of a label is rounded, so that a little more
         than the cap might come out: there are never more labels.
         """
-        right = self.right(counts, labels, parameters, task.secure)
-        passes = self.answers(counts, parameters, task.secure)[:, 0]
+        right = self.probability_correct(counts, labels, parameters, task.secure)
+        passes = self.answer_probabilities(counts, parameters, task.secure)[:, 0]
         passes = np.minimum(passes, 1.0)  # a sum of chances may be above 1 by its rounding
         scale = min(task.wanted.queries, parameters.queries) / len(passes)
         served = served_probability(passes, max(1, round(parameters.labels / scale)))
@@ -163,17 +169,17 @@ class Checked(Law):
         share = min(1.0, parameters.labels / answers) if answers else 1.0
         return share * answers, share * correct
 
-    def score(self, counts, labels, task):
+    def build_objective(self, counts, labels, task):
         """Look up a table of GNMax's accuracy over sigma2: a search asks hundreds of times.
 
         Of continuous noise, which serves as a guide to secure noise as well.
         """
-        scale, merged = task.wanted.queries / len(labels), merge(counts)
+        scale, merged = task.wanted.queries / len(labels), merge_histograms(counts)
         most = check_counts(counts).max(axis=1)
 
         @cache
         def row(place: int) -> NDArray[np.float64]:
-            return gnmax_nearly_right(merged, labels, math.exp(place * _APART))
+            return gnmax_probability_correct_fast(merged, labels, math.exp(place * _APART))
 
         def score(noise: CheckedNoise) -> float:
             place = math.log(noise.sigma2) / _APART
@@ -187,13 +193,15 @@ class Checked(Law):
                 1.0,
             )
             passes = ndtr((most - noise.threshold) / noise.sigma1)
-            return scale * capped_mean(passes, noise.labels / scale) * float(passes @ right)
+            return (
+                scale * capped_mean_fraction(passes, noise.labels / scale) * float(passes @ right)
+            )
 
         return score
 
 
 def check_and_label(
-    counts: NDArray, consensus: NDArray, noise: CheckedNoise, law: Gaussian, source: Source
+    counts: NDArray, consensus: NDArray, noise: CheckedNoise, law: Gaussian, source: NoiseSource
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Return whether consensus (queries,) plus noise reaches the threshold, and the law's labels.
 
@@ -204,13 +212,13 @@ def check_and_label(
     sigma1, sigma2 = check_sigma(noise.sigma1), check_sigma(noise.sigma2)
     if source.secure:
         passed = source.add_gaussian(consensus, sigma1) >= threshold
-        return passed, law.draw(counts, noise.of_label, source)
+        return passed, law.draw(counts, noise.label_noise, source)
     drawn = source.generator.standard_normal((len(counts), 1 + counts.shape[1]))
     passed = consensus + sigma1 * drawn[:, 0] >= threshold
     return passed, noisy_plurality(counts, sigma2 * drawn[:, 1:]).astype(np.int64)
 
 
-def stopped(
+def apply_caps(
     labels: NDArray, answered: NDArray, query_cap: int | None, answer_cap: int | None
 ) -> NDArray[np.int64]:
     """Return labels up to the caps; -1 after query_cap queries or answer_cap answers.
@@ -228,12 +236,12 @@ def stopped(
     return np.where(running, labels, NO_ANSWER)
 
 
-def plurality(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
+def plurality_votes(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
     """Return the votes of the largest class, (queries,)."""
     return counts.max(axis=1)
 
 
-def student(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
+def student_disagreement(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
     """Return max_j (n_j - K p_j), for a student with the same scores on every query, two classes.
 
     K p_j is rounded if noise is secure. A label that is reinforced is the student's own, known
@@ -242,4 +250,6 @@ def student(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
     if counts.shape[1] != 2:
         raise ValueError(f"counts of {counts.shape[1]} classes: a student's score is of two")
     scores = np.array([1 - parameters.score, parameters.score])
-    return student_excess(counts, np.broadcast_to(scores, counts.shape), whole=secure)
+    return largest_disagreement(
+        counts, np.broadcast_to(scores, counts.shape), round_expected=secure
+    )

@@ -7,14 +7,14 @@ the exponential mechanism.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.labels_together.families import pure_pair
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import pure_pair
 from private_ensembles.base import secure
-from private_ensembles.labels.histograms import Merged
-from private_ensembles.labels.laws.selection import Selection, preferences
-from private_ensembles.labels.products import integrals_of_others, nodes_and_weights
+from private_ensembles.labels.histograms import MergedHistograms
+from private_ensembles.labels.laws.selection import Selection, exponential_weights
+from private_ensembles.labels.product_integrals import gauss_legendre, leave_one_out_integrals
 
 
-def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
+def label_probabilities(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     """Return Pr[label] by Algorithm 1: visit the classes in random order until one is taken.
 
     Class j is taken with probability q_j = e^(rate (n_j - max)). With uniform arrival times
@@ -22,12 +22,12 @@ def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     polynomial of degree C - 1 that Gauss-Legendre quadrature with ceil(C / 2) nodes integrates
     exactly, all terms positive. Raises ValueError like `checked`.
 
-    >>> weigh([[3, 1]], 1.0).round(4).tolist()
+    >>> label_probabilities([[3, 1]], 1.0).round(4).tolist()
     [[0.9323, 0.0677]]
     """
-    weights = preferences(counts, rate)
+    weights = exponential_weights(counts, rate)
     n_classes = weights.shape[1]
-    nodes, shares = nodes_and_weights(-(-n_classes // 2))
+    nodes, shares = gauss_legendre(-(-n_classes // 2))
     chances = np.zeros_like(weights)
     for t, share in zip((nodes + 1) / 2, shares / 2, strict=True):  # C / 2 nodes inside (0, 1)
         refusals = 1 - t * weights
@@ -35,20 +35,22 @@ def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     return chances
 
 
-def weigh_merged(merged: Merged, wanted: NDArray[np.bool_], rate: float) -> NDArray[np.float64]:
+def merged_label_probabilities(
+    merged: MergedHistograms, wanted: NDArray[np.bool_], rate: float
+) -> NDArray[np.float64]:
     """Return entries of `weigh` of the pairs of merged counts that are wanted, (pairs,).
 
-    >>> from private_ensembles.labels.histograms import merge
-    >>> weigh_merged(merge([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
+    >>> from private_ensembles.labels.histograms import merge_histograms
+    >>> merged_label_probabilities(merge_histograms([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
     [0.9323, 0.0677]
     """
     weights = np.exp(-rate * merged.gap)
-    return weights * integrals_of_others(merged, weights, wanted)
+    return weights * leave_one_out_integrals(merged, weights, wanted)
 
 
 def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> NDArray[np.int64]:
     """Draw by Algorithm 1 as it is written, (queries,)."""
-    weights = preferences(counts, rate)
+    weights = exponential_weights(counts, rate)
     arrival = generator.random(weights.shape)
     accepted = generator.random(weights.shape) < weights  # the largest always is: weight 1
     return np.argmin(np.where(accepted, arrival, np.inf), axis=1)
@@ -60,9 +62,14 @@ def draw_exactly(exponents: NDArray[np.float64]) -> NDArray[np.int64]:
     That is Algorithm 1: its order is independent of the coins, so that the first to say yes is any
     of them with the same probability.
     """
-    return secure.one_of(secure.exponential_coins(exponents))
+    return secure.choose_uniformly(secure.draw_bernoulli_exp(exponents))
 
 
 LAW = Selection(
-    "permute_and_flip", weigh, choose, weigh_merged, pure_pair, draw_exactly=draw_exactly
+    "permute_and_flip",
+    label_probabilities,
+    choose,
+    merged_label_probabilities,
+    pure_pair,
+    draw_exactly=draw_exactly,
 )

@@ -11,24 +11,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.discrete_gaussian import LISTED, fine_distance, whole_distance
-from private_ensembles.accounting.labels_together.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive_composition.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.discrete_gaussian import (
+    MAX_TABULATED_SIGMA,
+    fine_lattice_total_variation,
+    whole_lattice_total_variation,
+)
+from private_ensembles.base.noise_sources import NoiseSource
 from private_ensembles.base.rounding import normal_error
-from private_ensembles.base.sources import Source
 from private_ensembles.labels.gnmax import check_sigma, label_probability
 from private_ensembles.labels.gnmax_lattice import (
     lattice_distribution,
     lattice_error,
-    lattice_right,
+    lattice_probability_correct,
 )
 from private_ensembles.labels.gnmax_quadrature import (
     gnmax_distribution,
-    gnmax_nearly_right,
-    gnmax_right,
+    gnmax_probability_correct,
+    gnmax_probability_correct_fast,
 )
-from private_ensembles.labels.histograms import check_counts, merge
-from private_ensembles.labels.laws.law import Law, entries
-from private_ensembles.labels.laws.table import draw_coins, two_class_pairs
+from private_ensembles.labels.histograms import check_counts, merge_histograms
+from private_ensembles.labels.laws.law import Law, select_label_probabilities
+from private_ensembles.labels.laws.table import draw_bernoulli_labels, label_dominating_pairs
 from private_ensembles.labels.parameters import Parameters
 
 
@@ -44,27 +48,27 @@ class GaussianNoise(Parameters):
         return ((self.labels, 2, self.sigma),)
 
 
-def gnmax(counts: ArrayLike, sigma: float, source: Source) -> NDArray[np.int64]:
+def gnmax(counts: ArrayLike, sigma: float, source: NoiseSource) -> NDArray[np.int64]:
     """Release every query's label by GNMax: argmax_j n_j + N(0, sigma^2), (queries,).
 
     sigma in votes, > 0. Secure noise is on whole numbers. Raises ValueError like `check_counts` and
     for sigma out of range.
     """
     counts, sigma = check_counts(counts), check_sigma(sigma)
-    return source.largest(source.add_gaussian(counts, sigma)).astype(np.int64)
+    return source.argmax(source.add_gaussian(counts, sigma)).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Gaussian(Law):
     """drawn: how secure noise is, "whole", "fine", or "coins" for two classes and fine for more."""
 
-    drawn: str
-    pairs_of_many = True
+    secure_sampler: str
+    has_multiclass_pairs = True
 
     @property
-    def coins(self) -> bool:
+    def draws_exact_bernoulli(self) -> bool:
         """Return whether secure labels of two classes are coins."""
-        return self.drawn == "coins"
+        return self.secure_sampler == "coins"
 
     def distribution(self, counts, parameters, secure=False):
         """Return it in closed form for two classes, else by quadrature; of whole numbers by sums.
@@ -72,33 +76,35 @@ class Gaussian(Law):
         Whole numbers are summed over as far as their lattice is listed.
         """
         counts, sigma = np.asarray(counts), parameters.sigma
-        if self._listed(sigma, secure):
+        if self._sums_over_lattice(sigma, secure):
             return lattice_distribution(counts, sigma)
         if counts.shape[1] > 2:
             return gnmax_distribution(counts, sigma)
         # Both tails are as exact as each other.
         return label_probability(int(counts[0].sum()), sigma, counts)
 
-    def right(self, counts, labels, parameters, secure=False):
+    def probability_correct(self, counts, labels, parameters, secure=False):
         """Return entries of `distribution`; the fine lattice's differ by less than is shown."""
         counts, labels = np.asarray(counts), np.asarray(labels)
         if counts.shape[1] == 2:
-            return entries(self.distribution(counts, parameters, secure), labels)
-        listed = self._listed(parameters.sigma, secure)
-        return (lattice_right if listed else gnmax_right)(merge(counts), labels, parameters.sigma)
+            return select_label_probabilities(self.distribution(counts, parameters, secure), labels)
+        listed = self._sums_over_lattice(parameters.sigma, secure)
+        return (lattice_probability_correct if listed else gnmax_probability_correct)(
+            merge_histograms(counts), labels, parameters.sigma
+        )
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of normal tails, of quadrature, and of the lattice where it is a guide.
 
         Whole noise so large that its law is not listed adds its distance from continuous noise.
         """
         sigma, apart = parameters.sigma, 1e-300
-        if self._listed(sigma, secure):
+        if self._sums_over_lattice(sigma, secure):
             return lattice_error(sigma, n_classes)
-        if secure and self.drawn == "whole":
-            apart = whole_distance(sigma, n_classes)
-        elif self._fine(n_classes, secure):
-            apart += fine_distance(sigma, n_classes)
+        if secure and self.secure_sampler == "whole":
+            apart = whole_lattice_total_variation(sigma, n_classes)
+        elif self._uses_fine_lattice(n_classes, secure):
+            apart += fine_lattice_total_variation(sigma, n_classes)
         if n_classes > 2:
             return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": apart}
         # Twice the reach: half the noise doubles the arguments.
@@ -107,35 +113,39 @@ class Gaussian(Law):
 
     def draw(self, counts, parameters, source):
         counts, sigma = np.asarray(counts), parameters.sigma
-        if self._fine(counts.shape[1], source.secure):
-            return source.largest(source.add_fine_gaussian(counts, sigma))
-        if self.coins and source.secure:
-            return draw_coins(self.distribution(counts, parameters))
+        if self._uses_fine_lattice(counts.shape[1], source.secure):
+            return source.argmax(source.add_fine_gaussian(counts, sigma))
+        if self.draws_exact_bernoulli and source.secure:
+            return draw_bernoulli_labels(self.distribution(counts, parameters))
         return gnmax(counts, sigma, source)
 
-    def less_noise(self, parameters, factor):
+    def scale_noise(self, parameters, factor):
         return replace(parameters, sigma=factor * parameters.sigma)
 
-    def score(self, counts, labels, task):
+    def build_objective(self, counts, labels, task):
         """Score by continuous noise, which serves as a guide to secure noise as well."""
         if task.ensemble.classes == 2:
-            return lambda noise: self.expected(counts, labels, task, noise)[1]
-        merged = merge(counts)
+            return lambda noise: self.expected_answers(counts, labels, task, noise)[1]
+        merged = merge_histograms(counts)
         return lambda noise: float(
-            noise.labels * gnmax_nearly_right(merged, labels, noise.sigma).mean()
+            noise.labels * gnmax_probability_correct_fast(merged, labels, noise.sigma).mean()
         )
 
-    def pairs(self, task, parameters):
+    def dominating_pairs(self, task, parameters):
         """Return the table for two classes, else pairs for all leads and all middles."""
         sigma, K, C = float(parameters.sigma), task.ensemble.teachers, task.ensemble.classes
-        if task.secure and self.drawn == "whole":
+        if task.secure and self.secure_sampler == "whole":
             raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
-        spare = fine_distance(sigma, C) if self._fine(C, task.secure) else 0.0
+        spare = (
+            fine_lattice_total_variation(sigma, C)
+            if self._uses_fine_lattice(C, task.secure)
+            else 0.0
+        )
         if C > 2:
             return GaussianMaximum(sigma, K, C, spare, task.protection.reach)
-        error = self.error(K, C, parameters)
+        error = self.numerical_error(K, C, parameters)
         spare += error["absolute_error"]
-        return two_class_pairs(
+        return label_dominating_pairs(
             lambda counts: self.distribution(counts, parameters),
             error["relative_error"],
             spare,
@@ -145,17 +155,19 @@ class Gaussian(Law):
     def scale(self, parameters):
         return parameters.sigma
 
-    def at(self, scale: float, labels: int = 1) -> GaussianNoise:
+    def noise_at_scale(self, scale: float, labels: int = 1) -> GaussianNoise:
         """Return noise of this scale, the standard deviation."""
         return GaussianNoise(scale, labels)
 
-    def _listed(self, sigma: float, secure: bool) -> bool:
+    def _sums_over_lattice(self, sigma: float, secure: bool) -> bool:
         """Return whether the lattice of whole numbers is summed over."""
-        return secure and self.drawn == "whole" and sigma <= LISTED
+        return secure and self.secure_sampler == "whole" and sigma <= MAX_TABULATED_SIGMA
 
-    def _fine(self, n_classes: int, secure: bool) -> bool:
+    def _uses_fine_lattice(self, n_classes: int, secure: bool) -> bool:
         """Return whether the noise is drawn on the fine lattice."""
-        return secure and (self.drawn == "fine" or (self.coins and n_classes > 2))
+        return secure and (
+            self.secure_sampler == "fine" or (self.draws_exact_bernoulli and n_classes > 2)
+        )
 
 
 WHOLE, FINE, COINS = Gaussian("whole"), Gaussian("fine"), Gaussian("coins")

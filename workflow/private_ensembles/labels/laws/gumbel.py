@@ -3,29 +3,31 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.labels_together.families import bounded_range_pairs
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import bounded_range_pairs
 from private_ensembles.base import secure
-from private_ensembles.labels.histograms import Merged
-from private_ensembles.labels.laws.selection import Selection, checked, preferences
+from private_ensembles.labels.histograms import MergedHistograms
+from private_ensembles.labels.laws.selection import Selection, exponential_weights, validate_counts
 
 
-def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
+def label_probabilities(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     """Return Pr[label j] = e^(rate n_j) / sum of e^(rate n_i), (queries, classes).
 
     Raises ValueError like `checked`.
 
-    >>> weigh([[3, 1]], 1.0).round(4).tolist()
+    >>> label_probabilities([[3, 1]], 1.0).round(4).tolist()
     [[0.8808, 0.1192]]
     """
-    weights = preferences(counts, rate)
+    weights = exponential_weights(counts, rate)
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def weigh_merged(merged: Merged, wanted: NDArray[np.bool_], rate: float) -> NDArray[np.float64]:
+def merged_label_probabilities(
+    merged: MergedHistograms, wanted: NDArray[np.bool_], rate: float
+) -> NDArray[np.float64]:
     """Return entries of `weigh` of the pairs of merged counts, (pairs,), all of them.
 
-    >>> from private_ensembles.labels.histograms import merge
-    >>> weigh_merged(merge([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
+    >>> from private_ensembles.labels.histograms import merge_histograms
+    >>> merged_label_probabilities(merge_histograms([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
     [0.8808, 0.1192]
     """
     weights = np.exp(-rate * merged.gap)
@@ -35,7 +37,7 @@ def weigh_merged(merged: Merged, wanted: NDArray[np.bool_], rate: float) -> NDAr
 
 def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> NDArray[np.int64]:
     """Choose the largest of rate n_j plus Gumbel noise, (queries,)."""
-    scores = rate * checked(counts, rate)
+    scores = rate * validate_counts(counts, rate)
     return np.argmax(scores + generator.gumbel(size=scores.shape), axis=1)
 
 
@@ -45,5 +47,10 @@ def draw_exactly(exponents: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 LAW = Selection(
-    "exponential", weigh, choose, weigh_merged, bounded_range_pairs, draw_exactly=draw_exactly
+    "exponential",
+    label_probabilities,
+    choose,
+    merged_label_probabilities,
+    bounded_range_pairs,
+    draw_exactly=draw_exactly,
 )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from private_ensembles.labels.ladder import ladder_chances
+from private_ensembles.labels.ladder import ladder_probabilities
 from private_ensembles.labels.laws.table import TableLaw
 from private_ensembles.labels.parameters import Parameters
 
@@ -23,13 +23,13 @@ class Ladder(TableLaw):
 
     n_classes = 2
 
-    def chances(self, counts, parameters):
+    def probabilities(self, counts, parameters):
         K = int(counts[0].sum())
-        return ladder_chances(
+        return ladder_probabilities(
             K, parameters.label_epsilon, parameters.label_delta, np.asarray(counts)[:, 1]
         )
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of the majority's column, which is rounded; the flips are exact."""
         return {"relative_error": 2.0**-52, "absolute_error": 1e-300}
 
@@ -38,7 +38,7 @@ class Ladder(TableLaw):
         flip = generator.random(len(counts)) < chances.min(axis=1)
         return ((counts[:, 1] > counts[:, 0]) ^ flip).astype(np.int64)
 
-    def less_noise(self, parameters, factor):
+    def scale_noise(self, parameters, factor):
         """Return a steeper ladder, of a larger epsilon."""
         return replace(parameters, label_epsilon=parameters.label_epsilon / factor)
 

@@ -11,14 +11,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.labels_together.families import pure_pair
-from private_ensembles.base.rounding import above
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import pure_pair
+from private_ensembles.base.rounding import round_float_up
 from private_ensembles.labels.gnmax import noisy_plurality
-from private_ensembles.labels.histograms import check_counts, merge
-from private_ensembles.labels.laws.law import entries
+from private_ensembles.labels.histograms import check_counts, merge_histograms
+from private_ensembles.labels.laws.law import select_label_probabilities
 from private_ensembles.labels.laws.table import TableLaw
 from private_ensembles.labels.lnmax import ABSOLUTE_ERROR, RELATIVE_ERROR, lnmax_matrix
-from private_ensembles.labels.lnmax_quadrature import check_scale, lnmax_distribution, lnmax_right
+from private_ensembles.labels.lnmax_quadrature import (
+    check_scale,
+    lnmax_distribution,
+    lnmax_probability_correct,
+)
 from private_ensembles.labels.parameters import Parameters
 
 
@@ -33,7 +37,7 @@ class LaplaceNoise(Parameters):
     def noisy_counts(self):
         return ((self.labels, 4, self.scale),)
 
-    def at_scale(self, scale: float) -> LaplaceNoise:
+    def replace_scale(self, scale: float) -> LaplaceNoise:
         """Return the same with noise of another scale."""
         return replace(self, scale=scale)
 
@@ -52,11 +56,11 @@ class PureScale(Parameters):
     @property
     def scale(self) -> float:
         """Return the scale of the noise on every count, in votes."""
-        return above(2 / self.label_epsilon) if self.own_scale is None else self.own_scale
+        return round_float_up(2 / self.label_epsilon) if self.own_scale is None else self.own_scale
 
-    def at_scale(self, scale: float) -> PureScale:
+    def replace_scale(self, scale: float) -> PureScale:
         """Return the same with noise of another scale, and what a label costs with it."""
-        return replace(self, label_epsilon=above(2 / scale), own_scale=scale)
+        return replace(self, label_epsilon=round_float_up(2 / scale), own_scale=scale)
 
 
 def lnmax(counts: ArrayLike, scale: float, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -73,26 +77,28 @@ def lnmax(counts: ArrayLike, scale: float, generator: np.random.Generator) -> ND
 class Laplace(TableLaw):
     """Parameters are `LaplaceNoise` or `PureScale`."""
 
-    pairs_of_many = True
+    has_multiclass_pairs = True
 
-    def chances(self, counts, parameters):
+    def probabilities(self, counts, parameters):
         if counts.shape[1] > 2:
             return lnmax_distribution(counts, parameters.scale)
         return lnmax_matrix(int(counts[0].sum()), parameters.scale, counts[:, 1])
 
-    def right(self, counts, labels, parameters, secure=False):
+    def probability_correct(self, counts, labels, parameters, secure=False):
         if np.shape(counts)[1] > 2:
-            return lnmax_right(merge(counts), labels, parameters.scale)
-        return entries(self.distribution(counts, parameters), labels)
+            return lnmax_probability_correct(merge_histograms(counts), labels, parameters.scale)
+        return select_label_probabilities(self.distribution(counts, parameters), labels)
 
-    def score(self, counts, labels, task):
+    def build_objective(self, counts, labels, task):
         """Merge the votes once for all scales."""
         if task.ensemble.classes == 2:
-            return super().score(counts, labels, task)
-        merged = merge(counts)
-        return lambda noise: float(lnmax_right(merged, labels, noise.scale).mean() * noise.labels)
+            return super().build_objective(counts, labels, task)
+        merged = merge_histograms(counts)
+        return lambda noise: float(
+            lnmax_probability_correct(merged, labels, noise.scale).mean() * noise.labels
+        )
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of the closed form, or of the quadrature."""
         if n_classes > 2:
             return {"relative_error": 0.0, "absolute_error": 1e-12}
@@ -101,21 +107,21 @@ class Laplace(TableLaw):
     def draw_seeded(self, counts, parameters, generator):
         return lnmax(counts, parameters.scale, generator)
 
-    def less_noise(self, parameters, factor):
-        return parameters.at_scale(factor * parameters.scale)
+    def scale_noise(self, parameters, factor):
+        return parameters.replace_scale(factor * parameters.scale)
 
-    def pairs(self, task, parameters):
+    def dominating_pairs(self, task, parameters):
         """Return the table of two classes; for more, what dominates a label of this loss."""
         if task.ensemble.classes == 2:
-            return super().pairs(task, parameters)
-        return pure_pair(above(2 * task.protection.reach / parameters.scale))
+            return super().dominating_pairs(task, parameters)
+        return pure_pair(round_float_up(2 * task.protection.reach / parameters.scale))
 
     def scale(self, parameters):
         return parameters.scale
 
-    def at(self, scale: float, labels: int = 1) -> PureScale:
+    def noise_at_scale(self, scale: float, labels: int = 1) -> PureScale:
         """Return noise of this scale, of which no more is claimed than follows from it."""
-        return PureScale(above(2 / scale), labels, scale)
+        return PureScale(round_float_up(2 / scale), labels, scale)
 
 
 LAW = Laplace()

@@ -13,14 +13,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.labels_together.families import Dominating
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import PessimisticPairs
 from private_ensembles.audit.rates import ABSOLUTE_ERROR, RELATIVE_ERROR
 from private_ensembles.base import checks
-from private_ensembles.base.rounding import above
-from private_ensembles.labels.histograms import Merged, merge
+from private_ensembles.base.rounding import round_float_up
+from private_ensembles.labels.histograms import MergedHistograms, merge_histograms
 from private_ensembles.labels.laws.table import TableLaw
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.labels.products import MANY_CLASSES
+from private_ensembles.labels.product_integrals import MANY_CLASSES
 
 # A rate's bits, in more than two classes.
 _BITS = 30
@@ -46,27 +46,27 @@ class SelectionRate(Parameters):
         return self.label_epsilon / 2 if self.rate is None else self.rate
 
 
-def checked(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
+def validate_counts(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     """Return counts (queries, classes) as floats; ValueError for other counts, or rate <= 0."""
     counts = np.asarray(counts)
     if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
         raise ValueError(
             f"counts: {counts.dtype} {counts.shape} must be integers (queries, classes)"
         )
-    checks.finite(rate=rate, above=0)
+    checks.check_finite(rate=rate, above=0)
     return counts.astype(np.float64)
 
 
-def preferences(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
+def exponential_weights(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     """e^(rate (n_j - max)), (queries, classes); ValueError as `checked`."""
-    counts = checked(counts, rate)
+    counts = validate_counts(counts, rate)
     return np.exp(rate * (counts - counts.max(axis=1, keepdims=True)))
 
 
-def exact_rate(rate: float) -> float:
+def truncate_rate(rate: float) -> float:
     """Return the rate rounded down to so few bits that its product with any count is exact.
 
-    >>> exact_rate(0.25), 0 < 0.1 - exact_rate(0.1) < 1e-10
+    >>> truncate_rate(0.25), 0 < 0.1 - truncate_rate(0.1) < 1e-10
     (0.25, True)
 
     Counts have 22 bits at most, and floats 53.
@@ -88,46 +88,50 @@ class Selection(TableLaw):
     """
 
     name: str
-    weigh: Callable[[ArrayLike, float], NDArray[np.float64]]
+    label_probabilities: Callable[[ArrayLike, float], NDArray[np.float64]]
     choose: Callable[[ArrayLike, np.random.Generator, float], NDArray[np.int64]]
-    weigh_merged: Callable[[Merged, NDArray[np.bool_], float], NDArray[np.float64]]
-    dominating: Callable[[float], Dominating]
+    merged_label_probabilities: Callable[
+        [MergedHistograms, NDArray[np.bool_], float], NDArray[np.float64]
+    ]
+    pairs_for_loss: Callable[[float], PessimisticPairs]
     draw_exactly: Callable[[NDArray[np.float64]], NDArray[np.int64]]
-    pairs_of_many = True
+    has_multiclass_pairs = True
 
     def rate(self, n_classes: int, parameters: SelectionRate) -> float:
         """Return the rate at which labels of so many classes are chosen."""
         used = parameters.used_rate
-        return used if n_classes == 2 else exact_rate(used)
+        return used if n_classes == 2 else truncate_rate(used)
 
-    def chances(self, counts, parameters):
-        return self.weigh(counts, self.rate(np.shape(counts)[1], parameters))
+    def probabilities(self, counts, parameters):
+        return self.label_probabilities(counts, self.rate(np.shape(counts)[1], parameters))
 
-    def merged_chances(
-        self, merged: Merged, wanted: NDArray[np.bool_], parameters: SelectionRate
+    def merged_probabilities(
+        self, merged: MergedHistograms, wanted: NDArray[np.bool_], parameters: SelectionRate
     ) -> NDArray[np.float64]:
         """Return Pr[label] of the pairs of merged counts that are wanted, (pairs,)."""
-        return self.weigh_merged(merged, wanted, self.rate(merged.n_classes, parameters))
-
-    def right(self, counts, labels, parameters, secure=False):
-        """Return entries of `distribution`, of very many classes within 1e-12 of them."""
-        if np.shape(counts)[1] < MANY_CLASSES:
-            return super().right(counts, labels, parameters, secure)
-        merged = merge(counts)
-        of, wanted = merged.of(labels)
-        return self.merged_chances(merged, wanted, parameters)[of]
-
-    def score(self, counts, labels, task):
-        """Merge the votes of very many classes once for all rates."""
-        if task.ensemble.classes < MANY_CLASSES:
-            return super().score(counts, labels, task)
-        merged = merge(counts)
-        of, wanted = merged.of(labels)
-        return lambda noise: float(
-            self.merged_chances(merged, wanted, noise)[of].mean() * noise.labels
+        return self.merged_label_probabilities(
+            merged, wanted, self.rate(merged.n_classes, parameters)
         )
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def probability_correct(self, counts, labels, parameters, secure=False):
+        """Return entries of `distribution`, of very many classes within 1e-12 of them."""
+        if np.shape(counts)[1] < MANY_CLASSES:
+            return super().probability_correct(counts, labels, parameters, secure)
+        merged = merge_histograms(counts)
+        of, wanted = merged.select_label_pairs(labels)
+        return self.merged_probabilities(merged, wanted, parameters)[of]
+
+    def build_objective(self, counts, labels, task):
+        """Merge the votes of very many classes once for all rates."""
+        if task.ensemble.classes < MANY_CLASSES:
+            return super().build_objective(counts, labels, task)
+        merged = merge_histograms(counts)
+        of, wanted = merged.select_label_pairs(labels)
+        return lambda noise: float(
+            self.merged_probabilities(merged, wanted, noise)[of].mean() * noise.labels
+        )
+
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of exponents, as far as floats hold them."""
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
@@ -148,25 +152,25 @@ class Selection(TableLaw):
     def draw_seeded(self, counts, parameters, generator):
         return self.choose(counts, generator, self.rate(np.shape(counts)[1], parameters))
 
-    def less_noise(self, parameters, factor):
+    def scale_noise(self, parameters, factor):
         if parameters.rate is None:
             return replace(parameters, label_epsilon=parameters.label_epsilon / factor)
         rate = parameters.rate / factor  # of which an audit says nothing
         return replace(parameters, label_epsilon=2 * rate, rate=rate, leak=None)
 
-    def pairs(self, task, parameters):
+    def dominating_pairs(self, task, parameters):
         """Return the table of two classes; for more, what dominates a label of this loss."""
         if task.ensemble.classes == 2:
-            return super().pairs(task, parameters)
+            return super().dominating_pairs(task, parameters)
         loss = 2 * self.rate(task.ensemble.classes, parameters)
-        return self.dominating(
-            loss if task.protection.reach == 1 else above(task.protection.reach * loss)
+        return self.pairs_for_loss(
+            loss if task.protection.reach == 1 else round_float_up(task.protection.reach * loss)
         )
 
     def scale(self, parameters):
         return 1 / Fraction(parameters.used_rate)
 
-    def at(self, scale: float, labels: int = 1) -> SelectionRate:
+    def noise_at_scale(self, scale: float, labels: int = 1) -> SelectionRate:
         """Return noise of at most this scale, 1 / rate."""
         rate = math.nextafter(1 / scale, math.inf)
         return SelectionRate(2 * rate, labels, rate)

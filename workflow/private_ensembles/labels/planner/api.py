@@ -9,7 +9,14 @@ from private_ensembles.base import checks
 from private_ensembles.labels import registry
 from private_ensembles.labels.planner import planning
 from private_ensembles.labels.planner.ranking import Plan
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Rehearsal, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Rehearsal,
+    Task,
+    Wanted,
+)
 
 
 def plan(
@@ -44,14 +51,14 @@ def plan(
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
     of range or an unknown name, in one line. Source: docs/privacy.md.
     """
-    names = registry.offered() if mechanisms is None else list(mechanisms)
+    names = registry.offered_mechanisms() if mechanisms is None else list(mechanisms)
     for name in names:
-        checks.one_of(registry.offered(), mechanism=name)
+        checks.check_choice(registry.offered_mechanisms(), mechanism=name)
     wanted = Task(
         replace(ensemble, names=None),
-        Budget.of(budget),
-        Wanted.of(labels),
+        Budget.coerce(budget),
+        Wanted.coerce(labels),
         protection,
         secure=rehearsal is None,
     )
-    return planning.ranked(planning.on_profile(wanted, profile), names, seed)
+    return planning.rank_on_profile(planning.attach_profile(wanted, profile), names, seed)

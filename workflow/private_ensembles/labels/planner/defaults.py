@@ -6,7 +6,7 @@ The workflow's plans have the same in config.yaml, where it is changed; a test c
 from __future__ import annotations
 
 from private_ensembles.labels import registry
-from private_ensembles.labels.assumed_profile import PROFILE
+from private_ensembles.labels.assumed_profile import ASSUMED_PROFILE
 
 # Of all labels together.
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}
@@ -18,10 +18,14 @@ PRIVACY = {
 }
 
 
-def settings(**stated) -> dict:
+def planner_settings(**stated) -> dict:
     """Return the section `planner` of the configuration, with `stated` in place of what it says.
 
-    >>> settings(adjacency="add_remove")["adjacency"], settings()["privacy_model"]
+    >>> planner_settings(adjacency="add_remove")["adjacency"], planner_settings()["privacy_model"]
     ('add_remove', 'disjoint_shards')
     """
-    return {"mechanisms": registry.offered(), **PRIVACY, "profile": PROFILE} | stated
+    return {
+        "mechanisms": registry.offered_mechanisms(),
+        **PRIVACY,
+        "profile": ASSUMED_PROFILE,
+    } | stated

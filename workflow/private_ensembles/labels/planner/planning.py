@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from numpy.typing import NDArray
 
 from private_ensembles.base import streams as randomness
-from private_ensembles.base.numbers import number
+from private_ensembles.base.parameter_names import write_number
 from private_ensembles.base.progress import Meter
 from private_ensembles.base.secure import check_mode
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.planner import ranking
-from private_ensembles.labels.planner.defaults import PROFILE
+from private_ensembles.labels.planner.defaults import ASSUMED_PROFILE
 from private_ensembles.labels.profile import ConsensusProfile, synthetic_counts
 from private_ensembles.labels.task import Task
 
@@ -33,7 +33,7 @@ _FEWEST = 500
 _AUDITED_TEACHERS, _AUDITED_CLASSES = 7, (2, 3)
 
 
-def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
+def build_task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
     """Return the task that the section describes; more: as `Task.stated` has it, in its place."""
     arguments = {
         "queries": settings["queries"],
@@ -44,18 +44,20 @@ def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
     common = ("privacy_model", "adjacency", "teacher_epsilon", "teacher_Delta")
     arguments |= {name: settings[name] for name in common} | more
     profile = {"n_classes": arguments["n_classes"], **settings["profile"]}
-    return Task.read(arguments | {"epsilon": epsilon, "delta": delta, "profile": profile})
+    return Task.from_dict(arguments | {"epsilon": epsilon, "delta": delta, "profile": profile})
 
 
-def on_profile(task: Task, profile: Mapping | None) -> Task:
+def attach_profile(task: Task, profile: Mapping | None) -> Task:
     """Return the task with a stated profile (None, or a missing key: as in config.yaml).
 
     Raises ValueError for a key that no profile has.
     """
     stated = {} if profile is None else dict(profile)
-    if unknown := sorted(set(stated) - set(PROFILE)):
-        raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
-    return replace(task, profile=ConsensusProfile(task.ensemble.classes, **(PROFILE | stated)))
+    if unknown := sorted(set(stated) - set(ASSUMED_PROFILE)):
+        raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(ASSUMED_PROFILE)}")
+    return replace(
+        task, profile=ConsensusProfile(task.ensemble.classes, **(ASSUMED_PROFILE | stated))
+    )
 
 
 def profile_votes(task: Task, seed: int) -> tuple[NDArray, NDArray]:
@@ -66,15 +68,15 @@ def profile_votes(task: Task, seed: int) -> tuple[NDArray, NDArray]:
     return synthetic_counts(task.profile, *size, generator)
 
 
-def ranked(
+def rank_on_profile(
     wanted: Task, names: Sequence[str] | None, seed: int, meter: Meter | None = None
 ) -> list[ranking.Plan]:
-    """Rank the mechanisms for a task, as `ranking.plan` does, on votes of its stated profile."""
+    """Rank the mechanisms for a task, as `ranking.rank_mechanisms` does, on votes of its stated profile."""
     counts, labels = profile_votes(wanted, seed)
-    return ranking.plan(wanted, counts, labels, names, meter)
+    return ranking.rank_mechanisms(wanted, counts, labels, names, meter)
 
 
-def plans(
+def plan_budgets(
     settings: Mapping,
     epsilons: Sequence[float],
     seed: int,
@@ -82,18 +84,18 @@ def plans(
     *,
     noise: str = "reproducible",
 ) -> list[tuple[Task, list[ranking.Plan]]]:
-    """Return the task at every epsilon and the mechanisms ranked for it, as `ranking.plan` does."""
+    """Return the task at every epsilon and the mechanisms ranked for it, as `ranking.rank_mechanisms` does."""
     secure = check_mode(noise) == "secure"
     planned = []
     for epsilon in epsilons:
-        wanted = task(settings, epsilon, settings["delta"], secure=secure)
-        planned.append((wanted, ranked(wanted, settings["mechanisms"], seed)))
+        wanted = build_task(settings, epsilon, settings["delta"], secure=secure)
+        planned.append((wanted, rank_on_profile(wanted, settings["mechanisms"], seed)))
         if meter is not None:
             meter.advance()
     return planned
 
 
-def table_of(planned: Sequence[tuple[Task, Sequence[ranking.Plan]]]) -> pd.DataFrame:
+def tabulate_plans(planned: Sequence[tuple[Task, Sequence[ranking.Plan]]]) -> pd.DataFrame:
     """Return `plans` as a table: columns as `plan_rows`, best first within each epsilon."""
     import pandas as pd
 
@@ -105,7 +107,7 @@ def plan_rows(task: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
     return [
         {
             "mechanism": plan.mechanism,
-            "name": registry.entry(plan.mechanism).label,
+            "name": registry.get_entry(plan.mechanism).label,
             "budget_epsilon": task.budget.epsilon,
             "delta": task.budget.delta,
             "epsilon": plan.epsilon,
@@ -113,7 +115,7 @@ def plan_rows(task: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
             "answers": plan.answers,
             "correct": plan.correct,
             "published": plan.published,
-            "parameters": words(plan.parameters),
+            "parameters": describe_parameters(plan.parameters),
             "privacy_model": task.protection.privacy_model,
             "adjacency": task.protection.adjacency,
             "not_applicable": plan.refusal or "",
@@ -131,16 +133,19 @@ def refusals(plans: Sequence[ranking.Plan]) -> dict[str, list[str]]:
     return by_reason
 
 
-def words(parameters: Parameters | None) -> str:
+def describe_parameters(parameters: Parameters | None) -> str:
     """Return parameters as text of four significant digits: "sigma = 40, labels = 286"."""
     if parameters is None:
         return ""
-    said = {name: f"{name} = {_short(value)}" for name, value in parameters.shown().items()}
+    said = {
+        name: f"{name} = {_format_value(value)}"
+        for name, value in parameters.table_values().items()
+    }
     return ", ".join(said.values())
 
 
-def _short(value: float) -> str:
-    return number(value) if float(value).is_integer() else f"{value:.4g}"
+def _format_value(value: float) -> str:
+    return write_number(value) if float(value).is_integer() else f"{value:.4g}"
 
 
 def audit_table(settings: Mapping, *, noise: str = "reproducible") -> pd.DataFrame:
@@ -155,7 +160,7 @@ def audit_table(settings: Mapping, *, noise: str = "reproducible") -> pd.DataFra
     rows = []
     for name in settings["mechanisms"]:
         for n_classes in _AUDITED_CLASSES:
-            wanted = task(
+            wanted = build_task(
                 settings,
                 1.0,
                 settings["delta"],
@@ -179,13 +184,15 @@ def audit_row(name: str, wanted: Task) -> dict:
         "claimed": math.nan,
         "exact": math.nan,
     }
-    mechanism = load(name)
+    mechanism = load_mechanism(name)
     if refusal := mechanism.refusal(wanted):
         return row | {"verdict": refusal}
     parameters = mechanism.calibrate(wanted)
     row["claimed"] = mechanism.cost(wanted, parameters).claimed
     if not mechanism.guarantee.hides_votes:
         return row | {"verdict": "rests on the teachers' own privacy"}
-    row["exact"] = mechanism.law.audited(wanted, parameters).worst(wanted.budget.delta).epsilon
+    row["exact"] = (
+        mechanism.law.build_audit(wanted, parameters).worst_inputs(wanted.budget.delta).epsilon
+    )
     holds = row["exact"] <= row["claimed"] * (1 + 1e-9)
     return row | {"verdict": "holds" if holds else "fails"}

@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from private_ensembles.base.progress import Meter
 from private_ensembles.labels import registry
 from private_ensembles.labels.accounts.account import CAP
-from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.mechanism import Mechanism, load_mechanism
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.task import Task
 
@@ -58,7 +58,7 @@ class Plan:
     published: float
 
 
-def plan(
+def rank_mechanisms(
     task: Task,
     counts: NDArray,
     labels: NDArray,
@@ -83,31 +83,31 @@ def plan(
     >>> labels = np.array([0, 1] * 20)
     >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
     >>> task = Task(Ensemble(100, 3), Budget(2.0, 1e-5), Wanted(20, 40))
-    >>> for best in plan(task, counts, labels, ["gnmax", "gnmax_analytic", "ladder"]):
+    >>> for best in rank_mechanisms(task, counts, labels, ["gnmax", "gnmax_analytic", "ladder"]):
     ...     print(best.mechanism, round(best.correct, 1), round(best.published, 1), best.refusal)
     gnmax_analytic 20.0 19.8 None
     ladder 0.0 nan for two classes only
     """
     counts, labels = _check(task, counts, labels)
     families: dict[str, list[Mechanism]] = {}
-    for name in registry.offered() if names is None else names:
-        mechanism = load(name)
+    for name in registry.offered_mechanisms() if names is None else names:
+        mechanism = load_mechanism(name)
         families.setdefault(mechanism.entry.family, []).append(mechanism)
     plans = []
     for family in families.values():
-        plans.append(_of_family(family, task, counts, labels))
+        plans.append(_plan_family(family, task, counts, labels))
         if meter is not None:
             meter.advance(len(family))
     return sorted(plans, key=_rank)
 
 
-def about_seconds(task: Task, *, release: bool = False) -> float:
+def estimate_seconds(task: Task, *, release: bool = False) -> float:
     """Return about how many seconds of one core a plan takes, and a release after it.
 
     >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
     >>> task = Task(Ensemble(250, 10), Budget(1.0, 1e-5), Wanted(500), secure=True)
     >>> many = replace(task, ensemble=Ensemble(250, 2000))
-    >>> about_seconds(task) < 10 < about_seconds(many, release=True)
+    >>> estimate_seconds(task) < 10 < estimate_seconds(many, release=True)
     True
 
     Measured (docs/benchmarks/waiting.csv); within a factor of 3 or so.
@@ -133,7 +133,7 @@ def sample_size(n_queries: int, n_classes: int) -> int:
     return min(n_queries, LARGEST_SAMPLE, max(_FEWEST, _LARGEST_COUNTS // n_classes))
 
 
-def _best(
+def _plan_mechanism(
     mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray, charged: bool = True
 ) -> Plan:
     """Return the plan by one mechanism; charged: whether its epsilon is wanted."""
@@ -144,14 +144,14 @@ def _best(
         parameters = best_parameters(mechanism, task, counts, labels)
     except ValueError as error:  # nothing is proven of its noise: the others stand
         return Plan(mechanism.name, str(error), None, math.nan, 0.0, 0.0, math.nan)
-    answers, correct = mechanism.law.expected(counts, labels, task, parameters)
+    answers, correct = mechanism.law.expected_answers(counts, labels, task, parameters)
     spent = mechanism.cost(task, parameters).claimed if charged else math.nan
     return Plan(mechanism.name, None, parameters, spent, answers, correct, math.nan)
 
 
 def _rank(plan: Plan) -> tuple[bool, float]:
     """Return what plans are sorted by: right labels, of which a plain mechanism has a few more."""
-    plain = registry.entry(plan.mechanism).offer.plain
+    plain = registry.get_entry(plan.mechanism).offer.plain
     return plan.refusal is not None, -plan.correct * (1 + _LITTLE * plain)
 
 
@@ -159,14 +159,14 @@ def _tightness(mechanism: Mechanism) -> int:
     return registry.ANALYSES.index(mechanism.entry.offer.analysis)
 
 
-def _of_family(family: Sequence[Mechanism], task: Task, counts: NDArray, labels: NDArray) -> Plan:
+def _plan_family(family: Sequence[Mechanism], task: Task, counts: NDArray, labels: NDArray) -> Plan:
     """The tightest analysis that finds noise, beside the published one.
 
     They differ in their noise alone. A tighter analysis needs no more of it, of a single label half
     a percent at most, so that what the others would give is not worked out.
     """
     for mechanism in sorted(family, key=_tightness, reverse=True):
-        best = _best(mechanism, task, counts, labels)
+        best = _plan_mechanism(mechanism, task, counts, labels)
         if best.refusal is None:
             break
     first = min(family, key=_tightness)
@@ -174,7 +174,7 @@ def _of_family(family: Sequence[Mechanism], task: Task, counts: NDArray, labels:
         return best
     published = best
     if first.name != best.mechanism:
-        published = _best(first, task, counts, labels, False)
+        published = _plan_mechanism(first, task, counts, labels, False)
     return replace(best, published=published.correct if published.refusal is None else math.nan)
 
 
@@ -202,31 +202,39 @@ def best_parameters(
     """Return the parameters with the most expected right labels: a grid, then a local search."""
     names = [
         name
-        for name in mechanism.account.free
+        for name in mechanism.account.free_parameters
         # Of one label no cap leaves fewer.
-        if name != "cap" or mechanism.paid_for(task, cap=CAP["cap"][0]) < task.wanted.labels
+        if name != "cap"
+        or mechanism.count_paid_labels(task, cap=CAP["cap"][0]) < task.wanted.labels
     ]
     if not names:
         return mechanism.calibrate(task)
-    of_parameters = mechanism.law.score(counts, labels, task)
+    of_parameters = mechanism.law.build_objective(counts, labels, task)
     known: dict[tuple[float, ...], float] = {}
 
     def score(x: NDArray) -> float:
         free = {name: float(value) for name, value in zip(names, x, strict=True)}
         # Many caps pay for the same number of labels, with the same noise.
-        key = (mechanism.paid_for(task, **free), *(free[name] for name in names if name != "cap"))
+        key = (
+            mechanism.count_paid_labels(task, **free),
+            *(free[name] for name in names if name != "cap"),
+        )
         if key not in known:
-            known[key] = of_parameters(mechanism.guess(task, **free))
+            known[key] = of_parameters(mechanism.guess_parameters(task, **free))
         return known[key]
 
     axes = [
-        np.linspace(*mechanism.account.free[name], _GRID.get(name, 9)).tolist() for name in names
+        np.linspace(*mechanism.account.free_parameters[name], _GRID.get(name, 9)).tolist()
+        for name in names
     ]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(names))
     starts, most = _EFFORT.get(len(names), _EFFORT[3])
-    paid = [mechanism.paid_for(task, **dict(zip(names, point, strict=True))) for point in points]
+    paid = [
+        mechanism.count_paid_labels(task, **dict(zip(names, point, strict=True)))
+        for point in points
+    ]
     values = _best_scores(score, points, np.array(paid), starts)
-    low, high = np.array([mechanism.account.free[name] for name in names]).T
+    low, high = np.array([mechanism.account.free_parameters[name] for name in names]).T
     steps = [_STEP.get(name, end) for name, end in zip(names, (high - low) / 12, strict=True)]
     best, best_value = points[values.argmax()], values.max()
     if len(names) == 1 and values.argmax() == len(values) - 1:
@@ -250,15 +258,15 @@ def best_parameters(
 
 
 def _best_scores(
-    score: Callable[[NDArray], float], points: NDArray, most: NDArray, few: int
+    score: Callable[[NDArray], float], points: NDArray, upper_bounds: NDArray, n_best: int
 ) -> NDArray[np.float64]:
     """Return the points' scores; minus infinity of those that are surely not among the best `few`.
 
     most: what each point's score is at most.
     """
-    scores, few = np.full(len(points), -np.inf), min(few, len(points))
-    for place in np.argsort(-most, kind="stable"):
-        if most[place] * _ROUNDING < np.partition(scores, -few)[-few]:
+    scores, n_best = np.full(len(points), -np.inf), min(n_best, len(points))
+    for place in np.argsort(-upper_bounds, kind="stable"):
+        if upper_bounds[place] * _ROUNDING < np.partition(scores, -n_best)[-n_best]:
             break
         scores[place] = score(points[place])
     return scores

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.base.digits import format_bound, format_least, format_number
-from private_ensembles.labels import names
+from private_ensembles.base.digits import format_lower_bound, format_number, format_upper_bound
+from private_ensembles.labels import display_names
 
 _DIGITS = 3
 
@@ -31,7 +31,7 @@ class Finding:
     kind: str = ""
 
 
-class NotMadeError(LookupError):
+class MissingResultError(LookupError):
     """The run did not make a table, a row or a number that a finding needs."""
 
 
@@ -42,7 +42,7 @@ class RunTables:
         self._root = root
         self._tables: dict[str, pd.DataFrame] = {}
 
-    def rows(self, name: str, **wanted: object) -> pd.DataFrame:
+    def select_rows(self, name: str, **wanted: object) -> pd.DataFrame:
         """Return the rows of a table that have the wanted values.
 
         name: its path below the folder, without .csv. wanted: by column a value, or a tuple of
@@ -52,59 +52,59 @@ class RunTables:
         if name not in self._tables:
             path = self._root / f"{name}.csv"
             if not path.is_file():
-                raise NotMadeError(str(path))
+                raise MissingResultError(str(path))
             self._tables[name] = pd.read_csv(path)
         rows = self._tables[name]
         for column, value in wanted.items():
             choices = value if isinstance(value, tuple) else (value,)
-            held = set(numbers(rows, column))
+            held = set(read_column(rows, column))
             chosen = next((choice for choice in choices if choice in held), None)
             rows = rows[rows[column] == chosen]
         return rows
 
 
-def numbers(rows: pd.DataFrame, column: str, over: str | None = None) -> pd.Series:
+def read_column(rows: pd.DataFrame, column: str, over: str | None = None) -> pd.Series:
     """Return a column's values, divided by those of the column `over` if one is named.
 
     Raises NotMadeError if the table has no such column, or nothing in it.
     """
     if column not in rows or over not in (None, *rows.columns):
-        raise NotMadeError(f"no column {column if over is None else f'{column} or {over}'}")
+        raise MissingResultError(f"no column {column if over is None else f'{column} or {over}'}")
     values = (rows[column] if over is None else rows[column] / rows[over]).dropna()
     if values.empty:
-        raise NotMadeError(f"nothing in {column}")
+        raise MissingResultError(f"nothing in {column}")
     return values
 
 
-def first(rows: pd.DataFrame, column: str, over: str | None = None):
+def read_first(rows: pd.DataFrame, column: str, over: str | None = None):
     """Return the first of `numbers`."""
-    return numbers(rows, column, over).iloc[0]
+    return read_column(rows, column, over).iloc[0]
 
 
-def nearest(value: float, digits: int = _DIGITS) -> str:
+def write_nearest(value: float, digits: int = _DIGITS) -> str:
     """Write a number to that many significant digits, rounded to the nearest.
 
     What a paper claims is written like this too, or it would claim more.
 
-    >>> nearest(0.12345), nearest(1e90)
+    >>> write_nearest(0.12345), write_nearest(1e90)
     ('0.123', '10⁹⁰')
     """
-    return names.powers(format_number(float(f"{value:.{digits}g}")))
+    return display_names.format_powers(format_number(float(f"{value:.{digits}g}")))
 
 
-def above(value: float, digits: int = _DIGITS) -> str:
+def write_upper_bound(value: float, digits: int = _DIGITS) -> str:
     """Write an upper bound, rounded up: it stays one.
 
-    >>> above(0.12341), above(1.2345e-8, 2)
+    >>> write_upper_bound(0.12341), write_upper_bound(1.2345e-8, 2)
     ('0.124', '1.3·10⁻⁸')
     """
-    return names.powers(format_bound(value, digits))
+    return display_names.format_powers(format_upper_bound(value, digits))
 
 
-def below(value: float, digits: int = _DIGITS) -> str:
+def write_lower_bound(value: float, digits: int = _DIGITS) -> str:
     """Write a lower bound, rounded down: it stays one.
 
-    >>> below(0.12349)
+    >>> write_lower_bound(0.12349)
     '0.123'
     """
-    return names.powers(format_least(value, digits))
+    return display_names.format_powers(format_lower_bound(value, digits))

@@ -18,7 +18,7 @@ from private_ensembles.base import checks
 _TAIL = float(ndtr(-3.0))
 
 
-class Part(NamedTuple):
+class VariancePart(NamedTuple):
     """A part of a variance, and the degrees of freedom that it was estimated with."""
 
     variance: float
@@ -32,14 +32,14 @@ class StandardError(NamedTuple):
     freedom: float
 
 
-def standard_error(parts: Iterable[Part]) -> StandardError:
+def standard_error(parts: Iterable[VariancePart]) -> StandardError:
     """Add up parts of a variance: Welch (1947) and Satterthwaite (1946).
 
     A sum V of independent estimates V_i, each with f_i degrees of freedom, is taken for one with
     V^2 / sum V_i^2 / f_i of them, which gives its variance the right value. Parts may themselves be
     such sums. A sum of 0 is known: infinitely many. NaN for a part that is NaN.
 
-    >>> standard_error([Part(4.0, 4), Part(12.0, 12)])
+    >>> standard_error([VariancePart(4.0, 4), VariancePart(12.0, 12)])
     StandardError(size=4.0, freedom=16.0)
     """
     parts = list(parts)
@@ -50,16 +50,16 @@ def standard_error(parts: Iterable[Part]) -> StandardError:
     return StandardError(math.sqrt(total), total**2 / spread if spread else math.inf)
 
 
-def multiple(freedom: float) -> float:
+def tolerance_factor(freedom: float) -> float:
     """Return how many standard errors contain a difference as often as three of a normal variable.
 
     Student's quantile at 1 - 0.00135, two-sided 0.9973. freedom: degrees of freedom, above 0, NaN
     or infinite for a standard error that is known. Raises ValueError for others.
 
-    >>> [round(multiple(freedom), 3) for freedom in (4, 8, 30, math.inf)]
+    >>> [round(tolerance_factor(freedom), 3) for freedom in (4, 8, 30, math.inf)]
     [6.62, 4.277, 3.27, 3.0]
     """
     if math.isnan(freedom) or math.isinf(freedom):
         return 3.0
-    checks.number(freedom=freedom, above=0)
+    checks.check_number(freedom=freedom, above=0)
     return -float(stdtrit(freedom, _TAIL))

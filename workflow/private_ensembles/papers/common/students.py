@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from private_ensembles.base import files
-from private_ensembles.training.data.images import LabelledImages, read_dataset
+from private_ensembles.training.data.images import LabelledImages, read_labelled_images
 from private_ensembles.training.data.tabular import LabelledRecords, read_records
 from private_ensembles.training.student.students import Student, train_student
 
@@ -24,7 +24,7 @@ def read_inputs(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, int]
         dataset: LabelledRecords | LabelledImages = read_records(path)
         kind, facts = "features", {"n_classes": dataset.n_classes}
     else:
-        dataset = read_dataset(path)
+        dataset = read_labelled_images(path)
         kind = "images"
         facts = {"n_classes": dataset.n_classes, "pixel_max": dataset.pixel_max}
     arrays = {part: getattr(dataset, f"{part}_{kind}") for part in ("train", "test")}
@@ -50,7 +50,7 @@ def read_labels(
     }
 
 
-def first_alike(
+def map_to_first_identical(
     released: Mapping[str, tuple[np.ndarray, np.ndarray] | None],
 ) -> dict[str, str]:
     """Return for each name of :func:`read_labels` the first one with the same queries and labels.
@@ -65,7 +65,9 @@ def first_alike(
     return alike
 
 
-def address(name: str, task: str, seed: int) -> tuple[dict[str, str | int], tuple[str | int, ...]]:
+def identify_student(
+    name: str, task: str, seed: int
+) -> tuple[dict[str, str | int], tuple[str | int, ...]]:
     """Return the columns that say which student it is, and its stream of random numbers.
 
     name: of its aggregator, or `BASELINE`. seed: of its training.
@@ -119,7 +121,7 @@ def run_student(
         **conditions,
         observe=accuracy if watched else None,
     )
-    correct = student.correct(evaluation, truth)
+    correct = student.count_correct(evaluation, truth)
     summary = {
         "labels": int((labels >= 0).sum()),
         "accuracy": correct / len(truth),

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 from matplotlib.transforms import offset_copy
 
-from private_ensembles.labels import names
+from private_ensembles.labels import display_names
 
 # It warns in the terminal of a run that the dates of matplotlib's fonts are old.
 logging.getLogger("fontTools").setLevel(logging.ERROR)
@@ -68,8 +68,8 @@ LABELS = {
     "gamma_opt_P": r"$\gamma_{\mathrm{opt}\mathrm{-}P}$ (optimised for $\mathcal{T}_P$)",
     "worst_data_set_bound": "Lemma 3.2: bound on the worst data set, not on each $p$",
     # Two thresholds of one mechanism, in PATE's Figure 5.
-    "moderate": f"{names.mechanism('confident_gnmax')}, moderate",
-    "aggressive": f"{names.mechanism('confident_gnmax')}, aggressive",
+    "moderate": f"{display_names.mechanism_label('confident_gnmax')}, moderate",
+    "aggressive": f"{display_names.mechanism_label('confident_gnmax')}, aggressive",
     # Data sets that figures say more of than tables.
     "glyph": "Glyph-like votes",
     "digits": "scikit-learn's digits",
@@ -104,18 +104,18 @@ RC = {
 }
 
 
-def look(name: str) -> dict[str, object]:
+def line_style(name: str) -> dict[str, object]:
     """Return colour, mark and dash of a mechanism, gamma family or data set, for ``Axes.plot``."""
     name = _SAME.get(name, name)
-    if entry := names.entry(name):
-        color, marker, dash = entry.look
+    if entry := display_names.find_entry(name):
+        color, marker, dash = entry.plot_style
         return {"color": COLORS[color], "marker": marker, "linestyle": dash}
     return dict(LOOKS.get(name, _FALLBACK))
 
 
 def label(name: str) -> str:
     """Return the name as figures print it: a mechanism's label; an unknown one as it is."""
-    return LABELS.get(name) or names.mechanism(names.dataset(name))
+    return LABELS.get(name) or display_names.mechanism_label(display_names.dataset_label(name))
 
 
 def short_label(name: str) -> str:
@@ -123,10 +123,10 @@ def short_label(name: str) -> str:
     return label(name).split(" (")[0]
 
 
-def ink(color: object) -> tuple[float, float, float]:
+def darken_for_text(color: object) -> tuple[float, float, float]:
     """Return a colour darkened until words in it can be read on white (contrast of WCAG AA: 4.5).
 
-    >>> ink(BLACK), ink(BLUE) == colors.to_rgb(BLUE)
+    >>> darken_for_text(BLACK), darken_for_text(BLUE) == colors.to_rgb(BLUE)
     ((0.0, 0.0, 0.0), True)
     """
     dark = colors.to_rgb(color)
@@ -141,33 +141,35 @@ def _contrast(rgb: tuple[float, float, float]) -> float:
     return 1.05 / (0.05 + 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Write a small or plain number as people do.
 
-    >>> number(1e-05), number(0.0003), number(2.5e-07), number(1)
+    >>> format_number(1e-05), format_number(0.0003), format_number(2.5e-07), format_number(1)
     ('10⁻⁵', '0.0003', '2.5·10⁻⁷', '1')
     """
-    return names.powers(f"{value:g}")
+    return display_names.format_powers(f"{value:g}")
 
 
-def line(axis: Axes, x, y, name: str, **options) -> None:
+def draw_line(axis: Axes, x, y, name: str, **options) -> None:
     """Draw one line of a mechanism, gamma family or data set in its look, named in the legend."""
-    axis.plot(x, y, label=label(name), **(look(name) | options))
+    axis.plot(x, y, label=label(name), **(line_style(name) | options))
 
 
-def band(axis: Axes, x, lower, upper, color: object, alpha: float) -> None:
+def shade_band(axis: Axes, x, lower, upper, color: object, alpha: float) -> None:
     """Shade what is between two lines."""
     axis.fill_between(x, lower, upper, color=color, alpha=alpha, linewidth=0)
 
 
-def legend(drawn: Figure, axis: Axes, place: str, ncols: int, *, reverse: bool = False) -> None:
+def add_legend(
+    drawn: Figure, axis: Axes, position: str, ncols: int, *, reverse: bool = False
+) -> None:
     """Put one legend for all panels, of one panel's lines, above (upper) or below them (lower)."""
     step = -1 if reverse else 1
-    handles, names = (listed[::step] for listed in axis.get_legend_handles_labels())
-    drawn.legend(handles, names, loc=f"outside {place} center", ncols=ncols)
+    handles, display_names = (listed[::step] for listed in axis.get_legend_handles_labels())
+    drawn.legend(handles, display_names, loc=f"outside {position} center", ncols=ncols)
 
 
-def direct_labels(axis: Axes, ends: list[tuple[float, float, str, object]], gap: float) -> None:
+def label_line_ends(axis: Axes, ends: list[tuple[float, float, str, object]], gap: float) -> None:
     """Write each line's name to the right of its end, in its colour, names at least `gap` apart.
 
     ends: (x, y, name, colour). gap: in units of a linear vertical axis; names are pushed down.
@@ -177,25 +179,27 @@ def direct_labels(axis: Axes, ends: list[tuple[float, float, str, object]], gap:
     last = float("inf")
     for _, y, name, color in sorted(ends, key=lambda end: -end[1]):
         last = min(y, last - gap)
-        axis.text(right, last, name, transform=place, va="center", color=ink(color))
+        axis.text(right, last, name, transform=place, va="center", color=darken_for_text(color))
 
 
-def plain_ticks(axis: Axis, places, *, alone: bool = False) -> None:
+def set_plain_ticks(axis: Axis, positions, *, hide_minor: bool = False) -> None:
     """Put numbers at these places of a logarithmic axis only; alone: ticks, too."""
-    axis.set_major_locator(FixedLocator(places))
+    axis.set_major_locator(FixedLocator(positions))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
-    if alone:
+    if hide_minor:
         axis.set_minor_locator(NullLocator())
 
 
-def warn(drawn: Figure, text: str) -> None:
+def add_warning(drawn: Figure, text: str) -> None:
     """Say below the panels what must be known of the data, such as that it is not for release."""
     drawn.supxlabel(text, fontsize=8, color=WARNING)
 
 
 @contextlib.contextmanager
-def figure(*shape: int, size: tuple[float, float], **options) -> Iterator[tuple[Figure, object]]:
+def open_figure(
+    *shape: int, size: tuple[float, float], **options
+) -> Iterator[tuple[Figure, object]]:
     """Open a figure in the shared style, ``shape`` and options as in ``plt.subplots``; close it."""
     with matplotlib.rc_context(RC):
         drawn, axes = plt.subplots(*shape, figsize=size, layout="constrained", **options)
@@ -205,7 +209,7 @@ def figure(*shape: int, size: tuple[float, float], **options) -> Iterator[tuple[
             plt.close(drawn)
 
 
-def save(drawn: Figure, *paths: Path | str) -> None:
+def save_figure(drawn: Figure, *paths: Path | str) -> None:
     """Write the figure once per path, by suffix (png, pdf, svg); equal figures, equal bytes."""
     # Laid out once, and not, in a drawing of its own that nobody sees, before every file.
     drawn.get_layout_engine().execute(drawn)

@@ -20,19 +20,25 @@ import pandas as pd
 
 from private_ensembles.papers.all import load
 from private_ensembles.papers.common.standard_errors import (
-    Part,
     StandardError,
-    multiple,
+    VariancePart,
     standard_error,
+    tolerance_factor,
 )
 from private_ensembles.papers.compare import declarations
-from private_ensembles.papers.compare.declarations import Paper, Reproduced, first_that_fits
+from private_ensembles.papers.compare.declarations import Paper, Reproduced, find_rule
 from private_ensembles.papers.compare.judging import Evidence, Relation
-from private_ensembles.papers.compare.judging import judge as judge_relation
-from private_ensembles.papers.compare.printed import KEY, Key, equals_printed, half_unit, key_of
+from private_ensembles.papers.compare.judging import judge_relation as judge_relation
+from private_ensembles.papers.compare.printed import (
+    KEY,
+    Key,
+    equals_printed,
+    half_unit,
+    key_of,
+)
 from private_ensembles.papers.compare.reproduced import (
     Reading,
-    altered,
+    describe_changed_parameters,
     other_readings,
     reproduced_numbers,
 )
@@ -62,33 +68,33 @@ def compare(
     numbers: dict[Key, Reproduced] = {}
     readings: dict[Key, Reading] = {}
     for name in published["paper"].unique():
-        arguments = declarations.paper(name), tables.get(name, {}), settings.get(name, {})
+        arguments = declarations.load_paper(name), tables.get(name, {}), settings.get(name, {})
         numbers.update(reproduced_numbers(*arguments))
         readings.update(other_readings(*arguments))
     rows, cells = [], published.to_dict("records")
     printed = {key_of(cell): float(cell["published"]) for cell in cells}
     ours = {key: number.value for key, number in numbers.items() if key in printed}
     for cell in cells:
-        paper, key = declarations.paper(cell["paper"]), key_of(cell)
+        paper, key = declarations.load_paper(cell["paper"]), key_of(cell)
         if key in numbers:
-            rule = first_that_fits(paper.judged, key)
+            rule = find_rule(paper.judged, key)
             rivals = NONE if rule is None else rule.alternatives(key, printed, ours)
             reading = readings.get(key)
-            rows.append(cell | judge(cell, numbers[key], paper, rivals, reading))
+            rows.append(cell | judge_number(cell, numbers[key], paper, rivals, reading))
         elif cell["low"]:
-            rows.append(cell | _within(cell, paper))
+            rows.append(cell | _judge_by_limits(cell, paper))
         else:
             note = reason_not_run(paper, key, settings.get(paper.paper, {}), data)
             rows.append(cell | {"status": "not_run", "note": note})
     return pd.DataFrame([row | {"kind": NUMBER} for row in rows], columns=COLUMNS)
 
 
-def of_kind(table: pd.DataFrame, kind: str) -> pd.DataFrame:
+def select_kind(table: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Return the rows of ``fidelity.csv`` that are about printed numbers, or about relations."""
     return table[table["kind"] == kind]
 
 
-def judge(
+def judge_number(
     cell: Mapping[str, str],
     ours: Reproduced,
     paper: Paper,
@@ -102,8 +108,8 @@ def judge(
     """
     verdict: dict[str, object] = {"reproduced": ours.value, "reproduced_sd": ours.sd}
     key = key_of(cell)
-    tolerance, agrees = _agreement(cell, ours, paper)
-    repeated = first_that_fits(paper.inputs, key)
+    tolerance, agrees = _check_agreement(cell, ours, paper)
+    repeated = find_rule(paper.inputs, key)
     if agrees and repeated is not None:
         return verdict | {"tolerance": tolerance, "status": "input", "note": repeated.note}
     if ours.note:
@@ -117,56 +123,56 @@ def judge(
             for name, value in rivals.items()
             if abs(value - float(cell["published"])) <= tolerance
         }
-        return verdict | _of_agreement(paper, key, near)
-    return verdict | _of_difference(cell, paper, reading)
+        return verdict | _judge_agreement(paper, key, near)
+    return verdict | _judge_difference(cell, paper, reading)
 
 
-def _agreement(cell: Mapping[str, str], ours: Reproduced, paper: Paper) -> tuple[float, bool]:
+def _check_agreement(cell: Mapping[str, str], ours: Reproduced, paper: Paper) -> tuple[float, bool]:
     """Return the tolerance, and whether a number of ours is within it."""
     printed = cell["published"]
-    rule = first_that_fits(paper.judged, key_of(cell))
+    rule = find_rule(paper.judged, key_of(cell))
     by_digits = rule is None or (rule.half is None and not rule.side)
     if by_digits:
         tolerance = float(half_unit(printed))
     else:
         tolerance = 0.0 if rule.half is None else rule.half
     if cell["published_sd"] or not math.isnan(ours.sd):
-        size, freedom = _error(cell, ours)
-        tolerance = max(multiple(freedom) * size, tolerance)
+        size, freedom = _error_of_difference(cell, ours)
+        tolerance = max(tolerance_factor(freedom) * size, tolerance)
         return tolerance, abs(ours.value - float(printed)) <= tolerance
     if by_digits:
         return tolerance, equals_printed(ours.value, printed)
     return tolerance, rule.agrees(ours.value, float(printed))
 
 
-def _within(cell: Mapping[str, str], paper: Paper) -> dict[str, object]:
+def _judge_by_limits(cell: Mapping[str, str], paper: Paper) -> dict[str, object]:
     """Return what COLUMNS say of a printed number of which limits are known without a run."""
     key, low, high = key_of(cell), float(cell["low"]), float(cell["high"])
-    because = first_that_fits(paper.limits, key).text().format(low=low, high=high)
+    because = find_rule(paper.limits, key).text().format(low=low, high=high)
     if low == high:
-        verdict = judge(cell, Reproduced(low), paper)
+        verdict = judge_number(cell, Reproduced(low), paper)
         return verdict | {"note": " ".join(filter(None, [verdict["note"], because]))}
     half = float(half_unit(cell["published"]))
     if low - half <= float(cell["published"]) <= high + half:
         return {"status": "bounded", "note": " ".join([because, *_doubts(paper, key)])}
-    return _of_difference(cell, paper, None)
+    return _judge_difference(cell, paper, None)
 
 
-def _of_difference(
+def _judge_difference(
     cell: Mapping[str, str], paper: Paper, reading: Reading | None
 ) -> dict[str, object]:
     """Return status and note of a printed number that ours is not."""
-    explanation = first_that_fits(paper.explanations, key_of(cell))
+    explanation = find_rule(paper.explanations, key_of(cell))
     if explanation is not None:
         return {"status": "explained", "note": explanation.text()}
-    if reading is not None and _agreement(cell, reading.ours, paper)[1]:
+    if reading is not None and _check_agreement(cell, reading.ours, paper)[1]:
         note = reading.cause.note.format(value=reading.ours.value)
         return {"status": "explained", "note": f"{note} Test: {reading.cause.test}"}
-    remark = first_that_fits(paper.remarks, key_of(cell))
+    remark = find_rule(paper.remarks, key_of(cell))
     return {"status": "differs", "note": remark.note if remark else ""}
 
 
-def _error(cell: Mapping[str, str], ours: Reproduced) -> StandardError:
+def _error_of_difference(cell: Mapping[str, str], ours: Reproduced) -> StandardError:
     """The standard error of the difference; deviations of unknown origin are taken for errors.
 
     A printed random number without its own spread leaves ours alone to judge by.
@@ -174,20 +180,22 @@ def _error(cell: Mapping[str, str], ours: Reproduced) -> StandardError:
     parts = []
     if cell["published_sd"]:
         printed = float(cell["published_sd"]) ** 2 / ours.draws
-        parts.append(Part(printed, ours.draws - 1 or math.inf))
+        parts.append(VariancePart(printed, ours.draws - 1 or math.inf))
     if not math.isnan(ours.error):
         known = math.isnan(ours.freedom)
-        parts.append(Part(ours.error**2, math.inf if known else ours.freedom))
+        parts.append(VariancePart(ours.error**2, math.inf if known else ours.freedom))
     elif not math.isnan(ours.sd):
-        parts.append(Part(ours.sd**2, math.inf))
+        parts.append(VariancePart(ours.sd**2, math.inf))
     return standard_error(parts)
 
 
-def _of_agreement(paper: Paper, key: Key, near: Mapping[str, float]) -> dict[str, object]:
+def _judge_agreement(
+    paper: Paper, key: Key, rivals_within: Mapping[str, float]
+) -> dict[str, object]:
     """Return status and note of numbers that agree; near: what would have agreed as well."""
-    altered = first_that_fits(paper.agreeing, key)
-    if near:
-        names = [f"{name} ({value:.5g})" for name, value in near.items()]
+    altered = find_rule(paper.agreeing, key)
+    if rivals_within:
+        names = [f"{name} ({value:.5g})" for name, value in rivals_within.items()]
         more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
         note = f"Within the tolerance as well: {', '.join(names[:_NAMED] + more)}."
         return {"status": "weak", "note": f"{altered.note} {note}" if altered else note}
@@ -233,12 +241,16 @@ def compare_relations(
     settings = settings or {}
     rows = []
     for name in published["paper"].unique():
-        paper, run = declarations.paper(name), settings.get(name, {})
+        paper, run = declarations.load_paper(name), settings.get(name, {})
         evidence = Evidence(paper, published, tables.get(name, {}), run)
         for relation in relations_of(name, evidence):
             key = Key(name, relation.item, relation.dataset, relation.row, relation.column)
             row = {**key._asdict(), "published": f"{relation.published:.6g}", "published_sd": ""}
-            changed = altered(paper, key, relation.table, run) if relation.kind != "printed" else ""
+            changed = (
+                describe_changed_parameters(paper, key, relation.table, run)
+                if relation.kind != "printed"
+                else ""
+            )
             if relation.ours is None:
                 note = relation.missing or reason_not_run(paper, key, run, data)
                 row |= {"status": "not_run", "note": note}

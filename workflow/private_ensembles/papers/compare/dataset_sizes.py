@@ -3,22 +3,22 @@
 from pathlib import Path
 
 from private_ensembles.base import files
-from private_ensembles.training.data.images import LabelledImages, read_dataset
+from private_ensembles.training.data.images import LabelledImages, read_labelled_images
 from private_ensembles.training.data.tabular import LabelledRecords, read_records
 
 
-def count(path: Path | str) -> dict[str, object]:
+def count_dataset(path: Path | str) -> dict[str, object]:
     """Count a prepared data set: `of_images` or `of_records`, whichever it holds.
 
     Raises ValueError naming the file and what is wrong.
     """
     # Only records have features, whose names are few: images are not unpacked twice.
     if files.read_npz(path, names=("feature_names",)):
-        return of_records(read_records(path))
-    return of_images(read_dataset(path))
+        return count_records(read_records(path))
+    return count_images(read_labelled_images(path))
 
 
-def of_images(data: LabelledImages) -> dict[str, object]:
+def count_images(data: LabelledImages) -> dict[str, object]:
     """Count training and test images."""
     return {
         "dataset": data.name,
@@ -28,7 +28,7 @@ def of_images(data: LabelledImages) -> dict[str, object]:
     }
 
 
-def of_records(data: LabelledRecords) -> dict[str, object]:
+def count_records(data: LabelledRecords) -> dict[str, object]:
     """Count features, records and records of class 1, the two parts of the data set together.
 
     ones_share: of the records, those of class 1.

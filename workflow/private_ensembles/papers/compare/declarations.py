@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from private_ensembles.papers.common.standard_errors import Part, standard_error
+from private_ensembles.papers.common.standard_errors import VariancePart, standard_error
 from private_ensembles.papers.compare.printed import FOLDER, Key
 
 _UNITS = {"one": 1, "percent": 100, "thousands": 0.001}
@@ -49,13 +49,13 @@ class Rule(Entry):
         )
 
 
-class RestsOn(Rule):
+class ParameterDependence(Rule):
     """Parameters, or groups of them, that numbers are computed from."""
 
     parameters: Texts
 
 
-class Judged(Rule):
+class JudgingRule(Rule):
     """How numbers are judged where their digits do not say all.
 
     half: half of the unit that is meant, if it is not that of the last digit. side: ``below`` if
@@ -106,7 +106,7 @@ class Note(Rule):
         return f"{self.note} Test: {self.test}" if self.test else self.note
 
 
-def first_that_fits(rules: Iterable, key: Key, table: str = ""):
+def find_rule(rules: Iterable, key: Key, table: str = ""):
     """Return the first rule about the number at `key`, of our `table`, or None."""
     return next((rule for rule in rules if rule.fits(key, table)), None)
 
@@ -151,7 +151,7 @@ class Number(Entry):
     shown: bool = True
     title: str = ""
 
-    def of(self, row: Mapping[str, Any]) -> Reproduced:
+    def read_from_row(self, row: Mapping[str, Any]) -> Reproduced:
         """Return a row's number; NaN where a table lacks a column, as not every task has all."""
         names = self.value, self.sd, self.error, self.freedom, self.runs
         value, sd, error, freedom, runs = (row.get(name, math.nan) for name in names)
@@ -159,7 +159,7 @@ class Number(Entry):
             value = value - row.get(self.less, math.nan)
         value, sd, error = (float(_UNITS[self.unit] * x) for x in (value, sd, error))
         if runs > 1:
-            error, freedom = standard_error([Part(sd**2 * (1 + 1 / runs), runs - 1)])
+            error, freedom = standard_error([VariancePart(sd**2 * (1 + 1 / runs), runs - 1)])
         draws = self.printed_draws
         return Reproduced(value, sd, error=error, freedom=float(freedom), draws=draws)
 
@@ -175,7 +175,7 @@ class Cause(Entry):
     test: str
 
 
-class Beside(Entry):
+class TableDeclaration(Entry):
     """Rows of one of our tables (or several alike) beside an item of the paper (or several).
 
     where: column -> value or pattern that a row must have; ``$name`` is the run's own setting.
@@ -206,9 +206,9 @@ class Paper(Entry):
     paper: str
     parameters: dict[str, Any] = {}
     altered: str = "Not the paper's parameters: {differences}."
-    beside: list[Beside]
-    rests_on: list[RestsOn] = []
-    judged: list[Judged] = []
+    beside: list[TableDeclaration]
+    rests_on: list[ParameterDependence] = []
+    judged: list[JudgingRule] = []
     limits: list[Note] = []
     explanations: list[Note] = []
     agreeing: list[Note] = []
@@ -222,7 +222,7 @@ class Paper(Entry):
         """Return the names of our tables that belong to printed numbers, in their order."""
         return list(dict.fromkeys(name for beside in self.beside for name in beside.table))
 
-    def beside_table(self, name: str) -> list[Beside]:
+    def declarations_of_table(self, name: str) -> list[TableDeclaration]:
         """Return what is declared of one of our tables."""
         return [beside for beside in self.beside if name in beside.table]
 
@@ -244,7 +244,7 @@ def read_paper(path: Path) -> Paper:
 
 
 @functools.cache
-def paper(name: str) -> Paper:
+def load_paper(name: str) -> Paper:
     """Return what is declared of a paper; nothing of one that has no numbers to compare."""
     path = FOLDER / f"{name}.yaml"
     return read_paper(path) if path.is_file() else Paper(paper=name, beside=[])

@@ -3,7 +3,7 @@
 There are three kinds, and each can fail:
 
 order     what is claimed to be above is above in ours: our difference is positive by more than its
-          tolerance, which is as many of its standard errors as `standard_errors.multiple` says.
+          tolerance, which is as many of its standard errors as `standard_errors.tolerance_factor` says.
           Ours has to show the order; that its difference could be positive is not enough. Where
           the tolerance holds both the printed difference and none at all, it is `weak`.
 pooled    a mean over a table, ours and the printed one: they differ by no more than the tolerance
@@ -19,9 +19,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from private_ensembles.papers.common.standard_errors import Part, multiple, standard_error
+from private_ensembles.papers.common.standard_errors import (
+    VariancePart,
+    standard_error,
+    tolerance_factor,
+)
 from private_ensembles.papers.compare.declarations import Cause, Paper
-from private_ensembles.papers.compare.reproduced import stand_ins
+from private_ensembles.papers.compare.reproduced import flag_stand_ins
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Evidence:
     tables: Mapping[str, pd.DataFrame]
     settings: Mapping[str, object]
 
-    def printed(self, item: str) -> pd.DataFrame:
+    def printed_numbers(self, item: str) -> pd.DataFrame:
         """Return an item's printed numbers: dataset, row, column, published and published_sd.
 
         The last two are floats, NaN for no deviation. Raises ValueError if nothing is printed.
@@ -53,7 +57,7 @@ class Evidence:
         table = self.tables.get(name)
         if table is None:
             return None
-        table = table[~stand_ins(table)] if "stand_in" in table else table
+        table = table[~flag_stand_ins(table)] if "stand_in" in table else table
         return None if table.empty else table
 
     def setting(self, name: str) -> object:
@@ -74,7 +78,7 @@ class Estimate(NamedTuple):
     @property
     def tolerance(self) -> float:
         """As many standard errors as contain 99.73 % of all draws."""
-        return multiple(self.freedom) * self.error if self.error else 0.0
+        return tolerance_factor(self.freedom) * self.error if self.error else 0.0
 
 
 class Relation(NamedTuple):
@@ -125,7 +129,7 @@ def difference_of_students(upper: Mapping, lower: Mapping) -> Estimate:
     upper, lower: rows with student_accuracy, its deviation (_sd) over seeds, and student_seeds.
     """
     parts = [
-        Part(
+        VariancePart(
             (100 * row["student_accuracy_sd"]) ** 2 / row["student_seeds"], row["student_seeds"] - 1
         )
         for row in (upper, lower)
@@ -134,7 +138,7 @@ def difference_of_students(upper: Mapping, lower: Mapping) -> Estimate:
     return Estimate(gap, *standard_error(parts))
 
 
-def judge(relation: Relation) -> dict[str, object]:
+def judge_relation(relation: Relation) -> dict[str, object]:
     """Return reproduced, reproduced_sd, tolerance, status and note of a relation that was run.
 
     reproduced_sd is the standard error, missing for an exact number.
@@ -149,7 +153,7 @@ def judge(relation: Relation) -> dict[str, object]:
         return (
             judged
             | {"tolerance": math.nan, "status": "not_comparable"}
-            | _noted(relation, relation.own_votes)
+            | _join_notes(relation, relation.own_votes)
         )
     if relation.kind == "order":
         agrees = ours.value > judged["tolerance"]
@@ -157,26 +161,26 @@ def judge(relation: Relation) -> dict[str, object]:
         # Means of decimals differ by rounding alone in the last bits.
         close = judged["tolerance"] + 1e-12 * max(1.0, abs(relation.published))
         agrees = abs(ours.value - relation.published) <= close
-    words = [_numbers(relation, judged["tolerance"])]
+    words = [_describe_numbers(relation, judged["tolerance"])]
     if relation.own_votes:
         words.append(f"Judged on votes of our own: {relation.own_votes}")
     if agrees:
-        return judged | {"status": "match"} | _noted(relation, *words)
+        return judged | {"status": "match"} | _join_notes(relation, *words)
     # Ours could be the printed difference, and just as well no difference.
     apart = max(abs(ours.value), abs(ours.value - relation.published))
     if relation.kind == "order" and apart <= judged["tolerance"]:
-        return judged | {"status": "weak"} | _noted(relation, *words)
+        return judged | {"status": "weak"} | _join_notes(relation, *words)
     if relation.cause is not None:
         words += [relation.cause.note, f"Test: {relation.cause.test}"]
-        return judged | {"status": "explained"} | _noted(relation, *words)
-    return judged | {"status": "differs"} | _noted(relation, *words, relation.remark)
+        return judged | {"status": "explained"} | _join_notes(relation, *words)
+    return judged | {"status": "differs"} | _join_notes(relation, *words, relation.remark)
 
 
-def _noted(relation: Relation, *words: str) -> dict[str, str]:
+def _join_notes(relation: Relation, *words: str) -> dict[str, str]:
     return {"note": " ".join(filter(None, [*words, relation.note]))}
 
 
-def _numbers(relation: Relation, tolerance: float) -> str:
+def _describe_numbers(relation: Relation, tolerance: float) -> str:
     """Say both numbers, and what decides."""
     printed, ours = f"{relation.published:.4g}", f"{relation.ours.value:.4g}"
     if relation.kind == "printed":

@@ -14,12 +14,12 @@ import pandas as pd
 
 from private_ensembles.papers.compare import declarations
 from private_ensembles.papers.compare.declarations import (
-    Beside,
     Cause,
     Number,
     Paper,
     Reproduced,
-    first_that_fits,
+    TableDeclaration,
+    find_rule,
 )
 from private_ensembles.papers.compare.printed import Key
 
@@ -31,10 +31,10 @@ class Reading(NamedTuple):
     cause: Cause
 
 
-class Place(NamedTuple):
+class PlacedNumber(NamedTuple):
     """A number of ours: its row in our table, and where such is printed."""
 
-    beside: Beside
+    declaration: TableDeclaration
     position: int
     key: Key
     column: str
@@ -42,9 +42,9 @@ class Place(NamedTuple):
     ours: Reproduced
 
 
-def places(
+def place_numbers(
     paper: Paper, name: str, table: pd.DataFrame, settings: Mapping[str, object]
-) -> Iterator[Place]:
+) -> Iterator[PlacedNumber]:
     """Yield every number of our table `name` that has a place among a paper's printed ones.
 
     Rows of stand-ins have none. settings: the run's, for ``$names``; what is not there is as in
@@ -52,16 +52,18 @@ def places(
     """
     known = {**paper.parameters, **settings}
     try:
-        for beside in paper.beside_table(name):
+        for beside in paper.declarations_of_table(name):
             for position, row in enumerate(table.to_dict("records")):
-                if is_true(row.get("stand_in")) or not _has(row, beside.where, known):
+                if is_true(row.get("stand_in")) or not _matches_row(row, beside.where, known):
                     continue
                 names = {**row, "table": name}
                 for item in beside.item:
                     for column, number in beside.numbers.items():
                         texts = (item, beside.dataset, beside.row, column)
                         key = Key(paper.paper, *(text.format_map(names) for text in texts))
-                        yield Place(beside, position, key, column, number, number.of(row))
+                        yield PlacedNumber(
+                            beside, position, key, column, number, number.read_from_row(row)
+                        )
     except KeyError as error:
         raise ValueError(f"{paper.paper}.yaml: our {name} has no column {error}") from None
 
@@ -76,9 +78,9 @@ def reproduced_numbers(
     comparable if either is not.
     """
     numbers: dict[Key, Reproduced] = {}
-    for name, place in _comparable(paper, tables, settings):
-        if place.beside.explains is None:
-            note = _note(paper, place, name, settings)
+    for name, place in _iterate_comparable(paper, tables, settings):
+        if place.declaration.explains is None:
+            note = _explain_incomparable(paper, place, name, settings)
             if not note and place.key in numbers:
                 note = numbers[place.key].note
             numbers[place.key] = place.ours._replace(note=note)
@@ -90,19 +92,19 @@ def other_readings(
 ) -> dict[Key, Reading]:
     """Gather what other readings of a paper give; arguments as `reproduced_numbers` takes them."""
     return {
-        place.key: Reading(place.ours, place.beside.explains)
-        for _, place in _comparable(paper, tables, settings)
-        if place.beside.explains is not None
+        place.key: Reading(place.ours, place.declaration.explains)
+        for _, place in _iterate_comparable(paper, tables, settings)
+        if place.declaration.explains is not None
     }
 
 
-def _comparable(
+def _iterate_comparable(
     paper: Paper, tables: Mapping[str, pd.DataFrame], settings: Mapping[str, object]
-) -> Iterator[tuple[str, Place]]:
+) -> Iterator[tuple[str, PlacedNumber]]:
     """Yield the numbers that were computed and are compared, with the table that each is of."""
     for name in paper.tables():
         if name in tables:
-            for place in places(paper, name, tables[name], settings):
+            for place in place_numbers(paper, name, tables[name], settings):
                 if not math.isnan(place.ours.value) and place.number.compared:
                     yield name, place
 
@@ -112,26 +114,28 @@ def is_true(flag: object) -> bool:
     return str(flag).lower() in ("1", "true", "1.0")
 
 
-def stand_ins(table: pd.DataFrame) -> pd.Series:
+def flag_stand_ins(table: pd.DataFrame) -> pd.Series:
     """Return (rows,) bool: whether the row comes from a stand-in data set."""
     return table["stand_in"].map(is_true)
 
 
-def _has(row: Mapping, where: Mapping, known: Mapping) -> bool:
+def _matches_row(row: Mapping, where: Mapping, known: Mapping) -> bool:
     """Tell whether a row has what `where` says, numbers by the digits that names carry."""
     for column, wanted in where.items():
         patterns = wanted if isinstance(wanted, list) else [wanted]
         patterns = [known[p[1:]] if str(p).startswith("$") else p for p in patterns]
-        if not any(fnmatchcase(_text(row[column]), _text(pattern)) for pattern in patterns):
+        if not any(
+            fnmatchcase(_format_value(row[column]), _format_value(pattern)) for pattern in patterns
+        ):
             return False
     return True
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 
-def _note(paper: Paper, place: Place, table: str, settings: Mapping) -> str:
+def _explain_incomparable(paper: Paper, place: PlacedNumber, table: str, settings: Mapping) -> str:
     """Say why a number is not comparable, if it is not, with the doubts about the printed one."""
     rules = (
         rule
@@ -139,7 +143,7 @@ def _note(paper: Paper, place: Place, table: str, settings: Mapping) -> str:
         if rule.fits(place.key, table) and (math.isnan(place.ours.error) or not rule.without_error)
     )
     notes = [rule.note for rule in rules][:1]
-    changed = altered(paper, place.key, table, settings)
+    changed = describe_changed_parameters(paper, place.key, table, settings)
     if changed:
         notes = [paper.altered.format(differences=changed)]
     if notes:
@@ -147,13 +151,13 @@ def _note(paper: Paper, place: Place, table: str, settings: Mapping) -> str:
     return " ".join(notes)
 
 
-def differences(ours: Mapping, theirs: Mapping, names: Iterable[str]) -> str:
+def describe_differences(ours: Mapping, theirs: Mapping, names: Iterable[str]) -> str:
     """Name the parameters that differ, empty if none does: "K = 5, not 11; prior = ...".
 
     ours, theirs: nested mappings. names: dotted names of what counts, each a value or a group of
     them. What `ours` does not hold was not used, and is not compared.
     """
-    mine, printed, asked = flat(ours), flat(theirs), tuple(names)
+    mine, printed, asked = flatten_settings(ours), flatten_settings(theirs), tuple(names)
     return "; ".join(
         f"{name} = {mine[name]}, not {value}"
         for name, value in printed.items()
@@ -163,31 +167,31 @@ def differences(ours: Mapping, theirs: Mapping, names: Iterable[str]) -> str:
     )
 
 
-def altered(paper: Paper, key: Key, table: str, settings: Mapping) -> str:
+def describe_changed_parameters(paper: Paper, key: Key, table: str, settings: Mapping) -> str:
     """Say of the number at `key`, of our `table`, which of the paper's parameters it lacks."""
-    rule = first_that_fits(paper.rests_on, key, table)
+    rule = find_rule(paper.rests_on, key, table)
     if rule is None:
         return ""
     names = [name.format(**key._asdict()) for name in rule.parameters]
-    return differences(settings, paper.parameters, names)
+    return describe_differences(settings, paper.parameters, names)
 
 
-def claims_of(published: pd.DataFrame, tasks: Mapping[str, Mapping]) -> pd.DataFrame:
+def select_claims(published: pd.DataFrame, tasks: Mapping[str, Mapping]) -> pd.DataFrame:
     """Return the printed numbers but those of PATE's tasks that run with other parameters.
 
     tasks: by name, the settings of PATE's tasks; one that the paper does not have has no claims.
     """
-    printed = declarations.paper("pate").parameters
-    changed = [name for name in tasks if differences(tasks, printed, [name])]
+    printed = declarations.load_paper("pate").parameters
+    changed = [name for name in tasks if describe_differences(tasks, printed, [name])]
     return published[~((published["paper"] == "pate") & published["dataset"].isin(changed))]
 
 
-def flat(settings: Mapping, prefix: str = "") -> dict[str, object]:
+def flatten_settings(settings: Mapping, prefix: str = "") -> dict[str, object]:
     """Return nested settings by dotted names."""
     numbers: dict[str, object] = {}
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            numbers.update(flat(value, f"{prefix}{name}."))
+            numbers.update(flatten_settings(value, f"{prefix}{name}."))
         else:
             numbers[f"{prefix}{name}"] = value
     return numbers

@@ -20,8 +20,8 @@ from abc import abstractmethod
 
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.composition import Composition, optimal_homogeneous
-from private_ensembles.base.root import bisect_integers
+from private_ensembles.accounting.composition import Composition, optimal_composition
+from private_ensembles.base.root_search import bisect_integers
 from private_ensembles.labels.accounts.account import Account
 from private_ensembles.labels.parameters import Cost
 from private_ensembles.labels.task import Task
@@ -36,13 +36,13 @@ from private_ensembles.papers.darrm.mathematics.gamma import check_gamma, gamma_
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 
-def together(task: Task, members: int) -> float:
+def compose_teachers(task: Task, members: int) -> float:
     """Return what that many teachers cost together at the task's delta."""
     teacher = task.teacher_cost()
-    return optimal_homogeneous(teacher.epsilon, teacher.delta, members, task.budget.delta).epsilon
+    return optimal_composition(teacher.epsilon, teacher.delta, members, task.budget.delta).epsilon
 
 
-def everyone_votes(task: Task) -> str | None:
+def refuse_absent_teachers(task: Task) -> str | None:
     """Return that teachers may be absent, whose votes are dealt out by all, or None if none may."""
     if not task.ensemble.absent:
         return None
@@ -52,20 +52,20 @@ def everyone_votes(task: Task) -> str | None:
     )
 
 
-class NoiseFunction(Account):
+class GammaAccount(Account):
     """gamma for the allowance m of a label; m = K means the plain majority of all teachers."""
 
-    groups = True
+    covers_groups = True
 
     def refusal(self, law, task):
         """Require odd K, and one label unless the budget pays for all teachers."""
-        if reason := everyone_votes(task):
+        if reason := refuse_absent_teachers(task):
             return reason
         if task.ensemble.teachers % 2 == 0:
             return "for an odd number of teachers"
         if reason := task.teacher_refusal():
             return reason
-        everyone = together(task, task.ensemble.teachers)
+        everyone = compose_teachers(task, task.ensemble.teachers)
         if task.wanted.labels > 1 and everyone > task.budget.epsilon:
             return (
                 "proven for one label: teachers that are trained once share their randomness "
@@ -81,17 +81,17 @@ class NoiseFunction(Account):
     def certified_gamma(self, problem: PrivacyProblem, optimised: ArrayLike) -> NDArray:
         """Return the certified gamma of DaRRM's tables, (K + 1,); optimised: of another job."""
 
-    def find(self, law, task, labels, **free):
+    def find_noise(self, law, task, labels, **free):
         """Find no noise if the budget pays for all teachers, else m and delta of the one label."""
         K, teacher = task.ensemble.teachers, task.teacher_cost()
-        everyone = together(task, K) <= task.budget.epsilon
+        everyone = compose_teachers(task, K) <= task.budget.epsilon
         m = float(K) if everyone else self.allowance(task, teacher)
         return NoisyMajority(m, labels, K, task.budget.delta, teacher.epsilon, teacher.delta)
 
     def cost(self, law, task, parameters):
         """Return the cost of all teachers, or of the one label."""
         if parameters.m == task.ensemble.teachers and parameters.gamma is None:
-            proven = together(task, task.ensemble.teachers)
+            proven = compose_teachers(task, task.ensemble.teachers)
         else:
             proven = self.label_cost(parameters)
         return Cost(proven, proven)
@@ -106,14 +106,14 @@ def allowed_cost(parameters: NoisyMajority) -> float:
     return parameters.m * parameters.teacher_epsilon * (1 + 1e-15)
 
 
-class Subsampled(NoiseFunction):
+class SubsampledAccount(GammaAccount):
     """One label is a function of m teachers, whose optimal composition it costs at most."""
 
     def allowance(self, task, teacher):
         """Find by bisection the largest m, below K, whose teachers keep the budget."""
 
         def fits(m: int) -> bool:
-            return together(task, m) <= task.budget.epsilon
+            return compose_teachers(task, m) <= task.budget.epsilon
 
         return float(bisect_integers(fits, task.ensemble.teachers, 1))
 
@@ -130,7 +130,7 @@ class Subsampled(NoiseFunction):
         return scale_to_allowance(problem, gamma_subsampling(problem.K, problem.m))[0]
 
 
-class Optimised(NoiseFunction):
+class OptimisedAccount(GammaAccount):
     """gamma by cutting planes, for any real allowance m and the whole of delta."""
 
     def allowance(self, task, teacher):
@@ -147,24 +147,24 @@ class Optimised(NoiseFunction):
         return gamma
 
 
-class Together(Account):
+class CommitteeAccount(Account):
     """A committee: the composition of its members, for any number of queries and classes."""
 
-    groups = True
+    covers_groups = True
 
     def refusal(self, law, task):
         """Require that the budget pays for one teacher, and that each teacher's votes are known."""
         if task.counts_only:
             return "needs each teacher's votes, not counts"
-        if reason := everyone_votes(task):
+        if reason := refuse_absent_teachers(task):
             return reason
         return task.teacher_refusal()
 
-    def find(self, law, task, labels, **free):
+    def find_noise(self, law, task, labels, **free):
         """Find the largest committee; for two classes an odd one, which is right as often."""
 
         def fits(members: int) -> bool:
-            return together(task, members) <= task.budget.epsilon
+            return compose_teachers(task, members) <= task.budget.epsilon
 
         members = task.ensemble.teachers
         if not fits(members):
@@ -175,7 +175,7 @@ class Together(Account):
 
     def cost(self, law, task, parameters):
         """Return the members' composition, which covers any number of labels."""
-        proven = together(task, parameters.members)
+        proven = compose_teachers(task, parameters.members)
         return Cost(proven, proven)
 
 
@@ -185,28 +185,30 @@ class OneTeacher(Account):
     Of a unit that reaches several shards, the composition of as many teachers.
     """
 
-    groups = True
+    covers_groups = True
 
     def refusal(self, law, task):
         """Require that the teachers whom the unit reaches keep the budget by themselves."""
         if task.protection.reach == 1:
             return task.teacher_refusal()
-        spent = together(task, task.protection.reach)
+        spent = compose_teachers(task, task.protection.reach)
         if spent <= task.budget.epsilon:
             return None
         return f"{task.protection.reach} teachers cost {spent:.4g} together, more than the budget"
 
-    def find(self, law, task, labels, **free):
+    def find_noise(self, law, task, labels, **free):
         return Answers(labels)
 
     def cost(self, law, task, parameters):
         """Return the cost of the teachers whom the unit reaches, for any number of labels."""
         one = task.protection.reach == 1
-        proven = task.teacher_cost().epsilon if one else together(task, task.protection.reach)
+        proven = (
+            task.teacher_cost().epsilon if one else compose_teachers(task, task.protection.reach)
+        )
         return Cost(proven, proven)
 
 
-subsampled = Subsampled()
-optimised = Optimised()
-committee = Together()
+subsampled = SubsampledAccount()
+optimised = OptimisedAccount()
+committee = CommitteeAccount()
 one_teacher = OneTeacher()

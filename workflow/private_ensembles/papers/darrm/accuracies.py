@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from private_ensembles.labels import registry
-from private_ensembles.papers.common.standard_errors import Part, standard_error
+from private_ensembles.papers.common.standard_errors import VariancePart, standard_error
 
 ACCURACY_KEY = [
     "dataset",
@@ -63,8 +63,8 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
         row["sd_training"] = expected.std()
         row["standard_error"], row["freedom"] = standard_error(
             [
-                Part(row["sd_queries"] ** 2 / len(group), len(group) - len(draws)),
-                Part((1 + 1 / len(draws)) * row["sd_training"] ** 2, len(draws) - 1),
+                VariancePart(row["sd_queries"] ** 2 / len(group), len(group) - len(draws)),
+                VariancePart((1 + 1 / len(draws)) * row["sd_training"] ** 2, len(draws) - 1),
             ]
         )
         row["expected_accuracy"] = expected.mean()

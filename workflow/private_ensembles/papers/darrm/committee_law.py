@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.audit.audited_labels import SharedDataLabel
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.audit.labels import OnTeachers
-from private_ensembles.base.sources import Source
+from private_ensembles.base.noise_sources import NoiseSource
 from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.labels.votes import Votes, counts
-from private_ensembles.papers.darrm.mathematics.committee import plurality_chances
+from private_ensembles.labels.votes import Votes, vote_histograms
+from private_ensembles.papers.darrm.mathematics.committee import plurality_probabilities
 from private_ensembles.papers.darrm.mathematics.gamma import subsampling_probability
 
 
@@ -30,16 +30,16 @@ class Members(Parameters):
 class Committee(Law):
     """Several labels need each teacher's votes (`answer`); a row of counts tells one."""
 
-    of_counts = False
+    needs_only_counts = False
 
     def distribution(self, counts, parameters, secure=False):
         """Return Pr[label] over the draw of the committee, exact up to rounding."""
-        return plurality_chances(counts, parameters.members)
+        return plurality_probabilities(counts, parameters.members)
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         return {"relative_error": 1e-10, "absolute_error": 1e-300}
 
-    def answer(self, votes: Votes, parameters: Members, source: Source) -> NDArray[np.int64]:
+    def answer(self, votes: Votes, parameters: Members, source: NoiseSource) -> NDArray[np.int64]:
         """Let the same committee answer all queries, (queries,).
 
         Raises ValueError if only the counts of the votes are known.
@@ -47,7 +47,7 @@ class Committee(Law):
         if votes.votes is None:
             raise ValueError("votes: a committee needs each teacher's votes, not counts")
         (chosen,) = source.subsets(1, votes.n_teachers, parameters.members)
-        return source.fairest(counts(votes.votes[:, chosen], votes.n_classes))
+        return source.argmax_fair_ties(vote_histograms(votes.votes[:, chosen], votes.n_classes))
 
     def draw(self, counts, parameters, source):
         """Draw a new committee for every row; more than one such label is not for release."""
@@ -56,23 +56,23 @@ class Committee(Law):
         chosen = source.subsets(len(counts), int(counts[0].sum()), parameters.members)
         voted = (chosen[..., None] >= ends).sum(axis=-1)
         classes = np.arange(counts.shape[1])
-        return source.fairest((voted[..., None] == classes).sum(axis=1))
+        return source.argmax_fair_ties((voted[..., None] == classes).sum(axis=1))
 
-    def less_noise(self, parameters, factor):
+    def scale_noise(self, parameters, factor):
         """Return a committee with more members than the budget pays for."""
         return replace(parameters, members=round(parameters.members / factor))
 
-    def audited(self, task, parameters):
+    def build_audit(self, task, parameters):
         """Audit one label of two classes against all teachers that are as private as stated."""
         K, members = task.ensemble.teachers, min(parameters.members, task.ensemble.teachers)
         seated = replace(parameters, members=members)
 
-        def choose(ones: NDArray, source: Source) -> NDArray:
+        def choose(ones: NDArray, source: NoiseSource) -> NDArray:
             return self.draw(both_counts(K)[ones], seated, source)
 
         teacher = task.teacher_cost()
         chances = subsampling_probability(K, members)
-        return OnTeachers(chances, (teacher.epsilon, teacher.delta), choose)
+        return SharedDataLabel(chances, (teacher.epsilon, teacher.delta), choose)
 
 
 LAW = Committee()

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.audit.histograms import both_counts
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.secure import check_mode
-from private_ensembles.base.sources import Secure, Seeded
 from private_ensembles.base.streams import generator
-from private_ensembles.labels import door as door
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels import release_gate as door
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.votes import Votes
-from private_ensembles.papers.darrm.one_label import LabelBudget, for_budget, terms
+from private_ensembles.papers.darrm.one_label import LabelBudget, calibrate_label, make_label_task
 
 
 def budget_of(settings: Mapping, noise: str = "reproducible") -> LabelBudget:
@@ -45,10 +45,10 @@ def claims(budget: LabelBudget) -> dict[str, dict]:
     one plain teacher moves one vote: claims of noise on counts are for replace_one too.
     """
     rows = {}
-    for name in registry.of_one_label():
-        entry = registry.entry(name)
-        task = terms(entry, budget)
-        entry.require(task.protection.privacy_model, task.protection.adjacency)
+    for name in registry.single_label_mechanisms():
+        entry = registry.get_entry(name)
+        task = make_label_task(entry, budget)
+        entry.require_coverage(task.protection.privacy_model, task.protection.adjacency)
         rows[name] = {
             "epsilon": task.budget.epsilon,
             "delta": task.budget.delta,
@@ -58,7 +58,7 @@ def claims(budget: LabelBudget) -> dict[str, dict]:
     return rows
 
 
-def parameters(
+def calibrate_mechanisms(
     budget: LabelBudget, gamma: ArrayLike, sigma: Mapping[str, float]
 ) -> dict[str, Parameters]:
     """The parameters of every mechanism's label.
@@ -67,7 +67,10 @@ def parameters(
     Raises ValueError if gamma's own certificate does not hold.
     """
     numbers = {"gamma": gamma, **sigma}
-    return {name: for_budget(load(name), budget, numbers) for name in registry.of_one_label()}
+    return {
+        name: calibrate_label(load_mechanism(name), budget, numbers)
+        for name in registry.single_label_mechanisms()
+    }
 
 
 def expected_accuracy(probability: NDArray[np.float64], counts: NDArray, labels: NDArray) -> float:
@@ -79,7 +82,7 @@ def expected_accuracy(probability: NDArray[np.float64], counts: NDArray, labels:
     return float(right.mean())
 
 
-def ones(votes: Votes, K: int) -> NDArray[np.int64]:
+def count_ones(votes: Votes, K: int) -> NDArray[np.int64]:
     """How many of the K teachers vote 1 on each query, (queries,).
 
     Raises ValueError for another number of teachers or classes, or queries of unknown label.
@@ -99,7 +102,7 @@ def release_labels(
 ) -> tuple[list[dict], dict[str, NDArray]]:
     """Release the labels of every mechanism, training seed, number of queries and draw.
 
-    inputs : what the rule reads (`run.names_of_files.label_inputs`): Votes as
+    inputs : what the rule reads (`run.file_names.label_inputs`): Votes as
     `private_<training seed>` and `plain_<training seed>`, gamma (content of its JSON) and sigma
     (rows of quantity and value). name : the data set.
 
@@ -113,7 +116,7 @@ def release_labels(
     """
     sigma = {row["quantity"]: float(row["value"]) for row in inputs["sigma"]}
     budget, seeds = budget_of(settings, noise), settings["training_seeds"]
-    by_mechanism = parameters(budget, inputs["gamma"]["gamma"], sigma)
+    by_mechanism = calibrate_mechanisms(budget, inputs["gamma"]["gamma"], sigma)
     K, draws = settings["K"], settings["draws"]
     claimed = claims(budget)
     rows: list[dict] = []
@@ -131,19 +134,24 @@ def release_labels(
         arrays[f"queries_{Q}"] = chosen.astype(np.uint32)
         released = np.zeros((len(claimed), len(seeds), draws, Q), np.uint8)
         for i, (mechanism_name, claim) in enumerate(claimed.items()):
-            mechanism, label_parameters = load(mechanism_name), by_mechanism[mechanism_name]
+            mechanism, label_parameters = (
+                load_mechanism(mechanism_name),
+                by_mechanism[mechanism_name],
+            )
             secure = noise == "secure"
             door.require_proof(mechanism, label_parameters, 2, secure=secure)
             probability = mechanism.law.distribution(both_counts(K), label_parameters, secure)[:, 1]
             for j, training_seed in enumerate(seeds):
                 cache = inputs[f"{mechanism.guarantee.teachers}_{training_seed}"]
-                counts, labels = ones(cache, K), cache.labels
+                counts, labels = count_ones(cache, K), cache.labels
                 expected = expected_accuracy(probability, counts, labels)
                 for draw, index in enumerate(chosen):
                     path = (name, settings["m"], mechanism_name, training_seed, Q, draw)
-                    seeded = Seeded(generator(seed, "release", *path), by_class=True)
-                    source = Secure() if secure else seeded
-                    got = door.answer(mechanism, cache.of(index), label_parameters, source)
+                    seeded = SeededNoise(generator(seed, "release", *path), by_class=True)
+                    source = SecureNoise() if secure else seeded
+                    got = door.draw_outcomes(
+                        mechanism, cache.select_queries(index), label_parameters, source
+                    )
                     released[i, j, draw] = got
                     rows.append(
                         {

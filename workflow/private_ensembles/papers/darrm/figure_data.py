@@ -17,7 +17,7 @@ from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_subsampling,
 )
 from private_ensembles.papers.darrm.mathematics.privacy_cost import CORNERS, PrivacyProblem
-from private_ensembles.papers.darrm.simulations import proof, worst_data_set_bound
+from private_ensembles.papers.darrm.simulations import certify_scaled, worst_data_set_bound
 
 BOUND = "worst_data_set_bound"
 # The corners of the feasible region, once around.
@@ -71,15 +71,15 @@ def gamma_shapes(
                 ("gamma", np.arange(K + 1.0), gamma),
                 ("error", p, error_at(gamma, p)),
                 ("expected_error", [np.nan], [expected_error(gamma, prior)]),
-                ("scaling", [np.nan], [proof(gamma, m, epsilon, Delta, delta)[0]]),
+                ("scaling", [np.nan], [certify_scaled(gamma, m, epsilon, Delta, delta)[0]]),
             ):
-                parts.append(_part(m, drawn, family, quantity, x, y))
+                parts.append(_curve_rows(m, drawn, family, quantity, x, y))
         if m == 1:
-            parts.append(_part(m, drawn, BOUND, "error", p, worst_data_set_bound(K, p)))
+            parts.append(_curve_rows(m, drawn, BOUND, "error", p, worst_data_set_bound(K, p)))
     return pd.concat(parts, ignore_index=True)
 
 
-def _part(m, subsamples, family, quantity, x, y) -> pd.DataFrame:
+def _curve_rows(m, subsamples, family, quantity, x, y) -> pd.DataFrame:
     names = {"m": m, "subsamples": subsamples, "family": family, "quantity": quantity}
     return pd.DataFrame(names | {"x": x, "y": y})
 
@@ -114,7 +114,7 @@ def prior_shapes(
         }
         for family, gamma in gammas.items():
             points = [{"quantity": "gamma", "x": l, "y": value} for l, value in enumerate(gamma)]
-            scaling = proof(gamma, m, epsilon, Delta, delta)[0]
+            scaling = certify_scaled(gamma, m, epsilon, Delta, delta)[0]
             points.append({"quantity": "scaling", "y": scaling})
             for distribution in actual:
                 what = {"quantity": "expected_error", "actual": distribution}

@@ -30,13 +30,13 @@ _ACTUAL = {
 }
 
 
-def setting(solution: Mapping[str, object]) -> str:
+def describe_setting(solution: Mapping[str, object]) -> str:
     """Return what the panels of a figure share, as words; solution: one of its gammas.
 
-    >>> setting({"K": 11, "epsilon": 0.1, "Delta": 1e-5})
+    >>> describe_setting({"K": 11, "epsilon": 0.1, "Delta": 1e-5})
     'K = 11, ε = 0.1, Δ = 10⁻⁵'
     """
-    epsilon, delta = (style.number(float(solution[name])) for name in ("epsilon", "Delta"))
+    epsilon, delta = (style.format_number(float(solution[name])) for name in ("epsilon", "Delta"))
     return f"K = {solution['K']}, ε = {epsilon}, Δ = {delta}"
 
 
@@ -55,7 +55,7 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     largest = data.loc[data["quantity"] == "error", "y"].max()
     errors = {"yscale": "log", "ylim": _LOG_ERRORS} if log else {"ylim": (-0.015, 1.15 * largest)}
     size = (max(4.6, 7.4 / columns * columns + 0.4), 4.9 * blocks + 0.6)
-    with style.figure(2 * blocks, columns, size=size, squeeze=False) as (drawn, axes):
+    with style.open_figure(2 * blocks, columns, size=size, squeeze=False) as (drawn, axes):
         handles = {}
         for index, m in enumerate(allowances):
             block, column = divmod(index, columns)
@@ -75,7 +75,7 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
         lines, words = [handles[name] for name in shown], [style.label(name) for name in shown]
         wide = len(shown) if len(shown) < columns else 2
         drawn.legend(lines, words, loc="outside lower center", ncols=wide)
-        style.save(drawn, *paths)
+        style.save_figure(drawn, *paths)
 
 
 def _columns(allowances: list[float]) -> int:
@@ -89,14 +89,14 @@ def _draw_allowance(top, bottom, data: pd.DataFrame, errors: dict) -> dict[str, 
     m, subsamples = data[["m", "subsamples"]].iloc[0]
     for family in [name for name in _DRAWN if name in set(data["family"])]:
         part = data[data["family"] == family]
-        looks = style.look(family)
+        looks = style.line_style(family)
         marker = looks.pop("marker")
         error = part[part["quantity"] == "error"]
         (handles[family],) = bottom.plot(error["x"], error["y"], **looks)
         if family == BOUND:
             continue
         shape = part[part["quantity"] == "gamma"]
-        marks = {"marker": marker, "markevery": _marked(shape["y"].to_numpy())}
+        marks = {"marker": marker, "markevery": _points_with_markers(shape["y"].to_numpy())}
         (handles[family],) = top.plot(shape["x"], shape["y"], **marks, **looks)
         mean = part.loc[part["quantity"] == "expected_error", "y"].item()
         bottom.axhline(mean, color=looks["color"], linewidth=0.9, linestyle=":")
@@ -109,7 +109,7 @@ def _draw_allowance(top, bottom, data: pd.DataFrame, errors: dict) -> dict[str, 
     return handles
 
 
-def _marked(values: np.ndarray) -> list[int]:
+def _points_with_markers(values: np.ndarray) -> list[int]:
     """The points of a shape that carry a mark: not all of many, symmetric as gamma is, and spikes.
 
     A spike is a value below both of its neighbours by a twentieth.
@@ -137,11 +137,14 @@ def _mean_errors(data: pd.DataFrame) -> str:
 def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
     """Draw Figure 10 from the frame of `sigma_search`, saved at every path."""
     names = list(dict.fromkeys(data["dataset"]))
-    with style.figure(1, len(names), size=(3.9 * len(names), 3.6), squeeze=False) as (drawn, axes):
+    with style.open_figure(1, len(names), size=(3.9 * len(names), 3.6), squeeze=False) as (
+        drawn,
+        axes,
+    ):
         for axis, name in zip(axes[0], names, strict=True):
             part = data[data["dataset"] == name]
             roles = dict(iter(part.groupby("role")))
-            curve, color = roles["curve"], style.look(name)["color"]
+            curve, color = roles["curve"], style.line_style(name)["color"]
             axis.plot(curve["order"], curve["sigma_squared"], color=color)
             for role, marker, words in (
                 ("minimum", "o", "minimum"),
@@ -153,7 +156,7 @@ def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
                 mark["color"] = color if role == "minimum" else style.BLACK
                 axis.plot([order], [square], label=label, **mark)
             epsilon, delta = part[["epsilon", "delta"]].iloc[0]
-            budget = rf"$\varepsilon$ = {epsilon:g}, $\delta$ = {style.number(delta)}"
+            budget = rf"$\varepsilon$ = {epsilon:g}, $\delta$ = {style.format_number(delta)}"
             axis.set(
                 title=f"{style.label(name)}, {budget}",
                 xlabel=r"Rényi order $\lambda$",
@@ -162,7 +165,7 @@ def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
             )
             axis.set_ylim(top=curve["sigma_squared"].max() * 3)  # room for the legend
             axis.legend(loc="upper right")
-        style.save(drawn, *paths)
+        style.save_figure(drawn, *paths)
 
 
 def draw_feasible_region(data: pd.DataFrame, *paths: str, setting: str) -> None:
@@ -175,7 +178,7 @@ def draw_feasible_region(data: pd.DataFrame, *paths: str, setting: str) -> None:
     columns = _columns(allowances)
     rows = -(-len(allowances) // columns)
     size = (max(4.6, 2.6 * columns), 2.6 * rows + 0.5)
-    with style.figure(rows, columns, size=size, squeeze=False, sharey=True) as (drawn, axes):
+    with style.open_figure(rows, columns, size=size, squeeze=False, sharey=True) as (drawn, axes):
         for axis, m in zip(axes.flat, allowances, strict=False):
             part = data[data["m"] == m]
             x, y = (part["p"] + part["p_prime"]) / 2, part["p"] - part["p_prime"]
@@ -195,7 +198,7 @@ def draw_feasible_region(data: pd.DataFrame, *paths: str, setting: str) -> None:
             axis.set_ylabel("$p - p'$")
         words = "numbers: teachers at each corner in the assignment that costs most"
         drawn.suptitle(f"{setting}\n{words}", fontsize=9)
-        style.save(drawn, *paths)
+        style.save_figure(drawn, *paths)
 
 
 def draw_prior_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
@@ -210,12 +213,12 @@ def draw_prior_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     shape = len(allowances), 1 + len(actual)
     size = 2.9 + 2.3 * len(actual), 2.9 * len(allowances) + 0.6
     widths = {"width_ratios": [1.35] + [1] * len(actual)}
-    with style.figure(*shape, size=size, squeeze=False, gridspec_kw=widths) as (drawn, axes):
+    with style.open_figure(*shape, size=size, squeeze=False, gridspec_kw=widths) as (drawn, axes):
         for row, m in zip(axes, allowances, strict=True):
             part = data[data["m"] == m]
             for family in reversed(PRIOR_FAMILIES):
                 shape = part[(part["family"] == family) & (part["quantity"] == "gamma")]
-                style.line(row[0], shape["x"], shape["y"], family)
+                style.draw_line(row[0], shape["x"], shape["y"], family)
             row[0].set(title=f"$m = {m}$", xlabel="teachers saying 1, $l$", ylim=(-0.03, 1.05))
             row[0].set_ylabel(r"noise function $\gamma(l)$")
             row[0].xaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -226,8 +229,8 @@ def draw_prior_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
         none = [_ACTUAL.get(name, name) for name in largest.index if name not in actual]
         words = f"; at {', '.join(none)} every symmetric $\\gamma$ has error 0" if none else ""
         drawn.suptitle(setting + words, fontsize=9)
-        style.legend(drawn, axes[0, 0], "lower", 2, reverse=True)
-        style.save(drawn, *paths)
+        style.add_legend(drawn, axes[0, 0], "lower", 2, reverse=True)
+        style.save_figure(drawn, *paths)
 
 
 def _draw_errors(axis, errors: pd.DataFrame) -> None:
@@ -238,10 +241,10 @@ def _draw_errors(axis, errors: pd.DataFrame) -> None:
     axis.set_yticks(range(len(short)), short)
     axis.set(xlabel="expected error", ylim=(len(short) - 0.5, -0.5))
     for index, (family, row) in enumerate(values.iterrows()):
-        looks = style.look(family)
+        looks = style.line_style(family)
         mark = {"color": looks["color"], "marker": looks["marker"], "markersize": 7}
         axis.errorbar([row["y"]], [index], xerr=[row["half_width"]], linestyle="none", **mark)
-        words = style.number(float(f"{row['y']:.3g}"))
+        words = style.format_number(float(f"{row['y']:.3g}"))
         axis.annotate(words, (row["y"], index), fontsize=8, **_ABOVE)
     axis.set_xscale("log")
     axis.set_xlim(max(least, _NO_ERROR) / 12, 12 * top)  # room for the numbers

@@ -1,13 +1,13 @@
 """The findings of DaRRM at the top of the page, which this run's own numbers bear out."""
 
-from private_ensembles.labels.names import dataset as real_name
+from private_ensembles.labels.display_names import dataset_label as real_name
 from private_ensembles.papers.common.findings import (
     Finding,
     RunTables,
-    above,
-    first,
-    nearest,
-    numbers,
+    read_column,
+    read_first,
+    write_nearest,
+    write_upper_bound,
 )
 
 # The paper's data set if the run has it, or else the stand-in; and so for numbers of queries.
@@ -18,22 +18,25 @@ _ACCURACIES = "darrm/tables/table1"
 
 def majority_of_private_teachers(tables: RunTables) -> Finding:
     """What the plain majority of private teachers costs, and how often it is right."""
-    costs = tables.rows("darrm/tables/table2", dataset=_DATA, queries=_QUERIES)
-    shards, total = first(costs, "epsilon_disjoint_shards"), first(costs, "epsilon_total")
-    queries, data = nearest(first(costs, "queries")), real_name(first(costs, "dataset"))
+    costs = tables.select_rows("darrm/tables/table2", dataset=_DATA, queries=_QUERIES)
+    shards, total = read_first(costs, "epsilon_disjoint_shards"), read_first(costs, "epsilon_total")
+    queries, data = (
+        write_nearest(read_first(costs, "queries")),
+        real_name(read_first(costs, "dataset")),
+    )
     majority, optimised = (
-        first(
-            tables.rows(_ACCURACIES, dataset=_DATA, queries=_QUERIES, mechanism=mechanism),
+        read_first(
+            tables.select_rows(_ACCURACIES, dataset=_DATA, queries=_QUERIES, mechanism=mechanism),
             "expected_accuracy",
         )
         for mechanism in ("majority_private", "darrm_opt")
     )
-    measured = tables.rows(_ACCURACIES, dataset=_DATA)
-    plainly = f"plain majority costs ε = {above(shards)}"
-    charged = f"the paper charges {nearest(total, 4)} for {queries} ({data})."
+    measured = tables.select_rows(_ACCURACIES, dataset=_DATA)
+    plainly = f"plain majority costs ε = {write_upper_bound(shards)}"
+    charged = f"the paper charges {write_nearest(total, 4)} for {queries} ({data})."
     compared = (
-        f"{nearest(majority)}, those of the optimised mechanism with probability "
-        f"{nearest(optimised)} ({real_name(first(measured, 'dataset'))})."
+        f"{write_nearest(majority)}, those of the optimised mechanism with probability "
+        f"{write_nearest(optimised)} ({real_name(read_first(measured, 'dataset'))})."
     )
     if shards >= total:
         title = (
@@ -61,8 +64,8 @@ def majority_of_private_teachers(tables: RunTables) -> Finding:
 
 def published_totals(tables: RunTables) -> Finding:
     """What all private teachers cost, beside the paper's total for some labels."""
-    costs = tables.rows("darrm/tables/table2", dataset=_DATA, queries=_QUERIES)
-    teachers, total = first(costs, "epsilon_all_teachers"), first(costs, "epsilon_total")
+    costs = tables.select_rows("darrm/tables/table2", dataset=_DATA, queries=_QUERIES)
+    teachers, total = read_first(costs, "epsilon_all_teachers"), read_first(costs, "epsilon_total")
     if teachers < total / 2:
         title = "The published totals are far from tight"
     elif teachers < total:
@@ -70,18 +73,18 @@ def published_totals(tables: RunTables) -> Finding:
     else:
         title = "So few labels are charged less than all teachers cost"
     text = (
-        f"To publish all private teachers once costs ε = {above(teachers)} and answers any number "
-        f"of queries; the paper's total for {nearest(first(costs, 'queries'))} queries at the same "
-        f"δ is {nearest(total, 4)} ({real_name(first(costs, 'dataset'))})."
+        f"To publish all private teachers once costs ε = {write_upper_bound(teachers)} and answers any number "
+        f"of queries; the paper's total for {write_nearest(read_first(costs, 'queries'))} queries at the same "
+        f"δ is {write_nearest(total, 4)} ({real_name(read_first(costs, 'dataset'))})."
     )
     return Finding("darrm", title, text, "docs/privacy.md#darrms-totals")
 
 
 def noise_of_gnmax(tables: RunTables) -> Finding:
     """GNMax's noise as the paper finds it, and what else proves the same privacy of one label."""
-    sigmas = tables.rows("darrm/tables/table4", dataset=_DATA)
+    sigmas = tables.select_rows("darrm/tables/table4", dataset=_DATA)
     rdp, analytic, exact = (
-        first(sigmas, f"sigma_{analysis}") for analysis in ("rdp", "analytic", "exact")
+        read_first(sigmas, f"sigma_{analysis}") for analysis in ("rdp", "analytic", "exact")
     )
     kind = "noise" if analytic < rdp else ""
     if analytic < rdp and exact < analytic:
@@ -93,31 +96,31 @@ def noise_of_gnmax(tables: RunTables) -> Finding:
     else:
         title = "The paper's search for GNMax's noise finds as little as can be proven"
     text = (
-        f"For the privacy of one label on {real_name(first(sigmas, 'dataset'))} the paper's search "
-        f"finds σ = {nearest(rdp, 4)} votes. The analytic Gaussian mechanism proves the same "
-        f"privacy with {above(analytic, 4)}, and the label's own distribution with {above(exact)}."
+        f"For the privacy of one label on {real_name(read_first(sigmas, 'dataset'))} the paper's search "
+        f"finds σ = {write_nearest(rdp, 4)} votes. The analytic Gaussian mechanism proves the same "
+        f"privacy with {write_upper_bound(analytic, 4)}, and the label's own distribution with {write_upper_bound(exact)}."
     )
     return Finding("darrm", title, text, "docs/method.md#gaussian-noise-on-the-counts", kind)
 
 
 def sampled_objective(tables: RunTables) -> Finding:
     """How far off Algorithm 4's coefficients are, with as many draws as one likes."""
-    objective = tables.rows(
+    objective = tables.select_rows(
         "darrm/tables/objectives", algorithm="algorithm4", sampling="uniform:0,1", estimate="limit"
     )
-    error = first(objective, "coefficient_error")
+    error = read_first(objective, "coefficient_error")
     if error == 1:
         title = "One of the two Monte-Carlo objectives estimates nothing"
         text = (
             "If it is sampled from [0, 1], as appendix C.2 says, Algorithm 4's objective is 0 for "
-            f"every γ: the error of its coefficients is {nearest(error)} of their size, however "
+            f"every γ: the error of its coefficients is {write_nearest(error)} of their size, however "
             "many draws there are. "
         )
     else:
         title = "One of the two Monte-Carlo objectives is off, however many draws"
         text = (
             "If p is sampled from [0, 1], as appendix C.2 says, the error of Algorithm 4's "
-            f"coefficients tends to {nearest(error)} of their size. "
+            f"coefficients tends to {write_nearest(error)} of their size. "
         )
     text += "Here γ is optimised for the exact objective instead, which has a closed form."
     return Finding("darrm", title, text, "docs/method.md")
@@ -125,30 +128,30 @@ def sampled_objective(tables: RunTables) -> Finding:
 
 def noise_in_figure_6(tables: RunTables) -> Finding:
     """Whether the optimised γ of Figure 6 errs at all."""
-    curve = tables.rows("darrm/tables/figure6", family="gamma_opt", quantity="expected_error")
-    error = numbers(curve, "y").max()
+    curve = tables.select_rows(
+        "darrm/tables/figure6", family="gamma_opt", quantity="expected_error"
+    )
+    error = read_column(curve, "y").max()
     if error < 1e-9:
         title = "Figure 6 compares mechanisms where no noise is needed"
         text = (
             "At the figure's δ the optimised γ is 1 everywhere: its largest expected error is "
-            f"{above(error, 2)}, so subsampling is compared with the noiseless majority."
+            f"{write_upper_bound(error, 2)}, so subsampling is compared with the noiseless majority."
         )
     else:
         title = "Figure 6 compares mechanisms where noise is needed"
-        text = (
-            f"At the figure's δ the largest expected error of the optimised γ is {above(error, 2)}."
-        )
+        text = f"At the figure's δ the largest expected error of the optimised γ is {write_upper_bound(error, 2)}."
     return Finding("darrm", title, text, "docs/method.md")
 
 
 def theorem_4_1(tables: RunTables) -> Finding:
     """How near to the claim of Theorem 4.1 a loss was found, where more than one is drawn."""
-    losses = tables.rows("darrm/tables/amplification")
+    losses = tables.select_rows("darrm/tables/amplification")
     losses = losses[losses["drawn"] > 1]
-    share = numbers(losses, "largest_loss", over="claimed_loss").max()
+    share = read_column(losses, "largest_loss", over="claimed_loss").max()
     text = (
         "The largest loss that double subsampling of i.i.d. teachers was found to cost is "
-        f"{above(share, 4)} of the one that the theorem claims."
+        f"{write_upper_bound(share, 4)} of the one that the theorem claims."
     )
     kind = ""
     if share > 1 + 1e-9:
@@ -168,9 +171,11 @@ def theorem_4_1(tables: RunTables) -> Finding:
 
 def lead_over_gnmax(tables: RunTables) -> Finding:
     """How much of DaRRM's lead over GNMax is left if GNMax has as little noise as it needs."""
-    rows = tables.rows(_ACCURACIES, dataset=_DATA)
+    rows = tables.select_rows(_ACCURACIES, dataset=_DATA)
     optimised, gnmax, exact, ladder = (
-        first(tables.rows(_ACCURACIES, dataset=_DATA, mechanism=mechanism), "expected_accuracy")
+        read_first(
+            tables.select_rows(_ACCURACIES, dataset=_DATA, mechanism=mechanism), "expected_accuracy"
+        )
         for mechanism in ("darrm_opt", "gnmax", "gnmax_exact", "ladder")
     )
     lead, left = optimised - gnmax, optimised - exact
@@ -185,11 +190,11 @@ def lead_over_gnmax(tables: RunTables) -> Finding:
     else:
         title = "DaRRM's lead over GNMax is its own"
     text = (
-        f"At the same (ε, δ) a label on {real_name(first(rows, 'dataset'))} is right with "
-        f"probability {nearest(optimised)} for the optimised mechanism (all teachers may share "
-        f"data), {nearest(gnmax)} for GNMax as the paper runs it (disjoint shards), "
-        f"{nearest(exact)} for GNMax with as little noise as the audit of one label allows, and "
-        f"{nearest(ladder)} for the best release of one vote count."
+        f"At the same (ε, δ) a label on {real_name(read_first(rows, 'dataset'))} is right with "
+        f"probability {write_nearest(optimised)} for the optimised mechanism (all teachers may share "
+        f"data), {write_nearest(gnmax)} for GNMax as the paper runs it (disjoint shards), "
+        f"{write_nearest(exact)} for GNMax with as little noise as the audit of one label allows, and "
+        f"{write_nearest(ladder)} for the best release of one vote count."
     )
     return Finding("darrm", title, text, "docs/audit.md#is-darrm-above-gnmax")
 

@@ -1,7 +1,7 @@
 """The points at which DaRRM's figures of simulations need an optimised gamma."""
 
-from private_ensembles.accounting.composition import general
-from private_ensembles.base.numbers import delta_of
+from private_ensembles.accounting.composition import general_composition
+from private_ensembles.base.parameter_names import m_fold_delta
 from private_ensembles.papers.darrm.section import Darrm
 
 
@@ -15,11 +15,11 @@ def shape_points(darrm: Darrm, figure: str) -> list[dict]:
     common = shape.pick("epsilon", "Delta")
     if figure != "figure6":
         return [
-            {"K": shape.K, "m": m, **common, "delta": delta_of(m, shape.Delta)} for m in shape.m
+            {"K": shape.K, "m": m, **common, "delta": m_fold_delta(m, shape.Delta)} for m in shape.m
         ]
     points = []
     for drawn in shape.subsamples:
-        total = general(shape.epsilon, shape.Delta, drawn, shape.delta_prime)
+        total = general_composition(shape.epsilon, shape.Delta, drawn, shape.delta_prime)
         # Composition never costs more than `drawn` teachers, but the quotient may round up.
         m = max(1.0, min(total.epsilon / shape.epsilon, float(drawn)))
         points.append({"K": shape.K, "m": m, **common, "delta": total.delta})

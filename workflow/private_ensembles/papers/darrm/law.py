@@ -8,10 +8,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.audit.labels import OnTeachers
+from private_ensembles.accounting.composition import optimal_composition
+from private_ensembles.audit.audited_labels import SharedDataLabel
 from private_ensembles.base import checks, secure
-from private_ensembles.base.sources import Source
+from private_ensembles.base.noise_sources import NoiseSource
 from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.papers.darrm.mathematics.gamma import (
@@ -47,12 +47,12 @@ class NoisyMajority(Parameters):
         return self.teacher_epsilon, self.teacher_Delta
 
 
-def release(counts: ArrayLike, gamma: ArrayLike, source: Source) -> NDArray[np.uint8]:
+def release(counts: ArrayLike, gamma: ArrayLike, source: NoiseSource) -> NDArray[np.uint8]:
     """Release one label for every count of teachers that say 1 (Algorithm 1).
 
-    >>> from private_ensembles.base.sources import Seeded
+    >>> from private_ensembles.base.noise_sources import SeededNoise
     >>> gamma = np.ones(4)  # of 3 teachers, and without any noise
-    >>> release([0, 1, 2, 3], gamma, Seeded(np.random.default_rng(0))).tolist()
+    >>> release([0, 1, 2, 3], gamma, SeededNoise(np.random.default_rng(0))).tolist()
     [0, 0, 1, 1]
 
     counts : integers in 0..K, any shape; source : `Seeded` is drawn from twice per count (the coin,
@@ -61,7 +61,7 @@ def release(counts: ArrayLike, gamma: ArrayLike, source: Source) -> NDArray[np.u
     labels 0 or 1 in counts' shape. Raises ValueError for counts out of range.
     """
     gamma = check_gamma(gamma)
-    checks.unmasked(counts=counts)
+    checks.check_unmasked(counts=counts)
     counts = np.asarray(counts)
     K = len(gamma) - 1
     if counts.size and counts.dtype.kind not in "iu":
@@ -70,7 +70,7 @@ def release(counts: ArrayLike, gamma: ArrayLike, source: Source) -> NDArray[np.u
         raise ValueError(f"counts: must lie in 0..K = {K}")
     counts = counts.astype(np.int64)  # twice a count may be too much for its own type
     if source.secure:
-        keep, guess = secure.coins(gamma[counts]), secure.fair_bits(counts.shape)
+        keep, guess = secure.draw_bernoulli(gamma[counts]), secure.fair_bits(counts.shape)
         return np.where(keep, 2 * counts > K, guess).astype(np.uint8)
     coin = source.generator.random(counts.shape) < gamma[counts]
     guess = source.generator.integers(0, 2, counts.shape, dtype=np.uint8)
@@ -78,14 +78,14 @@ def release(counts: ArrayLike, gamma: ArrayLike, source: Source) -> NDArray[np.u
 
 
 @dataclass(frozen=True)
-class Gamma(Law):
+class DarrmLaw(Law):
     """own: the noise function, (K + 1,), that is private at m < K.
 
     Labels of private teachers, which may share all data: what one record does to the votes
     themselves is not bounded, so that teachers are audited and no histogram.
     """
 
-    own: Callable[[NoisyMajority], NDArray[np.float64]]
+    noise_function: Callable[[NoisyMajority], NDArray[np.float64]]
     n_classes = 2
 
     def gamma(self, parameters: NoisyMajority) -> NDArray[np.float64]:
@@ -94,38 +94,38 @@ class Gamma(Law):
             return parameters.gamma
         if parameters.m == parameters.K:
             return np.ones(parameters.K + 1)
-        return self.own(parameters)
+        return self.noise_function(parameters)
 
     def distribution(self, counts, parameters, secure=False):
         """Return DaRRM's own distribution, which is exact for every source of noise."""
         ones = label_probability(self.gamma(parameters))[np.asarray(counts)[:, 1]]
         return np.stack([1 - ones, ones], axis=1)
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         return {"relative_error": 1e-10, "absolute_error": 1e-300}
 
     def draw(self, counts, parameters, source):
         return release(np.asarray(counts)[:, 1], self.gamma(parameters), source)
 
-    def less_noise(self, parameters, factor):
+    def scale_noise(self, parameters, factor):
         return replace(parameters, gamma=1 - factor * (1 - self.gamma(parameters)))
 
-    def audited(self, task, parameters):
+    def build_audit(self, task, parameters):
         """Audit one label against all teachers that are as private as stated."""
         gamma = self.gamma(parameters)
 
-        def choose(ones: NDArray, source: Source) -> NDArray:
+        def choose(ones: NDArray, source: NoiseSource) -> NDArray:
             return release(ones, gamma, source)
 
-        return OnTeachers(label_probability(gamma), parameters.teacher, choose)
+        return SharedDataLabel(label_probability(gamma), parameters.teacher, choose)
 
 
 def subsampled_cost(parameters: NoisyMajority) -> float:
     """Return the epsilon of the majority of m teachers, by their optimal composition."""
-    return optimal_homogeneous(*parameters.teacher, int(parameters.m), parameters.delta).epsilon
+    return optimal_composition(*parameters.teacher, int(parameters.m), parameters.delta).epsilon
 
 
-def _subsampled(parameters: NoisyMajority) -> NDArray[np.float64]:
+def _subsampled_gamma(parameters: NoisyMajority) -> NDArray[np.float64]:
     """Return the closed form, made smaller by what rounding its values may cost.
 
     The exact gamma keeps f <= allowance = e^epsilon - 1 + 2 delta (Lemma 3.4), f is linear in
@@ -139,7 +139,7 @@ def _subsampled(parameters: NoisyMajority) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=256)
-def _optimal(parameters: NoisyMajority) -> NDArray[np.float64]:
+def _optimal_gamma(parameters: NoisyMajority) -> NDArray[np.float64]:
     """Return the optimal gamma for any real m, certified for (m epsilon, delta)."""
     epsilon, Delta = parameters.teacher
     return optimize_gamma(
@@ -152,4 +152,4 @@ def _optimal(parameters: NoisyMajority) -> NDArray[np.float64]:
     ).gamma
 
 
-SUBSAMPLED, OPTIMISED = Gamma(_subsampled), Gamma(_optimal)
+SUBSAMPLED, OPTIMISED = DarrmLaw(_subsampled_gamma), DarrmLaw(_optimal_gamma)

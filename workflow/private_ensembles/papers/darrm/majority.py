@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from private_ensembles.audit.labels import OnOneTeacher
+from private_ensembles.audit.audited_labels import DecidingTeacherLabel
 from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.parameters import Parameters
 
@@ -25,21 +25,21 @@ class Majority(Law):
         counts = np.asarray(counts)
         return (np.arange(counts.shape[1]) == counts.argmax(axis=1)[:, None]).astype(float)
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         return {"relative_error": 1e-10, "absolute_error": 1e-300}
 
     def draw(self, counts, parameters, source):
         return np.asarray(counts).argmax(axis=1)
 
-    def less_noise(self, parameters, factor):
+    def scale_noise(self, parameters, factor):
         return replace(parameters, weaker=1 / factor)
 
-    def audited(self, task, parameters):
+    def build_audit(self, task, parameters):
         """Audit votes in which one teacher's training changes and the others are split evenly."""
         epsilon = task.ensemble.private.epsilon * (
             1.0 if parameters.weaker is None else parameters.weaker
         )
-        return OnOneTeacher(task.ensemble.teachers, epsilon, task.ensemble.private.delta)
+        return DecidingTeacherLabel(task.ensemble.teachers, epsilon, task.ensemble.private.delta)
 
 
 LAW = Majority()

@@ -93,7 +93,7 @@ def algorithm_5_draws(
     Raises ValueError unless K is odd and >= 1, draws >= 1, tau >= 1 and sampling is known.
     """
     _check(K, draws)
-    checks.integer(tau=tau, at_least=1)
+    checks.check_integer(tau=tau, at_least=1)
     if sampling == "grid":
         index = generator.integers(0, tau, (draws, K))
     elif sampling == "multisets":
@@ -138,8 +138,8 @@ def algorithm_5_expectation(
 
 
 def _check(K: int, draws: int) -> None:
-    checks.integer(K=K, at_least=1, odd=True)
-    checks.integer(draws=draws, at_least=1)
+    checks.check_integer(K=K, at_least=1, odd=True)
+    checks.check_integer(draws=draws, at_least=1)
 
 
 def study_objectives(

@@ -33,7 +33,9 @@ _ROWS = (
 def draw_objectives(data: pd.DataFrame, *paths: str) -> None:
     """Draw medians and ranges over the repetitions, a column per K, and save under every path."""
     ensembles = list(dict.fromkeys(data["K"]))
-    with style.figure(2, len(ensembles), size=(3.6 * len(ensembles) + 0.6, 6.0), squeeze=False) as (
+    with style.open_figure(
+        2, len(ensembles), size=(3.6 * len(ensembles) + 0.6, 6.0), squeeze=False
+    ) as (
         drawn,
         axes,
     ):
@@ -48,7 +50,7 @@ def draw_objectives(data: pd.DataFrame, *paths: str) -> None:
                     middle = runs.median()
                     x = middle.index.to_numpy(dtype=float)
                     axis.plot(x, middle, label=text, **looks)
-                    style.band(axis, x, runs.min(), runs.max(), looks["color"], 0.18)
+                    style.shade_band(axis, x, runs.min(), runs.max(), looks["color"], 0.18)
                     limit = mine.loc[mine["estimate"] == "limit", quantity].item()
                     if row == 0 and algorithm == "algorithm5":
                         axis.axhline(limit, color=looks["color"], linewidth=0.9, linestyle=":")
@@ -64,5 +66,5 @@ def draw_objectives(data: pd.DataFrame, *paths: str) -> None:
                     axis.tick_params(labelleft=False)
                 else:
                     axis.set_ylabel(words)
-        style.legend(drawn, axes[0, 0], "lower", 2)
-        style.save(drawn, *paths)
+        style.add_legend(drawn, axes[0, 0], "lower", 2)
+        style.save_figure(drawn, *paths)

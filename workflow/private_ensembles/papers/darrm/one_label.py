@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from private_ensembles.accounting.composition import replace_one, simple
+from private_ensembles.accounting.composition import replace_one_from_add_remove, simple_composition
 from private_ensembles.labels.mechanism import Mechanism
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.registry import Entry
-from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Protection,
+    Task,
+    Wanted,
+)
 from private_ensembles.papers.darrm.committee_law import Members
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
@@ -36,7 +42,7 @@ class LabelBudget:
     secure: bool = False
 
 
-def terms(entry: Entry, budget: LabelBudget) -> Task:
+def make_label_task(entry: Entry, budget: LabelBudget) -> Task:
     """Return the one label of two classes that the budget pays for, and in which model.
 
     Noise on the votes gets the whole budget. DaRRM claims that all teachers see all data, in their
@@ -60,7 +66,7 @@ def terms(entry: Entry, budget: LabelBudget) -> Task:
                 budget=Budget(epsilon, delta),
                 protection=replace(task.protection, adjacency="add_remove"),
             )
-        group = replace_one(epsilon, delta)
+        group = replace_one_from_add_remove(epsilon, delta)
         return replace(
             task,
             budget=Budget(group.epsilon, group.delta),
@@ -68,33 +74,39 @@ def terms(entry: Entry, budget: LabelBudget) -> Task:
         )
     shared = replace(task, protection=Protection.shared(adjacency="add_remove"))
     if entry.guarantee.costs_once:
-        cost = simple(epsilon, delta, min(budget.m, budget.K))
+        cost = simple_composition(epsilon, delta, min(budget.m, budget.K))
         return replace(shared, budget=replace(shared.budget, epsilon=cost.epsilon))
     return replace(shared, budget=replace(shared.budget, delta=budget.delta_gamma))
 
 
-def for_budget(mechanism: Mechanism, budget: LabelBudget, found: Mapping) -> Parameters:
+def calibrate_label(mechanism: Mechanism, budget: LabelBudget, precomputed: Mapping) -> Parameters:
     """Return the parameters of one label within the budget.
 
     found: what other jobs have found for it: gamma, the optimised one, and GNMax's sigmas by
     quantity, as `search_gnmax_sigma` writes them. What is missing is calibrated here.
     """
-    entry, account, task = mechanism.entry, mechanism.account, terms(mechanism.entry, budget)
+    entry, account, task = (
+        mechanism.entry,
+        mechanism.account,
+        make_label_task(mechanism.entry, budget),
+    )
     if entry.guarantee.teachers == "private" and not entry.guarantee.costs_once:
         epsilon, Delta = budget.teacher_epsilon, budget.teacher_Delta
         problem = PrivacyProblem(budget.K, budget.m, epsilon, Delta, budget.delta_gamma)
-        gamma = account.certified_gamma(problem, found.get("gamma"))
+        gamma = account.certified_gamma(problem, precomputed.get("gamma"))
         return NoisyMajority(budget.m, 1, budget.K, budget.delta_gamma, epsilon, Delta, gamma=gamma)
     if "shared_data" in entry.guarantee.privacy_models:
         return Members(min(budget.m, budget.K), 1)
-    if account.quantity in found:
-        parameters = account.proven(mechanism.law.at(found[account.quantity]), task)
-        mechanism.require_coins(task, parameters)
+    if account.quantity in precomputed:
+        parameters = account.ensure_proven(
+            mechanism.law.noise_at_scale(precomputed[account.quantity]), task
+        )
+        mechanism.require_bernoulli_within_delta(task, parameters)
         return parameters
     return mechanism.calibrate(task)
 
 
-def audited_bound(mechanism: Mechanism, task: Task, parameters: Parameters) -> float:
+def bound_audited_epsilon(mechanism: Mechanism, task: Task, parameters: Parameters) -> float:
     """Return an epsilon that one label has, for teachers as private as the task says.
 
     DaRRM's is that of the worst teachers; all other labels cost what their account says.
@@ -105,5 +117,5 @@ def audited_bound(mechanism: Mechanism, task: Task, parameters: Parameters) -> f
         "teacher_epsilon": task.ensemble.private.epsilon,
         "teacher_Delta": task.ensemble.private.delta,
     }
-    audited = mechanism.law.audited(task, replace(parameters, **teacher))
-    return audited.worst(task.budget.delta).epsilon
+    audited = mechanism.law.build_audit(task, replace(parameters, **teacher))
+    return audited.worst_inputs(task.budget.delta).epsilon

@@ -9,8 +9,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from private_ensembles.papers.common.standard_errors import Part, standard_error
-from private_ensembles.papers.compare.judging import Estimate, Evidence, Relation, mean_over_runs
+from private_ensembles.papers.common.standard_errors import VariancePart, standard_error
+from private_ensembles.papers.compare.judging import (
+    Estimate,
+    Evidence,
+    Relation,
+    mean_over_runs,
+)
 
 # Tables of accuracies, with their allowance m.
 _TABLES = {"table6": 1, "table1": 3, "table8": 5, "table10": 7}
@@ -29,16 +34,18 @@ def relations(evidence: Evidence) -> Iterator[Relation]:
     for dataset in _HIGHER:
         yield _claimed_gap(evidence, dataset)
         for item in _TABLES:
-            yield _pooled(evidence, item, dataset, _gap(_OPT, _GNMAX, [item]), "above GNMax")
+            yield _relate_pooled(evidence, item, dataset, _gap(_OPT, _GNMAX, [item]), "above GNMax")
         # Caption of Table 6: "there is not much difference".
-        yield _pooled(evidence, "table6", dataset, _gap(_OPT, _SUB, ["table6"]), "above gamma_sub")
+        yield _relate_pooled(
+            evidence, "table6", dataset, _gap(_OPT, _SUB, ["table6"]), "above gamma_sub"
+        )
         for item in ("table1", "table8", "table10"):
-            yield _order(evidence, item, dataset, _OPT, _SUB, [item])
-        yield _order(evidence, "section6.2", dataset, _SUB, _GNMAX, list(_TABLES))
+            yield _relate_order(evidence, item, dataset, _OPT, _SUB, [item])
+        yield _relate_order(evidence, "section6.2", dataset, _SUB, _GNMAX, list(_TABLES))
         for what, mechanisms in (("DaRRM", (_OPT, _SUB)), ("GNMax", (_GNMAX,))):
             weights = {(item, name): 1.0 for item in _TABLES for name in mechanisms}
             share = {place: 1 / len(weights) for place in weights}
-            yield _pooled(evidence, "section6.2", dataset, share, f"all tables, {what}")
+            yield _relate_pooled(evidence, "section6.2", dataset, share, f"all tables, {what}")
 
 
 def _gap(above: str, below: str, items: list[str]) -> Weights:
@@ -50,34 +57,36 @@ def _gap(above: str, below: str, items: list[str]) -> Weights:
 def _claimed_gap(evidence: Evidence, dataset: str) -> Relation:
     """Section 1.1 against Table 1's own numbers."""
     claimed, rounding = _HIGHER[dataset]
-    gap, _ = _printed(evidence, dataset, _gap(_OPT, _GNMAX, ["table1"]))
+    gap, _ = _sum_printed(evidence, dataset, _gap(_OPT, _GNMAX, ["table1"]))
     item, row = "section1.1", "gamma_opt above GNMax in Table 1"
     note = "Points, the middle of what is claimed; relative to GNMax it would be 23 and 53 %."
     more = {"rounding": rounding, "note": note}
     return Relation("printed", item, dataset, row, "points", claimed, Estimate(100 * gap), **more)
 
 
-def _order(
+def _relate_order(
     evidence: Evidence, item: str, dataset: str, above: str, below: str, items: list[str]
 ) -> Relation:
     """One mechanism above another in our trainings, beyond what trainings differ by."""
     weights = _gap(above, below, items)
-    ours, missing = _by_training(evidence, dataset, weights)
+    ours, missing = _sum_by_training(evidence, dataset, weights)
     row, column = f"{_NAMES[above]} above {_NAMES[below]}", "accuracy: mean difference"
-    printed, _ = _printed(evidence, dataset, weights)
+    printed, _ = _sum_printed(evidence, dataset, weights)
     mean = None if ours is None else mean_over_runs(ours)
     more = {"table": items[0], "missing": missing}
     return Relation("order", item, dataset, row, column, printed, mean, **more)
 
 
-def _pooled(evidence: Evidence, item: str, dataset: str, weights: Weights, words: str) -> Relation:
+def _relate_pooled(
+    evidence: Evidence, item: str, dataset: str, weights: Weights, words: str
+) -> Relation:
     """A weighted sum of accuracies, ours and the printed one, whose training is one more."""
-    ours, missing = _by_training(evidence, dataset, weights)
-    printed, parts = _printed(evidence, dataset, weights)
+    ours, missing = _sum_by_training(evidence, dataset, weights)
+    printed, parts = _sum_printed(evidence, dataset, weights)
     estimate = None
     if ours is not None:
         runs = len(ours)
-        between = Part((1 + 1 / runs) * float(ours.var(ddof=1)), runs - 1)
+        between = VariancePart((1 + 1 / runs) * float(ours.var(ddof=1)), runs - 1)
         estimate = Estimate(float(ours.mean()), *standard_error([*parts, between]))
     gap = any(weight < 0 for weight in weights.values())
     row = f"gamma_opt {words}" if gap else words
@@ -86,22 +95,26 @@ def _pooled(evidence: Evidence, item: str, dataset: str, weights: Weights, words
     return Relation("pooled", item, dataset, row, column, printed, estimate, **more)
 
 
-def _printed(evidence: Evidence, dataset: str, weights: Weights) -> tuple[float, list[Part]]:
+def _sum_printed(
+    evidence: Evidence, dataset: str, weights: Weights
+) -> tuple[float, list[VariancePart]]:
     """Return the weighted sum of printed means over queries, and its variance by parts.
 
     Every accuracy has a part of its own: which draws two of them share is not printed.
     """
     total, parts = 0.0, []
     for (item, name), weight in weights.items():
-        cells = evidence.printed(item)
+        cells = evidence.printed_numbers(item)
         cells = cells[(cells["dataset"] == dataset) & (cells["column"] == name)]
         share = weight / len(cells)
         total += share * float(cells["published"].sum())
-        parts += [Part((share * sd) ** 2 / _DRAWS, _DRAWS - 1) for sd in cells["published_sd"]]
+        parts += [
+            VariancePart((share * sd) ** 2 / _DRAWS, _DRAWS - 1) for sd in cells["published_sd"]
+        ]
     return total, parts
 
 
-def _by_training(
+def _sum_by_training(
     evidence: Evidence, dataset: str, weights: Weights
 ) -> tuple[pd.Series | None, str]:
     """Return the weighted sum for each of our trainings; None, and why, if they show no spread."""

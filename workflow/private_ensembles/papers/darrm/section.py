@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from private_ensembles.base import settings as types
-from private_ensembles.base.numbers import delta_of, multiply
-from private_ensembles.base.settings import about
-from private_ensembles.papers.darrm.mathematics.objective import KINDS, parse_prior
+from private_ensembles.base.parameter_names import m_fold_delta, multiply
+from private_ensembles.base.settings import describe_key
+from private_ensembles.papers.darrm.mathematics.objective import PRIOR_KINDS, parse_prior
 from private_ensembles.training.section import PlainTeachers, PrivateTeachers
 
 SHAPE_FIGURES = ("figure2", "figure6", "figure7", "figure8")
@@ -16,7 +16,7 @@ ACCURACY_TABLES = ("table1", "table6", "table8", "table10")
 LOSS_TABLES = ("table2", "table5", "table7", "table9")
 TRAINING = ("epsilon", "Delta", "private_teachers", "plain_teachers")
 
-_INTERVALS = rf"({'|'.join(KINDS)}):(0|0?\.[0-9]+),(1|0?\.[0-9]+)"
+_INTERVALS = rf"({'|'.join(PRIOR_KINDS)}):(0|0?\.[0-9]+),(1|0?\.[0-9]+)"
 
 
 def _check_interval(prior: str) -> str:
@@ -24,7 +24,7 @@ def _check_interval(prior: str) -> str:
         try:
             parse_prior(prior)
         except ValueError:
-            raise types.wrong("", prior, "kind:a,b with a < b and a + b >= 1") from None
+            raise types.mistake_error("", prior, "kind:a,b with a < b and a + b >= 1") from None
     return prior
 
 
@@ -33,7 +33,7 @@ Prior = Annotated[
     Field(
         pattern=f"^{_INTERVALS}$",
         description="Prior of the teachers' p_i in the objective: "
-        + ", ".join(f"{name}:a,b for {kind.words}" for name, kind in KINDS.items())
+        + ", ".join(f"{name}:a,b for {kind.words}" for name, kind in PRIOR_KINDS.items())
         + "; 0 <= a < b <= 1, and a + b >= 1 without an absolute value.",
     ),
     AfterValidator(_check_interval),
@@ -72,7 +72,7 @@ class Shape(types.Section):
     Delta: types.Delta
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        yield from types.at_most("m", self.m, self.K, "{here}.K")
+        yield from types.find_numbers_above("m", self.m, self.K, "{here}.K")
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
 
@@ -81,15 +81,15 @@ class Composition(types.Section):
     """Parameters of Figure 6 and Table 3."""
 
     K: types.K
-    subsamples: types.Counts = about(
+    subsamples: types.Counts = describe_key(
         "Numbers of teachers that gamma_sub draws (the paper's M), each from 1 to K."
     )
     epsilon: types.Epsilon
     Delta: types.Delta
-    delta_prime: types.SmallDelta = about("Slack of general composition.")
+    delta_prime: types.SmallDelta = describe_key("Slack of general composition.")
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        yield from types.at_most("subsamples", self.subsamples, self.K, "{here}.K")
+        yield from types.find_numbers_above("subsamples", self.subsamples, self.K, "{here}.K")
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
 
@@ -99,7 +99,7 @@ class PriorShapes(Shape):
 
     prior_U: Prior
     prior_P: Prior
-    actual: types.Distinct[Truth] = about(
+    actual: types.Distinct[Truth] = describe_key(
         "How the p_i are really distributed: a prior, or fixed:p if every p_i is p."
     )
 
@@ -108,7 +108,7 @@ class DoubleSubsampling(types.Section):
     """Grid on which double subsampling is checked for all teachers."""
 
     K: types.Sizes
-    m_values: types.integer(ge=2, le=types.MOST_K) = about(
+    m_values: types.integer(ge=2, le=types.MOST_K) = describe_key(
         "Most values of m at a K, spread evenly over 1..(K+1)/2."
     )
     epsilon: types.Epsilons
@@ -139,12 +139,12 @@ class SigmaFigure(types.Section):
 class Objectives(types.Section):
     """The paper's Monte-Carlo objectives against the exact one."""
 
-    K: types.Sizes = about("Teachers per ensemble, one column of the figure for each.")
+    K: types.Sizes = describe_key("Teachers per ensemble, one column of the figure for each.")
     m: types.Allowance
     epsilon: types.Epsilon
     Delta: types.Delta
-    draws: types.Counts = about("Numbers of draws, increasing.")
-    repetitions: types.Repetitions = about("Independent repetitions.")
+    draws: types.Counts = describe_key("Numbers of draws, increasing.")
+    repetitions: types.Repetitions = describe_key("Independent repetitions.")
 
     def mistakes(self) -> Iterator[types.Mistake]:
         for index, teachers in enumerate(self.K):
@@ -162,7 +162,7 @@ class Cost(types.Section):
 class StandIn(types.Section):
     """What takes the place of the paper's data where nothing is downloaded."""
 
-    dataset: str = about("A name under `datasets`.")
+    dataset: str = describe_key("A name under `datasets`.")
     epsilon: types.Epsilon
     Delta: types.Delta
     private_teachers: PrivateTeachers
@@ -175,10 +175,10 @@ class Darrm(types.MainSection):
     K: types.K
     m: types.Allowances
     prior: Prior
-    queries: types.Queries = about("Numbers of queries to release labels for.")
-    draws: types.Repetitions = about("Random draws of the queries.")
-    training_seeds: types.Seeds = about("One ensemble of each kind is trained per seed.")
-    delta_prime: types.SmallDelta = about("The delta' of general composition.")
+    queries: types.Queries = describe_key("Numbers of queries to release labels for.")
+    draws: types.Repetitions = describe_key("Random draws of the queries.")
+    training_seeds: types.Seeds = describe_key("One ensemble of each kind is trained per seed.")
+    delta_prime: types.SmallDelta = describe_key("The delta' of general composition.")
     tables: Tables
     sigma_search: types.Orders
     figure2: Shape
@@ -189,8 +189,12 @@ class Darrm(types.MainSection):
     sweeps: Sweeps
     figure10: SigmaFigure
     objectives: Objectives
-    datasets: types.Named[Cost] = about("What one private teacher costs, by data set of the paper.")
-    shards: Literal["permutation", "keyed_hash"] = about("Which record goes to which teacher.")
+    datasets: types.Named[Cost] = describe_key(
+        "What one private teacher costs, by data set of the paper."
+    )
+    shards: Literal["permutation", "keyed_hash"] = describe_key(
+        "Which record goes to which teacher."
+    )
     private_teachers: PrivateTeachers
     plain_teachers: PlainTeachers
     embedded: StandIn
@@ -198,7 +202,7 @@ class Darrm(types.MainSection):
     def mistakes(self) -> Iterator[types.Mistake]:
         asked = {f"tables.{item}": m for item, m in self.tables if m is not None}
         for key, allowances in ({"m": self.m, "figure10.m": self.figure10.m} | asked).items():
-            yield from types.at_most(key, allowances, self.K, "{here}.K")
+            yield from types.find_numbers_above(key, allowances, self.K, "{here}.K")
         # One job draws for all m at once what costs m * Delta, which must be a probability.
         most = max(self.label_allowances() + [m or 1 for _, m in self.tables])
         costs = {f"datasets.{name}": cost for name, cost in self.datasets.items()}
@@ -215,16 +219,16 @@ class Darrm(types.MainSection):
         used = {f"darrm.datasets.{name}": name for name in self.datasets}
         for path, name in (used | {"darrm.embedded.dataset": self.embedded.dataset}).items():
             stand_in = path not in used
-            known = datasets.of("images", stand_in=stand_in, n_classes=2)
+            known = datasets.select_names("images", stand_in=stand_in, n_classes=2)
             if name not in known:
                 kind = "stand-ins" if stand_in else "data sets"
                 allowed = f"one of the {kind} with two classes of images: {', '.join(known)}"
                 yield path, name, allowed
             most, limit = datasets[name].n_train, f"datasets.{name}.n_train"
-            yield from types.at_most("darrm.K", self.K, most, limit)
+            yield from types.find_numbers_above("darrm.K", self.K, most, limit)
         for name in self.label_datasets():
             most, limit = datasets[name].n_test, f"datasets.{name}.n_test"
-            yield from types.at_most("darrm.queries", self.queries, most, limit)
+            yield from types.find_numbers_above("darrm.queries", self.queries, most, limit)
 
     def label_datasets(self) -> list[str]:
         """Return the data sets whose labels are released in this configuration."""
@@ -312,7 +316,7 @@ class Darrm(types.MainSection):
             "K": self.K,
             "m": m,
             "shards": self.shards,
-            "delta_gamma": delta_of(m, cost["Delta"]),
+            "delta_gamma": m_fold_delta(m, cost["Delta"]),
             **self.pick("queries", "draws", "training_seeds"),
         }
 
@@ -322,7 +326,7 @@ class Darrm(types.MainSection):
         Of teachers that are only accounted for, what the accountant needs.
         """
         parameters = self.pick("K", "prior", "delta_prime", "sigma_search", "tables")
-        figure = self.figure6.plain() if self.figure6 else {}
+        figure = self.figure6.to_dict() if self.figure6 else {}
         parameters["figure6"] = {key: value for key, value in figure.items() if key != "subsamples"}
         parameters["datasets"], accounted = {}, self.accounting()
         for name in self.datasets:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.composition import general
+from private_ensembles.accounting.composition import general_composition
 from private_ensembles.accounting.poisson_binomial import binomial_table, pmf
-from private_ensembles.base.root import bisect_integers
+from private_ensembles.base.root_search import bisect_integers
 from private_ensembles.papers.darrm.mathematics.certificate import Certificate, scale_to_allowance
 from private_ensembles.papers.darrm.mathematics.error import expected_error
 from private_ensembles.papers.darrm.mathematics.gamma import (
@@ -22,7 +22,7 @@ from private_ensembles.papers.darrm.mathematics.gamma import (
     subsampling_probability,
 )
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-from private_ensembles.papers.darrm.mathematics.planes import moved_terms
+from private_ensembles.papers.darrm.mathematics.planes import count_move_terms
 from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     LARGEST_EXPONENT,
     UNIT_ROUNDOFF,
@@ -31,7 +31,7 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import (
 )
 
 # Noise that nobody notices, for `noiseless_allowance`: one fair coin in a thousand releases.
-NEARLY = 1e-3
+NEARLY_NO_NOISE = 1e-3
 
 
 def composition_parameters(
@@ -41,10 +41,10 @@ def composition_parameters(
 
     The majority of `subsamples` of the K teachers costs (m epsilon, delta), that of all K costs
     (tau epsilon, lambda), both by Theorem 2.3 with slack delta_prime. Returns subsamples, m, tau,
-    lambda, epsilon (= m times the teachers'), delta. Raises ValueError like `composition.general`.
+    lambda, epsilon (= m times the teachers'), delta. Raises ValueError like `composition.general_composition`.
     """
-    drawn = general(epsilon, Delta, subsamples, delta_prime)
-    every = general(epsilon, Delta, K, delta_prime)
+    drawn = general_composition(epsilon, Delta, subsamples, delta_prime)
+    every = general_composition(epsilon, Delta, K, delta_prime)
     return {
         "subsamples": subsamples,
         "m": drawn.epsilon / epsilon,
@@ -66,7 +66,9 @@ def worst_data_set_bound(K: int, p: ArrayLike) -> NDArray[np.float64]:
     return np.abs(alpha[..., (K + 1) // 2 :].sum(axis=-1) - p)
 
 
-def largest_step(p: ArrayLike, epsilon: float, delta: float = 0.0) -> NDArray[np.float64]:
+def largest_neighbour_probability(
+    p: ArrayLike, epsilon: float, delta: float = 0.0
+) -> NDArray[np.float64]:
     """The largest p' that an (epsilon, delta)-DP mechanism may have on a neighbour of p.
 
     Both labels are constrained: p' <= e^epsilon p + delta and 1 - p <= e^epsilon (1 - p') + delta.
@@ -77,7 +79,7 @@ def largest_step(p: ArrayLike, epsilon: float, delta: float = 0.0) -> NDArray[np
     )
 
 
-def proof(
+def certify_scaled(
     gamma: ArrayLike, m: float, epsilon: float, Delta: float = 0.0, delta: float | None = None
 ) -> tuple[float, Certificate]:
     """The share by which gamma must be scaled down to be certified, and that certificate.
@@ -119,7 +121,7 @@ def _least_neighbours(K: int, epsilon: float) -> tuple[NDArray, NDArray, NDArray
     small = np.logspace(-9, math.log10(0.5), 2000)
     p = np.concatenate([small, 1 - small[::-1], [1.0]])
     # The least p' is the mirror image of the largest step from 1 - p.
-    p_prime = 1 - largest_step(1 - p, epsilon)
+    p_prime = 1 - largest_neighbour_probability(1 - p, epsilon)
     p_prime = np.where(p < 0.5, np.maximum(p * math.exp(-epsilon), p_prime), p_prime)
     l = np.arange(K + 1)
     ways = gammaln(K + 1) - (gammaln(l + 1) + gammaln(K - l + 1))
@@ -173,7 +175,7 @@ def relative_cost(
     high = (math.exp(epsilon) + D) / (math.exp(epsilon) + 1)
     low = (1 - D) / (math.exp(epsilon) + 1)
     # A tail of 1e-19 is nothing beside delta >= Delta; less in Q only makes the result larger.
-    weights = binomial_table(K, D, moved_terms(K, D))
+    weights = binomial_table(K, D, count_move_terms(K, D))
     up, down, worst = s, s, 0.0
     for i in range(K + 1):  # sequential in the number of teachers at H
         if i:
@@ -202,7 +204,7 @@ def double_subsampling_case(K: int, m: int, epsilon: float, Delta: float) -> dic
     method: what the certificate of a use of it asks for (`proof`).
     """
     cost, rounding = relative_cost(subsampling_probability(K, min(2 * m - 1, K)), m, epsilon, Delta)
-    scaling, certificate = proof(gamma_double_subsampling(K, m), m, epsilon, Delta)
+    scaling, certificate = certify_scaled(gamma_double_subsampling(K, m), m, epsilon, Delta)
     return {
         "K": K,
         "m": m,
@@ -234,7 +236,7 @@ def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0
 
     def private(m: int) -> bool:
         if noise:
-            return proof(np.ones(K + 1), m, epsilon, Delta)[0] <= noise
+            return certify_scaled(np.ones(K + 1), m, epsilon, Delta)[0] <= noise
         cost, rounding = relative_cost(subsampling_probability(K, K), m, epsilon, Delta)
         return cost <= 1 + rounding
 
@@ -246,7 +248,7 @@ def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0
 
 def noiseless_allowances(K: int, epsilon: float, Delta: float) -> Iterator[dict]:
     """`noiseless_allowance` at no noise and at NEARLY none: K, epsilon, Delta, noise, m."""
-    for noise in (0.0, NEARLY):
+    for noise in (0.0, NEARLY_NO_NOISE):
         m = noiseless_allowance(K, epsilon, Delta, noise)
         yield {"K": K, "epsilon": epsilon, "Delta": Delta, "noise": noise, "m": m}
 
@@ -281,7 +283,7 @@ def sweep(
         for family, gamma in gammas.items():
             optimal = family == "gamma_opt"
             scaling, certificate = (
-                (0.0, solution.certificate) if optimal else proof(gamma, m, epsilon, Delta)
+                (0.0, solution.certificate) if optimal else certify_scaled(gamma, m, epsilon, Delta)
             )
             error = expected_error(gamma, prior)
             half = gamma[(K + 1) // 2 :]

@@ -28,7 +28,7 @@ def draw_sweeps(data: pd.DataFrame, *paths: str) -> None:
     ).reset_index()
     shown = shown[shown["gamma_opt"] > _NOTHING]
     allowances = sorted(data["m"].unique())
-    with style.figure(
+    with style.open_figure(
         len(COMPARED),
         len(costs),
         size=(2.6 * len(costs) + 0.8, 2.5 * len(COMPARED) + 0.7),
@@ -37,7 +37,7 @@ def draw_sweeps(data: pd.DataFrame, *paths: str) -> None:
         sharex=True,
     ) as (drawn, axes):
         for line, family in zip(axes, COMPARED, strict=True):
-            shades = _shades(style.look(family)["color"], len(sizes))
+            shades = _shades(style.line_style(family)["color"], len(sizes))
             for axis, (epsilon, Delta) in zip(line, costs, strict=True):
                 part = shown[(shown["epsilon"] == epsilon) & (shown["Delta"] == Delta)]
                 for K, shade in zip(sizes, shades, strict=True):
@@ -47,7 +47,7 @@ def draw_sweeps(data: pd.DataFrame, *paths: str) -> None:
                     axis.plot(of_size["m"], ratio, label=f"K = {K}", **looks)
                 axis.axhline(1, color=style.BLACK, linewidth=0.8, linestyle=":")
                 axis.set(xscale="log", yscale="log")
-                style.plain_ticks(axis.xaxis, allowances)
+                style.set_plain_ticks(axis.xaxis, allowances)
                 axis.tick_params(axis="x", labelsize=7)
             best = style.short_label("gamma_opt")
             line[0].set_ylabel(f"error of {style.short_label(family)}\n/ error of {best}")
@@ -58,7 +58,7 @@ def draw_sweeps(data: pd.DataFrame, *paths: str) -> None:
             axis.set_title(rf"$\varepsilon$ = {epsilon:g}, $\Delta$ = {Delta:g}")
         for axis in axes[-1]:
             axis.set_xlabel("privacy allowance $m$")
-        style.save(drawn, *paths)
+        style.save_figure(drawn, *paths)
 
 
 def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
@@ -71,7 +71,7 @@ def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
     # Not the colours of gamma families: one per epsilon, one mark and dash per Delta.
     colors_of = dict(zip(sorted(data["epsilon"].unique()), cycle((style.PURPLE, style.ORANGE))))
     marks_of = dict(zip(sorted(data["Delta"].unique()), cycle((("o", "-"), ("s", "--")))))
-    with style.figure(1, 1, size=(6.4, 4.2)) as (drawn, axis):
+    with style.open_figure(1, 1, size=(6.4, 4.2)) as (drawn, axis):
         exact = data[data["noise"] == 0].sort_values("K")
         first = exact.drop_duplicates("K")
         words = "no noise at all"
@@ -93,10 +93,10 @@ def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
                 axis.plot(group["K"], group["m"], label=words, **looks)
         sizes = sorted(data["K"].unique())
         axis.set(xscale="log", yscale="log", xlabel="teachers $K$", ylabel="privacy allowance $m$")
-        style.plain_ticks(axis.xaxis, sizes)
+        style.set_plain_ticks(axis.xaxis, sizes)
         axis.yaxis.set_major_formatter(ScalarFormatter())
         axis.legend(loc="upper left", fontsize=8)
-        style.save(drawn, *paths)
+        style.save_figure(drawn, *paths)
 
 
 def _shades(color: str, number: int) -> list[tuple[float, float, float]]:

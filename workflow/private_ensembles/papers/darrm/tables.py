@@ -9,8 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from private_ensembles.accounting.composition import general, optimal_homogeneous, replace_one
-from private_ensembles.base.numbers import multiply
+from private_ensembles.accounting.composition import (
+    general_composition,
+    optimal_composition,
+    replace_one_from_add_remove,
+)
+from private_ensembles.base.parameter_names import multiply
 from private_ensembles.labels.gnmax import analytic_epsilon, gnmax_sigma
 
 # Why the least total holds, in plain words.
@@ -66,15 +70,15 @@ def privacy_loss(
     for dataset in datasets:
         epsilon, Delta = float(dataset["epsilon"]), float(dataset["Delta"])
         epsilon_query, delta_query = multiply(m, epsilon), multiply(m, Delta)
-        one_teacher = replace_one(epsilon, Delta)
-        committee = optimal_homogeneous(epsilon, Delta, min(m, K), delta_query)
+        one_teacher = replace_one_from_add_remove(epsilon, Delta)
+        committee = optimal_composition(epsilon, Delta, min(m, K), delta_query)
         sigma = gnmax_sigma(
             epsilon_query, delta_query, method="rdp", order_max=order_max, order_step=order_step
         )
         for Q in queries:
-            total = general(epsilon_query, delta_query, Q, delta_prime)
-            optimal = optimal_homogeneous(epsilon_query, delta_query, Q, total.delta)
-            everything = optimal_homogeneous(epsilon, Delta, K, total.delta)
+            total = general_composition(epsilon_query, delta_query, Q, delta_prime)
+            optimal = optimal_composition(epsilon_query, delta_query, Q, total.delta)
+            everything = optimal_composition(epsilon, Delta, K, total.delta)
             rows.append(
                 {
                     "dataset": dataset["name"],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from private_ensembles.base.numbers import delta_of, instance
+from private_ensembles.base.parameter_names import join_parameters, m_fold_delta
 from private_ensembles.papers.darrm.section import ACCURACY_TABLES, SHAPE_FIGURES, Darrm
 
 # How `instance` writes the points of a grid, for rules. The prior is two wildcards, because on a
@@ -42,7 +42,7 @@ def figures(darrm: Darrm) -> list[str]:
 
 def other_files(darrm: Darrm) -> list[str]:
     """The released labels of every m that a table shows."""
-    return [file for m in darrm.label_allowances() for file in labels(darrm, m)]
+    return [file for m in darrm.label_allowances() for file in label_files(darrm, m)]
 
 
 def datasets(darrm: Darrm) -> list[str]:
@@ -58,41 +58,41 @@ def claims(darrm: Darrm, covered: bool) -> dict:
 # Names of files -----------------------------------------------------------------------------------
 
 
-def gamma(darrm: Darrm, *, K, m, epsilon, Delta, delta=None, prior=None) -> str:
+def gamma_file(darrm: Darrm, *, K, m, epsilon, Delta, delta=None, prior=None) -> str:
     """The optimised noise function at one point; delta by default as in section 6.1."""
-    name = instance(
+    name = join_parameters(
         K=K,
         m=m,
         epsilon=epsilon,
         Delta=Delta,
-        delta=delta_of(m, Delta) if delta is None else delta,
+        delta=m_fold_delta(m, Delta) if delta is None else delta,
         prior=darrm.prior if prior is None else prior,
     )
     return f"results/darrm/gamma/{name}.json"
 
 
-def gammas(darrm: Darrm, points: Iterable[Mapping]) -> list[str]:
+def gamma_files(darrm: Darrm, points: Iterable[Mapping]) -> list[str]:
     """The optimised noise functions at several points."""
-    return [gamma(darrm, **each) for each in points]
+    return [gamma_file(darrm, **each) for each in points]
 
 
-def sigma(darrm: Darrm, dataset: str, m: int) -> str:
+def sigma_file(darrm: Darrm, dataset: str, m: int) -> str:
     """GNMax's sigma for (m epsilon, m Delta) on one data set, appendix D.2.1."""
     cost = darrm.query_cost(dataset, m)
     budget = {"epsilon": cost["epsilon_query"], "delta": cost["delta_query"]}
-    name = instance(mechanism="gnmax", K=darrm.K, **budget)
+    name = join_parameters(mechanism="gnmax", K=darrm.K, **budget)
     return f"results/darrm/privacy/{name}.csv"
 
 
-def sigmas(darrm: Darrm, m: int) -> list[str]:
+def sigma_files(darrm: Darrm, m: int) -> list[str]:
     """GNMax's sigmas at one m on the paper's data sets, of which several may share one."""
-    return [sigma(darrm, dataset, m) for dataset in darrm.datasets]
+    return [sigma_file(darrm, dataset, m) for dataset in darrm.datasets]
 
 
-def votes(darrm: Darrm, dataset: str) -> dict[str, str]:
+def vote_files(darrm: Darrm, dataset: str) -> dict[str, str]:
     """The votes of private and of plain teachers that labels rest on, by training seed."""
     return {
-        f"{each['kind']}_{each['seed']}": f"results/votes/{dataset}/{instance(**each)}.npz"
+        f"{each['kind']}_{each['seed']}": f"results/votes/{dataset}/{join_parameters(**each)}.npz"
         for each in darrm.ensembles()
     }
 
@@ -103,24 +103,24 @@ def label_inputs(darrm: Darrm, dataset: str, m: int) -> dict[str, str]:
     Votes, gamma, sigma, and the proof of what the teachers cost.
     """
     cost = darrm.teacher_cost(dataset)
-    return votes(darrm, dataset) | {
-        "gamma": gamma(darrm, K=darrm.K, m=m, epsilon=cost["epsilon"], Delta=cost["Delta"]),
-        "sigma": sigma(darrm, dataset, m),
+    return vote_files(darrm, dataset) | {
+        "gamma": gamma_file(darrm, K=darrm.K, m=m, epsilon=cost["epsilon"], Delta=cost["Delta"]),
+        "sigma": sigma_file(darrm, dataset, m),
         "proof": TEACHERS_COST,
     }
 
 
-def labels(darrm: Darrm, m: int) -> list[str]:
+def label_files(darrm: Darrm, m: int) -> list[str]:
     """Released labels and their accuracy at one m, of every data set of this run."""
-    names = (instance(dataset=dataset, m=m) for dataset in darrm.label_datasets())
+    names = (join_parameters(dataset=dataset, m=m) for dataset in darrm.label_datasets())
     return [f"results/darrm/labels/{name}.csv" for name in names]
 
 
-def sweeps(darrm: Darrm) -> list[str]:
+def sweep_files(darrm: Darrm) -> list[str]:
     """Every point of the sweeps: all m of one K, epsilon and Delta in one job."""
     grid = darrm.sweeps
     return [
-        f"results/darrm/sweeps/{instance(K=K, epsilon=epsilon, Delta=Delta)}.json"
+        f"results/darrm/sweeps/{join_parameters(K=K, epsilon=epsilon, Delta=Delta)}.json"
         for K in grid.K
         for epsilon in grid.epsilon
         for Delta in grid.Delta

@@ -1,14 +1,14 @@
 """What one label of DPBag costs by the paper's accountant, and what is proven."""
 
-from private_ensembles.labels.accounts.given import Given
+from private_ensembles.labels.accounts.given_noise import GivenNoise
 from private_ensembles.labels.parameters import Cost
-from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon
+from private_ensembles.papers.dpbag.mathematics.label_loss import plain_epsilon
 
 # Larger exponentials overflow; nothing but the claim itself is proven there.
 _LARGEST_EPSILON = 700.0
 
 
-class GivenBagging(Given):
+class BaggingAccount(GivenNoise):
     """DPBag: what the moments accountant starts from, 2 lambda m(x; u) and no delta."""
 
     def cost(self, law, task, parameters):
@@ -19,4 +19,4 @@ class GivenBagging(Given):
         return Cost(claimed, min(claimed, plain_epsilon(1, parameters.rate, task.budget.delta)))
 
 
-bagging = GivenBagging()
+bagging = BaggingAccount()

@@ -6,19 +6,22 @@ import numpy as np
 
 from private_ensembles.base import checks
 from private_ensembles.base.streams import generator
-from private_ensembles.labels.marks import FUNCTION_OF_VOTES, PUBLIC
+from private_ensembles.labels.release_marks import FUNCTION_OF_VOTES, PUBLIC
 from private_ensembles.papers.dpbag.mathematics.budget import (
     LabelCount,
-    affordable,
+    affordable_cost,
     data_independent_count,
     label_count,
 )
 from private_ensembles.papers.dpbag.mathematics.conjectured_counts import ConjecturedCounts
-from private_ensembles.papers.dpbag.mathematics.personalised import RunningCosts, agreeing
-from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon
-from private_ensembles.papers.dpbag.votes import BaggedVotes, pack
+from private_ensembles.papers.dpbag.mathematics.label_loss import plain_epsilon
+from private_ensembles.papers.dpbag.mathematics.personalised import (
+    RunningCosts,
+    count_agreeing_votes,
+)
+from private_ensembles.papers.dpbag.votes import BaggedVotes, pack_votes
 from private_ensembles.training.data.shards import draw_partitions, shard_of_record
-from private_ensembles.training.data.tabular import data_bounds, min_max_scaled
+from private_ensembles.training.data.tabular import data_bounds, scale_min_max
 
 MODELS = ("logistic", "boosted_trees")
 
@@ -42,7 +45,7 @@ def split_thirds(records, scaling, seed, repeat):
 
     Raises ValueError for another scaling, more than two classes, or fewer than three records.
     """
-    checks.one_of(("data", "public"), scaling=scaling)
+    checks.check_choice(("data", "public"), scaling=scaling)
     if records.n_classes != 2:
         raise ValueError(f"{records.name}: n_classes = {records.n_classes}: must be 2")
     features = np.concatenate([records.train_features, records.test_features])
@@ -50,7 +53,7 @@ def split_thirds(records, scaling, seed, repeat):
     if len(labels) < 3:
         raise ValueError(f"{records.name}: {len(labels)} records: must be at least 3")
     bounds = data_bounds(features) if scaling == "data" else (records.lower, records.upper)
-    features = min_max_scaled(features, *bounds).astype(np.float64)
+    features = scale_min_max(features, *bounds).astype(np.float64)
     order = generator(seed, "dpbag", records.name, "thirds", repeat).permutation(len(labels))
     third = len(labels) // 3
     parts = order[:third], order[third : 2 * third], order[2 * third :]
@@ -71,7 +74,9 @@ def deltas_of(settings):
 def queries_needed(settings, n, available):
     """How many queries n shards can need: with two classes m >= 1/2, at most four times SAA's."""
     largest = max(
-        affordable(max(settings["epsilon"]), noise_of(settings, n), delta, settings["order_max"])
+        affordable_cost(
+            max(settings["epsilon"]), noise_of(settings, n), delta, settings["order_max"]
+        )
         for delta in deltas_of(settings)
     )
     return min(available, int(np.ceil(4 * largest)) + 1)
@@ -102,12 +107,12 @@ def cast_votes(thirds, model, training, *, n, partitions, n_queries, seed, path,
             teachers = fit_shards(features, labels, part, thirds.queries[0], **training)
             votes = predict(teachers, queries)
         elif model == "boosted_trees":
-            from private_ensembles.training.teachers.boosted_trees import shard_votes
+            from private_ensembles.training.teachers.boosted_trees import cast_shard_votes
 
-            votes = shard_votes(features, labels, part, queries, training)
+            votes = cast_shard_votes(features, labels, part, queries, training)
         else:
             raise ValueError(f"model = {model!r}: must be one of {', '.join(MODELS)}")
-        bits.append(pack(votes))
+        bits.append(pack_votes(votes))
         if progress is not None:
             progress((number + 1) * n, len(partitions) * n)
     return BaggedVotes(
@@ -115,7 +120,7 @@ def cast_votes(thirds, model, training, *, n, partitions, n_queries, seed, path,
     )
 
 
-def account(votes, settings, k_values):
+def account_labels(votes, settings, k_values):
     """What labels cost the most expensive record, and how many of them each budget buys.
 
     votes: a BaggedVotes. settings: epsilon (list), delta, delta_of_counts, noise, order_max.
@@ -138,12 +143,12 @@ def account(votes, settings, k_values):
     noise, order_max = noise_of(settings, votes.n_shards), settings["order_max"]
     sizes = sorted({1, *k_values})
     exceeding, running = _costs(votes, settings, sizes, k_values)
-    ones = votes.ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
+    ones = votes.count_ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
     rows = []
     for delta in deltas_of(settings):
         for budget in settings["epsilon"]:
             count = data_independent_count(budget, noise, delta, order_max)
-            rows.append(_row(1, "data_independent", budget, delta, count, 1.0, noise, PUBLIC))
+            rows.append(_make_row(1, "data_independent", budget, delta, count, 1.0, noise, PUBLIC))
             for place, k in enumerate(sizes):
                 if k not in k_values:
                     continue
@@ -153,9 +158,11 @@ def account(votes, settings, k_values):
                     spent = running[place, count.releasable - 1]
                     rms = np.sqrt(spent / count.releasable) / k
                 rows.append(
-                    _row(k, "personalised", budget, delta, count, rms, noise, FUNCTION_OF_VOTES)
+                    _make_row(
+                        k, "personalised", budget, delta, count, rms, noise, FUNCTION_OF_VOTES
+                    )
                 )
-    rows += _conjectured(votes, settings, k_values, exceeding)
+    rows += _conjectured_rows(votes, settings, k_values, exceeding)
     return rows, {"k": np.array(sizes), "ones": ones, "running": running}
 
 
@@ -170,14 +177,14 @@ def _costs(votes, settings, sizes, k_values):
         settings["order_max"],
     )
     running = RunningCosts(votes, sizes)
-    for start, place, most in agreeing(votes, sizes):
+    for start, place, most in count_agreeing_votes(votes, sizes):
         running.charge(start, place, most)
         if sizes[place] in k_values:
             counts.charge(start, k_values.index(sizes[place]), most)
     return counts.first_labels, running.largest
 
 
-def _conjectured(votes, settings, k_values, exceeding):
+def _conjectured_rows(votes, settings, k_values, exceeding):
     """Rows of the labels that the supplement's equation 3 would buy."""
     noise, delta = noise_of(settings, votes.n_shards), settings["delta_of_counts"]
     rows = []
@@ -185,12 +192,12 @@ def _conjectured(votes, settings, k_values, exceeding):
         for budget, labels in zip(settings["epsilon"], of_budgets, strict=True):
             # If the queries end first, all of them were bought.
             count = LabelCount(labels - 1 if labels else votes.n_queries, labels or None)
-            row = _row(k, "conjectured", budget, delta, count, None, noise, FUNCTION_OF_VOTES)
+            row = _make_row(k, "conjectured", budget, delta, count, None, noise, FUNCTION_OF_VOTES)
             rows.append(row | {"releasable": None})
     return rows
 
 
-def _row(k, accounting, budget, delta, count, rms, noise, release):
+def _make_row(k, accounting, budget, delta, count, rms, noise, release):
     return {
         "k": k,
         "accounting": accounting,
@@ -204,6 +211,6 @@ def _row(k, accounting, budget, delta, count, rms, noise, release):
     }
 
 
-def with_facts(rows, **facts):
+def add_facts(rows, **facts):
     """Return the rows with the same facts (data set, model, seed, ...) in front of each."""
     return [facts | dict(row) for row in rows]

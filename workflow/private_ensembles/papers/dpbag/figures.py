@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 
 from private_ensembles.papers.common import style
-from private_ensembles.papers.compare.reproduced import stand_ins
+from private_ensembles.papers.compare.reproduced import flag_stand_ins
 
 PLAIN = "whole loss of a label composed"
 _SAA = "SAA: one partition"
@@ -30,7 +30,7 @@ def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
     counts: rows of `dpbag_tables.label_counts` (all models). Personalised counts depend on the
     votes and are not for release. Raises ValueError if there is no row at `delta`.
     """
-    counts = _at(counts, delta, "counts")
+    counts = _select_delta(counts, delta, "counts")
     mine = counts["accounting"] == "personalised"
     alone = counts[~mine & (counts["k"] == 1)].set_index(["model", "n", "epsilon"])
     alone = alone["releasable_mean"].groupby(level=[0, 1, 2]).first()
@@ -43,14 +43,14 @@ def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
         personal = rows["accounting"] == "personalised"
         partitions = list(_partitions(counts, "k"))
         for place, (k, look) in enumerate(partitions):
-            part = _dodged(rows[personal & (rows["k"] == k)], place, len(partitions))
-            _line(axis, part, "releasable_mean", _dpbag(k), look, "releasable_sd")
-        _line(axis, rows.drop_duplicates("epsilon"), "plain_labels", PLAIN)
+            part = _dodge(rows[personal & (rows["k"] == k)], place, len(partitions))
+            _draw_line(axis, part, "releasable_mean", _dpbag(k), look, "releasable_sd")
+        _draw_line(axis, rows.drop_duplicates("epsilon"), "plain_labels", PLAIN)
         axis.axhline(1, label=_SAA, color=style.VERMILION, linewidth=1.2, linestyle="--")
         axis.set_yscale("log")
-        style.plain_ticks(axis.yaxis, _MULTIPLES)
+        style.set_plain_ticks(axis.yaxis, _MULTIPLES)
 
-    _panels(counts, draw, "labels / SAA's", delta, paths, "exact votes: not for release")
+    _draw_panels(counts, draw, "labels / SAA's", delta, paths, "exact votes: not for release")
 
 
 def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
@@ -60,29 +60,29 @@ def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
     `draw_labels`.
     """
     free = students[students["method"] == "npb"].set_index("model")["accuracy_mean"]
-    students = _at(students, delta, "students")
+    students = _select_delta(students, delta, "students")
 
     def draw(axis, rows: pd.DataFrame) -> None:
         partitions = list(_partitions(students[students["method"] == "dpbag"], "k"))
         size = 1 + len(partitions)
-        saa = _dodged(rows[rows["method"] == "saa"], 0, size)
-        _line(axis, saa, "accuracy_mean", _SAA, spread="accuracy_sd")
+        saa = _dodge(rows[rows["method"] == "saa"], 0, size)
+        _draw_line(axis, saa, "accuracy_mean", _SAA, spread="accuracy_sd")
         for place, (k, look) in enumerate(partitions, start=1):
-            part = _dodged(rows[(rows["method"] == "dpbag") & (rows["k"] == k)], place, size)
-            _line(axis, part, "accuracy_mean", _dpbag(k), look, "accuracy_sd")
+            part = _dodge(rows[(rows["method"] == "dpbag") & (rows["k"] == k)], place, size)
+            _draw_line(axis, part, "accuracy_mean", _dpbag(k), look, "accuracy_sd")
         for value in free.get(rows["model"].iloc[:1], ()):
             dots = {"color": style.BLACK, "linewidth": 1, "linestyle": style.DOTS}
             axis.axhline(value, label="without privacy (NPB)", **dots)
 
-    _panels(students, draw, "student's accuracy", delta, paths)
+    _draw_panels(students, draw, "student's accuracy", delta, paths)
 
 
-def _dodged(rows: pd.DataFrame, place: int, size: int) -> pd.DataFrame:
+def _dodge(rows: pd.DataFrame, position: int, size: int) -> pd.DataFrame:
     """The rows a little aside, so that bars of the same epsilon are beside each other."""
-    return rows.assign(epsilon=rows["epsilon"] + _ASIDE * (place - (size - 1) / 2))
+    return rows.assign(epsilon=rows["epsilon"] + _ASIDE * (position - (size - 1) / 2))
 
 
-def _at(frame: pd.DataFrame, delta: float, name: str) -> pd.DataFrame:
+def _select_delta(frame: pd.DataFrame, delta: float, name: str) -> pd.DataFrame:
     chosen = frame[[math.isclose(value, delta) for value in frame["delta"]]]
     if not len(chosen):
         raise ValueError(f"{name}: must have rows at delta = {delta}")
@@ -99,7 +99,9 @@ def _dpbag(k: int) -> str:
     return f"DPBag, {k} partitions"
 
 
-def _line(axis, rows, column: str, name: str, look: dict | None = None, spread: str = "") -> None:
+def _draw_line(
+    axis, rows, column: str, name: str, look: dict | None = None, spread: str = ""
+) -> None:
     rows = rows.dropna(subset=[column]).sort_values("epsilon")
     if len(rows):
         error = rows[spread].fillna(0) if spread else None
@@ -107,7 +109,7 @@ def _line(axis, rows, column: str, name: str, look: dict | None = None, spread: 
         axis.errorbar(*values, label=name, capsize=2, elinewidth=0.8, **(look or _LOOKS[name]))
 
 
-def _panels(
+def _draw_panels(
     frame: pd.DataFrame, draw: Callable, title: str, delta: float, paths: tuple, mark: str = ""
 ) -> None:
     """One row per model, one column per n, empty ones left out; one legend for all."""
@@ -115,7 +117,7 @@ def _panels(
     shards = {name: sorted(frame[frame["model"] == name]["n"].unique()) for name in models}
     columns = max(map(len, shards.values()))
     shape, size = (len(models), columns), (max(6.4, 2.5 * columns), 2.5 * len(models) + 0.8)
-    with style.figure(*shape, size=size, squeeze=False, sharey=True) as (drawn, axes):
+    with style.open_figure(*shape, size=size, squeeze=False, sharey=True) as (drawn, axes):
         for model, line in zip(models, axes, strict=True):
             for axis in line[len(shards[model]) :]:
                 axis.set_visible(False)
@@ -128,8 +130,8 @@ def _panels(
         handles = dict(zip(*reversed(axes[0, 0].get_legend_handles_labels()), strict=True))
         wide = 3 if columns > 2 else 2
         data = ", ".join(map(style.label, dict.fromkeys(frame["dataset"])))
-        words = f"{data}, δ = {style.number(delta)}"
+        words = f"{data}, δ = {style.format_number(delta)}"
         drawn.legend(handles.values(), handles, loc="outside upper center", ncols=wide, title=words)
-        marks = "stand-in data" if stand_ins(frame).any() else ""
-        style.warn(drawn, "; ".join(filter(None, (marks, mark))))
-        style.save(drawn, *paths)
+        marks = "stand-in data" if flag_stand_ins(frame).any() else ""
+        style.add_warning(drawn, "; ".join(filter(None, (marks, mark))))
+        style.save_figure(drawn, *paths)

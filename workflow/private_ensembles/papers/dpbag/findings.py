@@ -3,11 +3,11 @@
 from private_ensembles.papers.common.findings import (
     Finding,
     RunTables,
-    above,
-    below,
-    first,
-    nearest,
-    numbers,
+    read_column,
+    read_first,
+    write_lower_bound,
+    write_nearest,
+    write_upper_bound,
 )
 
 _COUNTS = "dpbag/tables/table6"
@@ -15,9 +15,9 @@ _COUNTS = "dpbag/tables/table6"
 
 def plain_labels(tables: RunTables) -> Finding:
     """How many labels composing whole losses buys, over what DPBag's accountant allows."""
-    counts = tables.rows(_COUNTS, accounting="personalised")
-    ratios = numbers(counts, "plain_labels", over="releasable_mean")
-    least, most = below(ratios.min(), 2), above(ratios.max(), 2)
+    counts = tables.select_rows(_COUNTS, accounting="personalised")
+    ratios = read_column(counts, "plain_labels", over="releasable_mean")
+    least, most = write_lower_bound(ratios.min(), 2), write_upper_bound(ratios.max(), 2)
     rows, gaining = len(ratios), int((ratios > 1).sum())
     same, kind = "At the same noise, ε and δ", "noise" if gaining else ""
     if gaining == rows:
@@ -51,15 +51,15 @@ def plain_labels(tables: RunTables) -> Finding:
 
 def equation_3(tables: RunTables) -> Finding:
     """Whether the paper's smallest counts are those of the supplement's unproven equation 3."""
-    counts = tables.rows(_COUNTS, dataset="adult", n=50, k=10, epsilon=1, delta=0.001)
+    counts = tables.select_rows(_COUNTS, dataset="adult", n=50, k=10, epsilon=1, delta=0.001)
     stated, trusted = (
-        first(counts[counts["accounting"] == accounting], "first_exceeding_mean")
+        read_first(counts[counts["accounting"] == accounting], "first_exceeding_mean")
         for accounting in ("personalised", "conjectured")
     )
     text = (
         "The paper prints 20 labels for 50 shards, 10 partitions and ε = 1. The accounting that it "
-        f"states gives {nearest(stated)}, the supplement's unproven equation 3 gives "
-        f"{nearest(trusted)}."
+        f"states gives {write_nearest(stated)}, the supplement's unproven equation 3 gives "
+        f"{write_nearest(trusted)}."
     )
     if stated < 15 < trusted:
         title = "The paper's smallest counts of labels rest on an equation that nobody has proven"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.base import checks
 from private_ensembles.labels.laws.table import TableLaw
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.papers.dpbag.mathematics.plain import ones_probability
+from private_ensembles.papers.dpbag.mathematics.label_loss import ones_probability
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def release(
     ones = np.asarray(ones)
     if ones.ndim != 1 or ones.size == 0 or ones.min() < 0 or ones.max() > k * n_shards:
         raise ValueError(f"ones: must be one list of 0 to k * n_shards = {k * n_shards}")
-    checks.finite(noise=noise, above=0)
+    checks.check_finite(noise=noise, above=0)
     draws = generator.laplace(scale=1 / noise, size=(len(ones), 2))
     counts = np.stack([n_shards - ones / k, ones / k], axis=1)
     return (counts + draws).argmax(axis=1).astype(np.uint8)
@@ -57,13 +57,13 @@ class Bagging(TableLaw):
 
     n_classes = 2
 
-    def chances(self, counts, parameters):
+    def probabilities(self, counts, parameters):
         """Return Pr[label] in closed form; counts of k n teachers."""
         gap = 2 * np.arange(int(counts[0].sum()) + 1) / parameters.k - parameters.n_shards
         ones = ones_probability(gap, parameters.rate)
         return np.stack([ones[::-1], ones], axis=1)[counts[:, 1]]
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         """Count an exponent's rounding as much as its size, at half the noise too; e^-750 is 0."""
         size = min(2 * parameters.rate * parameters.n_shards, 750.0)
         return {"relative_error": 1e-14 * (1 + size), "absolute_error": 1e-300}
@@ -71,10 +71,10 @@ class Bagging(TableLaw):
     def draw_seeded(self, counts, parameters, generator):
         return release(counts[:, 1], parameters.n_shards, parameters.k, parameters.rate, generator)
 
-    def less_noise(self, parameters, factor):
+    def scale_noise(self, parameters, factor):
         return replace(parameters, rate=parameters.rate / factor)
 
-    def audited(self, task, parameters):
+    def build_audit(self, task, parameters):
         """Let all of the record's teachers that agree move their votes.
 
         Neighbours differ by k share of them: the probability of a label grows with its votes, so
@@ -82,7 +82,7 @@ class Bagging(TableLaw):
         """
         moved = math.floor(parameters.share * parameters.k)
         first = np.arange(task.ensemble.teachers + 1 - moved)
-        audited = super().audited(task, parameters)
+        audited = super().build_audit(task, parameters)
         audited.pairs = np.stack([first, first + moved], 1)
         return audited
 

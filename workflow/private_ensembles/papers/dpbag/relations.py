@@ -15,7 +15,12 @@ from typing import NamedTuple
 import pandas as pd
 
 from private_ensembles.papers.compare.declarations import Cause
-from private_ensembles.papers.compare.judging import Estimate, Evidence, Relation, mean_over_runs
+from private_ensembles.papers.compare.judging import (
+    Estimate,
+    Evidence,
+    Relation,
+    mean_over_runs,
+)
 from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
 
 # Our names of methods, by the supplement's.
@@ -52,7 +57,7 @@ _EQUATION_3 = Cause(
 _BELOW = "No solver, penalty or leaf that was tried gives it (docs/dpbag.md, findings 4 and 8)."
 
 
-class _Ours(NamedTuple):
+class _SplitNumbers(NamedTuple):
     """Ours by metric: a row for each split (and draw), a column for each place; or why not.
 
     missing: the reason, if it is known.
@@ -95,7 +100,8 @@ def _orders_in_print(evidence: Evidence, item: str, *orders: tuple[str, str]) ->
         for metric in METRICS:
             values = printed[metric]
             differences = {
-                pair: values[pair[0]] - values[pair[1]] for pair in _pairs(values, above, below)
+                pair: values[pair[0]] - values[pair[1]]
+                for pair in _pair_methods(values, above, below)
             }
             for epsilon in sorted({high[3] for high, _ in differences}):
                 mine = [gap for (high, _), gap in differences.items() if high[3] == epsilon]
@@ -123,7 +129,7 @@ def _growth_in_print(evidence: Evidence, item: str) -> Relation:
     """Return how many pairs of counts of one n and epsilon do not fall as k grows."""
     printed, dataset = printed_numbers(evidence, item)
     counts = printed["labels"]
-    pairs = _growing(counts.index)
+    pairs = _pair_growing_partitions(counts.index)
     broken = [pair for pair in pairs if counts[pair[0]] < counts[pair[1]]]
     at_the_impossible = all(more[1] == 250 and more[3] == 5 for more, _ in broken)
     row, column = "more partitions, no fewer labels", "pairs in this order"
@@ -132,7 +138,7 @@ def _growth_in_print(evidence: Evidence, item: str) -> Relation:
     return Relation("printed", item, dataset, row, column, len(pairs), right, cause=cause)
 
 
-def _growing(places: Iterable[tuple]) -> list[tuple[tuple, tuple]]:
+def _pair_growing_partitions(places: Iterable[tuple]) -> list[tuple[tuple, tuple]]:
     """Return the pairs of DPBag's places that differ by more partitions alone, which come first."""
     mine = [place for place in places if place[0] == "dpbag"]
     return [
@@ -157,19 +163,22 @@ def _students(evidence: Evidence, item: str) -> Iterator[Relation]:
         values = printed[metric]
         values = values[values.index.get_level_values("epsilon").isin(_BUDGETS)]
         for above, below in (("DPBag", "DPBag-"), ("DPBag", "SAA")):
-            pairs = _pairs(values, above, below)
+            pairs = _pair_methods(values, above, below)
             lead = sum(values[high] - values[low] for high, low in pairs) / len(pairs)
             row, column = f"{above} above {below}", f"{metric}: mean difference"
             gap = _difference(ours, metric, pairs)
             yield Relation("order", item, dataset, row, column, lead, gap, **common)
             if metric == "accuracy":
                 column = f"{metric}: the same difference"
-                gap = _beside_print(_gaps(ours, metric, pairs))
+                gap = _estimate_beside_print(_mean_gaps(ours, metric, pairs))
                 more = common | {"remark": _BELOW}
                 yield Relation("pooled", item, dataset, row, column, lead, gap, **more)
         places = list(values.index)
         row, column = f"{len(places)} private students", f"{metric}: mean"
-        mean, mine = float(values.mean()), _beside_print(_means(ours, metric, places))
+        mean, mine = (
+            float(values.mean()),
+            _estimate_beside_print(_mean_over_places(ours, metric, places)),
+        )
         yield Relation("pooled", item, dataset, row, column, mean, mine, remark=_BELOW, **common)
 
 
@@ -178,40 +187,45 @@ def _counts(evidence: Evidence, item: str) -> Iterator[Relation]:
     printed, dataset = printed_numbers(evidence, item)
     counts = printed["labels"]
     places = [place for place in counts.index if place[0] == "dpbag"]
-    pairs = _growing(places)
-    in_saa = pd.Series({place: counts[place] / counts[_of_saa(place)] for place in places})
+    pairs = _pair_growing_partitions(places)
+    in_saa = pd.Series({place: counts[place] / counts[_saa_place(place)] for place in places})
     ours, conjectured = (_our_counts(evidence, item, by) for by in (_STATED, _CONJECTURED))
     common = {"table": item, "missing": ours.missing}
     row, column = "more partitions, more labels", "labels over SAA's: mean difference"
     growth = sum(in_saa[more] - in_saa[fewer] for more, fewer in pairs) / len(pairs)
     gap = _difference(ours, "labels", pairs)
     yield Relation("order", item, dataset, row, column, growth, gap, **common)
-    expected = _beside_print(_means(conjectured, "labels", places))
+    expected = _estimate_beside_print(_mean_over_places(conjectured, "labels", places))
     close = expected is not None and abs(expected.value - in_saa.mean()) <= expected.tolerance
     row, column = f"all {len(places)} counts of DPBag", "labels over SAA's: mean"
-    mean, mine = float(in_saa.mean()), _beside_print(_means(ours, "labels", places))
+    mean, mine = (
+        float(in_saa.mean()),
+        _estimate_beside_print(_mean_over_places(ours, "labels", places)),
+    )
     common["cause"] = _EQUATION_3 if close else None
     yield Relation("pooled", item, dataset, row, column, mean, mine, **common)
 
 
-def _of_saa(place: tuple) -> tuple:
+def _saa_place(place: tuple) -> tuple:
     _, n, _, epsilon = place
     return "saa", n, 1, epsilon
 
 
-def _pairs(values: pd.Series, above: str, below: str) -> list[tuple[tuple, tuple]]:
+def _pair_methods(values: pd.Series, above: str, below: str) -> list[tuple[tuple, tuple]]:
     """Return the places of two methods' students with n, k and epsilon in common; SAA has k = 1."""
     high, low = _METHODS[above], _METHODS[below]
     pairs = []
     for place in values.index:
         method, n, k, epsilon = place
-        other = _of_saa(place) if low == "saa" else (low, n, k, epsilon)
+        other = _saa_place(place) if low == "saa" else (low, n, k, epsilon)
         if method == high and other in values.index:
             pairs.append((place, other))
     return pairs
 
 
-def _gaps(ours: _Ours, metric: str, pairs: list[tuple[tuple, tuple]]) -> pd.Series | None:
+def _mean_gaps(
+    ours: _SplitNumbers, metric: str, pairs: list[tuple[tuple, tuple]]
+) -> pd.Series | None:
     """Return the mean difference of pairs for each split and draw; None if one is not there."""
     if not ours.has(metric, [place for pair in pairs for place in pair]):
         return None
@@ -219,13 +233,15 @@ def _gaps(ours: _Ours, metric: str, pairs: list[tuple[tuple, tuple]]) -> pd.Seri
     return pd.concat([wide[high] - wide[low] for high, low in pairs], axis=1).mean(axis=1)
 
 
-def _difference(ours: _Ours, metric: str, pairs: list[tuple[tuple, tuple]]) -> Estimate | None:
+def _difference(
+    ours: _SplitNumbers, metric: str, pairs: list[tuple[tuple, tuple]]
+) -> Estimate | None:
     """Return the mean difference of pairs, with its own error over splits."""
-    gaps = _gaps(ours, metric, pairs)
+    gaps = _mean_gaps(ours, metric, pairs)
     return None if gaps is None else mean_over_runs(gaps.groupby("seed").mean())
 
 
-def _means(ours: _Ours, metric: str, places: list[tuple]) -> pd.Series | None:
+def _mean_over_places(ours: _SplitNumbers, metric: str, places: list[tuple]) -> pd.Series | None:
     """Return the mean over places for each split and draw; None if one is not there.
 
     The places of one split and draw have records and noise in common: they are averaged first.
@@ -233,7 +249,7 @@ def _means(ours: _Ours, metric: str, places: list[tuple]) -> pd.Series | None:
     return ours.numbers[metric][places].mean(axis=1) if ours.has(metric, places) else None
 
 
-def _beside_print(pooled: pd.Series | None) -> Estimate | None:
+def _estimate_beside_print(pooled: pd.Series | None) -> Estimate | None:
     """Return the mean of numbers by split (and draw), beside that of five other splits."""
     if pooled is None:
         return None
@@ -246,7 +262,7 @@ def _beside_print(pooled: pd.Series | None) -> Estimate | None:
 
 def printed_numbers(evidence: Evidence, item: str) -> tuple[dict[str, pd.Series], str]:
     """Return, by metric or "labels", an item's numbers by place; and its data set."""
-    cells = evidence.printed(item)
+    cells = evidence.printed_numbers(item)
     cells[_PLACE[:3]] = [_place_of(row) for row in cells["row"]]
     cells["metric"] = cells["column"].str.split(" ").str[0]
     cells["epsilon"] = cells["column"].map(_epsilon_of)
@@ -269,34 +285,34 @@ def _place_of(row: str) -> tuple[str, int, int]:
     return _METHODS[row.split(" ")[0]], sizes.get("n", 1), sizes.get("k", 1)
 
 
-def _our_students(evidence: Evidence, item: str) -> _Ours:
+def _our_students(evidence: Evidence, item: str) -> _SplitNumbers:
     """Return our students by metric: a row for each split and draw."""
-    rows, missing = _by_split(evidence, item)
+    rows, missing = _read_split_table(evidence, item)
     if rows is None:
-        return _Ours({}, missing)
+        return _SplitNumbers({}, missing)
     wide = rows.pivot(index=["seed", "draw"], columns=_PLACE, values=list(METRICS))
-    return _Ours({metric: wide[metric] for metric in METRICS})
+    return _SplitNumbers({metric: wide[metric] for metric in METRICS})
 
 
-def _our_counts(evidence: Evidence, item: str, accountings: dict[str, str]) -> _Ours:
+def _our_counts(evidence: Evidence, item: str, accountings: dict[str, str]) -> _SplitNumbers:
     """Return our counts over SAA's, as "labels": a row for each split.
 
     accountings: the method that each one's counts are of.
     """
-    rows, missing = _by_split(evidence, item)
+    rows, missing = _read_split_table(evidence, item)
     if rows is None:
-        return _Ours({}, missing)
+        return _SplitNumbers({}, missing)
     rows = rows.assign(method=rows["accounting"].map(accountings)).dropna(subset="method")
     wide = rows.pivot(index="seed", columns=_PLACE, values="first_exceeding").dropna(axis=1)
     shares = {
-        place: wide[place] / wide[_of_saa(place)]
+        place: wide[place] / wide[_saa_place(place)]
         for place in wide.columns
-        if place[0] == "dpbag" and _of_saa(place) in wide.columns
+        if place[0] == "dpbag" and _saa_place(place) in wide.columns
     }
-    return _Ours({"labels": pd.DataFrame(shares)})
+    return _SplitNumbers({"labels": pd.DataFrame(shares)})
 
 
-def _by_split(evidence: Evidence, item: str) -> tuple[pd.DataFrame | None, str]:
+def _read_split_table(evidence: Evidence, item: str) -> tuple[pd.DataFrame | None, str]:
     """Return a table by split at the delta that gives the printed label counts; None, and why."""
     rows = evidence.table(f"{item}_by_split")
     if rows is None:

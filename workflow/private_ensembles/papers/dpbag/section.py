@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from private_ensembles.base import settings as types
-from private_ensembles.base.numbers import instance
-from private_ensembles.base.settings import about
+from private_ensembles.base.parameter_names import join_parameters
+from private_ensembles.base.settings import describe_key
 from private_ensembles.training.section import LEARNING_RATE
 
 # Model -> its settings that are no parameters of training.
@@ -21,14 +21,14 @@ class Bagging(types.Section):
 
     n: types.Counts
     k: types.Counts
-    seeds: types.Seeds = about("Numbers from which the splits of the data are drawn.")
+    seeds: types.Seeds = describe_key("Numbers from which the splits of the data are drawn.")
 
 
 class Logistic(Bagging):
     """DPBag with logistic regressions."""
 
-    C: types.Positive = about("Weight of the records against the penalty.")
-    tolerance: types.number(ge=1e-9, le=1e-3) = about(
+    C: types.Positive = describe_key("Weight of the records against the penalty.")
+    tolerance: types.number(ge=1e-9, le=1e-3) = describe_key(
         "Proven distance of each coefficient from the optimum."
     )
 
@@ -36,16 +36,16 @@ class Logistic(Bagging):
 class BoostedTrees(Bagging):
     """DPBag with gradient-boosted trees."""
 
-    rounds: types.Count = about("Trees of one model.")
-    learning_rate: types.Positive = about(LEARNING_RATE)
-    leaves: types.integer(ge=2, le=100_000) = about("Most leaves of a tree.")
-    records_per_leaf: types.Count = about("Fewest records of a leaf.")
+    rounds: types.Count = describe_key("Trees of one model.")
+    learning_rate: types.Positive = describe_key(LEARNING_RATE)
+    leaves: types.integer(ge=2, le=100_000) = describe_key("Most leaves of a tree.")
+    records_per_leaf: types.Count = describe_key("Fewest records of a leaf.")
 
 
 class Bagged(types.Section):
     """A data set and the models that are trained on it; null leaves a model out."""
 
-    dataset: str = about("A name under `datasets`.")
+    dataset: str = describe_key("A name under `datasets`.")
     logistic: types.Maybe[Logistic]
     boosted_trees: types.Maybe[BoostedTrees]
 
@@ -58,9 +58,9 @@ class Bagged(types.Section):
 class Conjecture(types.Section):
     """The small ensembles on which the conjecture is compared with exact losses."""
 
-    teachers: types.integer(ge=2, le=1000) = about("Teachers per partition.")
-    partitions: types.Count = about("Number of partitions.")
-    noise: types.Distinct[types.Positive] = about("Values of lambda.")
+    teachers: types.integer(ge=2, le=1000) = describe_key("Teachers per partition.")
+    partitions: types.Count = describe_key("Number of partitions.")
+    noise: types.Distinct[types.Positive] = describe_key("Values of lambda.")
     orders: types.Counts
 
 
@@ -70,11 +70,11 @@ class Dpbag(Bagged, types.MainSection):
     epsilon: types.Epsilons
     delta: types.SmallDelta
     delta_of_counts: types.SmallDelta
-    noise: types.Positive = about("Inverse scale of the noise, times the number of shards.")
-    order_max: types.integer(ge=1, le=10000) = about("Largest order of the moments.")
-    scaling: Literal["data", "public"] = about("Where the range of features comes from.")
-    draws: types.Repetitions = about("Repetitions of the noise.")
-    partitions_per_job: types.Count = about("Partitions whose teachers one job trains.")
+    noise: types.Positive = describe_key("Inverse scale of the noise, times the number of shards.")
+    order_max: types.integer(ge=1, le=10000) = describe_key("Largest order of the moments.")
+    scaling: Literal["data", "public"] = describe_key("Where the range of features comes from.")
+    draws: types.Repetitions = describe_key("Repetitions of the noise.")
+    partitions_per_job: types.Count = describe_key("Partitions whose teachers one job trains.")
     embedded: Bagged
     conjecture: Conjecture
 
@@ -82,7 +82,7 @@ class Dpbag(Bagged, types.MainSection):
         datasets = self._settings.datasets
         for path, owner in (("dpbag", self), ("dpbag.embedded", self.embedded)):
             name, stand_in = owner.dataset, owner is not self
-            known = datasets.of("a table", stand_in=stand_in)
+            known = datasets.select_names("a table", stand_in=stand_in)
             if name not in known:
                 kind = "stand-ins" if stand_in else "data sets"
                 allowed = f"one of the {kind} that are tables: {', '.join(known)}"
@@ -95,23 +95,25 @@ class Dpbag(Bagged, types.MainSection):
                         yield f"{path}.{model}.n[{index}]", n, allowed
 
     @property
-    def used(self) -> Bagged:
+    def active_section(self) -> Bagged:
         """The paper's data set and models, or their stand-in's."""
         return self if self._settings.data == "paper" else self.embedded
 
     def run_tables(self, kind: str) -> dict[str, str]:
         """Return the tables of ``students`` or of ``labels`` that are made, each with its model."""
         tables = {"students": ACCURACY_TABLES, "labels": LABEL_TABLES}[kind]
-        return {item: model for item, model in tables.items() if model in self.used.models()}
+        return {
+            item: model for item, model in tables.items() if model in self.active_section.models()
+        }
 
     def grid(self, model: str) -> dict[str, list[int]]:
         """Return n, k (increasing) and seeds of a model."""
-        grid = self.used.models()[model].pick(*_GRID)
+        grid = self.active_section.models()[model].pick(*_GRID)
         return grid | {"k": sorted(grid["k"])}
 
     def training(self, model: str) -> dict:
         """Return the parameters with which a model is trained."""
-        settings = self.used.models()[model].plain()
+        settings = self.active_section.models()[model].to_dict()
         return {key: value for key, value in settings.items() if key not in _GRID}
 
     def budget(self) -> dict:
@@ -126,7 +128,7 @@ class Dpbag(Bagged, types.MainSection):
         """
         parameters = self.budget()
         del parameters["epsilon"]  # every budget has numbers of its own
-        if self.used is self:
+        if self.active_section is self:
             parameters["scaling"] = self.scaling
             for model in self.models():
                 parameters[model] = self.training(model)
@@ -141,13 +143,17 @@ class Dpbag(Bagged, types.MainSection):
         last = min(first + self.partitions_per_job, max(self.grid(model)["k"]))
         return list(range(first, last))
 
-    def label_counts(self, model: str) -> list[str]:
+    def label_count_files(self, model: str) -> list[str]:
         """Return the files that say how many labels each budget buys, for all n and seeds."""
         grid = self.grid(model)
         points = [
-            instance(model=model, n=n, seed=seed) for n in grid["n"] for seed in grid["seeds"]
+            join_parameters(model=model, n=n, seed=seed)
+            for n in grid["n"]
+            for seed in grid["seeds"]
         ]
-        return [f"results/dpbag/privacy/{self.used.dataset}/{point}.csv" for point in points]
+        return [
+            f"results/dpbag/privacy/{self.active_section.dataset}/{point}.csv" for point in points
+        ]
 
     def shards(self) -> list[int]:
         """Return every number n of shards of the paper's grid and of its stand-in's."""

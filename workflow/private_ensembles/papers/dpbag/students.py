@@ -8,7 +8,7 @@ from private_ensembles.base.streams import generator
 from private_ensembles.papers.dpbag.experiment import noise_of
 from private_ensembles.papers.dpbag.law import release
 from private_ensembles.papers.dpbag.tables import METRICS
-from private_ensembles.training.student.ranking import areas
+from private_ensembles.training.student.ranking_metrics import roc_and_pr_auc
 from private_ensembles.training.teachers import boosted_trees
 
 
@@ -32,13 +32,13 @@ def student_metrics(features, labels, test, model, training):
     else:
         scores = boosted_trees.scores(boosted_trees.fit(features, labels, training), test[0])
     accuracy = float(((scores > 0.5) == test[1]).mean())
-    return dict(zip(METRICS, (accuracy, *areas(test[1], scores)), strict=True))
+    return dict(zip(METRICS, (accuracy, *roc_and_pr_auc(test[1], scores)), strict=True))
 
 
-def run(thirds, model, training, settings, accounts, seed, path, progress=None):
+def train_students(thirds, model, training, settings, accounts, seed, path, progress=None):
     """Train and test every student of one model and split: SAA, DPBag, DPBag- and NPB.
 
-    settings: as for `experiment.account`, and draws (of the noise). accounts: n -> (rows,
+    settings: as for `experiment.account_labels`, and draws (of the noise). accounts: n -> (rows,
     arrays) as `account` returns them. The noise of one (n, k, draw) is the same for every budget
     and for DPBag and DPBag-, which differ in how many of its labels they may use: as many as are
     `releasable`. Not part of any claim: the number of labels of DPBag is a function of the votes.
@@ -48,7 +48,7 @@ def run(thirds, model, training, settings, accounts, seed, path, progress=None):
     """
     if model == "boosted_trees":
         # Metrics do not depend on the order of the records.
-        features, order = boosted_trees.in_order(thirds.test[0])
+        features, order = boosted_trees.sort_for_prediction(thirds.test[0])
         thirds = replace(thirds, test=(features, thirds.test[1][order]))
     rows = [_baseline(thirds, model, training)]
     for n, (counts, arrays) in accounts.items():
@@ -64,7 +64,7 @@ def run(thirds, model, training, settings, accounts, seed, path, progress=None):
                         facts[name] = count[name]
                     # A file that has rows without it holds floats.
                     used = min(int(count["releasable"]), len(labels))
-                    rows.append(facts | _test(thirds, labels[:used], model, training))
+                    rows.append(facts | _evaluate_student(thirds, labels[:used], model, training))
             if progress is not None:
                 progress(f"n = {n}, k = {k}: {len(rows)} students")
     return rows
@@ -79,7 +79,7 @@ def _methods(counts, k):
     return [("dpbag", row) for row in own] + [("dpbag_minus", row) for row in free]
 
 
-def _test(thirds, labels, model, training):
+def _evaluate_student(thirds, labels, model, training):
     features, truth = thirds.queries
     features, truth = features[: len(labels)], truth[: len(labels)]
     right = float((labels == truth).mean()) if len(labels) else np.nan

@@ -10,9 +10,13 @@ from itertools import product
 
 import pandas as pd
 
-from private_ensembles.papers.common.standard_errors import Part, StandardError, standard_error
+from private_ensembles.papers.common.standard_errors import (
+    StandardError,
+    VariancePart,
+    standard_error,
+)
 from private_ensembles.papers.dpbag.mathematics.budget import data_independent_count
-from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon, plain_label_count
+from private_ensembles.papers.dpbag.mathematics.label_loss import plain_epsilon, plain_label_count
 
 # What is measured of a student.
 METRICS = ("accuracy", "auroc", "auprc")
@@ -162,10 +166,10 @@ def error_of_difference(by_split) -> StandardError:
     if splits == 1:
         return StandardError(math.nan, math.nan)
     between = (1 / splits + 1 / _PRINTED_SPLITS) * by_split.mean().var()
-    parts = [Part(between, splits - 1)]
+    parts = [VariancePart(between, splits - 1)]
     if draws > 1:
         within = by_split.var().mean()
-        parts.append(Part((1 - 1 / draws) * within / _PRINTED_SPLITS, splits * (draws - 1)))
+        parts.append(VariancePart((1 - 1 / draws) * within / _PRINTED_SPLITS, splits * (draws - 1)))
     return standard_error(parts)
 
 

@@ -42,7 +42,7 @@ class BaggedVotes:
             )
         if shards.size == 0 or shards.min() < -1 or shards.max() >= bits.shape[1]:
             raise ValueError(f"shards: must be -1 to {bits.shape[1] - 1}, of at least one record")
-        checks.integer(first=self.first, at_least=0)
+        checks.check_integer(first=self.first, at_least=0)
 
     @property
     def n_partitions(self):
@@ -54,7 +54,7 @@ class BaggedVotes:
         """Number of shards n, and of teachers, in each partition."""
         return self.bits.shape[1]
 
-    def votes(self, partition, start=0, stop=None):
+    def unpack_votes(self, partition, start=0, stop=None):
         """Votes of one partition on queries start..stop-1, uint8 (n, stop - start).
 
         A slice of k partitions gives (k, n, stop - start).
@@ -65,14 +65,14 @@ class BaggedVotes:
         votes = np.unpackbits(np.ravel(packed)).reshape(*packed.shape[:-1], -1)
         return votes[..., start % 8 : start % 8 + stop - start]
 
-    def ones(self):
+    def count_ones(self):
         """How many teachers of each partition vote 1, int64 (k, Q)."""
         kind = np.min_scalar_type(self.n_shards)
-        ones = [self.votes(i).sum(axis=0, dtype=kind) for i in range(self.n_partitions)]
+        ones = [self.unpack_votes(i).sum(axis=0, dtype=kind) for i in range(self.n_partitions)]
         return np.stack(ones).astype(np.int64)
 
 
-def pack(votes):
+def pack_votes(votes):
     """Pack votes (..., Q), each 0 or 1, into bits (..., ceil(Q / 8)). Raises ValueError."""
     votes = np.asarray(votes)
     if votes.dtype.kind not in "iub" or votes.size == 0 or votes.min() < 0 or votes.max() > 1:
@@ -80,7 +80,7 @@ def pack(votes):
     return np.packbits(votes.astype(np.uint8), axis=-1)
 
 
-def concatenate(parts):
+def join_partitions(parts):
     """Join files of consecutive partitions into one. Raises ValueError if they do not fit."""
     parts = sorted(parts, key=lambda part: part.first)
     if not parts:

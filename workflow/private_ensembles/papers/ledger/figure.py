@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles.labels import names
+from private_ensembles.labels import display_names
 from private_ensembles.papers.common import style
 
 # NZC's exact value is 1e90 and its claim 1e-9: what is beyond these is drawn on the border.
@@ -38,13 +38,16 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
     known = table.dropna(subset=["claimed_epsilon", "audited"]).reset_index(drop=True)
     groups = list(known.groupby("mechanism", sort=False))
     place, ticks = 0.0, []
-    with style.figure(size=(8.6, 0.6 + 0.085 * (len(known) + 2 * len(groups)))) as (drawn, axis):
+    with style.open_figure(size=(8.6, 0.6 + 0.085 * (len(known) + 2 * len(groups)))) as (
+        drawn,
+        axis,
+    ):
         for name, rows in groups:
             first = place
             for row in rows.to_dict("records"):
                 _draw_row(axis, row, place)
                 place += 1
-            ticks.append(((first + place - 1) / 2, names.mechanism(name)))
+            ticks.append(((first + place - 1) / 2, display_names.mechanism_label(name)))
             axis.axhline(place + 0.5, color="#dddddd", linewidth=0.6)
             place += 2
             if (rows["audited"] > _HIGH).any():  # NZC
@@ -70,14 +73,14 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
             for verdict, line in _LINES.items()
         ]
         drawn.legend(handles=handles, loc="outside upper center", ncols=3)
-        style.save(drawn, *paths)
+        style.save_figure(drawn, *paths)
 
 
-def _draw_row(axis, row, place: float) -> None:
+def _draw_row(axis, row, height: float) -> None:
     ends = [min(max(row[name], _LOW), _HIGH) for name in ("audited", "claimed_epsilon")]
     line = _LINES.get(row["verdict"], {"color": "#bbbbbb", "linewidth": 1})
-    axis.plot(ends, [place, place], markevery=[1], **line)
+    axis.plot(ends, [height, height], markevery=[1], **line)
     for name, mark in _MARKS.items():
         if row[name] == row[name]:
             value = min(max(row[name], _LOW), _HIGH)
-            axis.plot(value, place, clip_on=False, linestyle="", **{**mark, "label": "_"})
+            axis.plot(value, height, clip_on=False, linestyle="", **{**mark, "label": "_"})

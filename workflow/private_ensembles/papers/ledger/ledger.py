@@ -13,24 +13,34 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from private_ensembles.accounting.composition import replace_one
+from private_ensembles.accounting.composition import replace_one_from_add_remove
+from private_ensembles.audit.audited_labels import AuditedLabel
 from private_ensembles.audit.bounds import epsilon_bounds
-from private_ensembles.audit.labels import Audited
-from private_ensembles.base.numbers import delta_of, multiply
+from private_ensembles.base.parameter_names import m_fold_delta, multiply
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.mechanism import Mechanism, load_mechanism
 from private_ensembles.labels.parameters import Parameters
-from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
-from private_ensembles.papers.darrm.one_label import LabelBudget, audited_bound, for_budget, terms
+from private_ensembles.labels.task import (
+    Budget,
+    Ensemble,
+    Task,
+    Wanted,
+)
+from private_ensembles.papers.darrm.one_label import (
+    LabelBudget,
+    bound_audited_epsilon,
+    calibrate_label,
+    make_label_task,
+)
 from private_ensembles.papers.dpbag.law import BaggingNoise
-from private_ensembles.papers.dpbag.mathematics.plain import plain_epsilon
+from private_ensembles.papers.dpbag.mathematics.label_loss import plain_epsilon
 from private_ensembles.papers.ledger.row import ledger_row
-from private_ensembles.papers.nzc.mathematics.truth import (
+from private_ensembles.papers.nzc.mathematics.claims_and_truth import (
     claimed_readings,
     lead_one_epsilon,
     proven_epsilon,
 )
-from private_ensembles.papers.pate import given_noise
+from private_ensembles.papers.pate import configured_noise
 
 # With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
 PRINTED = {"noise": 2, "delta": 1e-5}
@@ -50,16 +60,16 @@ def ledger(
     """
     rows: list[dict] = []
     for name, budget in settings["budgets"].items():
-        rows += _of_budget(name, budget, gammas[name])
+        rows += _budget_rows(name, budget, gammas[name])
     for name, task in settings["pate"].items():
         noise = {**task, "student_score": settings["student_score"]}
-        rows += at_noise(name, noise, 2)
-        rows += _of_table(name, task, published)
+        rows += aggregator_rows(name, noise, 2)
+        rows += _published_total_rows(name, task, published)
         if task["n_classes"] > 2:
-            rows += at_noise(name, noise, task["n_classes"])
-    rows += of_bagging(settings["dpbag"], published[published["paper"] == "dpbag"])
+            rows += aggregator_rows(name, noise, task["n_classes"])
+    rows += bagging_rows(settings["dpbag"], published[published["paper"] == "dpbag"])
     for name, task in settings["nzc"].items():
-        rows += _of_nzc(name, task, settings["mechanism"])
+        rows += _nzc_rows(name, task, settings["mechanism"])
     frame = pd.DataFrame(rows)
     numbers = [name for name in frame if name.endswith("_epsilon")]
     frame[numbers] = frame[numbers].astype(np.float64)  # not None: whole columns may be empty
@@ -76,7 +86,7 @@ class Calibration:
     parameters: Mapping[str, Parameters]
 
 
-def setting(budget: Mapping, gamma: np.ndarray) -> Calibration:
+def calibrate_budget(budget: Mapping, gamma: np.ndarray) -> Calibration:
     """Return one budget of the configuration (K, m, epsilon, Delta) and all parameters for it.
 
     gamma: (K + 1,), the optimised one; ValueError if it is not private.
@@ -89,23 +99,24 @@ def setting(budget: Mapping, gamma: np.ndarray) -> Calibration:
         Delta,
         multiply(m, epsilon),
         multiply(m, Delta),
-        delta_of(m, Delta),
+        m_fold_delta(m, Delta),
     )
     optimised = {"gamma": np.asarray(gamma, dtype=np.float64)}
     parameters = {
-        name: for_budget(load(name), label_budget, optimised) for name in registry.of_one_label()
+        name: calibrate_label(load_mechanism(name), label_budget, optimised)
+        for name in registry.single_label_mechanisms()
     }
     return Calibration(label_budget, parameters)
 
 
-def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[dict]:
+def _budget_rows(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[dict]:
     """One label of two classes by every mechanism that a budget can be spent on."""
-    calibration = setting(budget, gamma)
+    calibration = calibrate_budget(budget, gamma)
     where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
-    for mechanism in map(load, registry.of_one_label()):
-        task = terms(mechanism.entry, calibration.budget)
+    for mechanism in map(load_mechanism, registry.single_label_mechanisms()):
+        task = make_label_task(mechanism.entry, calibration.budget)
         parameters = calibration.parameters[mechanism.name]
-        trained = _as_trained(mechanism, task, budget, task.protection.adjacency)
+        trained = _task_as_trained(mechanism, task, budget, task.protection.adjacency)
         proven = mechanism.cost(trained, parameters).proven
         yield ledger_row(
             mechanism.name,
@@ -115,27 +126,27 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[dict]:
             adjacency=task.protection.adjacency,
             claimed_epsilon=task.budget.epsilon,
             proven_epsilon=proven,
-            **_audit(mechanism.law.audited(trained, parameters), task.budget.delta),
+            **_audit_label(mechanism.law.build_audit(trained, parameters), task.budget.delta),
         )
-    yield from _replaced(where, budget, calibration)
+    yield from _replaced_record_rows(where, budget, calibration)
 
 
-def _audit(audited: Audited, delta: float) -> dict[str, object]:
+def _audit_label(audited: AuditedLabel, delta: float) -> dict[str, object]:
     """What the audit says of one label at delta itself: the exact epsilon, or what it is at least.
 
     A leak that uses up delta to its last bit, and probabilities that underflow, leave floats unable
     to tell a large epsilon from an infinite one.
     """
-    if audited.assumed:
+    if audited.assumes_claim:
         return {}
-    exact = audited.worst(delta).epsilon
+    exact = audited.worst_inputs(delta).epsilon
     if math.isfinite(exact):
         return {"exact_epsilon": exact}
-    least = audited.at_least(delta)
+    least = audited.epsilon_lower_bound(delta)
     return {"exact_epsilon" if math.isinf(least) else "lower_epsilon": least}
 
 
-def _replaced(where: str, budget: Mapping, calibration: Calibration) -> Iterator[dict]:
+def _replaced_record_rows(where: str, budget: Mapping, calibration: Calibration) -> Iterator[dict]:
     """The same claims of private teachers if one record is replaced: two changes to a teacher.
 
     DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. What a teacher
@@ -143,25 +154,27 @@ def _replaced(where: str, budget: Mapping, calibration: Calibration) -> Iterator
     and of the accountant's whole curve if the budget says how the teachers are trained. Bounds
     only: a teacher may cost less. What the replace-one accountant says is a claim without a proof.
     """
-    every = map(load, registry.of_one_label())
+    every = map(load_mechanism, registry.single_label_mechanisms())
     private = [mechanism for mechanism in every if mechanism.guarantee.teachers == "private"]
-    group, Delta = replace_one(budget["epsilon"], budget["Delta"]), budget["Delta"]
+    group, Delta = replace_one_from_add_remove(budget["epsilon"], budget["Delta"]), budget["Delta"]
     ways = {"group privacy": (group.epsilon, group.delta)}
     if budget.get("teachers"):
-        cost = _trained(budget, "group", Delta), Delta
+        cost = _teacher_epsilon(budget, "group", Delta), Delta
         ways["group privacy of the accountant's curve"] = cost
     for way, cost in ways.items():
         for mechanism in private:
-            yield _of_replaced(mechanism, f"{where}, teachers by {way}", cost, budget, calibration)
+            yield _replaced_record_row(
+                mechanism, f"{where}, teachers by {way}", cost, budget, calibration
+            )
     if budget.get("teachers"):
-        cost = _trained(budget, "replace_one", Delta), Delta
+        cost = _teacher_epsilon(budget, "replace_one", Delta), Delta
         for mechanism in private:
             if mechanism.guarantee.costs_once:
                 words = f"{where}, teachers by the replace-one accountant"
-                yield _of_replaced(mechanism, words, cost, budget, calibration)
+                yield _replaced_record_row(mechanism, words, cost, budget, calibration)
 
 
-def _of_replaced(
+def _replaced_record_row(
     mechanism: Mechanism,
     words: str,
     cost: tuple[float, float],
@@ -177,11 +190,11 @@ def _of_replaced(
         teacher_epsilon=cost[0],
         teacher_Delta=Delta,
         delta=min(multiply(budget["m"], Delta), most),
-        delta_gamma=min(delta_of(budget["m"], cost[1]), most),
+        delta_gamma=min(m_fold_delta(budget["m"], cost[1]), most),
     )
-    task = terms(mechanism.entry, teacher)
-    trained = _as_trained(mechanism, task, budget, "replace_one")
-    proven = audited_bound(mechanism, trained, calibration.parameters[mechanism.name])
+    task = make_label_task(mechanism.entry, teacher)
+    trained = _task_as_trained(mechanism, task, budget, "replace_one")
+    proven = bound_audited_epsilon(mechanism, trained, calibration.parameters[mechanism.name])
     return ledger_row(
         mechanism.name,
         words,
@@ -193,7 +206,7 @@ def _of_replaced(
     )
 
 
-def _as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: str) -> Task:
+def _task_as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: str) -> Task:
     """The task with what its teachers' training proves of one, if labels cost no more than that.
 
     DaRRM's noise is made for teachers as stated; labels without noise cost what their teachers do.
@@ -202,21 +215,18 @@ def _as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: st
         return task
     way = "add_remove" if adjacency == "add_remove" else "group"
     private = task.ensemble.private
-    private = replace(private, epsilon=_trained(budget, way, private.delta))
+    private = replace(private, epsilon=_teacher_epsilon(budget, way, private.delta))
     return replace(task, ensemble=replace(task.ensemble, private=private))
 
 
-def _trained(budget: Mapping, way: str, Delta: float) -> float:
+def _teacher_epsilon(budget: Mapping, way: str, Delta: float) -> float:
     """What one teacher costs at Delta by its training, rounded up to nine decimals.
 
     way: proven for add_remove, or for a replaced record by group privacy of the whole curve
     (`group`); `replace_one`: what that accountant says, whose pair nobody has proven the worst. The
     last bits differ from machine to machine.
     """
-    from private_ensembles.training.teachers.accounting import (  # late: slow
-        epsilon_group,
-        epsilon_pld,
-    )
+    from private_ensembles.training.teachers.accounting import epsilon_group, epsilon_pld
     from private_ensembles.training.teachers.training import poisson_schedule
 
     stated = budget["teachers"]
@@ -229,7 +239,7 @@ def _trained(budget: Mapping, way: str, Delta: float) -> float:
     return math.ceil(epsilon * 1e9) / 1e9
 
 
-def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
+def aggregator_rows(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
     """One query at the noise of one of PATE's tasks, by each of its aggregators.
 
     noise: K, delta and the task's sections, and student_score. exact or lower: the audit's, by
@@ -239,21 +249,21 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
     # What it may cost is not limited, so that any epsilon serves.
     query = Task(Ensemble(noise["K"], n_classes), Budget(1.0, noise["delta"]), Wanted(1))
     words = "two classes" if n_classes == 2 else f"{n_classes} classes"
-    for mechanism in given_noise.aggregators():
-        parameters = given_noise.at_noise(mechanism, noise, n_classes)
+    for mechanism in configured_noise.aggregators():
+        parameters = configured_noise.configured_parameters(mechanism, noise, n_classes)
         if parameters is None:
             continue
-        cost = given_noise.ACCOUNTS[mechanism.name].cost(mechanism.law, query, parameters)
+        cost = configured_noise.ACCOUNTS[mechanism.name].cost(mechanism.law, query, parameters)
         if n_classes == 2:
-            audit = _audit(mechanism.law.audited(query, parameters), query.budget.delta)
+            audit = _audit_label(mechanism.law.build_audit(query, parameters), query.budget.delta)
         else:
             bounds = epsilon_bounds(
-                functools.partial(mechanism.law.outcomes, parameters=parameters),
+                functools.partial(mechanism.law.outcome_distribution, parameters=parameters),
                 query.ensemble.teachers,
                 n_classes,
                 query.budget.delta,
                 upper=cost.proven,
-                **mechanism.law.error(query.ensemble.teachers, n_classes, parameters),
+                **mechanism.law.numerical_error(query.ensemble.teachers, n_classes, parameters),
             )
             kind = "exact_epsilon" if bounds.exact else "lower_epsilon"
             audit = {kind: bounds.upper if bounds.exact else bounds.lower}
@@ -268,7 +278,7 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
         yield row | {"data_dependent": False}
 
 
-def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dict]:
+def _published_total_rows(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dict]:
     """The published total of a task: data-dependent, an expectation; proven: for all data sets."""
     table = published[
         (published["paper"] == "pate")
@@ -278,8 +288,8 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dic
     ]
     totals = {
         row: (mechanism.name, *cost)
-        for mechanism in given_noise.aggregators()
-        for row, cost in given_noise.printed_totals(mechanism, task).items()
+        for mechanism in configured_noise.aggregators()
+        for row, cost in configured_noise.printed_totals(mechanism, task).items()
     }
     # Interactive-GNMax's rounds can be left out.
     for cell in table[table["row"].isin(list(totals))].to_dict("records"):
@@ -294,12 +304,12 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dic
         yield row | {"release": False}  # a cost that tells about the votes
 
 
-def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
+def bagging_rows(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
     """One label of SAA, of DPBag, and of DPBag for a record whose teachers are split evenly.
 
     settings: n, k, noise (lambda = noise / n), delta. published: DPBag's tables of labels, whose
     rows for n shards follow; they are claims about the printed delta and lambda only. Proven: the
-    labels' whole loss composed for everyone (`papers.dpbag.mathematics.plain`), whatever the votes.
+    labels' whole loss composed for everyone (`papers.dpbag.mathematics.label_loss`), whatever the votes.
     """
     n, k, delta, rate = (
         settings["n"],
@@ -307,7 +317,7 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
         settings["delta"],
         settings["noise"] / settings["n"],
     )
-    bagged = load("dpbag")
+    bagged = load_mechanism("dpbag")
     for partitions, share, who in ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2")):
         noise = BaggingNoise(n, partitions, rate, share)
         task = Task(Ensemble(partitions * n, 2), Budget(1.0, delta), Wanted(1))
@@ -318,15 +328,15 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
             delta=delta,
             claimed_epsilon=cost.claimed,
             proven_epsilon=cost.proven,
-            **_audit(bagged.law.audited(task, noise), delta),
+            **_audit_label(bagged.law.build_audit(task, noise), delta),
         )
         # A personal cost tells how a record's teachers vote; the others hold for all votes.
-        yield _personal(row, share < 1)
+        yield _mark_personal(row, share < 1)
     if {key: settings[key] for key in PRINTED} == PRINTED:
-        yield from _of_labels(n, rate, published)
+        yield from _printed_count_rows(n, rate, published)
 
 
-def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[dict]:
+def _printed_count_rows(n: int, rate: float, published: pd.DataFrame) -> Iterator[dict]:
     """Return a row for each count of labels that is printed for n shards."""
     for cell in published[published["dataset"] == "adult"].to_dict("records"):
         found, column = _ROW.fullmatch(cell["row"]), _COLUMN.fullmatch(cell["column"])
@@ -341,15 +351,15 @@ def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[dict]:
             proven_epsilon=plain_epsilon(labels, rate, PRINTED["delta"]),
         )
         # When a personal budget is spent, and so how many labels there are, depends on the votes.
-        yield _personal(row, found["k"] is not None)
+        yield _mark_personal(row, found["k"] is not None)
 
 
-def _personal(row: dict, personal: bool) -> dict:
+def _mark_personal(row: dict, personal: bool) -> dict:
     """Say of a row whether its cost depends on the votes, so that it may not leave."""
     return row | {"data_dependent": personal, "release": row["release"] and not personal}
 
 
-def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[dict]:
+def _nzc_rows(name: str, task: Mapping, mechanism: Mapping) -> Iterator[dict]:
     """Rows for both readings of gamma, for one label and for all, which cost no less than one."""
     constant, printed, delta = mechanism["constant"], mechanism["gamma"], task["delta"]
     noise = mechanism["noise"]

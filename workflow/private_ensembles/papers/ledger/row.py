@@ -37,8 +37,8 @@ def ledger_row(
     holds. Raises ValueError for negative or NaN epsilons, delta outside [0, 1], and a proven
     epsilon below the exact one, which no proof can give.
     """
-    known = registry.entry(mechanism)
-    known.require(privacy_model, adjacency)
+    known = registry.get_entry(mechanism)
+    known.require_coverage(privacy_model, adjacency)
     epsilons = {
         "claimed_epsilon": claimed_epsilon,
         "proven_epsilon": proven_epsilon,
@@ -46,8 +46,8 @@ def ledger_row(
         "lower_epsilon": lower_epsilon,
     }
     stated = {name: value for name, value in epsilons.items() if value is not None}
-    checks.number(at_least=0, **stated)
-    checks.probability(delta=delta)
+    checks.check_number(at_least=0, **stated)
+    checks.check_probability(delta=delta)
     for found in (exact_epsilon, lower_epsilon):
         if None not in (proven_epsilon, found) and exceeds(found, proven_epsilon):
             raise ValueError(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from private_ensembles.base import settings
-from private_ensembles.base.settings import LEFT_OUT, about
+from private_ensembles.base.settings import LEFT_OUT, describe_key
 
 # More cannot be audited by enumeration.
 MOST_TEACHERS = 15
@@ -17,10 +17,10 @@ PATE = ("K", "delta", "confident", "lnmax", "two_rounds")
 class Training(settings.Section):
     """Training of one teacher by DP-SGD, for what replacing a record costs."""
 
-    shard_size: settings.Records = about("Records of a shard.")
-    batch_size: settings.Count = about("Expected batch.")
-    epochs: settings.Repetitions = about("Epochs.")
-    noise_multiplier: settings.number(ge=0.3) = about(
+    shard_size: settings.Records = describe_key("Records of a shard.")
+    batch_size: settings.Count = describe_key("Expected batch.")
+    epochs: settings.Repetitions = describe_key("Epochs.")
+    noise_multiplier: settings.number(ge=0.3) = describe_key(
         "Standard deviation of noise in clipping norms."
     )
 
@@ -28,14 +28,14 @@ class Training(settings.Section):
 class Budget(settings.Section):
     """Labels of two classes that cost m times what one private teacher of DaRRM's does."""
 
-    dataset: str = about("One of darrm.datasets, from which whatever is left out is taken.")
-    K: settings.odd(ge=1, le=MOST_TEACHERS) = Field(LEFT_OUT, description=settings.K_WORDS)
+    dataset: str = describe_key("One of darrm.datasets, from which whatever is left out is taken.")
+    K: settings.odd_integer(ge=1, le=MOST_TEACHERS) = Field(LEFT_OUT, description=settings.K_WORDS)
     m: settings.Allowance
     epsilon: settings.Epsilon = LEFT_OUT
-    Delta: settings.number(gt=0, lt=MOST_DELTA) = about(
+    Delta: settings.number(gt=0, lt=MOST_DELTA) = describe_key(
         "Privacy loss Delta of one teacher.", LEFT_OUT
     )
-    teachers: settings.Maybe[Training] = about(
+    teachers: settings.Maybe[Training] = describe_key(
         "How a teacher trains; null if that is unknown.", LEFT_OUT
     )
 
@@ -43,10 +43,10 @@ class Budget(settings.Section):
 class Totals(settings.Section):
     """What Q labels cost together, by three compositions; left out: as in DaRRM's Table 2."""
 
-    queries: settings.Distinct[settings.integer(ge=1, le=MOST_QUERIES)] = about(
+    queries: settings.Distinct[settings.integer(ge=1, le=MOST_QUERIES)] = describe_key(
         "Numbers Q of labels.", LEFT_OUT
     )
-    delta_prime: settings.SmallDelta = about(
+    delta_prime: settings.SmallDelta = describe_key(
         "The delta that general composition spends on top of the labels' own.", LEFT_OUT
     )
 
@@ -54,10 +54,12 @@ class Totals(settings.Section):
 class Audit(settings.MainSection):
     """Settings of the ledger."""
 
-    budgets: settings.Named[Budget] = about(
+    budgets: settings.Named[Budget] = describe_key(
         "Labels of two classes that cost m times what one private teacher does."
     )
-    student_score: settings.Share = about("What the student gives class 1 on the query at hand.")
+    student_score: settings.Share = describe_key(
+        "What the student gives class 1 on the query at hand."
+    )
     totals: Totals
 
     def conflicts(self) -> Iterator[settings.Mistake]:
@@ -74,9 +76,9 @@ class Audit(settings.MainSection):
                 ("m", budget["m"] <= budget["K"], f"at most K = {budget['K']}"),
             ):
                 if not fits:
-                    source = "" if key in chosen.plain() else "; left out, it is DaRRM's"
+                    source = "" if key in chosen.to_dict() else "; left out, it is DaRRM's"
                     yield f"{path}.{key}", budget[key], allowed + source
-        for queries in self.totals_of()["queries"]:
+        for queries in self.totals_settings()["queries"]:
             if queries > MOST_QUERIES:
                 allowed = f"lists of at most {MOST_QUERIES}; left out, they are darrm.queries"
                 yield "audit.totals.queries", queries, allowed
@@ -97,6 +99,6 @@ class Audit(settings.MainSection):
         }
         return common | budget.pick("K", "epsilon", "Delta", "teachers")
 
-    def totals_of(self) -> dict:
+    def totals_settings(self) -> dict:
         """Return queries and delta_prime of the totals."""
-        return self._settings.darrm.pick("queries", "delta_prime") | self.totals.plain()
+        return self._settings.darrm.pick("queries", "delta_prime") | self.totals.to_dict()

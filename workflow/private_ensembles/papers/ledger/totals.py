@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive_composition.dominating_pairs import NeighbourPairs
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
-from private_ensembles.accounting.composition import general, optimal_homogeneous
-from private_ensembles.accounting.labels_together.account import adaptive_epsilon
-from private_ensembles.accounting.labels_together.families import Pairs
-from private_ensembles.base.root import bisect
+from private_ensembles.accounting.composition import general_composition, optimal_composition
+from private_ensembles.base.root_search import bisect
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import Task
-from private_ensembles.papers.darrm.one_label import terms
+from private_ensembles.papers.darrm.one_label import make_label_task
 from private_ensembles.papers.ledger.ledger import Calibration
 
 Curve = Callable[[NDArray], NDArray]
@@ -51,24 +51,31 @@ def totals(
     """
     rows = []
     for name, calibration in settings.items():
-        for mechanism in map(load, registry.of_one_label()):
-            task = terms(mechanism.entry, calibration.budget)
-            audited = mechanism.law.audited(task, calibration.parameters[mechanism.name])
-            curve, pairs = _remembered(audited.curve), audited.label_pairs()
+        for mechanism in map(load_mechanism, registry.single_label_mechanisms()):
+            task = make_label_task(mechanism.entry, calibration.budget)
+            audited = mechanism.law.build_audit(task, calibration.parameters[mechanism.name])
+            curve, pairs = _cache_curve(audited.curve), audited.label_pairs()
             for Q in queries:
                 rows.append(
                     {"budget": name, "mechanism": mechanism.name, "queries": Q}
                     | {"epsilon": task.budget.epsilon, "delta": task.budget.delta}
-                    | _together(task, curve, pairs, Q, delta_prime, mechanism.guarantee.costs_once)
+                    | _compose_labels(
+                        task, curve, pairs, Q, delta_prime, mechanism.guarantee.costs_once
+                    )
                 )
     return pd.DataFrame(rows)
 
 
-def _together(
-    task: Task, curve: Curve, pairs: Pairs | None, Q: int, delta_prime: float, costs_once: bool
+def _compose_labels(
+    task: Task,
+    curve: Curve,
+    pairs: NeighbourPairs | None,
+    Q: int,
+    delta_prime: float,
+    costs_once: bool,
 ) -> dict[str, object]:
     """What Q labels cost together, and what that supposes; costs_once: whatever their number."""
-    total = general(task.budget.epsilon, task.budget.delta, Q, delta_prime)
+    total = general_composition(task.budget.epsilon, task.budget.delta, Q, delta_prime)
     delta, once, holds = total.delta, np.nan, FRESH
     epsilons = dict.fromkeys(("general", "optimal", "pld", "label"), np.nan)
     if costs_once:
@@ -77,14 +84,14 @@ def _together(
         epsilons = dict.fromkeys(epsilons, 0.0)
     else:
         epsilons |= total_budgets(task.budget.epsilon, task.budget.delta, Q, delta)
-        epsilons |= {"general": total.epsilon, "pld": _pld(task, curve, Q, delta)}
+        epsilons |= {"general": total.epsilon, "pld": _epsilon_by_pld(task, curve, Q, delta)}
         if pairs is not None:
             epsilons["label"] = min(epsilons["pld"], adaptive_epsilon(pairs, Q, delta).upper)
     if task.protection.privacy_model == "shared_data" and not costs_once:
         holds = RETRAINED
         once = 0.0
         if delta != 1:
-            once = optimal_homogeneous(
+            once = optimal_composition(
                 task.ensemble.private.epsilon,
                 task.ensemble.private.delta,
                 task.ensemble.teachers,
@@ -100,21 +107,21 @@ def _together(
     }
 
 
-def _remembered(curve: Curve) -> Curve:
+def _cache_curve(curve: Curve) -> Curve:
     """The same curve, worked out once for each of the grids of all Q."""
     known = functools.cache(lambda epsilons: curve(np.frombuffer(epsilons)))
     return lambda epsilons: known(epsilons.tobytes())
 
 
-def _pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
+def _epsilon_by_pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
     # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
-    ends = {largest_loss(curve), 4 * task.budget.epsilon}
+    ends = {max_privacy_loss(curve), 4 * task.budget.epsilon}
     return min(
         pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / POINTS) for end in ends
     )
 
 
-def largest_loss(curve: Curve) -> float:
+def max_privacy_loss(curve: Curve) -> float:
     """Where a label's curve delta(epsilon) ends, except for a leak that no epsilon covers."""
     leak = float(curve(np.array([_FAR]))[0])
 

@@ -1,11 +1,14 @@
 """What one label of NZC costs by the paper's claim, and what is true."""
 
-from private_ensembles.labels.accounts.given import Given
+from private_ensembles.labels.accounts.given_noise import GivenNoise
 from private_ensembles.labels.parameters import Cost
-from private_ensembles.papers.nzc.mathematics.truth import claimed_readings, proven_epsilon
+from private_ensembles.papers.nzc.mathematics.claims_and_truth import (
+    claimed_readings,
+    proven_epsilon,
+)
 
 
-class GivenImmutable(Given):
+class ImmutableAccount(GivenNoise):
     """NZC: Theorem 4 for one query, gamma read as a scale. It is false (docs/nzc.md)."""
 
     def cost(self, law, task, parameters):
@@ -14,4 +17,4 @@ class GivenImmutable(Given):
         return Cost(claimed, proven_epsilon(parameters.constant, parameters.gamma))
 
 
-immutable = GivenImmutable()
+immutable = ImmutableAccount()

@@ -9,23 +9,23 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.base.streams import generator
 from private_ensembles.labels.laws.laplace import lnmax
 from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
-from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import FREE_OF_VOTES, NOT_FOR_RELEASE
 from private_ensembles.labels.votes import Votes
+from private_ensembles.papers.nzc.mathematics.claims_and_truth import (
+    claimed_epsilon,
+    claimed_readings,
+    immutability_constant,
+    lead_one_epsilon,
+)
 from private_ensembles.papers.nzc.mathematics.ensembles import label_accuracies, leads
 from private_ensembles.papers.nzc.mathematics.mechanism import (
     TIES,
     immutable_noisy_argmax,
     label_distribution,
-)
-from private_ensembles.papers.nzc.mathematics.truth import (
-    claimed_epsilon,
-    claimed_readings,
-    immutability_constant,
-    lead_one_epsilon,
 )
 from private_ensembles.papers.pate.experiment import draw_queries, lnmax_as_published
 
@@ -111,11 +111,15 @@ def account_votes(
             asked = votes[teachers][draw_queries(settings["pool"], queries, seed, name, 0)]
             claimed = lnmax_as_published(asked, scale, delta).epsilon
             add(aggregator, NOT_FOR_RELEASE, claimed_epsilon=claimed)
-            proven = optimal_homogeneous(2 / scale, 0.0, queries, delta).epsilon
+            proven = optimal_composition(2 / scale, 0.0, queries, delta).epsilon
             moments = claimed_epsilon(1 / scale, queries, delta)
-            add(aggregator, FREE, independent_moments=moments, proven_epsilon=proven)
+            add(aggregator, FREE_OF_VOTES, independent_moments=moments, proven_epsilon=proven)
         elif aggregator.startswith("nzc"):
-            add(aggregator, FREE, **claims(settings["mechanism"], queries, delta, votes[teachers]))
+            add(
+                aggregator,
+                FREE_OF_VOTES,
+                **claims(settings["mechanism"], queries, delta, votes[teachers]),
+            )
             add(aggregator, NOT_FOR_RELEASE, **_accuracy(votes[teachers], labels, settings))
     return pd.DataFrame(rows)
 

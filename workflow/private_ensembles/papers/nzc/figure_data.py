@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.papers.nzc.mathematics.ensembles import distance_shares, teacher_curve
 
 

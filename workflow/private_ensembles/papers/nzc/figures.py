@@ -11,7 +11,7 @@ def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
     Labels that qualify and are wrong have a panel of their own: on c's axis they would be flat.
     """
     size, distance = (data[data["panel"] == name] for name in ("teachers", "distance"))
-    with style.figure(2, 2, size=(7.6, 6.0)) as (drawn, ((first, second), (third, fourth))):
+    with style.open_figure(2, 2, size=(7.6, 6.0)) as (drawn, ((first, second), (third, fourth))):
         looks = zip(data["task"].unique(), reversed(style.SEQUENCE), strict=False)
         for task, look in looks:
             rows = size[size["task"] == task]
@@ -30,7 +30,7 @@ def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
             axis.set_ylabel("queries (%)")
         for axis in (first, third, fourth):
             axis.set(xscale="log", xlabel="teachers K")
-            style.plain_ticks(axis.xaxis, sorted(size["teachers"].unique()), alone=True)
+            style.set_plain_ticks(axis.xaxis, sorted(size["teachers"].unique()), hide_minor=True)
         first.legend()
-        style.warn(drawn, "exact votes: not for release")
-        style.save(drawn, *paths)
+        style.add_warning(drawn, "exact votes: not for release")
+        style.save_figure(drawn, *paths)

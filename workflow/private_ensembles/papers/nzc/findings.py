@@ -1,6 +1,12 @@
 """The findings of NZC at the top of the page, which this run's own numbers bear out."""
 
-from private_ensembles.papers.common.findings import Finding, RunTables, above, first, nearest
+from private_ensembles.papers.common.findings import (
+    Finding,
+    RunTables,
+    read_first,
+    write_nearest,
+    write_upper_bound,
+)
 
 # The paper's data set if the run has it, or else the stand-in.
 _DATA = ("mnist", "digits")
@@ -8,25 +14,25 @@ _DATA = ("mnist", "digits")
 
 def constant_of_nzc(tables: RunTables) -> Finding:
     """What one label of NZC costs, beside its claim for all labels."""
-    labels = tables.rows("nzc/tables/table1", aggregator="nzc", task=_DATA)
-    claimed, exact = first(labels, "claimed_epsilon"), first(labels, "true_epsilon")
+    labels = tables.select_rows("nzc/tables/table1", aggregator="nzc", task=_DATA)
+    claimed, exact = read_first(labels, "claimed_epsilon"), read_first(labels, "true_epsilon")
     kind = "broken" if claimed < exact else ""
     claim = (
-        f"The paper claims ε = {nearest(claimed, 2)} for "
-        f"{nearest(first(labels, 'queries'), 5)} labels"
+        f"The paper claims ε = {write_nearest(claimed, 2)} for "
+        f"{write_nearest(read_first(labels, 'queries'), 5)} labels"
     )
     if claimed < exact and exact > 100:
         title = "The constant that makes labels immutable takes all privacy away"
         text = (
             f"{claim}. In spite of the noise they are the exact plurality's, so one vote can "
-            f"change a label almost surely: a single label costs ε = {above(exact, 2)}."
+            f"change a label almost surely: a single label costs ε = {write_upper_bound(exact, 2)}."
         )
     elif claimed < exact:
         title = "A label of NZC costs more than is claimed for all of them"
-        text = f"{claim}; a single one costs ε = {above(exact, 2)}."
+        text = f"{claim}; a single one costs ε = {write_upper_bound(exact, 2)}."
     else:
         title = "A label of NZC costs no more here than is claimed for all of them"
-        text = f"{claim}; a single one costs ε = {above(exact, 2)} at this constant and noise."
+        text = f"{claim}; a single one costs ε = {write_upper_bound(exact, 2)} at this constant and noise."
     return Finding("nzc", title, text, "docs/nzc.md", kind)
 
 

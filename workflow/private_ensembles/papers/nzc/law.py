@@ -22,12 +22,12 @@ class ImmutableNoise(Parameters):
 class Immutable(TableLaw):
     """Exact up to rounding and underflow; with more classes, noise hardly overcomes the ArgMax."""
 
-    def chances(self, counts, parameters):
+    def probabilities(self, counts, parameters):
         return mechanism.label_distribution(
             counts, constant=parameters.constant, noise_scale=parameters.gamma
         )[0]
 
-    def error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of rounding, for two classes."""
         return {"relative_error": mechanism.RELATIVE_ERROR, "absolute_error": 1e-300}
 
@@ -36,7 +36,7 @@ class Immutable(TableLaw):
             counts, generator, constant=parameters.constant, noise_scale=parameters.gamma
         )
 
-    def less_noise(self, parameters, factor):
+    def scale_noise(self, parameters, factor):
         return replace(parameters, gamma=factor * parameters.gamma)
 
 

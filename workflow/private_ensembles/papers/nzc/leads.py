@@ -5,8 +5,8 @@ from itertools import product
 
 import pandas as pd
 
+from private_ensembles.papers.nzc.mathematics.claims_and_truth import delta_by_lead
 from private_ensembles.papers.nzc.mathematics.mechanism import TIES
-from private_ensembles.papers.nzc.mathematics.truth import delta_by_lead
 
 
 def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:

@@ -50,8 +50,8 @@ def _order(item: str, dataset: str, row: str, column: str, printed: float, ours,
 
 def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relation:
     """Students of one kind of labels above those of another, in percent."""
-    printed = _printed(evidence, "table1", dataset, "student_accuracy")
-    rows = _rows(evidence, "table1", dataset)
+    printed = _select_printed(evidence, "table1", dataset, "student_accuracy")
+    rows = _select_rows(evidence, "table1", dataset)
     ours, missing = None, ""
     if rows is not None:
         upper, lower = (rows.loc[_our_name(name, rows)] for name in (above, below))
@@ -66,8 +66,8 @@ def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relat
 
 def _labels(evidence: Evidence, dataset: str) -> Relation:
     """Labels of NZC right more often than LNMax's: expectations over the same votes, exact."""
-    printed = _printed(evidence, "table2", dataset, "label_accuracy")
-    rows = _rows(evidence, "table2", dataset)
+    printed = _select_printed(evidence, "table2", dataset, "label_accuracy")
+    rows = _select_rows(evidence, "table2", dataset)
     ours = None
     if rows is not None:
         right = 100 * rows["label_accuracy"]
@@ -86,13 +86,13 @@ def _least_change(evidence: Evidence, dataset: str, column: str, sign: int) -> E
     return Estimate(float(steps.min()))
 
 
-def _printed(evidence: Evidence, item: str, dataset: str, column: str) -> pd.Series:
-    cells = evidence.printed(item)
+def _select_printed(evidence: Evidence, item: str, dataset: str, column: str) -> pd.Series:
+    cells = evidence.printed_numbers(item)
     cells = cells[(cells["dataset"] == dataset) & (cells["column"] == column)]
     return cells.set_index("row")["published"]
 
 
-def _rows(evidence: Evidence, item: str, dataset: str) -> pd.DataFrame | None:
+def _select_rows(evidence: Evidence, item: str, dataset: str) -> pd.DataFrame | None:
     """Return our rows of a task by aggregator, None if there are none."""
     table = evidence.table(item)
     table = None if table is None else table[table["task"] == dataset]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.audit.verdicts import verdict
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 
 _CLAIMS = (
     "claimed_epsilon",
@@ -18,7 +18,7 @@ _CLAIMS = (
 _RULES = ("first", "last", "random")
 
 
-def students(
+def summarise_students(
     privacy: pd.DataFrame,
     labels: pd.DataFrame,
     students: pd.DataFrame,
@@ -42,9 +42,9 @@ def students(
         for key in _CLAIMS:
             row[key] = quantities.get((task, name, key), np.nan)
         # Without any noise a label is exactly what NZC releases; the truth is not a mechanism.
-        claimed = _or_none(row["claimed_epsilon"])
-        proven = _or_none(row["proven_epsilon"])
-        true = _or_none(row["true_epsilon"])
+        claimed = _none_if_nan(row["claimed_epsilon"])
+        proven = _none_if_nan(row["proven_epsilon"])
+        true = _none_if_nan(row["true_epsilon"])
         row["verdict"] = "" if claimed is None else verdict(claimed, proven, true)
         row["label_accuracy"] = cell["correct"] / cell["asked"]
         got = students[(students["task"] == task) & (students["aggregator"] == name)]
@@ -56,7 +56,7 @@ def students(
     return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
 
 
-def _or_none(epsilon: float) -> float | None:
+def _none_if_nan(epsilon: float) -> float | None:
     """None for an epsilon that a table does not have."""
     return None if np.isnan(epsilon) else epsilon
 

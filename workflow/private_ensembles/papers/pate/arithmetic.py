@@ -10,22 +10,18 @@ from collections.abc import Iterator
 import pandas as pd
 from scipy.special import log_ndtr
 
-from private_ensembles.papers.compare.declarations import paper
+from private_ensembles.papers.compare.declarations import load_paper
 from private_ensembles.papers.dpbag.mathematics.conjecture import wrong_probability
-from private_ensembles.papers.pate.mathematics.sanitize import tuned_sigma
+from private_ensembles.papers.pate.mathematics.sanitize import tune_sigma
 from private_ensembles.papers.pate.mathematics.small_print import (
     corollary11,
+    count_unanswered,
     data_independent_candidates,
     exchanged_numbers,
-    round_one_thresholds,
+    round_one_threshold_epsilon,
     unanimous_condition,
-    unanswered,
 )
-from private_ensembles.papers.pate.mathematics.table2 import (
-    PrintedRow,
-    Sanitisation,
-    printed_arithmetic,
-)
+from private_ensembles.papers.pate.mathematics.table2 import PrintedRow, Sanitisation, recompute_row
 
 _GNSS = ("order", "beta", "smooth_sensitivity", "sigma_ss")
 GLYPH_IMAGES = 65_000_000
@@ -49,10 +45,10 @@ def printed_rows(published: pd.DataFrame) -> dict[tuple[str, str], PrintedRow]:
 
 
 def _delta(task: str) -> float:
-    return paper("pate").parameters[task]["delta"]
+    return load_paper("pate").parameters[task]["delta"]
 
 
-def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
+def recompute_printed_numbers(published: pd.DataFrame) -> pd.DataFrame:
     """Recompute printed numbers from printed numbers: item, task, row, column, value, exact, how.
 
     value: what the paper's own formula gives; exact: what holds in its place, if that differs.
@@ -67,13 +63,13 @@ def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
 
     for (task, aggregator), printed in printed_rows(published).items():
         where = "table2", task, aggregator
-        quantities = printed_arithmetic(printed)
+        quantities = recompute_row(printed)
         for suffix, part in zip(
             ("_1", "_2") if len(printed.gnss) > 1 else ("",), printed.gnss, strict=True
         ):
             how = "the next of 0.30, 0.31, ..., 0.49 over the order, as the public code searches"
             add(*where, f"beta{suffix}", part.searched_beta, how)
-            sigma = tuned_sigma(part.order, part.beta, part.smooth_sensitivity, formula="paper")
+            sigma = tune_sigma(part.order, part.beta, part.smooth_sensitivity, formula="paper")
             add(*where, f"sigma_ss{suffix}", sigma, "least cost plus two sd at the printed SS")
         fixed = quantities["sanitized_fixed_part"], quantities["sanitized_fixed_part_exact"]
         how = "printed epsilon + Theorem 23; exact: + the exact cost"
@@ -85,12 +81,12 @@ def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
             add(*where, "rdp", costs[0], "Theorem 23; exact: the exact cost", costs[1])
             add(*where, "sanitized_epsilon", fixed[0], how, fixed[1])
             add(*where, "sanitized_sd", quantities["sanitized_sd"], "printed SS times sigma_ss")
-    _appendix(add, published)
+    _add_appendix(add, published)
     rows += [claim | {"exact": math.nan} for claim in claims(published, printed_rows(published))]
     return pd.DataFrame(rows)
 
 
-def _appendix(add, published: pd.DataFrame) -> None:
+def _add_appendix(add, published: pd.DataFrame) -> None:
     """Add the text's own conversion and its number of training images."""
     text = published[(published["paper"] == "pate") & (published["item"] == "appendixB.6")]
     rdp = float(text.loc[text["column"] == "rdp", "published"].iloc[0])
@@ -117,7 +113,7 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
         return names | {"value": value, "how": how}
 
     for (task, aggregator), row in rows.items():
-        quantities = printed_arithmetic(row)
+        quantities = recompute_row(row)
         shares = [100 * quantities[f"gnss_cost_{which}"] / row.epsilon for which in _FORMULAS]
         place = "section3.5", task, aggregator, "sanitising_share_below"
         how = f"the exact cost over epsilon; Theorem 23 as printed: {shares[1]:.3g} %"
@@ -182,8 +178,8 @@ def small_print() -> pd.DataFrame:
         confident=exchanged["interactive"],
         two_rounds=exchanged["confident"],
     )
-    add("PATE section 5.3: roughly 1,300 unanswered", "Table 1", unanswered=unanswered())
-    cost = round_one_thresholds()
+    add("PATE section 5.3: roughly 1,300 unanswered", "Table 1", unanswered=count_unanswered())
+    cost = round_one_threshold_epsilon()
     add("PATE section 5.3: 0.59 for round one", "thresholds alone", epsilon=cost, share=cost / 0.59)
     for gap, rivals in ((120, 1), (200, 1), (160, 149)):
         corollary = corollary11(gap, 40, rivals=rivals)

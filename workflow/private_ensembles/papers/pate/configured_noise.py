@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.labels.accounts import given, thresholds
+from private_ensembles.accounting.composition import optimal_composition
+from private_ensembles.labels.accounts import given_noise, thresholds
 from private_ensembles.labels.accounts.account import Account
 from private_ensembles.labels.laws import laplace
-from private_ensembles.labels.laws.checked import CheckedNoise, student
+from private_ensembles.labels.laws.checked import CheckedNoise, student_disagreement
 from private_ensembles.labels.laws.laplace import LaplaceNoise
-from private_ensembles.labels.mechanism import Mechanism, load
+from private_ensembles.labels.mechanism import Mechanism, load_mechanism
 from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
 from private_ensembles.labels.parameters import Parameters
 
 # The aggregators whose noise the configuration gives, in its order, and the account of that noise.
 ACCOUNTS: dict[str, Account] = {
-    "lnmax": given.laplace,
-    "gnmax": given.gaussian,
+    "lnmax": given_noise.laplace,
+    "gnmax": given_noise.gaussian,
     "confident_gnmax": thresholds.given,
     "interactive_gnmax": thresholds.given,
 }
@@ -26,10 +26,12 @@ ACCOUNTS: dict[str, Account] = {
 
 def aggregators() -> list[Mechanism]:
     """Return the mechanisms whose noise the configuration gives, in its order."""
-    return [load(name) for name in ACCOUNTS]
+    return [load_mechanism(name) for name in ACCOUNTS]
 
 
-def at_noise(mechanism: Mechanism, noise: Mapping, n_classes: int) -> Parameters | None:
+def configured_parameters(
+    mechanism: Mechanism, noise: Mapping, n_classes: int
+) -> Parameters | None:
     """Return the parameters that a task of PATE gives; None if it gives none.
 
     noise: a task's sections, and student_score. GNMax takes Confident-GNMax's labels alone; of two
@@ -41,9 +43,9 @@ def at_noise(mechanism: Mechanism, noise: Mapping, n_classes: int) -> Parameters
     if mechanism.law is laplace.LAW:
         return LaplaceNoise(noise["lnmax"]["scale"])
     if not entry.check:
-        return None if n_classes == 2 else mechanism.law.at(confident["sigma2"])
+        return None if n_classes == 2 else mechanism.law.noise_at_scale(confident["sigma2"])
     checked = CheckedNoise(confident["threshold"], confident["sigma1"], confident["sigma2"])
-    if mechanism.law.consensus is not student:
+    if mechanism.law.consensus is not student_disagreement:
         return checked
     return replace(checked, score=noise["student_score"]) if n_classes == 2 else None
 
@@ -59,15 +61,15 @@ def printed_releases(mechanism: Mechanism, task: Mapping) -> dict[str, list[Para
     if mechanism.law is laplace.LAW:
         scale = task["lnmax"]["scale"]
         return {f"lnmax-{n}": [LaplaceNoise(scale, n)] for n in task["lnmax"]["queries"]}
-    if mechanism.law.consensus is not student:
-        return {"confident": [_round(task["confident"])]}
+    if mechanism.law.consensus is not student_disagreement:
+        return {"confident": [_answered_round(task["confident"])]}
     rounds = task.get("two_rounds")
     if not rounds:
         return {}
-    return {"interactive": [_round(rounds["first"]), _round(rounds["second"])]}
+    return {"interactive": [_answered_round(rounds["first"]), _answered_round(rounds["second"])]}
 
 
-def _round(noise: Mapping) -> CheckedNoise:
+def _answered_round(noise: Mapping) -> CheckedNoise:
     """Return a round in which every query is answered; no threshold is known, and none matters."""
     queries = noise["queries"]
     return CheckedNoise(0, noise["sigma1"], noise["sigma2"], queries, queries)
@@ -89,6 +91,6 @@ def printed_totals(mechanism: Mechanism, task: Mapping) -> dict[str, tuple[int, 
             epsilon = exact_data_independent_epsilon(rho, task["delta"])
         else:
             pure = 2 / rounds[0].scale
-            epsilon = optimal_homogeneous(pure, 0.0, queries, task["delta"]).epsilon
+            epsilon = optimal_composition(pure, 0.0, queries, task["delta"]).epsilon
         totals[row] = queries, epsilon
     return totals

@@ -10,23 +10,23 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.secure import check_mode
-from private_ensembles.base.sources import Secure, Seeded
 from private_ensembles.base.streams import generator, system_generator
 from private_ensembles.labels import registry
 from private_ensembles.labels.laws import gaussian, laplace
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.lnmax import lnmax_independent_rdp
-from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
-from private_ensembles.labels.mechanism import load
+from private_ensembles.labels.mechanism import load_mechanism
+from private_ensembles.labels.release_marks import FREE_OF_VOTES, NOT_FOR_RELEASE
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.pate.mathematics.confident import compose_rounds
 from private_ensembles.papers.pate.mathematics.lnmax import PAPER_ORDERS, lnmax_privacy, lnmax_rdp
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
 from private_ensembles.papers.pate.mathematics.rounds import (
-    certain_epsilon,
     confident_round,
     interactive_round,
+    worst_case_epsilon,
 )
 from private_ensembles.papers.pate.orders import order_grid
 
@@ -57,7 +57,7 @@ def noise_comparison(
     labels, data-dependent, as published: classic conversion), epsilon_improved,
     data_independent_epsilon (improved), accuracy (expected, exact up to quadrature), release.
     """
-    mechanisms = [load(name) for name in registry.entries() if name in scales]
+    mechanisms = [load_mechanism(name) for name in registry.entries() if name in scales]
     rows = []
     for teachers, counts, labels in ensembles:
         for mechanism in mechanisms:
@@ -65,7 +65,9 @@ def noise_comparison(
                 continue
             for share in scales[mechanism.name]:
                 scale = share * teachers
-                right = mechanism.law.right(counts, labels, mechanism.law.at(scale))
+                right = mechanism.law.probability_correct(
+                    counts, labels, mechanism.law.noise_at_scale(scale)
+                )
                 if mechanism.law is gaussian.WHOLE:
                     cost = gnmax_rdp(counts, scale, orders).sum(axis=0)
                     independent = len(counts) * orders / scale**2
@@ -110,10 +112,10 @@ def release_labels(
         if aggregator == "confident":
             cap = settings["answer_cap"]
             caps = {"queries": queries, "labels": queries if cap is None else cap}
-            released = load("confident_gnmax").law.capped(
+            released = load_mechanism("confident_gnmax").law.draw_capped(
                 counts[asked],
                 CheckedNoise(**noise_of(settings["confident"]), **caps),
-                Secure() if secure else Seeded(stream),
+                SecureNoise() if secure else SeededNoise(stream),
             )
         else:
             stream = system_generator() if secure else stream
@@ -232,7 +234,7 @@ def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]
         "exact_data_independent_epsilon": tuned.exact_data_independent_epsilon,
     }
     if len(rounds) == 1 and answers:
-        capped = certain_epsilon(rounds, delta, answer_cap=answers)
+        capped = worst_case_epsilon(rounds, delta, answer_cap=answers)
         free["exact_data_independent_epsilon_at_printed_answers"] = capped
     # Tuned parameters depend on the votes, printed ones do not.
     chosen = {
@@ -249,7 +251,7 @@ def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]
         private[f"smooth_sensitivity{suffix}"] = printed_part.smooth_sensitivity
         chosen |= {f"beta{suffix}": printed_part.beta, f"sigma_ss{suffix}": printed_part.sigma_ss}
     (free if stated else private).update(chosen)
-    return _marked(free, private)
+    return _mark_release(free, private)
 
 
 def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tuple[float, str]]:
@@ -257,7 +259,7 @@ def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tu
     rounds = settings["two_rounds"]
     first, second = rounds["first"]["queries"], rounds["second"]["queries"]
     confident = confident_round(counts[:first], **noise_of(rounds["first"]), noise=noise)
-    scores = stated_scores(labels[first:], counts.shape[1], rounds, source)
+    scores = simulate_student_scores(labels[first:], counts.shape[1], rounds, source)
     later = counts[first : first + second]
     interactive = interactive_round(later, scores, **noise_of(rounds["second"]), noise=noise)
     quantities = confident_account([confident, interactive], settings, rounds["printed"])
@@ -267,10 +269,10 @@ def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tu
         "answered_first": confident.answer_probability.sum(),
         "epsilon_first": rdp_to_dp(orders, cost, settings["delta"], "classic")[0],
     }
-    return quantities | _marked({}, first_round)
+    return quantities | _mark_release({}, first_round)
 
 
-def stated_scores(
+def simulate_student_scores(
     labels: np.ndarray, n_classes: int, student: Mapping, source: np.random.Generator
 ) -> np.ndarray:
     """Scores (Q, C) of a student that is right as often as stated, on labels (Q,).
@@ -308,13 +310,13 @@ def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
         "answered": len(counts),
         "data_independent_epsilon": ours.data_independent_epsilon,
     }
-    return _marked(free, private)
+    return _mark_release(free, private)
 
 
-def _marked(free: Mapping, private: Mapping) -> dict[str, tuple[float, str]]:
+def _mark_release(free: Mapping, private: Mapping) -> dict[str, tuple[float, str]]:
     """Quantities with what they rest on; those that do not exist (None) are NaN."""
     marked = {}
-    for values, mark in ((free, FREE), (private, NOT_FOR_RELEASE)):
+    for values, mark in ((free, FREE_OF_VOTES), (private, NOT_FOR_RELEASE)):
         for name, value in values.items():
             marked[name] = (np.nan if value is None else float(value), mark)
     return marked

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.labels.marks import NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.papers.pate.mathematics.lnmax import lnmax_rdp
 from private_ensembles.papers.pate.mathematics.rdp import (
     gnmax_rdp,

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from private_ensembles.labels import names
+from private_ensembles.labels import display_names
 from private_ensembles.papers.common import style
 
 # Costs below are not drawn: none of them matters, and the axis would show little else.
@@ -24,17 +24,19 @@ def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
     source: whose votes.
     """
     largest = data.loc[data["mechanism"] == "lnmax", "teachers"].iloc[0]
-    with style.figure(1, 2, size=(7.6, 3.7), sharey=True) as (drawn, (left, right)):
+    with style.open_figure(1, 2, size=(7.6, 3.7), sharey=True) as (drawn, (left, right)):
         for name in ("lnmax", _ACCURATE):
             part = data[(data["mechanism"] == name) & (data["teachers"] == largest)]
-            style.line(left, part["epsilon"], 100 * part["accuracy"], name)
-            _name_below(left, part, *names.short([name]), style.look(name)["color"])
+            style.draw_line(left, part["epsilon"], 100 * part["accuracy"], name)
+            _name_below(
+                left, part, *display_names.short_labels([name]), style.line_style(name)["color"]
+            )
         left.set(title=f"noise, K = {largest}", ylabel="expected accuracy of labels (%)")
         for teachers, look in zip(sorted(data["teachers"].unique()), style.SEQUENCE, strict=False):
             part = data[(data["mechanism"] == _ACCURATE) & (data["teachers"] == teachers)]
             right.plot(part["epsilon"], 100 * part["accuracy"], **look)
             _name_below(right, part, f"{teachers}", look["color"])
-        right.set_title(f"{names.short([_ACCURATE])[0]}, K as written")
+        right.set_title(f"{display_names.short_labels([_ACCURATE])[0]}, K as written")
         left.margins(x=0.16)  # room for the names
         right.margins(x=0.07)
         for axis in (left, right):
@@ -43,8 +45,8 @@ def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
             axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
             axis.xaxis.set_major_formatter("{x:g}")
             axis.xaxis.set_minor_formatter(NullFormatter())
-        style.warn(drawn, f"{source}; {_MARK}")
-        style.save(drawn, *paths)
+        style.add_warning(drawn, f"{source}; {_MARK}")
+        style.save_figure(drawn, *paths)
 
 
 def _name_below(axis, part: pd.DataFrame, name: str, color: object) -> None:
@@ -52,14 +54,14 @@ def _name_below(axis, part: pd.DataFrame, name: str, color: object) -> None:
     end = part.loc[part["accuracy"].idxmin()]
     at = end["epsilon"], 100 * end["accuracy"]
     below = {"xytext": (0, -14), "textcoords": "offset points", "ha": "center"}
-    axis.annotate(name, at, color=style.ink(color), **below)
+    axis.annotate(name, at, color=style.darken_for_text(color), **below)
 
 
 def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None:
     """Draw Figure 5 from the rows of `threshold_histogram` and `answering_cost` together."""
     bins, cost = data[data["panel"] == "histogram"], data[data["panel"] == "cost"]
     aggregators = list(dict.fromkeys(bins["mechanism"]))
-    with style.figure(1, 2, size=(7.8, 4.0)) as (drawn, (left, right)):
+    with style.open_figure(1, 2, size=(7.8, 4.0)) as (drawn, (left, right)):
         for name, hatch in zip(aggregators, _HATCHES, strict=False):
             part = bins[bins["mechanism"] == name]
             left.stairs(
@@ -68,7 +70,7 @@ def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None
                 fill=hatch is None,
                 hatch=hatch,
                 facecolor="#d5ece4",
-                edgecolor=style.look(name)["color"],
+                edgecolor=style.line_style(name)["color"],
                 linewidth=1.4,
                 label=style.label(name),
             )
@@ -83,18 +85,18 @@ def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None
         dots.spines["right"].set_visible(True)
         for name in aggregators:
             part = cost[cost["mechanism"] == name]
-            style.line(right, part["answered"], part["epsilon"], name, markevery=_APART)
+            style.draw_line(right, part["answered"], part["epsilon"], name, markevery=_APART)
             if part["epsilon_selection"].notna().any():
-                color = style.look(name)["color"]
-                style.band(right, part["answered"], part["epsilon_selection"], 0, color, 0.3)
+                color = style.line_style(name)["color"]
+                style.shade_band(right, part["answered"], part["epsilon_selection"], 0, color, 0.3)
         right.set(xlabel="queries answered (expected)", ylabel=r"privacy cost $\varepsilon$")
         right.set_ylim(bottom=0)
-        style.legend(drawn, left, "upper", len(aggregators))
+        style.add_legend(drawn, left, "upper", len(aggregators))
         words = "shaded: cost of the thresholds alone"
         drawn.get_layout_engine().set(wspace=0.06)  # between two axes' words
         right.text(0.02, 0.97, words, va="top", transform=right.transAxes)
-        style.warn(drawn, f"{source}; {_MARK}")
-        style.save(drawn, *paths)
+        style.add_warning(drawn, f"{source}; {_MARK}")
+        style.save_figure(drawn, *paths)
 
 
 def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
@@ -106,24 +108,24 @@ def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
     training, cost, consensus = (
         data[data["panel"] == name] for name in ("training", "cost", "consensus")
     )
-    with style.figure(2, 2, size=(7.6, 6.4)) as (drawn, ((first, second), (third, words))):
+    with style.open_figure(2, 2, size=(7.6, 6.4)) as (drawn, ((first, second), (third, words))):
         for name, part in training.groupby("aggregator", sort=False):
             curve = part.groupby("epoch")["accuracy"]
             mean, low, high = 100 * curve.mean(), 100 * curve.min(), 100 * curve.max()
-            style.line(first, mean.index, mean, name, markevery=_APART)
-            style.band(first, mean.index, low, high, style.look(name)["color"], 0.2)
+            style.draw_line(first, mean.index, mean, name, markevery=_APART)
+            style.shade_band(first, mean.index, low, high, style.line_style(name)["color"], 0.2)
         first.set(xlabel="epoch of the student", ylabel="accuracy (%)")
         first.set_title("student (line: mean, band: seeds)")
         for name, part in cost.groupby("aggregator", sort=False):
-            style.line(second, part["answered"], part["epsilon"], name, markevery=_APART)
+            style.draw_line(second, part["answered"], part["epsilon"], name, markevery=_APART)
         second.set(xlabel="labels bought (expected)", ylabel=_COST)
         second.set(title="data-dependent cost", ylim=(0, None))
         for name, part in consensus.groupby("aggregator", sort=False):
             third.stairs(
                 part["labels"] / part["labels"].sum(),
                 [*100 * part["share_low"], 100 * part["share_high"].iloc[-1]],
-                color=style.look(name)["color"],
-                linestyle=style.look(name)["linestyle"],
+                color=style.line_style(name)["color"],
+                linestyle=style.line_style(name)["linestyle"],
                 linewidth=1.8,
                 baseline=None,
                 zorder=2 + (name == "lnmax"),  # its dashes on top, where steps are equal
@@ -133,5 +135,5 @@ def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
         third.set(title="consensus behind the labels", yscale="log", ylim=(1e-4, 1.5))
         words.axis("off")
         words.legend(*first.get_legend_handles_labels(), loc="center", title=source)
-        style.warn(drawn, _MARK)
-        style.save(drawn, *paths)
+        style.add_warning(drawn, _MARK)
+        style.save_figure(drawn, *paths)

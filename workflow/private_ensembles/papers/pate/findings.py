@@ -1,12 +1,20 @@
 """The findings of PATE at the top of the page, which this run's own numbers bear out."""
 
-from private_ensembles.papers.common.findings import Finding, RunTables, above, below, numbers
+from private_ensembles.papers.common.findings import (
+    Finding,
+    RunTables,
+    read_column,
+    write_lower_bound,
+    write_upper_bound,
+)
 
 
 def theorem_23(tables: RunTables) -> Finding:
     """What publishing a sanitised cost leaks, over what PATE's formula says."""
-    ratios = numbers(tables.rows("pate/tables/table2"), "gnss_rdp", over="gnss_rdp_paper")
-    least, most = below(ratios.min()), above(ratios.max())
+    ratios = read_column(
+        tables.select_rows("pate/tables/table2"), "gnss_rdp", over="gnss_rdp_paper"
+    )
+    least, most = write_lower_bound(ratios.min()), write_upper_bound(ratios.max())
     rows, failing = len(ratios), int((ratios > 1).sum())
     leaks = "What publishing a sanitised cost leaks is"
     kind = "theorem" if failing else ""

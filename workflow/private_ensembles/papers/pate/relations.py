@@ -27,7 +27,7 @@ _EITHER = (
 
 def relations(evidence: Evidence) -> Iterator[Relation]:
     """Yield the paper's relations."""
-    cells = evidence.printed("table1")
+    cells = evidence.printed_numbers("table1")
     printed = cells.set_index(["dataset", "row", "column"])["published"].to_dict()
     yield _outperformed(printed)
     for task in _TASKS:
@@ -119,7 +119,7 @@ def _two_rounds(evidence: Evidence, printed: Mapping) -> Relation:
 
 def _equal_answers(evidence: Evidence) -> Iterator[Relation]:
     """Figure 1: at equal numbers of answers Confident-GNMax costs less than LNMax."""
-    printed = evidence.printed("figure1")
+    printed = evidence.printed_numbers("figure1")
     costs = printed[printed["column"] == "epsilon"].set_index("row")["published"]
     table = evidence.table("equal_answers")
     for label in ("first label", "second label"):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from private_ensembles.base import settings as types
-from private_ensembles.base.settings import LEFT_OUT, about
+from private_ensembles.base.settings import LEFT_OUT, describe_key
 from private_ensembles.training.section import ForestStudent, NetworkStudent, PlainTeachers
 
 # What each kind of teachers, and each kind of student, learns from.
@@ -21,8 +21,8 @@ Shares = types.Distinct[types.Positive]
 class Confident(types.Section):
     """Confident-GNMax (or its interactive kind) on a number of queries."""
 
-    queries: types.Count = about("Queries asked.")
-    threshold: types.number() = about(THRESHOLD)
+    queries: types.Count = describe_key("Queries asked.")
+    threshold: types.number() = describe_key(THRESHOLD)
     sigma1: types.Votes
     sigma2: types.Votes
 
@@ -37,24 +37,26 @@ class Lnmax(types.Section):
 class Printed(types.Section):
     """What Table 2 prints."""
 
-    answers: types.Count = about("Queries answered.")
-    order: types.number(gt=1) = about("Renyi order.")
-    beta: types.Positive = about(BETA)
-    sigma_ss: types.Positive = about(SIGMA_SS)
+    answers: types.Count = describe_key("Queries answered.")
+    order: types.number(gt=1) = describe_key("Renyi order.")
+    beta: types.Positive = describe_key(BETA)
+    sigma_ss: types.Positive = describe_key(SIGMA_SS)
 
 
 class PrintedRounds(Printed):
     """What Table 2 prints for the two rounds, one number each."""
 
-    beta: types.Pair[types.Positive] = about(BETA)
-    sigma_ss: types.Pair[types.Positive] = about(SIGMA_SS)
+    beta: types.Pair[types.Positive] = describe_key(BETA)
+    sigma_ss: types.Pair[types.Positive] = describe_key(SIGMA_SS)
 
 
 class TwoRounds(types.Section):
     """A confident round and an interactive one."""
 
-    student_accuracy: types.Share = about("How often the student of the second round is right.")
-    student_score: types.Share = about(
+    student_accuracy: types.Share = describe_key(
+        "How often the student of the second round is right."
+    )
+    student_score: types.Share = describe_key(
         "Its score for the class that it predicts; the others share the rest."
     )
     first: Confident
@@ -65,32 +67,34 @@ class TwoRounds(types.Section):
 class Recipe(types.Section):
     """Another way to make a task's teachers."""
 
-    dataset: str = about("Instead of the task's data set.")
+    dataset: str = describe_key("Instead of the task's data set.")
     teachers: PlainTeachers
 
 
 class Task(types.Section):
     """One vote matrix and what is asked of it."""
 
-    data: Literal["any", "embedded", "paper"] = about("The value of `data` that runs it.")
-    dataset: str = about("Data set (or name of the synthetic votes).")
-    kind: Literal["plain", "forest", "synthetic"] = about("Kind of teachers.")
-    K: types.Count = about("Teachers.")
-    pool: types.Count = about("Public queries; the other test records evaluate the student.")
+    data: Literal["any", "embedded", "paper"] = describe_key("The value of `data` that runs it.")
+    dataset: str = describe_key("Data set (or name of the synthetic votes).")
+    kind: Literal["plain", "forest", "synthetic"] = describe_key("Kind of teachers.")
+    K: types.Count = describe_key("Teachers.")
+    pool: types.Count = describe_key("Public queries; the other test records evaluate the student.")
     delta: types.SmallDelta
     confident: Confident
     lnmax: Lnmax
-    printed: types.Maybe[Printed] = about("What Table 2 prints; null if it has no such row.")
-    student: types.Maybe[Literal["vat", "forest"]] = about("How the student learns.")
-    draws: types.Repetitions = about("Instead of `pate.draws`.", LEFT_OUT)
+    printed: types.Maybe[Printed] = describe_key("What Table 2 prints; null if it has no such row.")
+    student: types.Maybe[Literal["vat", "forest"]] = describe_key("How the student learns.")
+    draws: types.Repetitions = describe_key("Instead of `pate.draws`.", LEFT_OUT)
     two_rounds: TwoRounds = LEFT_OUT
-    student_seeds: types.Seeds = about("Instead of `pate.student_seeds`.", LEFT_OUT)
+    student_seeds: types.Seeds = describe_key("Instead of `pate.student_seeds`.", LEFT_OUT)
     teachers: PlainTeachers = LEFT_OUT
-    recipe: types.Maybe[str] = about(
+    recipe: types.Maybe[str] = describe_key(
         "The one of `recipes` that takes the place of `dataset` and `teachers`; null for none.",
         LEFT_OUT,
     )
-    recipes: types.Named[Recipe] = about("Other ways to make the teachers, by name.", LEFT_OUT)
+    recipes: types.Named[Recipe] = describe_key(
+        "Other ways to make the teachers, by name.", LEFT_OUT
+    )
     student_parameters: NetworkStudent = LEFT_OUT
     baseline_parameters: NetworkStudent = LEFT_OUT
 
@@ -109,7 +113,9 @@ class Task(types.Section):
             known = ", ".join(self.recipes or {}) or "none"
             yield "recipe", self.recipe, f"null or one of {{here}}.recipes: {known}"
         for name, asked in (("confident", self.confident), ("lnmax", self.lnmax)):
-            yield from types.at_most(f"{name}.queries", asked.queries, self.pool, "{here}.pool")
+            yield from types.find_numbers_above(
+                f"{name}.queries", asked.queries, self.pool, "{here}.pool"
+            )
         if self.two_rounds:
             first, second = self.two_rounds.first.queries, self.two_rounds.second.queries
             if first + second > self.pool:
@@ -144,14 +150,14 @@ class Baselines(types.Section):
 class NoiseFigure(types.Section):
     """Noise and sizes that are compared."""
 
-    teachers: types.Counts = about("Sizes of ensembles.")
-    laplace_teachers: types.Count = about(
+    teachers: types.Counts = describe_key("Sizes of ensembles.")
+    laplace_teachers: types.Count = describe_key(
         "The size at which Laplace and Gaussian noise are compared; one of `teachers`."
     )
-    queries: types.Count = about("Number of queries.")
+    queries: types.Count = describe_key("Number of queries.")
     delta: types.SmallDelta
-    gnmax: Shares = about("Scales of noise as shares of the number of teachers.")
-    lnmax: Shares = about("Scales of noise as shares of the number of teachers.")
+    gnmax: Shares = describe_key("Scales of noise as shares of the number of teachers.")
+    lnmax: Shares = describe_key("Scales of noise as shares of the number of teachers.")
 
     def mistakes(self) -> Iterator[types.Mistake]:
         if self.laplace_teachers not in self.teachers:
@@ -162,7 +168,7 @@ class NoiseFigure(types.Section):
 class Threshold(types.Section):
     """A noisy threshold."""
 
-    threshold: types.number() = about(THRESHOLD)
+    threshold: types.number() = describe_key(THRESHOLD)
     sigma1: types.Votes
 
 
@@ -176,30 +182,32 @@ class Thresholds(types.Section):
 class EqualAnswers(types.Section):
     """Confident-GNMax beside LNMax at the same numbers of answers."""
 
-    threshold: types.number() = about(THRESHOLD)
+    threshold: types.number() = describe_key(THRESHOLD)
     sigma1: types.Votes
     scale: types.Votes
-    answers: types.Pair[types.Count] = about("Numbers of answers, one for each pair of costs.")
+    answers: types.Pair[types.Count] = describe_key(
+        "Numbers of answers, one for each pair of costs."
+    )
 
 
 class ThresholdFigure(types.Section):
     """Thresholds whose effect is shown."""
 
-    teachers: types.Count = about("Size of the ensemble.")
-    queries: types.Count = about("Number of queries.")
+    teachers: types.Count = describe_key("Size of the ensemble.")
+    queries: types.Count = describe_key("Number of queries.")
     delta: types.SmallDelta
     sigma2: types.Votes
     checks: Thresholds
     scale: types.Votes
-    points: types.integer(ge=2, le=10000) = about("Points of a curve.")
-    order: types.number(gt=1) = about("Renyi order of the dots.")
+    points: types.integer(ge=2, le=10000) = describe_key("Points of a curve.")
+    order: types.number(gt=1) = describe_key("Renyi order of the dots.")
     figure1: EqualAnswers
 
 
 class Tasks(types.MainSection):
     """A paper whose experiments are tasks; its students have seeds, some tasks their own."""
 
-    def chosen(self) -> dict:
+    def enabled_tasks(self) -> dict:
         """Return all tasks but those that are null."""
         return {name: task for name, task in self.tasks.items() if task is not None}
 
@@ -211,18 +219,20 @@ class Tasks(types.MainSection):
 class Pate(Tasks):
     """The experiments of the PATE paper."""
 
-    tasks: types.Named[types.Maybe[Task]] = about(
+    tasks: types.Named[types.Maybe[Task]] = describe_key(
         "Vote matrices, what is asked of them and who learns from the answers; null "
         "leaves a task out."
     )
-    training_seed: types.Seed = about("Training seed of every task's ensemble.")
-    student_seeds: types.Seeds = about("One student of each aggregator is trained per seed.")
+    training_seed: types.Seed = describe_key("Training seed of every task's ensemble.")
+    student_seeds: types.Seeds = describe_key("One student of each aggregator is trained per seed.")
     students: Students
     baselines: Baselines
-    answer_cap: types.Maybe[types.Count] = about("Answers after which Confident-GNMax stops.")
-    draws: types.Repetitions = about("Random draws of the queries.")
+    answer_cap: types.Maybe[types.Count] = describe_key(
+        "Answers after which Confident-GNMax stops."
+    )
+    draws: types.Repetitions = describe_key("Random draws of the queries.")
     orders: types.Orders
-    figure1: types.Maybe[types.Distinct[str]] = about(
+    figure1: types.Maybe[types.Distinct[str]] = describe_key(
         "The first of these tasks that is run is shown; null leaves the figure out."
     )
     figure4: types.Maybe[NoiseFigure]
@@ -242,22 +252,24 @@ class Pate(Tasks):
             yield "orders.order_max", self.orders.order_max, f"above 1 + order_step = {least:g}"
 
     def conflicts(self) -> Iterator[types.Mistake]:
-        for name, task in self.chosen().items():
+        for name, task in self.enabled_tasks().items():
             path = f"pate.tasks.{name}"
-            yield from self._source(path, task)
-            yield from self._student(path, task)
+            yield from self._source_mistakes(path, task)
+            yield from self._student_mistakes(path, task)
             if task.data in ("any", self._settings.data):
-                yield from self._sizes(path, task)
-        yield from self._shared()
+                yield from self._size_mistakes(path, task)
+        yield from self._shared_dataset_mistakes()
         profile = self._settings.synthetic_votes.get("glyph")
         for name, figure in (("figure4", self.figure4), ("figure5", self.figure5)):
             if figure is not None and profile is None:
-                yield f"pate.{name}", figure.plain(), "null if synthetic_votes has no glyph"
+                yield f"pate.{name}", figure.to_dict(), "null if synthetic_votes has no glyph"
             if figure is not None:
                 most, limit = profile.n_queries, "synthetic_votes.glyph.n_queries"
-                yield from types.at_most(f"pate.{name}.queries", figure.queries, most, limit)
+                yield from types.find_numbers_above(
+                    f"pate.{name}.queries", figure.queries, most, limit
+                )
 
-    def _source(self, path: str, task: Task) -> Iterator[types.Mistake]:
+    def _source_mistakes(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """Whose votes: the data set, or the profile of synthetic votes, and how teachers train."""
         kind, dataset = task.kind, task.dataset
         section = "synthetic_votes" if kind == "synthetic" else "datasets"
@@ -266,49 +278,51 @@ class Pate(Tasks):
             known = ", ".join(names) or "none"
             allowed = f"one of those under {section}, since kind is {kind}: {known}"
             yield f"{path}.dataset", dataset, allowed
-        if kind != "synthetic" and self._settings.datasets[dataset].holds != _LEARNS[kind]:
+        if kind != "synthetic" and self._settings.datasets[dataset].content != _LEARNS[kind]:
             allowed = f"one that holds {_LEARNS[kind]}, since kind is {kind}"
             yield f"{path}.dataset", dataset, allowed
         if kind == "plain" and task.teachers is None:
             yield f"{path}.teachers", None, "given, since kind is plain"
         if kind != "plain" and task.teachers is not None:
-            yield f"{path}.teachers", task.teachers.plain(), f"left out if kind is {kind}"
+            yield f"{path}.teachers", task.teachers.to_dict(), f"left out if kind is {kind}"
 
-    def _student(self, path: str, task: Task) -> Iterator[types.Mistake]:
+    def _student_mistakes(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """A student needs inputs of its kind, parameters of its own method, and labels."""
         method = task.student
         if method is not None and task.kind == "synthetic":
             yield f"{path}.student", method, "null, since synthetic votes have no inputs"
         if method is not None:
-            holds = self._settings.datasets[task.dataset].holds
+            holds = self._settings.datasets[task.dataset].content
             fit = next(name for name, needs in _STUDIES.items() if needs == holds)
             if method != fit:
                 yield f"{path}.student", method, f"null or {fit} for {task.dataset}"
         for key in ("student_parameters", "baseline_parameters"):
             # They are those of networks; a forest's are the same for all tasks.
             if method == "forest" and (parameters := getattr(task, key)):
-                yield f"{path}.{key}", parameters.plain(), "left out if student is forest"
+                yield f"{path}.{key}", parameters.to_dict(), "left out if student is forest"
 
-    def _sizes(self, path: str, task: Task) -> Iterator[types.Mistake]:
+    def _size_mistakes(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """Teachers and the pool fit into the data set of a task that is run."""
         dataset, pool = task.dataset, task.pool
         if task.kind == "synthetic":
             limit = f"synthetic_votes.{dataset}.n_queries"
             most = self._settings.synthetic_votes[dataset].n_queries
-            yield from types.at_most(f"{path}.pool", pool, most, limit)
+            yield from types.find_numbers_above(f"{path}.pool", pool, most, limit)
             return
         data = self._settings.datasets[dataset]
-        yield from types.at_most(f"{path}.K", task.K, data.n_train, f"datasets.{dataset}.n_train")
+        yield from types.find_numbers_above(
+            f"{path}.K", task.K, data.n_train, f"datasets.{dataset}.n_train"
+        )
         if pool > data.n_test or (task.student and pool == data.n_test):
             # What the pool leaves over is what the student is evaluated on.
             limit = "below" if task.student else "at most"
             yield f"{path}.pool", pool, f"{limit} datasets.{dataset}.n_test = {data.n_test}"
 
-    def _shared(self) -> Iterator[types.Mistake]:
+    def _shared_dataset_mistakes(self) -> Iterator[types.Mistake]:
         """Teachers are looked up by their data set, which therefore has one kind of plain ones."""
         darrm = self._settings.darrm
         owners: dict[str, str] = {}
-        for name, task in self.chosen().items():
+        for name, task in self.enabled_tasks().items():
             if task.kind != "plain":
                 continue
             path, dataset = f"pate.tasks.{name}", task.dataset
@@ -318,23 +332,23 @@ class Pate(Tasks):
             owner = owners.setdefault(dataset, name)
             if task.teachers != self.tasks[owner].teachers:
                 allowed = f"those of pate.tasks.{owner}, whose data set it shares"
-                yield f"{path}.teachers", task.teachers.plain(), allowed
+                yield f"{path}.teachers", task.teachers.to_dict(), allowed
 
     # Slices ------------------------------------------------------------------------------------
 
-    def running(self) -> list[str]:
+    def running_tasks(self) -> list[str]:
         """Return the tasks whose data sets are of this configuration and at hand, in its order."""
-        available = self._settings.available
+        available = self._settings.is_available
         return [
             name
-            for name, task in self.chosen().items()
+            for name, task in self.enabled_tasks().items()
             if task.data in ("any", self._settings.data)
             and (task.kind == "synthetic" or available(task.dataset))
         ]
 
     def task_of(self, dataset: str) -> Task | None:
         """Return the task whose votes are cast on `dataset`, or None."""
-        tasks = self.chosen().values()
+        tasks = self.enabled_tasks().values()
         return next((task for task in tasks if task.dataset == dataset), None)
 
     def ensemble(self, task: str) -> dict:
@@ -348,10 +362,10 @@ class Pate(Tasks):
             **settings.pick("pool", "delta", "confident", "lnmax", "printed"),
             "draws": self.draws if settings.draws is None else settings.draws,
             **self.pick("orders"),
-            "two_rounds": settings.two_rounds and settings.two_rounds.plain(),
+            "two_rounds": settings.two_rounds and settings.two_rounds.to_dict(),
         }
 
-    def answers(self, task: str) -> dict:
+    def answer_settings(self, task: str) -> dict:
         """Return what the labels bought for a task's students depend on."""
         asked = self.tasks[task].pick("pool", "confident", "lnmax")
         return asked | {"answer_cap": self.answer_cap}
@@ -359,8 +373,8 @@ class Pate(Tasks):
     def student(self, task: str) -> dict:
         """Return method, pool and parameters of a task's student."""
         settings = self.tasks[task]
-        parameters = getattr(self.students, settings.student).plain()
-        parameters |= settings.plain().get("student_parameters", {})
+        parameters = getattr(self.students, settings.student).to_dict()
+        parameters |= settings.to_dict().get("student_parameters", {})
         return {"method": settings.student, "pool": settings.pool, "parameters": parameters}
 
     def aggregators(self, task: str) -> list[str]:
@@ -370,8 +384,8 @@ class Pate(Tasks):
     def baseline(self, task: str) -> dict:
         """Return method, pool and parameters of a task's non-private baseline."""
         settings = self.tasks[task]
-        parameters = getattr(self.baselines, settings.student).plain()
-        parameters |= settings.plain().get("baseline_parameters", {})
+        parameters = getattr(self.baselines, settings.student).to_dict()
+        parameters |= settings.to_dict().get("baseline_parameters", {})
         method = parameters.pop("method")
         return {"method": method, "pool": settings.pool, "parameters": parameters}
 
@@ -385,7 +399,7 @@ class Pate(Tasks):
             descriptions[name] = {"stand_in": stand_in, "synthetic": synthetic, "K": task.K}
         return descriptions
 
-    def students_figure(self, task: str) -> dict:
+    def figure1_settings(self, task: str) -> dict:
         """Return what Figure 1 depends on beside its inputs."""
         settings = self.tasks[task].pick("pool", "delta", "confident", "lnmax")
         return settings | self.pick("orders")
@@ -395,10 +409,10 @@ class Pate(Tasks):
         keys = ("K", "delta", "confident", "lnmax", "two_rounds")
         return {name: self.tasks[name].pick(*keys) for name in names}
 
-    def with_orders(self, figure: str) -> dict:
+    def figure_settings(self, figure: str) -> dict:
         """Return a figure's settings and the grid of orders."""
         settings = getattr(self, figure)
-        return {**(settings.plain() if settings else {}), **self.pick("orders")}
+        return {**(settings.to_dict() if settings else {}), **self.pick("orders")}
 
     def figure_teachers(self, figure: str) -> list[int]:
         """Return the sizes of the synthetic ensembles of a figure; none without the figure."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.labels.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.labels.release_marks import FREE_OF_VOTES, NOT_FOR_RELEASE
 
 # Quantities of an account that depend on no vote; a row of Table 1 or 2 has others as well.
 _PRIVACY = (
@@ -19,7 +19,7 @@ _PRIVACY = (
 )
 
 
-def students(
+def summarise_students(
     privacy: pd.DataFrame,
     labels: pd.DataFrame,
     trained: pd.DataFrame,
@@ -46,11 +46,11 @@ def students(
         row["answered"], row["answered_sd"] = quantities["answered"]
         for name in _PRIVACY:
             row[name] = quantities.get(name, (np.nan,))[0]
-        bought = _of(labels, task, aggregator)[["correct", "answered"]].sum()
+        bought = _select_rows(labels, task, aggregator)[["correct", "answered"]].sum()
         any_answer = bought["answered"] > 0
         row["label_accuracy"] = bought["correct"] / bought["answered"] if any_answer else np.nan
-        row |= _accuracy("student", _of(trained, task, aggregator))
-        row |= _accuracy("baseline", _of(baselines, task))
+        row |= _summarise_accuracy("student", _select_rows(trained, task, aggregator))
+        row |= _summarise_accuracy("baseline", _select_rows(baselines, task))
         rows.append(row | {"release": NOT_FOR_RELEASE})
     return pd.DataFrame(rows)
 
@@ -77,7 +77,7 @@ def sanitized_privacy(
 
 def _mean_and_sd(privacy: pd.DataFrame) -> dict[tuple[str, str], dict[str, tuple[float, float]]]:
     """(task, aggregator) -> quantity -> (mean, sd over draws; NaN for one draw), in their order."""
-    marks = (NOT_FOR_RELEASE, FREE)
+    marks = (NOT_FOR_RELEASE, FREE_OF_VOTES)
     if wrong := set(privacy["release"]) - set(marks):
         raise ValueError(f"privacy: release = {wrong.pop()!r}: must be one of {', '.join(marks)}")
     statistics: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
@@ -87,14 +87,14 @@ def _mean_and_sd(privacy: pd.DataFrame) -> dict[tuple[str, str], dict[str, tuple
     return statistics
 
 
-def _of(frame: pd.DataFrame, task: str, aggregator: str | None = None) -> pd.DataFrame:
+def _select_rows(frame: pd.DataFrame, task: str, aggregator: str | None = None) -> pd.DataFrame:
     if frame.empty:
         return frame
     chosen = frame["task"] == task
     return frame[chosen if aggregator is None else chosen & (frame["aggregator"] == aggregator)]
 
 
-def _accuracy(who: str, rows: pd.DataFrame) -> dict[str, float]:
+def _summarise_accuracy(who: str, rows: pd.DataFrame) -> dict[str, float]:
     """Mean and sd of an accuracy, right answers and evaluated examples per seed."""
     rows = rows.reindex(columns=["accuracy", "correct", "evaluated"])
     return {

@@ -1,24 +1,24 @@
 """What a run makes of PATE: which tables and figures, and the names of its files."""
 
-from private_ensembles.base.numbers import instance
+from private_ensembles.base.parameter_names import join_parameters
 from private_ensembles.papers.pate.section import Pate
 
 
 def student_tasks(pate: Pate) -> list[str]:
     """The tasks that train students."""
-    return [task for task in pate.running() if pate.tasks[task].student]
+    return [task for task in pate.running_tasks() if pate.tasks[task].student]
 
 
 def figure1_task(pate: Pate) -> str | None:
     """The task that Figure 1 shows: the first of its list that is run; None without one."""
-    tasks = pate.running()
+    tasks = pate.running_tasks()
     return next((task for task in pate.figure1 or [] if task in tasks), None)
 
 
 def tables(pate: Pate) -> list[str]:
     """The tables that are made."""
     items = ["printed_arithmetic", "small_print"]
-    if pate.running():
+    if pate.running_tasks():
         items = ["table1", "table2", *items]
     if pate.figure5:
         items.append("equal_answers")
@@ -33,7 +33,7 @@ def figures(pate: Pate) -> list[str]:
 
 def other_files(pate: Pate) -> list[str]:
     """What labels cost, of every task."""
-    return [f"results/pate/privacy/task={task}.csv" for task in pate.running()]
+    return [f"results/pate/privacy/task={task}.csv" for task in pate.running_tasks()]
 
 
 def claims(pate: Pate, covered: bool) -> dict:
@@ -41,51 +41,53 @@ def claims(pate: Pate, covered: bool) -> dict:
 
     Also if the run does not cover the paper: which data are at hand tells why a number was not run.
     """
-    return pate.parameters(pate.running())
+    return pate.parameters(pate.running_tasks())
 
 
 # Names of files -----------------------------------------------------------------------------------
 
 
-def task_votes(pate: Pate, task: str) -> str:
+def task_vote_file(pate: Pate, task: str) -> str:
     """The votes of a task's ensemble on all test images or records."""
-    return f"results/votes/{pate.tasks[task].dataset}/{instance(**pate.ensemble(task))}.npz"
+    return f"results/votes/{pate.tasks[task].dataset}/{join_parameters(**pate.ensemble(task))}.npz"
 
 
-def votes(pate: Pate) -> dict[str, str]:
+def vote_files(pate: Pate) -> dict[str, str]:
     """The votes of every task, by its name."""
-    return {task: task_votes(pate, task) for task in pate.running()}
+    return {task: task_vote_file(pate, task) for task in pate.running_tasks()}
 
 
-def synthetic_votes(pate: Pate, figure: str) -> list[str]:
+def synthetic_vote_files(pate: Pate, figure: str) -> list[str]:
     """The synthetic votes that a figure shows, one file for each ensemble."""
     seed = pate.training_seed
-    names = (instance(kind="synthetic", K=K, seed=seed) for K in pate.figure_teachers(figure))
+    names = (
+        join_parameters(kind="synthetic", K=K, seed=seed) for K in pate.figure_teachers(figure)
+    )
     return [f"results/votes/glyph/{name}.npz" for name in names]
 
 
-def students(pate: Pate, task: str, suffix: str = "csv") -> list[str]:
+def student_files(pate: Pate, task: str, suffix: str = "csv") -> list[str]:
     """Summaries (or "history.csv": histories) of all students of one task."""
     names = (
-        instance(task=task, aggregator=aggregator, seed=seed)
+        join_parameters(task=task, aggregator=aggregator, seed=seed)
         for aggregator in pate.aggregators(task)
         for seed in pate.seeds(task)
     )
     return [f"results/pate/students/{name}.{suffix}" for name in names]
 
 
-def students_figure(pate: Pate, task: str | None) -> dict:
+def figure1_files(pate: Pate, task: str | None) -> dict:
     """What Figure 1 shows of one task; nothing without a task."""
     if task is None:
         return {}
     return {
-        "votes": task_votes(pate, task),
+        "votes": task_vote_file(pate, task),
         "labels": f"results/pate/labels/task={task}.npz",
-        "histories": students(pate, task, "history.csv"),
+        "histories": student_files(pate, task, "history.csv"),
     }
 
 
-def baselines(pate: Pate, task: str) -> list[str]:
+def baseline_files(pate: Pate, task: str) -> list[str]:
     """Summaries of the non-private baselines of one task."""
-    names = (instance(task=task, seed=seed) for seed in pate.seeds(task))
+    names = (join_parameters(task=task, seed=seed) for seed in pate.seeds(task))
     return [f"results/pate/baselines/{name}.csv" for name in names]

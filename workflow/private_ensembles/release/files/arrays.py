@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.base import files
-from private_ensembles.release.files.cells import Texts
-from private_ensembles.release.files.columns import Stated
-from private_ensembles.release.files.tables import Cells, Fits, Table
+from private_ensembles.release.files.cells import TextIndex
+from private_ensembles.release.files.columns import FileDescription
+from private_ensembles.release.files.tables import Cells, MemoryCheck, Table
 
 # Cells that are looked at at a time.
 _PIECE = 1 << 22
@@ -29,16 +29,16 @@ _HEADER_READERS = {
 }
 
 
-def read_npz(path: Path, stated: Stated, fits: Fits) -> Table:
+def read_npz(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
     """Return what an npz file holds; its only array may have any name.
 
     fits: asked with queries and bytes before anything is unpacked. Raises ValueError for other
     arrays than votes or counts, labels, ids and n_classes; OSError if it cannot be opened.
     """
-    promised = _promised(path)
+    promised = _read_declared_sizes(path)
     cast = [name for name in promised if name not in _BESIDE]
     rows = [shape[0] for shape in (promised[name][1] for name in cast) if shape]
-    fits(max(rows, default=1), sum(n_bytes for n_bytes, _ in promised.values()))
+    require_memory(max(rows, default=1), sum(n_bytes for n_bytes, _ in promised.values()))
     arrays = files.read_npz(path, names=list(promised))
     if len(cast) != 1 or (cast[0] not in _CAST and len(promised) > 1):
         has = ", ".join(cast) or "none"
@@ -57,21 +57,21 @@ def read_npz(path: Path, stated: Stated, fits: Fits) -> Table:
     return Table(kind, _matrix(arrays[cast[0]]), **beside, n_classes=n_classes)
 
 
-def read_npy(path: Path, stated: Stated, fits: Fits) -> Table:
+def read_npy(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
     """Return what an npy file holds; fits, errors: as in `read_npz`."""
     try:
         # Mapped, not read: pieces of a large file are looked at one after the other.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, TypeError, SyntaxError) as error:
-        raise ValueError(f"not a readable npy file: {files.unreadable(error)}") from None
+        raise ValueError(f"not a readable npy file: {files.explain_unreadable(error)}") from None
     if not isinstance(array, np.ndarray):
         array.close()
         raise ValueError("is an npz archive by its content: call it .npz")
-    fits(array.shape[0] if array.shape else 1, array.nbytes)
+    require_memory(array.shape[0] if array.shape else 1, array.nbytes)
     return Table(stated.kind, _matrix(array))
 
 
-def _promised(path: Path) -> dict[str, tuple[int, tuple[int, ...]]]:
+def _read_declared_sizes(path: Path) -> dict[str, tuple[int, tuple[int, ...]]]:
     """Return what the arrays in an npz file promise: bytes that each may take unpacked, and shape.
 
     Read off the headers, for a small file may unpack to much, and only of arrays that are wanted:
@@ -89,14 +89,14 @@ def _promised(path: Path) -> dict[str, tuple[int, tuple[int, ...]]]:
             known = {*_CAST} & {name for name, _ in named}
             for name, info in named:
                 if name in (*_CAST, *_BESIDE) or not known:
-                    each = _of_member(archive, info, name)
+                    each = _read_member_size(archive, info, name)
                     promised[name] = max(each, promised.get(name, each))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"not a readable npz file: {error}") from None
     return promised
 
 
-def _of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str):
+def _read_member_size(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str):
     if info.compress_type not in _PACKED:
         raise ValueError(
             f"not a readable npz file: {name} is packed in a way that NumPy never uses"
@@ -120,6 +120,6 @@ def _matrix(array: NDArray) -> Cells:
 def _cells(array: NDArray) -> Cells:
     if array.dtype.kind not in "biufSU":
         raise ValueError(f"has type {array.dtype}: must be whole numbers or texts")
-    texts, step = Texts(), max(1, _PIECE // math.prod(array.shape[1:]))
-    pieces = [texts.places(array[at : at + step]) for at in range(0, len(array), step)]
-    return Cells(np.concatenate(pieces), texts.seen)
+    texts, step = TextIndex(), max(1, _PIECE // math.prod(array.shape[1:]))
+    pieces = [texts.encode(array[at : at + step]) for at in range(0, len(array), step)]
+    return Cells(np.concatenate(pieces), texts.all_texts)

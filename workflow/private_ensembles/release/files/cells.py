@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles.labels.ballots import ABSENT
-from private_ensembles.release.files.columns import Stated, short
+from private_ensembles.release.files.columns import FileDescription, shorten
 
 # What R, pandas, Arrow and databases write where there is nothing.
 _NOTHING = {"", "na", "n/a", "nan", "<na>", "null", "none"}
@@ -25,14 +25,14 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?|[+-]?\d+,00?", re.
 _LONGEST = 60
 _SAY_ABSENT = "if ballots may be absent say absent=yes"
 # What no class and no number of votes is.
-WRONG = -2
+INVALID = -2
 
 
-class Texts:
+class TextIndex:
     """The different texts of a table; its cells are their places here, small integers.
 
-    >>> texts = Texts()
-    >>> texts.places(np.array([["cat", "dog"], ["dog", "ape"]])).tolist(), texts.seen
+    >>> texts = TextIndex()
+    >>> texts.encode(np.array([["cat", "dog"], ["dog", "ape"]])).tolist(), texts.all_texts
     ([[0, 1], [1, 2]], ['cat', 'dog', 'ape'])
     """
 
@@ -40,11 +40,11 @@ class Texts:
         self._places: dict[str, int] = {}
 
     @property
-    def seen(self) -> list[str]:
+    def all_texts(self) -> list[str]:
         """All texts, in the order in which they came."""
         return list(self._places)
 
-    def places(self, cells: NDArray | pd.Series | pd.DataFrame) -> NDArray:
+    def encode(self, cells: NDArray | pd.Series | pd.DataFrame) -> NDArray:
         """Return the places of cells, in their shape and the smallest type; nothing is ''."""
         flat = cells if isinstance(cells, pd.Series) else np.asarray(cells).ravel()
         if flat.dtype.kind == "f":  # a half is written with fewer digits than it has
@@ -67,10 +67,10 @@ def _text(value: object) -> str:
     return (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)).strip()
 
 
-def number(text: str) -> int | None:
+def parse_whole_number(text: str) -> int | None:
     """Return the whole number that a text is, however it is written; None if it is none.
 
-    >>> number("2"), number("2.000000000000000000e+00"), number("2,0"), number("2.5"), number("two")
+    >>> parse_whole_number("2"), parse_whole_number("2.000000000000000000e+00"), parse_whole_number("2,0"), parse_whole_number("2.5"), parse_whole_number("two")
     (2, 2, 2, None, None)
     """
     value = _decimal(text)
@@ -88,66 +88,71 @@ def is_value(text: str) -> bool:
     return _decimal(text) is not None or text.lower() in _NOTHING or text.lower() in _BOOLEANS
 
 
-def numbers_of_votes(texts: Sequence[str]) -> NDArray[np.int64]:
+def parse_vote_counts(texts: Sequence[str]) -> NDArray[np.int64]:
     """Return what each text says as a number of votes, `WRONG` if nothing."""
-    found = (number(text) for text in texts)
-    return np.array([WRONG if n is None or not 0 <= n < 1 << 32 else n for n in found], np.int64)
+    found = (parse_whole_number(text) for text in texts)
+    return np.array([INVALID if n is None or not 0 <= n < 1 << 32 else n for n in found], np.int64)
 
 
-def classes_of(texts: Sequence[str], stated: Stated) -> NDArray[np.int64]:
+def parse_classes(texts: Sequence[str], stated: FileDescription) -> NDArray[np.int64]:
     """Return the class, from 0, that each text names; -1 for an absent ballot, `WRONG` for others.
 
     The names of classes come first: -1 or NA may be one. If all of them are numbers, no other
     number is a class.
 
-    >>> classes_of(["2", "1.0", "true", "NA", "x"], Stated(3, teachers=2, absent=True)).tolist()
+    >>> parse_classes(["2", "1.0", "true", "NA", "x"], FileDescription(3, teachers=2, absent=True)).tolist()
     [2, 1, 1, -1, -2]
-    >>> classes_of(["-1", "1", "0"], Stated(class_names="-1,1", teachers=2)).tolist()
+    >>> parse_classes(["-1", "1", "0"], FileDescription(class_names="-1,1", teachers=2)).tolist()
     [0, 1, -2]
     """
     names = {name: at for at, name in enumerate(stated.class_names or ())}
     classes = {at + stated.first_class: at for at in range(stated.n_classes)}
-    if None not in (named := {number(name): at for name, at in names.items()}) and named:
+    if (
+        None not in (named := {parse_whole_number(name): at for name, at in names.items()})
+        and named
+    ):
         classes = named
     gone = str(ABSENT) if stated.absent_as is None else stated.absent_as.strip()
 
     def class_of(text: str) -> int:
-        value = _BOOLEANS.get(text.lower(), number(text))
-        absent = text == gone or (value is not None and value == number(gone))
+        value = _BOOLEANS.get(text.lower(), parse_whole_number(text))
+        absent = text == gone or (value is not None and value == parse_whole_number(gone))
         if absent and stated.absent_as is not None:
             return ABSENT
         if text in names:
             return names[text]
         if value in classes:
             return classes[value]
-        return ABSENT if stated.absent and (absent or text.lower() in _NOTHING) else WRONG
+        return ABSENT if stated.absent and (absent or text.lower() in _NOTHING) else INVALID
 
     return np.array([class_of(text) for text in texts], np.int64)
 
 
-def why_wrong(wrong: str, texts: Sequence[str], stated: Stated, column: str | None) -> str:
+def explain_invalid_vote(
+    wrong: str, texts: Sequence[str], stated: FileDescription, column: str | None
+) -> str:
     """Return why a text is no vote, and the option that helps, by all texts that are votes.
 
     column: its name, where it has one.
     """
-    said, value, names = repr(short(wrong)), number(wrong), stated.class_names
+    said, value, names = repr(shorten(wrong)), parse_whole_number(wrong), stated.class_names
     first, count = stated.first_class, stated.n_classes
     if wrong.lower() in _NOTHING:
         return f"{f'{said} is no vote' if wrong else 'is empty'}: {_SAY_ABSENT}"
-    if names is not None and (value is None or number(names[0]) is not None):
-        return f"{said} is none of the classes: must be one of {short(', '.join(names))}"
+    if names is not None and (value is None or parse_whole_number(names[0]) is not None):
+        return f"{said} is none of the classes: must be one of {shorten(', '.join(names))}"
     if value is None:
         if _decimal(wrong) is not None:
             return f"{said} is not a whole number"
         hints = []
-        if not any(number(text) is not None for text in texts):
+        if not any(parse_whole_number(text) is not None for text in texts):
             hints = ["if these are names of classes, say class_names=NAME,NAME,..."]
         if column is not None:
             name = shlex.quote(column)
             hints += [f"if they are no votes say id_column={name} or ignore_columns={name}"]
         return f"{said} is not a whole number{': ' * bool(hints)}{'; '.join(hints)}"
     said += f" is none of the classes {first} to {first + count - 1}"
-    seen = {n for n in map(number, texts) if n is not None}
+    seen = {n for n in map(parse_whole_number, texts) if n is not None}
     low, high = min(seen), max(seen)
     if low == ABSENT and high < first + count and not stated.absent:
         if first == 0 and count == 2 and 0 not in seen:

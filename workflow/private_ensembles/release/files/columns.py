@@ -15,7 +15,7 @@ from private_ensembles.base import checks
 from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.release.class_names import read_class_names
 
-SAY = "say votes_kind=votes or votes_kind=counts"
+SAY_VOTES_KIND = "say votes_kind=votes or votes_kind=counts"
 _NAME_THEM = "id_column=NAME, truth_column=NAME, ignore_columns=NAME,NAME"
 _LABELS = ("label", "labels")
 # Columns that hold identifiers of the queries; the last one is what pandas calls an unnamed index
@@ -39,7 +39,7 @@ _LONG = (
 
 
 @dataclass(frozen=True)
-class Stated:
+class FileDescription:
     """What the owner of a file says of it; all of it is public. ValueError for what cannot be.
 
     n_classes: None: as many as class_names. kind: ``votes`` (queries x teachers), ``counts``
@@ -68,8 +68,8 @@ class Stated:
 
     def __post_init__(self):
         """Take texts apart, and count the classes by their names."""
-        checks.one_of(("auto", "votes", "counts"), votes_kind=self.kind)
-        checks.one_of((0, 1), first_class=self.first_class)
+        checks.check_choice(("auto", "votes", "counts"), votes_kind=self.kind)
+        checks.check_choice((0, 1), first_class=self.first_class)
         names, n_classes = self.class_names, self.n_classes
         if names is not None:
             names = read_class_names(names)
@@ -77,12 +77,12 @@ class Stated:
                 wanted = f"must be {len(names)}, as many as class_names"
                 raise ValueError(f"n_classes = {n_classes}: {wanted}")
             n_classes = len(names)
-        checks.integer(n_classes=n_classes, at_least=2, at_most=MOST_CLASSES)
+        checks.check_integer(n_classes=n_classes, at_least=2, at_most=MOST_CLASSES)
         if self.teachers is not None:
-            checks.integer(n_teachers=self.teachers, at_least=2, at_most=MOST_TEACHERS)
+            checks.check_integer(n_teachers=self.teachers, at_least=2, at_most=MOST_TEACHERS)
         if self.absent_as is not None and not self.absent:
             raise ValueError(f"absent_as = {self.absent_as!r}: must be stated with absent=yes")
-        long, ignored = map(_listed, (self.long_columns, self.ignore_columns))
+        long, ignored = map(_split_names, (self.long_columns, self.ignore_columns))
         if long and (len(set(long)) != 3 or self.kind == "counts"):
             raise ValueError(
                 f"long_columns = {','.join(long)!r}: must be three columns of votes: the queries', "
@@ -94,7 +94,7 @@ class Stated:
             object.__setattr__(self, name, value)
 
 
-def _listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
+def _split_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
     some = names.split(",") if isinstance(names, str) else names or ()
     return tuple(map(str.strip, some))
 
@@ -113,7 +113,7 @@ class Columns:
     worker: int | None = None
 
 
-def columns_of(header: Sequence[str], stated: Stated) -> Columns:
+def identify_columns(header: Sequence[str], stated: FileDescription) -> Columns:
     """Return what the columns with these names hold.
 
     The column that `stated` names, or one called label, holds the labels; the one that it names, or
@@ -121,7 +121,7 @@ def columns_of(header: Sequence[str], stated: Stated) -> Columns:
     that are not to be ignored must be one for each class (``class...``, or the names of the
     classes): counts; or one for each of the teachers: votes.
 
-    >>> columns_of(["image", "anna", "ben", "label"], Stated(3, teachers=2, id_column="image"))
+    >>> identify_columns(["image", "anna", "ben", "label"], FileDescription(3, teachers=2, id_column="image"))
     Columns(kind='auto', matrix=[1, 2], label=3, id=0, worker=None)
 
     Raises ValueError, one line, for names that leave that open, or that two columns have, and for
@@ -131,18 +131,20 @@ def columns_of(header: Sequence[str], stated: Stated) -> Columns:
     lower = [name.lower() for name in header]
     if twice := [name for name in lower if lower.count(name) > 1]:
         raise ValueError(
-            f"has two columns called {short(twice[0])!r}: every name must be another one (or if "
+            f"has two columns called {shorten(twice[0])!r}: every name must be another one (or if "
             "line 1 holds votes say class_names=NAME,NAME,...)"
         )
     if long := stated.long_columns:
-        task, worker, vote = (_named(header, [name], "long_columns", must=True) for name in long)
+        task, worker, vote = (
+            _find_column(header, [name], "long_columns", required=True) for name in long
+        )
         return Columns("votes", [vote], None, task, worker)
     # One that is not there does no harm: the others must be as many as is stated.
-    ignored = [_named(header, [name], "ignore_columns") for name in stated.ignore_columns]
+    ignored = [_find_column(header, [name], "ignore_columns") for name in stated.ignore_columns]
     left = [name if at not in ignored else "" for at, name in enumerate(header)]
     truth, id_ = stated.truth_column, stated.id_column
-    label = _named(left, _LABELS if truth is None else [truth], "truth_column")
-    id_ = _named(left, _IDS if id_ is None else [id_], "id_column", must=id_ is not None)
+    label = _find_column(left, _LABELS if truth is None else [truth], "truth_column")
+    id_ = _find_column(left, _IDS if id_ is None else [id_], "id_column", required=id_ is not None)
     if id_ is None and not header[0]:
         id_ = 0
     others = [at for at in range(len(header)) if at not in (label, id_, *ignored)]
@@ -162,38 +164,38 @@ def columns_of(header: Sequence[str], stated: Stated) -> Columns:
     if stated.kind not in ("auto", kind):
         raise ValueError(f"has a header of {kind}, and votes_kind = {stated.kind} is asked for")
     if kind == "counts":
-        _are_as_many(called, stated.n_classes, "n_classes", odd)
-        others = [others[at] for at in _places(names, stated)]
+        _require_column_count(called, stated.n_classes, "n_classes", odd)
+        others = [others[at] for at in _class_positions(names, stated)]
     else:
-        _is_not_long(header, others, stated)
+        _refuse_long_format(header, others, stated)
     if stated.teachers is None and not stated.public:
-        raise ValueError(ask_for_teachers(kind, listed(header)))
+        raise ValueError(missing_teachers_message(kind, list_names(header)))
     if kind != "counts" and not stated.public:
-        _are_as_many(called, stated.teachers, "n_teachers", [])
+        _require_column_count(called, stated.teachers, "n_teachers", [])
     return Columns(kind, others, label, id_)
 
 
-def ask_for_teachers(kind: str, has: str) -> str:
+def missing_teachers_message(kind: str, contents: str) -> str:
     """Return what to say if the number of teachers, on which the promise rests, is not stated.
 
     has: what the file has.
     """
-    why = "every row adds up to it" if kind == "counts" else f"the file has {has}"
+    why = "every row adds up to it" if kind == "counts" else f"the file has {contents}"
     return (
         f"n_teachers = None: must be the number of teachers; {why}: say n_teachers=NUMBER, and "
         f"which columns, if any, are no teacher's with {_NAME_THEM}"
     )
 
 
-def aside(at: int, name: str, stated: Stated) -> bool:
+def is_side_column(position: int, name: str, stated: FileDescription) -> bool:
     """Return whether a column, by its place and name, holds no votes or counts."""
     named = (stated.id_column or "", stated.truth_column or "", *stated.ignore_columns)
     usual = (*_LABELS, *_IDS, *(text.strip().lower() for text in named if text))
-    return name.lower() in usual or (at == 0 and not name)
+    return name.lower() in usual or (position == 0 and not name)
 
 
-def _named(
-    header: Sequence[str], wanted: Sequence[str], option: str, *, must: bool = False
+def _find_column(
+    header: Sequence[str], wanted: Sequence[str], option: str, *, required: bool = False
 ) -> int | None:
     """Return the place of the column of a wanted name, or of its letters; None if there is none."""
     wanted = [name.strip() for name in wanted if name.strip()]
@@ -203,30 +205,30 @@ def _named(
     if len(found) > 1:
         several = ", ".join(header[at] for at in found)
         raise ValueError(f"has columns called {several}: say {option}=NAME, ignore_columns=NAME")
-    if must and not found:
-        hint = checks.did_you_mean(wanted[0], header) or f"it has {listed(header)}"
+    if required and not found:
+        hint = checks.did_you_mean(wanted[0], header) or f"it has {list_names(header)}"
         raise ValueError(f"has no column called {wanted[0]!r} ({option}); {hint}")
     return found[0] if found else None
 
 
-def _are_as_many(names: list[str], number: int, option: str, odd: Sequence[str]) -> None:
+def _require_column_count(names: list[str], number: int, option: str, odd: Sequence[str]) -> None:
     """ValueError that lists columns which are not as many as is stated, and the likely strangers.
 
     odd: those; else columns beside as many as there are teachers whose names only differ by a
     number; or else those whose own names say so, unless too many do.
     """
     what = "votes" if option == "n_teachers" else "counts"
-    said = f"has {len(names)} columns of {what} ({listed(names)}), and {option} = {number}: "
+    said = f"has {len(names)} columns of {what} ({list_names(names)}), and {option} = {number}: "
     if len(names) < number:
         raise ValueError(f"{said}must be {number}; a teacher that never voted has a column, too")
-    family = next((some for some in families(names) if len(some) == number), [])
+    family = next((some for some in group_numbered_names(names) if len(some) == number), [])
     strangers: dict[str, list[str]] = {}
     for name in names:
         known = [key for key, form in _STRANGERS.items() if re.fullmatch(form, name.lower())]
         if name.lower() in odd or (not odd and name not in family and (known or family)):
             key = known[0] if known and known[0] not in strangers else "ignore_columns"
             strangers.setdefault(key, []).append(name)
-    none = [short(name) for some in strangers.values() for name in some]
+    none = [shorten(name) for some in strangers.values() for name in some]
     if 0 < len(none) <= len(names) - number:
         say = " ".join(f"{key}={shlex.quote(','.join(some))}" for key, some in strangers.items())
         are = "is" if len(none) == 1 else "are"
@@ -235,7 +237,7 @@ def _are_as_many(names: list[str], number: int, option: str, odd: Sequence[str])
         raise ValueError(f"{said}say which are none with {_NAME_THEM}")
 
 
-def _is_not_long(header: Sequence[str], others: list[int], stated: Stated) -> None:
+def _refuse_long_format(header: Sequence[str], others: list[int], stated: FileDescription) -> None:
     """ValueError that says how to read one vote a line, if the columns are called like that."""
     named = [
         next((at for at, name in enumerate(header) if re.fullmatch(form, name.lower())), None)
@@ -246,11 +248,11 @@ def _is_not_long(header: Sequence[str], others: list[int], stated: Stated) -> No
     if len(others) != stated.teachers or {named[0], named[2]} & {*others}:
         say = ",".join(header[at] for at in named)
         raise ValueError(
-            f"has {listed(header)}: if each line holds one vote say long_columns={say}"
+            f"has {list_names(header)}: if each line holds one vote say long_columns={say}"
         )
 
 
-def _places(names: list[str], stated: Stated) -> list[int]:
+def _class_positions(names: list[str], stated: FileDescription) -> list[int]:
     """Return where class 0, 1, ... is among columns called by number or name, in small letters."""
     bare = [name.removeprefix("class").strip(" _") for name in names]
     first = stated.first_class
@@ -268,23 +270,23 @@ def _places(names: list[str], stated: Stated) -> list[int]:
     )
 
 
-def families(names: Iterable[str]) -> list[list[str]]:
+def group_numbered_names(names: Iterable[str]) -> list[list[str]]:
     """Return names in groups, of neighbours that only differ by a number."""
     return [list(some) for _, some in groupby(names, lambda name: re.sub(r"\d+", "#", name))]
 
 
-def listed(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """Return names in a line; of many that only differ by a number, the first and the last one.
 
-    >>> listed(["id", "site00", "site01", "site02", "site03", "truth"])
+    >>> list_names(["id", "site00", "site01", "site02", "site03", "truth"])
     'id, site00 ... site03, truth'
     """
     said = []
-    for some in families(short(name) or "(no name)" for name in names):
+    for some in group_numbered_names(shorten(name) or "(no name)" for name in names):
         said += [f"{some[0]} ... {some[-1]}"] if len(some) > 3 else some
     return ", ".join(said if len(said) <= 24 else [*said[:12], "...", *said[-12:]])
 
 
-def short(cell: str) -> str:
+def shorten(cell: str) -> str:
     """Return a cell as a message quotes it."""
     return cell if len(cell) <= 40 else f"{cell[:37]}..."

@@ -22,10 +22,10 @@ def list_endings() -> str:
     return f"{', '.join(others)} or {last}"
 
 
-def pattern() -> str:
+def ending_pattern() -> str:
     """Return a regular expression that finds one of the endings at the end of a name.
 
-    >>> pattern()
+    >>> ending_pattern()
     '\\\\.(npz|npy|csv|parquet)$'
     """
     return rf"\.({'|'.join(ending.removeprefix('.') for ending in READERS)})$"

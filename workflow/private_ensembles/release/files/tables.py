@@ -17,8 +17,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from private_ensembles.release.files.cells import Texts, is_value
-from private_ensembles.release.files.columns import SAY, Columns, Stated, aside, columns_of, short
+from private_ensembles.release.files.cells import TextIndex, is_value
+from private_ensembles.release.files.columns import (
+    SAY_VOTES_KIND,
+    Columns,
+    FileDescription,
+    identify_columns,
+    is_side_column,
+    shorten,
+)
 
 # Cells that are parsed at a time, and rows at least, as every column of each piece takes its time.
 _CELLS, _ROWS = 1 << 18, 512
@@ -34,18 +41,18 @@ _BLANKS = r"\s+"
 # A first line of so many numbers or more may number the columns.
 _COUNTED = 4
 _TEACHERS = "teacher0, teacher1, ... in a header"
-Fits = Callable[[int, int, int], None]
+MemoryCheck = Callable[[int, int, int], None]
 
 
 class Cells(NamedTuple):
     """Cells as places among different texts."""
 
-    places: NDArray
+    codes: NDArray
     texts: Sequence[str]
 
-    def all(self) -> list[str]:
+    def to_list(self) -> list[str]:
         """Return the text of every cell of a column."""
-        return [self.texts[place] for place in self.places.tolist()]
+        return [self.texts[place] for place in self.codes.tolist()]
 
 
 @dataclass(frozen=True)
@@ -64,16 +71,16 @@ class Table:
     id: Cells | None = None
     worker: Cells | None = None
     columns: tuple[str, ...] | None = None
-    first: tuple[str, int] = ("row", 0)
+    first_row: tuple[str, int] = ("row", 0)
     n_classes: int | None = None
 
-    def place(self, row: int, column: int) -> str:
+    def describe_position(self, row: int, column: int) -> str:
         """Return where a cell of the matrix stands in the file, for a message."""
-        name = column + 1 if self.columns is None else repr(short(self.columns[column]))
-        return f"{self.first[0]} {self.first[1] + row}, column {name}"
+        name = column + 1 if self.columns is None else repr(shorten(self.columns[column]))
+        return f"{self.first_row[0]} {self.first_row[1] + row}, column {name}"
 
 
-def read_csv(path: Path, stated: Stated, fits: Fits) -> Table:
+def read_csv(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
     """Return what a CSV file holds.
 
     stated: as in `foreign.read_own_votes`, which has an example. fits: asked with rows and bytes
@@ -85,14 +92,14 @@ def read_csv(path: Path, stated: Stated, fits: Fits) -> Table:
         if start.startswith(magic):
             raise ValueError(reason)
     try:
-        header, line, rows, separator = _shape(path)
+        header, line, rows, separator = _scan_csv(path)
     except UnicodeDecodeError as error:
         raise ValueError(f"is not text in UTF-8 ({error.reason}): save it in UTF-8") from None
     headed = _is_header(header, stated)
     columns = Columns(stated.kind, list(range(len(header))))
     if headed:
-        columns, line, rows = columns_of(header, stated), line + 1, rows - 1
-    fits(rows, rows * len(columns.matrix))
+        columns, line, rows = identify_columns(header, stated), line + 1, rows - 1
+    require_memory(rows, rows * len(columns.matrix))
     if not rows:
         raise ValueError("has a header and no rows")
     frames = pd.read_csv(
@@ -112,7 +119,7 @@ def read_csv(path: Path, stated: Stated, fits: Fits) -> Table:
     return _table(frames, header, columns, ("line", line), headed=headed)
 
 
-def read_parquet(path: Path, stated: Stated, fits: Fits) -> Table:
+def read_parquet(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
     """Return what a Parquet file holds; its columns mean what they would in a CSV with this header.
 
     stated, fits, errors: as in `read_csv`; ModuleNotFoundError without pyarrow.
@@ -125,8 +132,8 @@ def read_parquet(path: Path, stated: Stated, fits: Fits) -> Table:
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             header = [field.name for field in file.schema_arrow]
-            columns, rows = columns_of(header, stated), file.metadata.num_rows
-            fits(rows, 8 * rows * len(header))
+            columns, rows = identify_columns(header, stated), file.metadata.num_rows
+            require_memory(rows, 8 * rows * len(header))
             places = (*columns.matrix, columns.label, columns.id, columns.worker)
             wanted = [at for at in places if at is not None]
             data = file.read(columns=[header[at] for at in wanted], use_pandas_metadata=False)
@@ -148,17 +155,17 @@ def _table(
 ) -> Table:
     """Return the table that comes in frames, whose columns are called by their places."""
     wanted = {name: getattr(columns, name) for name in ("matrix", "label", "id", "worker")}
-    texts = {name: Texts() for name, at in wanted.items() if at is not None}
+    texts = {name: TextIndex() for name, at in wanted.items() if at is not None}
     places = {name: [] for name in texts}
     for frame in frames:
         for name, some in texts.items():
-            places[name].append(some.places(frame[wanted[name]]))
-    cells = {name: Cells(np.concatenate(places[name]), texts[name].seen) for name in texts}
+            places[name].append(some.encode(frame[wanted[name]]))
+    cells = {name: Cells(np.concatenate(places[name]), texts[name].all_texts) for name in texts}
     named = tuple(header[at] for at in columns.matrix) if headed else None
-    return Table(columns.kind, columns=named, first=first, **cells)
+    return Table(columns.kind, columns=named, first_row=first, **cells)
 
 
-def _shape(path: Path) -> tuple[list[str], int, int, str]:
+def _scan_csv(path: Path) -> tuple[list[str], int, int, str]:
     """Return the first cells of a CSV file, their line, the number of lines, and the separator.
 
     pandas fills up short lines in silence, so that their lengths are checked here, and that blank
@@ -206,7 +213,7 @@ def _cells(text: str, separator: str, line: int) -> list[str]:
     return [cell.strip() for cell in cells] if "".join(cells).strip() or len(cells) > 1 else []
 
 
-def _is_header(cells: list[str], stated: Stated) -> bool:
+def _is_header(cells: list[str], stated: FileDescription) -> bool:
     """Tell a header from a first line of votes, which are numbers, or names that are stated.
 
     By names and by the shape alone: a refusal must not depend on votes.
@@ -222,10 +229,10 @@ def _is_header(cells: list[str], stated: Stated) -> bool:
         return True  # as pandas writes a table whose columns have no names
     if odd:
         rest = [cell for at, cell in enumerate(cells) if cell and not named[at] and at not in odd]
-        beside = not any(named) and all(aside(at, cells[at], stated) for at in odd)
+        beside = not any(named) and all(is_side_column(at, cells[at], stated) for at in odd)
         if not beside and (rest or sum(named) not in (0, n_classes)):
             raise ValueError(
-                f"line 1: {short(cells[odd[0]])!r} is none of the classes, and other cells are: "
+                f"line 1: {shorten(cells[odd[0]])!r} is none of the classes, and other cells are: "
                 "must be a line of votes or a header"
             )
         return True
@@ -236,11 +243,11 @@ def _is_header(cells: list[str], stated: Stated) -> bool:
             return True
         raise ValueError(
             f"has {width} columns, as many as classes, so that line 1 may hold votes or name the "
-            f"classes: {SAY}"
+            f"classes: {SAY_VOTES_KIND}"
         )
     if kind == "auto" and not any(named) and _COUNTED <= width <= n_classes:
         raise ValueError(
             f"has no header, and {width} columns of {n_classes} classes, so that line 1 may hold "
-            f"votes or numbers of columns: {SAY}, or name the columns {_TEACHERS}"
+            f"votes or numbers of columns: {SAY_VOTES_KIND}, or name the columns {_TEACHERS}"
         )
     return kind == "counts" and all(named)

@@ -20,16 +20,21 @@ from numpy.typing import NDArray
 from private_ensembles.labels.ballots import ABSENT
 from private_ensembles.labels.votes import Votes
 from private_ensembles.release.files.cells import (
-    WRONG,
-    classes_of,
+    INVALID,
+    explain_invalid_vote,
     is_value,
-    number,
-    numbers_of_votes,
-    why_wrong,
+    parse_classes,
+    parse_vote_counts,
+    parse_whole_number,
 )
-from private_ensembles.release.files.columns import SAY, Stated, ask_for_teachers, short
+from private_ensembles.release.files.columns import (
+    SAY_VOTES_KIND,
+    FileDescription,
+    missing_teachers_message,
+    shorten,
+)
 from private_ensembles.release.files.formats import READERS
-from private_ensembles.release.files.tables import Cells, Fits, Table
+from private_ensembles.release.files.tables import Cells, MemoryCheck, Table
 
 # Memory that one count takes on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
@@ -38,7 +43,7 @@ _BYTES_OF_A_COUNT = 150
 def read_own_votes(path: str | Path, **stated: object) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
-    stated: what the owner says of the file, the fields of `columns.Stated`; all of it is
+    stated: what the owner says of the file, the fields of `columns.FileDescription`; all of it is
     public. Raises ValueError, one line that names the file, for anything that is not as stated;
     OSError if it cannot be opened.
 
@@ -52,13 +57,13 @@ def read_own_votes(path: str | Path, **stated: object) -> Votes:
     >>> votes.histogram().tolist(), votes.labels.tolist(), votes.ids
     ([[1, 2, 0], [2, 1, 0]], [1, -1], ('x.png', 'y.png'))
     """
-    path, said = Path(path), Stated(**stated)
+    path, said = Path(path), FileDescription(**stated)
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ValueError(f"{path}: must end in {', '.join(READERS)}")
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would wait for ever
         raise ValueError(f"{path}: must be a file")
-    fits = partial(_fits, said.n_classes)
+    fits = partial(_require_memory, said.n_classes)
     module, _, function = reader.rpartition(".")
     read = getattr(import_module(f"private_ensembles.{module}"), function)
     try:
@@ -68,7 +73,7 @@ def read_own_votes(path: str | Path, **stated: object) -> Votes:
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
-def _fits(n_classes: int, n_queries: int, n_bytes: int) -> None:
+def _require_memory(n_classes: int, n_queries: int, n_bytes: int) -> None:
     """ValueError, before any work, if this machine lacks the memory for that many counts.
 
     n_bytes: of the file's own arrays, of which there is a second copy in their smallest type.
@@ -82,18 +87,18 @@ def _fits(n_classes: int, n_queries: int, n_bytes: int) -> None:
         )
 
 
-def _votes(table: Table, stated: Stated, fits: Fits) -> Votes:
+def _votes(table: Table, stated: FileDescription, require_memory: MemoryCheck) -> Votes:
     """Return what a table holds; ValueError where it is not as stated."""
     if table.n_classes not in (None, stated.n_classes):
         raise ValueError(f"has n_classes = {table.n_classes}, and {stated.n_classes} is asked for")
     kind, turned = _kind(table, stated)
-    matrix = _meant(table, kind, stated)
+    matrix = _interpret_cells(table, kind, stated)
     matrix = matrix.T if turned else matrix
-    ids = None if table.id is None else table.id.all()
+    ids = None if table.id is None else table.id.to_list()
     if table.worker is not None:
-        matrix, ids = _pivoted(table, matrix[:, 0], stated, fits)
+        matrix, ids = _pivot_long_votes(table, matrix[:, 0], stated, require_memory)
     elif ids is not None:
-        _are_different(ids, table.first)
+        _require_distinct_ids(ids, table.first_row)
     unknown = np.full(len(matrix), ABSENT)
     labels = unknown if table.label is None else _labels(table.label, stated)
     facts = {name: getattr(stated, name) for name in ("absent", "teachers", "most_ones")}
@@ -104,12 +109,12 @@ def _votes(table: Table, stated: Stated, fits: Fits) -> Votes:
     return result
 
 
-def _kind(table: Table, stated: Stated) -> tuple[str, bool]:
+def _kind(table: Table, stated: FileDescription) -> tuple[str, bool]:
     """Return what a table holds, and whether teachers are in its rows, by its shape and names.
 
     A refusal must not depend on votes.
     """
-    rows, width = table.matrix.places.shape
+    rows, width = table.matrix.codes.shape
     n_classes, teachers, kind = stated.n_classes, stated.teachers, table.kind
     if kind == "auto" and not all(map(is_value, table.matrix.texts)):
         kind = "votes"
@@ -123,11 +128,11 @@ def _kind(table: Table, stated: Stated) -> tuple[str, bool]:
         and width == n_classes
         and (teachers in (None, n_classes) or (table.columns is None and width != teachers))
     ):
-        raise ValueError(f"has {width} columns, as many as classes: {SAY}")
+        raise ValueError(f"has {width} columns, as many as classes: {SAY_VOTES_KIND}")
     if kind == "counts" and width != n_classes:
         raise ValueError(f"counts have {width} columns: must be {n_classes}")
     if teachers is None and not stated.public:
-        raise ValueError(ask_for_teachers(kind, f"{rows} x {width} votes"))
+        raise ValueError(missing_teachers_message(kind, f"{rows} x {width} votes"))
     if kind == "counts" or teachers is None or table.columns is not None:
         return "votes" if kind == "auto" else kind, False
     if teachers not in (rows, width):
@@ -142,44 +147,46 @@ def _kind(table: Table, stated: Stated) -> tuple[str, bool]:
     return "votes", width != teachers
 
 
-def _meant(table: Table, kind: str, stated: Stated) -> NDArray:
+def _interpret_cells(table: Table, kind: str, stated: FileDescription) -> NDArray:
     """Return classes from 0, or numbers of votes; ValueError for the first cell that is none."""
     places, texts = table.matrix
     if kind == "counts":
-        values = numbers_of_votes(texts)
+        values = parse_vote_counts(texts)
     else:
-        values = classes_of(texts, stated)
-        words = [name for name in stated.class_names or () if number(name) is None]
-        numbers = [text for text in texts if number(text) is not None]
+        values = parse_classes(texts, stated)
+        words = [name for name in stated.class_names or () if parse_whole_number(name) is None]
+        numbers = [text for text in texts if parse_whole_number(text) is not None]
         if numbers and not set(words).isdisjoint(texts):
             raise ValueError(
-                f"holds names of classes and numbers, such as {short(numbers[0])!r}: must be either"
+                f"holds names of classes and numbers, such as {shorten(numbers[0])!r}: must be either"
             )
-    if (values == WRONG).any() and (wrong := (values == WRONG)[places]).any():
+    if (values == INVALID).any() and (wrong := (values == INVALID)[places]).any():
         row, column = map(int, np.argwhere(wrong)[0])
         text = texts[places[row, column]]
         name = None if table.columns is None else table.columns[column]
-        why = f"{short(text)!r} is no number of votes"
+        why = f"{shorten(text)!r} is no number of votes"
         if kind == "votes":
-            why = why_wrong(text, texts, stated, name)
-        raise ValueError(f"{table.place(row, column)}: {why}")
+            why = explain_invalid_vote(text, texts, stated, name)
+        raise ValueError(f"{table.describe_position(row, column)}: {why}")
     ends = np.min_scalar_type(values.min()), np.min_scalar_type(values.max())
     return values.astype(np.result_type(*ends))[places]
 
 
-def _labels(label: Cells, stated: Stated) -> NDArray:
+def _labels(label: Cells, stated: FileDescription) -> NDArray:
     """Return the labels with classes from 0, -1 where they are unknown."""
-    values = classes_of(label.texts, replace(stated, absent=True, absent_as=None))[label.places]
-    if (values == WRONG).any():
-        row = int(np.argmax(values == WRONG))
-        text = label.texts[label.places[row]]
+    values = parse_classes(label.texts, replace(stated, absent=True, absent_as=None))[label.codes]
+    if (values == INVALID).any():
+        row = int(np.argmax(values == INVALID))
+        text = label.texts[label.codes[row]]
         raise ValueError(
-            f"label of row {row} is {short(text)!r}: must be a class, or -1 if unknown"
+            f"label of row {row} is {shorten(text)!r}: must be a class, or -1 if unknown"
         )
     return values
 
 
-def _pivoted(table: Table, votes: NDArray, stated: Stated, fits: Fits) -> tuple[NDArray, list[str]]:
+def _pivot_long_votes(
+    table: Table, votes: NDArray, stated: FileDescription, require_memory: MemoryCheck
+) -> tuple[NDArray, list[str]]:
     """Return votes, one of which each row of a table holds, as queries x teachers, and the queries.
 
     Both in the order of their names: in that of the rows, whose vote is missing might decide it.
@@ -194,33 +201,35 @@ def _pivoted(table: Table, votes: NDArray, stated: Stated, fits: Fits) -> tuple[
         raise ValueError(f"has votes of {len(teachers)} teachers, and n_teachers = {number}")
     if "" in (*queries[:1], *teachers[:1]):
         raise ValueError("has a vote without a query or a teacher: every line names both")
-    fits(len(queries), len(queries) * number + 16 * len(votes))
-    if lines := _twice(row.codes.astype(np.int64) * number + column.codes, table.first):
+    require_memory(len(queries), len(queries) * number + 16 * len(votes))
+    if lines := _find_duplicate(
+        row.codes.astype(np.int64) * number + column.codes, table.first_row
+    ):
         two, again = lines
-        teacher, query = short(column[again]), short(row[again])
+        teacher, query = shorten(column[again]), shorten(row[again])
         raise ValueError(f"{two} hold two votes of {teacher!r} on {query!r}")
     matrix = np.full((len(queries), number), ABSENT, np.result_type(votes.dtype, np.int8))
     matrix[row.codes, column.codes] = votes
     if not stated.absent and len(votes) < matrix.size:
         at, teacher = map(int, np.argwhere(matrix == ABSENT)[0])
         raise ValueError(
-            f"has no vote of {short(teachers[teacher])!r} on {short(queries[at])!r}: if ballots "
+            f"has no vote of {shorten(teachers[teacher])!r} on {shorten(queries[at])!r}: if ballots "
             "may be absent say absent=yes"
         )
     return matrix, queries
 
 
-def _are_different(ids: Sequence[str], first: tuple[str, int]) -> None:
+def _require_distinct_ids(ids: Sequence[str], first: tuple[str, int]) -> None:
     """ValueError for an empty identifier, or one that two queries have; they are public."""
     word, start = first
     if "" in ids:
         raise ValueError(f"{word} {start + ids.index('')} has no identifier: every query needs one")
-    if rows := _twice(ids, first):
+    if rows := _find_duplicate(ids, first):
         two, again = rows
-        raise ValueError(f"{two} have the identifier {short(ids[again])!r}: must be different")
+        raise ValueError(f"{two} have the identifier {shorten(ids[again])!r}: must be different")
 
 
-def _twice(values: Sequence, first: tuple[str, int]) -> tuple[str, int] | None:
+def _find_duplicate(values: Sequence, first: tuple[str, int]) -> tuple[str, int] | None:
     """Return in words which two rows have the same value, and the second's place; None if none."""
     column = pd.Series(values)
     if not (again := column.duplicated()).any():

@@ -78,8 +78,8 @@ def load_adult(name, train, test):
     bounds = np.zeros((2, len(names)), np.float32)
     bounds[1] = 1
     bounds[:, : len(NUMERIC)] = np.transpose(list(NUMERIC.values()))
-    train_features, train_labels = read_part(train)
-    test_features, test_labels = read_part(test)
+    train_features, train_labels = read_adult_file(train)
+    test_features, test_labels = read_adult_file(test)
     return LabelledRecords(
         name,
         train_features,
@@ -93,7 +93,7 @@ def load_adult(name, train, test):
     )
 
 
-def read_part(path):
+def read_adult_file(path):
     """Features float32 (N, 108), as `feature_names` says, and labels uint8 (N,) of one file.
 
     Raises ValueError naming the file and the line, OSError if it cannot be read.

@@ -30,7 +30,7 @@ def check_labels(dataset, part, count):
     """
     name, n_classes = dataset.name, dataset.n_classes
     labels = getattr(dataset, f"{part}_labels")
-    checks.integer(at_least=2, at_most=256, **{f"{name}: n_classes": n_classes})
+    checks.check_integer(at_least=2, at_most=256, **{f"{name}: n_classes": n_classes})
     if labels.dtype != np.uint8 or labels.shape != (count,):
         raise ValueError(
             f"{name}: {part}_labels is {labels.dtype} {labels.shape}: "
@@ -53,7 +53,7 @@ def write_dataset(path, dataset):
     )
 
 
-def read(path, kind):
+def read_archive(path, kind):
     """The data set of this kind (a class) at `path`, validated.
 
     Raises ValueError naming the file and what is wrong, OSError if it cannot be opened.

@@ -36,7 +36,7 @@ class _Failure(Exception):
     """An address failed, and another attempt would not help."""
 
 
-class _Passing(_Failure):
+class _TransientFailure(_Failure):
     """An attempt failed, and another one may succeed."""
 
 
@@ -67,7 +67,7 @@ class KnownFile:
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How long an address is tried: `attempts` times, waiting pause, 2 pause, 4 pause ... between.
 
     timeout: the longest silence. timeout and pause are in seconds. sleep: waits so many seconds.
@@ -84,8 +84,8 @@ def fetch(
     destination,
     mirror=None,
     *,
-    place=None,
-    patience=Patience(),
+    final_path=None,
+    retry_policy=RetryPolicy(),
     log=lambda message: None,
 ):
     """Put the known file at `destination` and return the address it came from.
@@ -100,8 +100,8 @@ def fetch(
     file, OSError if the disk refuses.
     """
     destination = Path(destination)
-    place = Path(place or destination)
-    part = place.with_name(f"{place.name}.part")
+    final_path = Path(final_path or destination)
+    part = final_path.with_name(f"{final_path.name}.part")
     addresses = _addresses(known, mirror)
     destination.parent.mkdir(parents=True, exist_ok=True)
     part.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def fetch(
                 _copy(address, part)
                 _verify(part, known.sha256)
             else:
-                _download(address, part, known.sha256, patience, log)
+                _download(address, part, known.sha256, retry_policy, log)
         except _Failure as failure:
             answers.append(f"{address} ({failure})")
             log(f"{known}: {address}: {failure}")
@@ -126,7 +126,7 @@ def fetch(
     tried = "; ".join(answers) or "none given: set data_mirror or urls"
     raise DownloadError(
         f"could not fetch {known}; tried {tried}; expected sha256 {known.sha256}; "
-        f"put the file by hand at {place}, or set data_mirror to a folder that holds {known}"
+        f"put the file by hand at {final_path}, or set data_mirror to a folder that holds {known}"
     )
 
 
@@ -156,23 +156,23 @@ def _copy(source, part):
         shutil.copyfileobj(reader, writer, CHUNK)
 
 
-def _download(url, part, sha256, patience, log):
+def _download(url, part, sha256, retry_policy, log):
     """Fill `part` with the right bytes from a URL, in several attempts."""
 
     def again(attempt):
         log(f"{url}: {attempt.outcome.exception()}; trying again")
 
     attempts = tenacity.Retrying(
-        retry=tenacity.retry_if_exception_type(_Passing),
-        stop=tenacity.stop_after_attempt(patience.attempts),
-        wait=tenacity.wait_exponential(multiplier=patience.pause),
-        sleep=patience.sleep,
+        retry=tenacity.retry_if_exception_type(_TransientFailure),
+        stop=tenacity.stop_after_attempt(retry_policy.attempts),
+        wait=tenacity.wait_exponential(multiplier=retry_policy.pause),
+        sleep=retry_policy.sleep,
         before_sleep=again,
         reraise=True,
     )
     for attempt in attempts:
         with attempt:
-            _transfer(url, part, patience.timeout)
+            _transfer(url, part, retry_policy.timeout)
             _verify(part, sha256)
 
 
@@ -180,7 +180,7 @@ def _verify(part, sha256):
     """Raise _Passing for other bytes: damage on the way heals."""
     if (found := sha256_of(part)) != sha256:
         part.unlink()  # never continued: the next attempt, here or elsewhere, starts afresh
-        raise _Passing(f"wrong sha256 {found}")
+        raise _TransientFailure(f"wrong sha256 {found}")
 
 
 def _transfer(url, part, timeout):
@@ -197,12 +197,12 @@ def _transfer(url, part, timeout):
         with session, session.get(url, headers=headers, stream=True, timeout=timeout) as response:
             _receive(response, part, have)
     except requests.HTTPError as error:
-        kind = _Passing if error.response.status_code in RETRIED_STATUS else _Failure
+        kind = _TransientFailure if error.response.status_code in RETRIED_STATUS else _Failure
         raise kind(f"HTTP {error.response.status_code} {error.response.reason}") from None
     except (requests.Timeout, urllib3.exceptions.ReadTimeoutError):
-        raise _Passing(f"stalled: no answer within {timeout:g} s") from None
+        raise _TransientFailure(f"stalled: no answer within {timeout:g} s") from None
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-        raise _Passing(" ".join(str(error).split())) from None
+        raise _TransientFailure(" ".join(str(error).split())) from None
 
 
 def _check_redirect(response, **_):
@@ -212,15 +212,15 @@ def _check_redirect(response, **_):
         raise _Failure(f"redirected to {target}: must be https")
 
 
-def _receive(response, part, have):
+def _receive(response, part, n_received):
     """Append a response to the `have` bytes of `part` if it continues them, else replace them."""
     shown = response.headers.get("Content-Range", "")
-    resumed = response.status_code == 206 and shown.startswith(f"bytes {have}-")
+    resumed = response.status_code == 206 and shown.startswith(f"bytes {n_received}-")
     if response.status_code == 416 or (response.status_code == 206 and not resumed):
         part.unlink(missing_ok=True)
-        raise _Passing("the server does not continue the partial file, which is dropped")
+        raise _TransientFailure("the server does not continue the partial file, which is dropped")
     response.raise_for_status()
-    received = have if resumed else 0
+    received = n_received if resumed else 0
     with _open_part(part, append=resumed) as writer:
         while chunk := response.raw.read1(CHUNK):
             writer.write(chunk)

@@ -18,11 +18,11 @@ class Format:
     `training.data.prepare` calls.
     """
 
-    says: str
+    description: str
     reader: str
     roles: tuple[str, ...] = ()
     classes: int | None = None
-    holds: str = "images"
+    content: str = "images"
 
 
 _IDX = ("train_images", "train_labels", "test_images", "test_labels")
@@ -53,7 +53,7 @@ FORMATS = {
         "scikit-learn's tumours, split from `seed`",
         "training.data.prepare.read_breast_cancer",
         classes=2,
-        holds="a table",
+        content="a table",
     ),
     "digits": Format(
         "scikit-learn's digits, split from `seed`", "training.data.prepare.read_digits", classes=10
@@ -66,7 +66,7 @@ FORMATS = {
         "set's test part, and which of them a student had",
         "training.data.prepare.read_released_labels",
         ("labels", "queries"),
-        holds="labels",
+        content="labels",
     ),
 }
 ROLES = tuple(dict.fromkeys(role for each in FORMATS.values() for role in each.roles))

@@ -38,7 +38,7 @@ class LabelledImages:
     def __post_init__(self):
         """Raises ValueError, naming the data set, for anything but what the class promises."""
         object.__setattr__(self, "stand_in", bool(self.stand_in))
-        checks.within(1, 255, **{f"{self.name}: pixel_max": self.pixel_max})
+        checks.check_range(1, 255, **{f"{self.name}: pixel_max": self.pixel_max})
         for part in ("train", "test"):
             images = getattr(self, f"{part}_images")
             colour = images.ndim == 4 and images.shape[3] == 3
@@ -60,6 +60,6 @@ class LabelledImages:
             )
 
 
-def read_dataset(path):
+def read_labelled_images(path):
     """The images at `path`, validated. Raises ValueError naming the file and what is wrong."""
-    return archive.read(path, LabelledImages)
+    return archive.read_archive(path, LabelledImages)

@@ -32,13 +32,13 @@ def load_idx_dataset(name, files, *, classes):
     Raises ValueError naming the file.
     """
     train, test = (
-        _of_classes(files[f"{part}_images"], files[f"{part}_labels"], classes)
+        _select_classes(files[f"{part}_images"], files[f"{part}_labels"], classes)
         for part in ("train", "test")
     )
     return LabelledImages(name, *train, *test, pixel_max=255, n_classes=len(classes))
 
 
-def _of_classes(images_path, labels_path, classes):
+def _select_classes(images_path, labels_path, classes):
     """Images of `classes` in a pair of IDX files, and their labels as places in `classes`."""
     classes = list(classes)
     if len(classes) < 2 or len(set(classes)) != len(classes):
@@ -56,7 +56,7 @@ def _of_classes(images_path, labels_path, classes):
     return (images if keep.all() else images[keep]), new[labels[keep]]
 
 
-def split(name, total, *, n_train, n_test, generator):
+def split_indices(name, total, *, n_train, n_test, generator):
     """Indices of the training and of the test part, int64, ascending: the test part is drawn.
 
     generator: numpy.random.Generator. Raises ValueError unless n_train and n_test are positive and
@@ -77,7 +77,7 @@ def split_pool(name, images, labels, *, pixel_max, n_classes, **parts):
     images, labels: as in LabelledImages. parts: n_train, n_test and generator of `split`. Both
     parts keep the order of the pool. Raises ValueError like `split`.
     """
-    train, test = split(name, len(images), **parts)
+    train, test = split_indices(name, len(images), **parts)
     return LabelledImages(
         name, images[train], labels[train], images[test], labels[test], pixel_max, n_classes
     )
@@ -103,7 +103,7 @@ def load_breast_cancer(name, **parts):
 
     data = load()
     features, labels = data.data.astype(np.float32), data.target.astype(np.uint8)
-    train, test = split(name, len(labels), **parts)
+    train, test = split_indices(name, len(labels), **parts)
     upper = np.outer(SHARES, LARGEST).ravel().astype(np.float32)
     return LabelledRecords(
         name,
@@ -118,7 +118,7 @@ def load_breast_cancer(name, **parts):
     )
 
 
-def prepare(name, settings, files, *, sha256, stand_in, seed):
+def prepare_dataset(name, settings, files, *, sha256, stand_in, seed):
     """The data set that the configuration describes, its files verified and its counts checked.
 
     settings: format (a name in FORMATS), n_train, n_test and, for IDX files and released labels,
@@ -164,13 +164,13 @@ def read_idx(name, settings, files, seed):
 
 def read_idx_pool(name, settings, files, seed):
     """Two IDX files of images and labels; of equal images only the first is kept."""
-    images, labels = _of_classes(files["images"], files["labels"], settings["classes"])
+    images, labels = _select_classes(files["images"], files["labels"], settings["classes"])
     distinct = first_occurrences(images)
     dataset = split_pool(
         name,
         images[distinct],
         labels[distinct],
-        **_split(name, settings, seed),
+        **_split_arguments(name, settings, seed),
         pixel_max=255,
         n_classes=len(settings["classes"]),
     )
@@ -187,7 +187,7 @@ def read_digits(name, settings, files, seed):
         name,
         digits.images.astype(np.uint8),
         (digits.target % 2 if parity else digits.target).astype(np.uint8),
-        **_split(name, settings, seed),
+        **_split_arguments(name, settings, seed),
         pixel_max=16,
         n_classes=2 if parity else 10,
     )
@@ -215,7 +215,7 @@ def read_adult(name, settings, files, seed):
 
 
 def read_breast_cancer(name, settings, files, seed):
-    dataset = load_breast_cancer(name, **_split(name, settings, seed))
+    dataset = load_breast_cancer(name, **_split_arguments(name, settings, seed))
     return dataset, {"source": "sklearn.datasets.load_breast_cancer", "label": "benign"}
 
 
@@ -225,6 +225,6 @@ def read_released_labels(name, settings, files, seed):
     return labels, {"classes": list(settings["classes"])}
 
 
-def _split(name, settings, seed):
+def _split_arguments(name, settings, seed):
     counts = {key: settings[key] for key in ("n_train", "n_test")}
     return counts | {"generator": generator(seed, name, "split")}

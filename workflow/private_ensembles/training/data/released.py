@@ -55,7 +55,7 @@ def load_released_labels(name, labels, queries, *, n_classes):
 
     Raises ValueError naming the file that is damaged or holds anything else.
     """
-    released, asked = _whole_numbers(labels), _whole_numbers(queries)
+    released, asked = _read_whole_numbers(labels), _read_whole_numbers(queries)
     if released.size and not 0 <= released.min() <= released.max() < n_classes:
         raise ValueError(f"{labels}: must be 0 to {n_classes - 1}")
     if asked.size and not 0 <= asked.min() <= asked.max() < len(released):
@@ -66,10 +66,10 @@ def load_released_labels(name, labels, queries, *, n_classes):
 
 def read_released_labels(path):
     """The labels at `path`, validated. Raises ValueError naming the file and what is wrong."""
-    return archive.read(path, ReleasedLabels)
+    return archive.read_archive(path, ReleasedLabels)
 
 
-def _whole_numbers(path):
+def _read_whole_numbers(path):
     """A list of whole numbers in a .npy file."""
     try:
         array = np.load(path, allow_pickle=False)

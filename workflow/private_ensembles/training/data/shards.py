@@ -41,7 +41,7 @@ def keyed_hash_shards(records, n_shards, key):
     """
     if not 1 <= len(key) <= 64:
         raise ValueError(f"key of {len(key)} bytes: must have 1 to 64")
-    checks.integer(n_shards=n_shards, at_least=1)
+    checks.check_integer(n_shards=n_shards, at_least=1)
     if isinstance(records, np.ndarray):
         if records.dtype != np.uint8 or records.ndim < 1:
             raise ValueError(f"records of type {records.dtype}: must be uint8 (N, ...) or bytes")

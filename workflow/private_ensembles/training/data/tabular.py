@@ -84,7 +84,7 @@ class LabelledRecords:
 
 def read_records(path):
     """The records at `path`, validated. Raises ValueError naming the file and what is wrong."""
-    return archive.read(path, LabelledRecords)
+    return archive.read_archive(path, LabelledRecords)
 
 
 def data_bounds(features):
@@ -101,7 +101,7 @@ def data_bounds(features):
     return features.min(axis=0), features.max(axis=0)
 
 
-def min_max_scaled(features, lower, upper):
+def scale_min_max(features, lower, upper):
     """Features (N, d) moved to 0..1 by their bounds (d,); beyond the bounds they are clipped.
 
     A feature whose bounds are equal becomes 0: it says nothing. Returns float32 (N, d).

@@ -111,7 +111,7 @@ def train_forest(
     settings = known | dict(parameters)
     for name, value in settings.items():
         if not (value is None and name == "max_depth"):
-            checks.integer(at_least=1, **{name: value})
+            checks.check_integer(at_least=1, **{name: value})
     grown = RandomForestClassifier(
         n_estimators=settings["n_trees"],
         max_depth=settings["max_depth"],

@@ -15,7 +15,7 @@ from torch.optim.adam import adam
 from private_ensembles.base import checks
 from private_ensembles.base.progress import Meter
 from private_ensembles.base.streams import torch_seed
-from private_ensembles.training.checkpoint import Checkpoint, identity_of
+from private_ensembles.training.checkpoint import Checkpoint, hash_identity
 from private_ensembles.training.student.training import Conditions, Training
 from private_ensembles.training.student.virtual_adversarial import entropy, virtual_adversarial_loss
 
@@ -44,7 +44,7 @@ def student_cnn(
     channels, height, width = image_shape
     if min(height, width) < 4 or channels < 1:
         raise ValueError(f"image_shape = {tuple(image_shape)}: must be at least 4 x 4 pixels")
-    checks.integer(n_classes=n_classes, at_least=2)
+    checks.check_integer(n_classes=n_classes, at_least=2)
     if len(widths) != 3 or min(widths) < 1:
         raise ValueError(f"widths = {list(widths)}: must be three integers >= 1")
     first, second, third = map(int, widths)
@@ -57,7 +57,7 @@ def student_cnn(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return nn.Sequential(
-            _First(channels, first, 5, stride=stride, padding=2),
+            _ChannelsLastConv2d(channels, first, 5, stride=stride, padding=2),
             nn.LeakyReLU(0.1, inplace=True),
             nn.Conv2d(first, second, 3, padding=1),
             nn.MaxPool2d(2, ceil_mode=True),
@@ -70,7 +70,7 @@ def student_cnn(
         )
 
 
-class _First(nn.Conv2d):
+class _ChannelsLastConv2d(nn.Conv2d):
     """The first convolution, which puts the channels last in a CPU's memory, for all layers.
 
     Max pooling takes a tenth of the time then. The bytes of grey images are alike in either order:
@@ -113,7 +113,7 @@ def distort(
     return grid_sample(images, grid, align_corners=False)
 
 
-def channels_first(images: np.ndarray) -> np.ndarray:
+def to_channels_first(images: np.ndarray) -> np.ndarray:
     """uint8 (N, height, width) or (N, height, width, channels) -> (N, channels, height, width).
 
     Raises ValueError for another type or rank, or no images at all.
@@ -150,9 +150,9 @@ def train_network(
 
     Raises ValueError if the loss stops being finite, or the device's memory does not suffice.
     """
-    images = channels_first(pool)
+    images = to_channels_first(pool)
     device, progress = conditions.device, conditions.progress
-    identity = identity_of(
+    identity = hash_identity(
         {
             "training": asdict(training),
             "optimizer": "torch.optim.adam.adam",
@@ -176,7 +176,7 @@ def train_network(
             progress(f"goes on after epoch {run.epoch} of {training.epochs}")
         meter = Meter(training.epochs, "epochs", say=progress, log=progress, done=run.epoch)
         while run.epoch < training.epochs:
-            loss, seen = run.advance()
+            loss, seen = run.train_epoch()
             if not np.isfinite(loss):
                 raise ValueError(
                     f"student: the loss is {loss} in epoch {run.epoch}: lower the learning rate, "
@@ -199,7 +199,7 @@ def train_network(
 
 def network_scores(model: nn.Module, images: np.ndarray, pixel_max: int) -> np.ndarray:
     """Probabilities of the classes, float64 (N, classes), rows summing to 1."""
-    inputs = torch.from_numpy(channels_first(images))
+    inputs = torch.from_numpy(to_channels_first(images))
     device = next(model.parameters()).device
     with torch.inference_mode():
         parts = [
@@ -303,7 +303,7 @@ class _Run:
         finally:
             self.model.train()
 
-    def advance(self):
+    def train_epoch(self):
         """One epoch: (its mean loss, number of images seen)."""
         losses, seen = [], 0
         batches = list(self._batches())
@@ -333,7 +333,7 @@ class _Run:
 
     def _loss(self, labelled, others):
         settings = self.training
-        images = self._images(torch.cat([self.index[labelled], others]))
+        images = self._distorted_images(torch.cat([self.index[labelled], others]))
         logits = self.model(images)
         n = len(labelled)
         loss = cross_entropy(logits[:n], self.labels[labelled.to(self.device)])
@@ -353,7 +353,7 @@ class _Run:
             )
         return loss
 
-    def _images(self, index):
+    def _distorted_images(self, index):
         """Images of the pool, float32 in [0, 1], freshly distorted."""
         images = self.pool[index.to(self.device)].to(torch.float32) / self.pixel_max
         settings = self.training

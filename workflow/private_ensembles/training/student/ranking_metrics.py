@@ -3,13 +3,13 @@
 import numpy as np
 
 
-def areas(labels: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
+def roc_and_pr_auc(labels: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
     """Areas under the ROC curve, and under precision against recall as a step function.
 
     labels: (N,), 0 or 1, at least one record. scores: float64 (N,), finite, higher for label 1.
     With one label only, the first is NaN and the second that label.
 
-    >>> areas(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.35, 0.8]))
+    >>> roc_and_pr_auc(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.35, 0.8]))
     (0.75, 0.8333333333333333)
     """
     from sklearn.metrics import average_precision_score, roc_auc_score  # late: a second of import

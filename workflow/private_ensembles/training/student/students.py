@@ -13,9 +13,9 @@ import torch
 
 from private_ensembles.base import checks
 from private_ensembles.training.student.forest import ARRAYS, Forest, train_forest
-from private_ensembles.training.student.images import network_scores, train_network
+from private_ensembles.training.student.network import network_scores, train_network
 from private_ensembles.training.student.training import Conditions, Training
-from private_ensembles.training.tensors import packed
+from private_ensembles.training.tensors import pack
 
 # vat, supervised: a network on images, with or without the pool's unlabelled ones. forest: a
 # random forest on a table.
@@ -54,7 +54,7 @@ class Student:
             return self.model.scores(inputs)
         return network_scores(self.model, inputs, self.pixel_max)
 
-    def correct(self, inputs: np.ndarray, labels: np.ndarray) -> int:
+    def count_correct(self, inputs: np.ndarray, labels: np.ndarray) -> int:
         """How many inputs' true labels, whole numbers (N,), it predicts."""
         labels = np.asarray(labels)
         if labels.shape != (len(inputs),):
@@ -63,7 +63,7 @@ class Student:
 
     def accuracy(self, inputs: np.ndarray, labels: np.ndarray) -> float:
         """Share of inputs whose true labels, whole numbers (N,), it predicts."""
-        return self.correct(inputs, labels) / len(labels)
+        return self.count_correct(inputs, labels) / len(labels)
 
 
 def train_student(
@@ -94,11 +94,11 @@ def train_student(
     Raises ValueError for an unknown method or parameter, indices or labels out of range, inputs of
     another kind, no released label at all, a loss that is not finite, or too little GPU memory.
     """
-    checks.one_of(METHODS, method=method)
-    checks.integer(n_classes=n_classes, at_least=2)
-    checks.within(1, 255, pixel_max=pixel_max)
+    checks.check_choice(METHODS, method=method)
+    checks.check_integer(n_classes=n_classes, at_least=2)
+    checks.check_range(1, 255, pixel_max=pixel_max)
     pool = np.asarray(pool)
-    index, labels = _released(answered_index, answered_labels, len(pool), n_classes)
+    index, labels = _require_released_labels(answered_index, answered_labels, len(pool), n_classes)
     around = Conditions(**conditions)
     if (labels == labels[0]).all():
         around.progress(f"only class {labels[0]} was released: the student knows no other")
@@ -107,7 +107,7 @@ def train_student(
         model = train_forest(pool, index, labels, n_classes, parameters, **address)
         settings, pixel_max, observed = dict(parameters), 1, []
     else:
-        training = Training.of(parameters)
+        training = Training.from_parameters(parameters)
         model, observed = train_network(
             pool,
             index,
@@ -130,7 +130,7 @@ def train_student(
     )
 
 
-def _released(index, labels, n_pool, n_classes) -> tuple[np.ndarray, np.ndarray]:
+def _require_released_labels(index, labels, n_pool, n_classes) -> tuple[np.ndarray, np.ndarray]:
     """Indices and labels of the answered queries, int64."""
     index, labels = np.asarray(index), np.asarray(labels)
     for name, array in (("answered_index", index), ("answered_labels", labels)):
@@ -165,4 +165,4 @@ def save_student(path: str | os.PathLike, student: Student) -> None:
         "parameters": student.parameters,
     }
     text = json.dumps(metadata, sort_keys=True)
-    Path(path).write_bytes(packed({"state": dict(state), "metadata": text}))
+    Path(path).write_bytes(pack({"state": dict(state), "metadata": text}))

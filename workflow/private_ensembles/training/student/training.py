@@ -58,20 +58,20 @@ class Training:
 
     def __post_init__(self):
         """Raises ValueError naming the value that is out of range."""
-        checks.integer(
+        checks.check_integer(
             epochs=self.epochs,
             batch_size=self.batch_size,
             unlabelled_batch_size=self.unlabelled_batch_size,
             checkpoint_every=self.checkpoint_every,
             at_least=1,
         )
-        checks.finite(
+        checks.check_finite(
             learning_rate=self.learning_rate,
             adversarial_radius=self.adversarial_radius,
             probe=self.probe,
             above=0,
         )
-        checks.finite(
+        checks.check_finite(
             adversarial_weight=self.adversarial_weight,
             entropy_weight=self.entropy_weight,
             shift=self.shift,
@@ -82,7 +82,7 @@ class Training:
         object.__setattr__(self, "widths", tuple(self.widths))
 
     @classmethod
-    def of(cls, parameters: Mapping) -> Training:
+    def from_parameters(cls, parameters: Mapping) -> Training:
         """The training with these parameters; ValueError for an unknown one."""
         if unknown := sorted(set(parameters) - set(cls.__dataclass_fields__)):
             raise ValueError(

@@ -15,7 +15,7 @@ from torch.nn.functional import log_softmax
 Model = Callable[[torch.Tensor], torch.Tensor]
 
 
-def unit(direction: torch.Tensor) -> torch.Tensor:
+def normalise_rows(direction: torch.Tensor) -> torch.Tensor:
     """Each row, (N, ...), divided by its own Euclidean norm; a row of zeros stays."""
     norm = _norms(direction)
     return direction / torch.where(norm > 0, norm, torch.ones_like(norm))
@@ -26,7 +26,7 @@ def _norms(rows: torch.Tensor) -> torch.Tensor:
     return rows.flatten(1).norm(dim=1).reshape([-1] + [1] * (rows.ndim - 1))
 
 
-def divergence(log_p: torch.Tensor, log_q: torch.Tensor) -> torch.Tensor:
+def kl_divergence(log_p: torch.Tensor, log_q: torch.Tensor) -> torch.Tensor:
     """KL(p || q) of each row of log-probabilities, (N, classes) -> (N,), in nats."""
     return (log_p.exp() * (log_p - log_q)).sum(dim=1)
 
@@ -36,7 +36,7 @@ def entropy(log_p: torch.Tensor) -> torch.Tensor:
     return -(log_p.exp() * log_p).sum(dim=1)
 
 
-def perturbation(
+def adversarial_perturbation(
     model: Model,
     images: torch.Tensor,
     log_p: torch.Tensor,
@@ -52,11 +52,11 @@ def perturbation(
     KL(p(x) || p(x + probe d)), one step of the power method for the divergence's dominant
     direction (section 3.3); if that gradient is exactly zero, d itself stays.
     """
-    direction = unit(torch.randn(images.shape, generator=generator).to(images.device))
+    direction = normalise_rows(torch.randn(images.shape, generator=generator).to(images.device))
     moved = (images + probe * direction).requires_grad_()
-    change = divergence(log_p, log_softmax(model(moved), dim=1)).sum()
+    change = kl_divergence(log_p, log_softmax(model(moved), dim=1)).sum()
     (gradient,) = torch.autograd.grad(change, moved)
-    return radius * unit(torch.where(_norms(gradient) > 0, gradient, direction))
+    return radius * normalise_rows(torch.where(_norms(gradient) > 0, gradient, direction))
 
 
 def virtual_adversarial_loss(
@@ -73,5 +73,5 @@ def virtual_adversarial_loss(
     Gradients flow through p(x + r) only (section 3.2): log_p is taken as constant.
     """
     log_p = log_p.detach()
-    r = perturbation(model, images, log_p, generator, radius=radius, probe=probe)
-    return divergence(log_p, log_softmax(model(images + r), dim=1)).mean()
+    r = adversarial_perturbation(model, images, log_p, generator, radius=radius, probe=probe)
+    return kl_divergence(log_p, log_softmax(model(images + r), dim=1)).mean()

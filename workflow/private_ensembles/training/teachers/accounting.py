@@ -23,9 +23,12 @@ from dataclasses import dataclass
 from math import ceil, exp, inf, log
 
 from private_ensembles.base import checks
-from private_ensembles.base.root import bisect
-from private_ensembles.base.rounding import below
-from private_ensembles.training.teachers.sampled_gaussian import epsilon_of_steps, losses_of_steps
+from private_ensembles.base.root_search import bisect
+from private_ensembles.base.rounding import round_float_down
+from private_ensembles.training.teachers.sampled_gaussian import (
+    composed_epsilon,
+    composed_loss_distributions,
+)
 from private_ensembles.training.teachers.training import CLIPPED_NORM, poisson_schedule
 
 ADJACENCIES = ("add_remove", "replace_one")
@@ -65,9 +68,9 @@ def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remo
     adjacency: `add_remove`; or `replace_one`, unproven: see the module's docstring.
     """
     _check(noise_multiplier, sample_rate, steps, Delta)
-    checks.one_of(ADJACENCIES, adjacency=adjacency)
+    checks.check_choice(ADJACENCIES, adjacency=adjacency)
     noise = _noise_per_norm(noise_multiplier)
-    return epsilon_of_steps(noise, sample_rate, steps, Delta, adjacency)
+    return composed_epsilon(noise, sample_rate, steps, Delta, adjacency)
 
 
 def epsilon_group(noise_multiplier, sample_rate, steps, Delta):
@@ -79,7 +82,7 @@ def epsilon_group(noise_multiplier, sample_rate, steps, Delta):
     """
     _check(noise_multiplier, sample_rate, steps, Delta)
     noise = _noise_per_norm(noise_multiplier)
-    totals = losses_of_steps(noise, sample_rate, steps, "add_remove")
+    totals = composed_loss_distributions(noise, sample_rate, steps, "add_remove")
 
     def holds(epsilon):
         delta = max(total.delta(epsilon) for total in totals)
@@ -115,7 +118,7 @@ def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
 
 def _noise_per_norm(noise_multiplier):
     """The noise in units of the norm that a clipped gradient may really have, rounded down."""
-    return below(noise_multiplier / CLIPPED_NORM)
+    return round_float_down(noise_multiplier / CLIPPED_NORM)
 
 
 def teacher_costs(schedule, noise_multiplier, Delta):
@@ -214,7 +217,7 @@ def account_ensemble(name, *, n_train, K, training, epsilon, Delta, stand_in):
 
 
 def _check(noise_multiplier, sample_rate, steps, Delta):
-    checks.finite(noise_multiplier=noise_multiplier, above=0)
-    checks.probability(sample_rate=sample_rate, zero=False)
-    checks.integer(steps=steps, at_least=1)
-    checks.probability(Delta=Delta, zero=False, one=False)
+    checks.check_finite(noise_multiplier=noise_multiplier, above=0)
+    checks.check_probability(sample_rate=sample_rate, zero=False)
+    checks.check_integer(steps=steps, at_least=1)
+    checks.check_probability(Delta=Delta, zero=False, one=False)

@@ -49,7 +49,7 @@ def scores(model, features, constant=0.0):
     return model.predict(csr_matrix(features, dtype=np.float32), num_threads=1)
 
 
-def in_order(queries):
+def sort_for_prediction(queries):
     """Return queries (Q, d) in the order in which `scores` takes least time, sparse, and the order.
 
     Queries that are alike, by each tenth of the first feature, then of the second, and so on, go
@@ -61,7 +61,7 @@ def in_order(queries):
     return csr_matrix(queries[order]), order
 
 
-def shard_votes(features, labels, shards, queries, settings, progress=None):
+def cast_shard_votes(features, labels, shards, queries, settings, progress=None):
     """Fit a model to each shard and let it vote: uint8 (n_shards, Q), 1 if probability > 1/2.
 
     features (N, d), labels (N,) of the records; shards: int (n_shards, size); queries: (Q, d).
@@ -69,7 +69,7 @@ def shard_votes(features, labels, shards, queries, settings, progress=None):
     """
     votes = np.empty((len(shards), len(queries)), np.uint8)
     features = np.asarray(features, np.float32)
-    queries, order = in_order(queries)
+    queries, order = sort_for_prediction(queries)
     # LightGBM trains one model at a time.
     for number, shard in enumerate(shards):
         model = fit(features[shard], labels[shard], settings)

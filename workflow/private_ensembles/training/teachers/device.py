@@ -22,7 +22,7 @@ def choose_device(device, threads=1):
 
     Raises ValueError for another name, or for cuda if there is none.
     """
-    checks.one_of(("auto", "cpu", "cuda"), device=device)
+    checks.check_choice(("auto", "cpu", "cuda"), device=device)
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device = 'cuda': PyTorch finds no GPU here; use auto or cpu")
     torch.set_num_threads(max(1, int(threads)))
@@ -31,7 +31,7 @@ def choose_device(device, threads=1):
     return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def scaled(images, pixel_max, dtype=torch.float32):
+def scale_pixels(images, pixel_max, dtype=torch.float32):
     """uint8 images in 0..pixel_max -> float tensor (N, channels, height, width) in [0, 1].
 
     images: tensor (N, height, width), or (N, height, width, channels) in colour; the result is on
@@ -42,14 +42,14 @@ def scaled(images, pixel_max, dtype=torch.float32):
     return pixels.to(dtype).contiguous() / pixel_max
 
 
-def send(tensor, device):
+def send_to_device(tensor, device):
     """A tensor from the CPU on `device`: on a GPU without waiting for what that still has to do."""
     if torch.device(device).type == "cuda":
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)
 
 
-def channels_last(images):
+def to_channels_last(images):
     """Images (N, channels, height, width) with the channels last in memory; as they are on a GPU.
 
     On a CPU plain training takes three quarters of the time then, and what is between the layers

@@ -19,17 +19,17 @@ from torch.nn.functional import cross_entropy
 
 from private_ensembles.base.progress import Meter
 from private_ensembles.training.checkpoint import Checkpoint
-from private_ensembles.training.teachers.device import send
+from private_ensembles.training.teachers.device import send_to_device
 from private_ensembles.training.teachers.layerwise import LayerwiseGradients
 from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import Source
 from private_ensembles.training.teachers.stacked import (
-    SMALL,
-    Gradients,
-    finite_state,
-    finite_states,
-    some,
-    stack,
+    NORM_OFFSET,
+    StackedGradients,
+    index_rows,
+    require_finite_state,
+    require_finite_states,
+    stack_parameters,
 )
 from private_ensembles.training.teachers.training import PrivateTraining
 
@@ -77,23 +77,23 @@ def train_private_teacher(
         # Opacus' hooks on the first layer: its input, the images, rightly needs no gradient.
         warnings.filterwarnings("ignore", message="Full backward hook is firing")
         for _ in range(plan.steps):
-            batch = poisson_batch(len(labels), plan.sample_rate, sampling).to(device)
+            batch = draw_poisson_batch(len(labels), plan.sample_rate, sampling).to(device)
             # An empty batch must look like any other: a sum of no gradients, plus noise.
             sums = [torch.zeros_like(parameter) for parameter in parameters]
             if len(batch):
                 wrapped.zero_grad(set_to_none=True)
                 cross_entropy(wrapped(images[batch]), labels[batch], reduction="sum").backward()
-                sums = clipped_sums([p.grad_sample for p in parameters], training.max_grad_norm)
+                sums = clip_and_sum([p.grad_sample for p in parameters], training.max_grad_norm)
             with torch.no_grad():
                 for parameter, total in zip(parameters, sums, strict=True):
                     drawn = noise.normal(total.shape, total.dtype).to(device)
                     descent = (total + deviation * drawn) / plan.expected_batch_size
                     parameter.add_(descent, alpha=-training.learning_rate)
     wrapped.to_standard_module()
-    return finite_state(model.state_dict())
+    return require_finite_state(model.state_dict())
 
 
-def clipped_sums(gradients, max_grad_norm):
+def clip_and_sum(gradients, max_grad_norm):
     """Sum over records of their gradients, each clipped to a norm: a tensor for each parameter.
 
     gradients: a tensor (records, ...) for each parameter; a record's norm is over all of them. The
@@ -102,11 +102,11 @@ def clipped_sums(gradients, max_grad_norm):
     norms = torch.stack([each.flatten(1).norm(2, dim=1) for each in gradients], dim=1).norm(
         2, dim=1
     )
-    factors = (max_grad_norm / (norms + SMALL)).clamp(max=1.0)
+    factors = (max_grad_norm / (norms + NORM_OFFSET)).clamp(max=1.0)
     return [torch.einsum("i,i...", factors, each) for each in gradients]
 
 
-def poisson_batch(n_records, sample_rate, source: Source):
+def draw_poisson_batch(n_records, sample_rate, source: Source):
     """Indices of one batch, each of n_records drawn independently: int64, of random length."""
     return (source.uniform(n_records) < sample_rate).nonzero()[:, 0]
 
@@ -133,9 +133,9 @@ def train_private_ensemble(
     checkpoint = checkpoint or Checkpoint()
     shards = records.shards
     plans = [training.schedule(len(shard)) for shard in shards]
-    parameters = stack(models, records.images.device)
+    parameters = stack_parameters(models, records.images.device)
     # What is fast where the training is.
-    way = LayerwiseGradients if records.images.device.type == "cpu" else Gradients
+    way = LayerwiseGradients if records.images.device.type == "cpu" else StackedGradients
     gradients = way(
         models[0],
         records.images,
@@ -158,25 +158,25 @@ def train_private_ensemble(
         active = [i for i, plan in enumerate(plans) if step < plan.steps]
         # A loop over teachers, because each has sources of its own.
         batches = [
-            shards[i][poisson_batch(len(shards[i]), plans[i].sample_rate, sampling[i])]
+            shards[i][draw_poisson_batch(len(shards[i]), plans[i].sample_rate, sampling[i])]
             for i in active
         ]
-        rows = some(active, parameters)
+        rows = index_rows(active, parameters)
         mine = parameters[rows]
         summed = gradients(mine, batches)
         summed += training.noise_multiplier * training.max_grad_norm * draw(noise, active)
         expected = torch.tensor([[plans[i].expected_batch_size] for i in active])
-        descent = summed / send(expected.to(summed.dtype), summed.device)
+        descent = summed / send_to_device(expected.to(summed.dtype), summed.device)
         parameters[rows] = mine.add(descent, alpha=-training.learning_rate)
         meter.advance(images=sum(map(len, batches)))
-        if checkpoint.due():
+        if checkpoint.is_due():
             checkpoint.save(
                 step=step + 1,
                 parameters=parameters.cpu(),
                 sampling=torch.stack([source.state() for source in sampling]),
                 noise=torch.stack([source.state() for source in noise]),
             )
-    states = finite_states(parameters, models[0])
+    states = require_finite_states(parameters, models[0])
     meter.finish()
     return states
 
@@ -192,7 +192,7 @@ class _Noise:
         on_a_gpu = parameters.is_cuda
         # In pages that a GPU reads by itself, so that nobody waits for the copy.
         self.numbers = torch.empty(parameters.shape, dtype=parameters.dtype, pin_memory=on_a_gpu)
-        sizes = drawn_at_once([parameter.numel() for parameter in model.parameters()])
+        sizes = merge_draw_sizes([parameter.numel() for parameter in model.parameters()])
         self.parts = [row.split(sizes) for row in self.numbers]
         self.device = parameters.device
         self.copied = torch.cuda.Event() if on_a_gpu else None
@@ -216,10 +216,10 @@ class _Noise:
         drawn = self.numbers.to(self.device, non_blocking=True)
         if self.copied is not None:
             self.copied.record()
-        return drawn[some(active, drawn)]
+        return drawn[index_rows(active, drawn)]
 
 
-def drawn_at_once(sizes):
+def merge_draw_sizes(sizes):
     """Sizes of draws of Gaussians that give the same numbers as one draw for each of `sizes`.
 
     PyTorch draws 16 at a time, so that tensors of a multiple of 16 may be drawn as one.

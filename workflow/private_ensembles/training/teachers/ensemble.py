@@ -7,13 +7,13 @@ import torch
 from private_ensembles.base import checks
 from private_ensembles.base.progress import Meter
 from private_ensembles.training.checkpoint import Checkpoint
-from private_ensembles.training.teachers.device import first_line, is_out_of_memory, scaled
+from private_ensembles.training.teachers.device import first_line, is_out_of_memory, scale_pixels
 from private_ensembles.training.teachers.dpsgd import train_private_ensemble, train_private_teacher
 from private_ensembles.training.teachers.models import build_model
 from private_ensembles.training.teachers.plain import train_plain_ensemble, train_plain_teacher
 from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import Randomness
-from private_ensembles.training.teachers.training import SOURCES, training_of
+from private_ensembles.training.teachers.training import SOURCES, build_training
 
 # One teacher after the other, and all together.
 TRAINERS = {"private": train_private_teacher, "plain": train_plain_teacher}
@@ -27,7 +27,7 @@ def trains_together(backend, kind, device):
     `opacus` trains one teacher after the other. `auto` does so with plain teachers on a CPU, which
     one teacher keeps busy (docs/benchmarks); all others are faster together.
     """
-    checks.one_of(BACKENDS, backend=backend)
+    checks.check_choice(BACKENDS, backend=backend)
     return backend == "auto" and (kind, torch.device(device).type) != ("plain", "cpu")
 
 
@@ -53,10 +53,10 @@ def train_ensemble(
     Raises ValueError for an unknown kind, backend or parameter, one that is out of range, diverged
     training, or too little memory.
     """
-    checks.one_of(TRAINERS, kind=kind)
+    checks.check_choice(TRAINERS, kind=kind)
     parameters = dict(parameters)
     model = parameters.pop("model", "darrm_cnn")
-    training = training_of(kind, parameters)
+    training = build_training(kind, parameters)
     members = list(range(len(records.shards)) if members is None else members)
     models = [
         build_model(
@@ -70,10 +70,10 @@ def train_ensemble(
     if trains_together(backend, kind, device):
         train = ENSEMBLE_TRAINERS[kind]
     else:
-        train = partial(_one_by_one, TRAINERS[kind])
+        train = partial(_train_one_by_one, TRAINERS[kind])
     teachers = train(
         models,
-        records.tensors(device, members),
+        records.select_members(device, members),
         training,
         **sources,
         checkpoint=checkpoint,
@@ -83,7 +83,7 @@ def train_ensemble(
     return teachers
 
 
-def _one_by_one(train, models, records, training, *, checkpoint, progress, **sources):
+def _train_one_by_one(train, models, records, training, *, checkpoint, progress, **sources):
     """State_dicts of teachers trained one after the other by one of TRAINERS."""
     saved = checkpoint.load()
     teachers = [] if saved is None else saved["teachers"]
@@ -91,7 +91,7 @@ def _one_by_one(train, models, records, training, *, checkpoint, progress, **sou
     meter = Meter(len(models), "teachers", say=progress, log=progress, done=len(teachers))
     for i in range(len(teachers), len(models)):
         shard = records.shards[i].to(device)
-        inputs = scaled(records.images[shard], records.pixel_max)
+        inputs = scale_pixels(records.images[shard], records.pixel_max)
         own = {name: of_all[i] for name, of_all in sources.items()}
         try:
             state = train(models[i], inputs, records.labels[shard], training, **own, device=device)
@@ -104,7 +104,7 @@ def _one_by_one(train, models, records, training, *, checkpoint, progress, **sou
             ) from error
         teachers.append(state)
         meter.advance(images=len(shard) * training.epochs)
-        if checkpoint.due():
+        if checkpoint.is_due():
             checkpoint.save(teachers=teachers)
     meter.finish()
     return teachers

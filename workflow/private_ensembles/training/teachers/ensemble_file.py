@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 
 from private_ensembles.training.teachers.slices import slice_members
-from private_ensembles.training.tensors import packed, read_tensors
+from private_ensembles.training.tensors import pack, read_tensors
 
 
 def save_ensemble(path, teachers, metadata):
     """Write state_dicts and JSON-able metadata; equal contents give equal bytes."""
     text = json.dumps(metadata, sort_keys=True)
-    Path(path).write_bytes(packed({"teachers": dict(enumerate(teachers)), "metadata": text}))
+    Path(path).write_bytes(pack({"teachers": dict(enumerate(teachers)), "metadata": text}))
 
 
 def load_ensemble(path):

@@ -14,19 +14,23 @@ import torch
 from torch import nn
 from torch.nn.functional import conv2d, linear, pad
 
-from private_ensembles.training.teachers.device import scaled
-from private_ensembles.training.teachers.stacked import SMALL, backward, named
+from private_ensembles.training.teachers.device import scale_pixels
+from private_ensembles.training.teachers.stacked import (
+    NORM_OFFSET,
+    run_backward,
+    unflatten_parameters,
+)
 
 # Records at a time: what lies between the layers should stay in the caches.
 PIECE = 64
 
 
 class LayerwiseGradients:
-    """Sums of clipped gradients over each teacher's batch, as `stacked.Gradients` gives them.
+    """Sums of clipped gradients over each teacher's batch, as `stacked.StackedGradients` gives them.
 
     model: an `nn.Sequential`, as in `models`: of its layers, linear ones and convolutions without
     strides, dilations and groups have parameters, a bias each. The other parameters are those of
-    `stacked.Gradients`. A teacher's sum depends on its own batch and weights only, and on one
+    `stacked.StackedGradients`. A teacher's sum depends on its own batch and weights only, and on one
     thread whatever their number is: libraries share out sums among threads, and round by it.
     """
 
@@ -39,18 +43,20 @@ class LayerwiseGradients:
         total = torch.zeros_like(parameters)
         with _one_thread():
             for row, batch, mine in zip(parameters, batches, total, strict=True):
-                weights = list(named(row, self.model).values())
+                weights = list(unflatten_parameters(row, self.model).values())
                 for records in batch.split(PIECE) if len(batch) else ():
-                    mine += self._clipped(weights, records)
+                    mine += self._clipped_sum(weights, records)
         return total
 
-    def _clipped(self, weights, records):
+    def _clipped_sum(self, weights, records):
         """The sum (D,) over records of their gradients, each clipped: DP-SGD's line 'clip'."""
-        values = scaled(self.images[records], self.pixel_max, dtype=weights[0].dtype)
-        layers = backward(self.model, values, self.labels[records], weights, KINDS)
-        squares = sum(layer.squares() for layer in layers)
-        factors = (self.max_grad_norm / (squares.sqrt() + SMALL)).clamp(max=1)
-        return torch.cat([part.flatten() for layer in layers for part in layer.sums(factors)])
+        values = scale_pixels(self.images[records], self.pixel_max, dtype=weights[0].dtype)
+        layers = run_backward(self.model, values, self.labels[records], weights, KINDS)
+        squares = sum(layer.squared_norms() for layer in layers)
+        factors = (self.max_grad_norm / (squares.sqrt() + NORM_OFFSET)).clamp(max=1)
+        return torch.cat(
+            [part.flatten() for layer in layers for part in layer.weighted_sums(factors)]
+        )
 
 
 @contextmanager
@@ -76,15 +82,15 @@ class _Product:
         self.inputs = values.detach()
         return linear(values, self.weights, self.bias)
 
-    def finish(self, gradients):
+    def set_output_gradients(self, gradients):
         """Keep the gradients at the output: a record's own is the outer product with its input."""
         self.gradients = gradients
 
-    def squares(self):
+    def squared_norms(self):
         """Squared norm of each record's gradient, weights and bias."""
         return self.gradients.square().sum(1) * (1 + self.inputs.square().sum(1))
 
-    def sums(self, factors):
+    def weighted_sums(self, factors):
         """Sums of the records' gradients times their factors: of weights, of bias."""
         scaled_down = self.gradients * factors[:, None]
         return scaled_down.T @ self.inputs, scaled_down.sum(0)
@@ -101,7 +107,7 @@ class _Convolution:
         self.padded = pad(values.detach(), (width, width, height, height))
         return conv2d(values, self.weights, self.bias, padding=self.padding)
 
-    def finish(self, gradients):
+    def set_output_gradients(self, gradients):
         """Each record's gradients of weights and bias, from those at the output."""
         count, channels, tall, _ = self.padded.shape
         outputs, height, width = gradients.shape[1:]
@@ -112,21 +118,21 @@ class _Convolution:
         )
         flat = gradients.flatten(2)
         self.shape = (outputs, channels, wide)
-        self.of_weights = [
+        self.weight_gradients = [
             torch.bmm(flat, rows[..., top * width : (top + height) * width].mT)
             for top in range(tall - height + 1)
         ]
-        self.of_bias = flat.sum(2)
+        self.bias_gradients = flat.sum(2)
 
-    def squares(self):
+    def squared_norms(self):
         """Squared norm of each record's gradient, weights and bias."""
-        norms = [torch.linalg.vector_norm(part.flatten(1), dim=1) for part in self.of_weights]
-        return self.of_bias.square().sum(1) + sum(norm.square() for norm in norms)
+        norms = [torch.linalg.vector_norm(part.flatten(1), dim=1) for part in self.weight_gradients]
+        return self.bias_gradients.square().sum(1) + sum(norm.square() for norm in norms)
 
-    def sums(self, factors):
+    def weighted_sums(self, factors):
         """Sums of the records' gradients times their factors: of weights, of bias."""
-        rows = [(factors @ part.flatten(1)).view(self.shape) for part in self.of_weights]
-        return torch.stack(rows, 2), factors @ self.of_bias
+        rows = [(factors @ part.flatten(1)).view(self.shape) for part in self.weight_gradients]
+        return torch.stack(rows, 2), factors @ self.bias_gradients
 
 
 KINDS = {nn.Conv2d: _Convolution, nn.Linear: _Product}

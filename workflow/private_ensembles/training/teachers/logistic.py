@@ -45,7 +45,7 @@ class LogisticTeachers:
 
     coefficients: np.ndarray
     intercepts: np.ndarray
-    distance: np.ndarray
+    distance_bound: np.ndarray
 
 
 def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
@@ -62,7 +62,7 @@ def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
     Raises ValueError for a C or a tolerance that is none, RuntimeError if a fit does not come
     within the tolerance.
     """
-    checks.finite(C=C, tolerance=tolerance, above=0)
+    checks.check_finite(C=C, tolerance=tolerance, above=0)
     ones = np.ones((len(labels), 1))
     matrix = sparse.hstack([sparse.csr_array(features), ones], format="csr", dtype=np.float64)
     labels = np.asarray(labels, np.float64)
@@ -133,7 +133,7 @@ class _Block:
     def margins(self, theta):
         return (self.rows @ theta.ravel()).reshape(self.fits, self.records)
 
-    def back(self, values):
+    def apply_transpose(self, values):
         return (self.columns @ values.ravel()).reshape(self.fits, self.width)
 
     def objective(self, theta, margins):
@@ -141,12 +141,12 @@ class _Block:
         return (theta[:, :-1] ** 2).sum(axis=1) / 2 + self.C * losses.sum(axis=1)
 
     def gradient(self, theta, share):
-        gradient = self.back(self.C * (share - self.labels))
+        gradient = self.apply_transpose(self.C * (share - self.labels))
         gradient[:, :-1] += theta[:, :-1]
         return gradient
 
-    def hessian(self, weights, vector):
-        product = self.back(weights * self.margins(vector))
+    def hessian_product(self, weights, vector):
+        product = self.apply_transpose(weights * self.margins(vector))
         product[:, :-1] += vector[:, :-1]
         return product
 
@@ -173,7 +173,7 @@ def _fit(matrix, labels, shards, preconditioner, C, tolerance):
         margins = block.margins(part)
         probability = _sigmoid(margins)
         gradient = block.gradient(part, probability)
-        bound = _distance(block, margins, gradient)
+        bound = _bound_distance(block, margins, gradient)
         done = bound <= tolerance
         if done.any():
             distance[open_[done]] = bound[done]
@@ -192,7 +192,7 @@ def _fit(matrix, labels, shards, preconditioner, C, tolerance):
             )
         weights = C * probability * (1 - probability)
         step = _solve(block, weights, -gradient, preconditioner)
-        theta[open_] = _search(block, part, margins, gradient, step)
+        theta[open_] = _line_search(block, part, margins, gradient, step)
         steps += 1
 
 
@@ -210,7 +210,7 @@ def _solve(block, weights, target, preconditioner):
         running = product > goal
         if not running.any():
             break
-        mapped = block.hessian(weights, direction)
+        mapped = block.hessian_product(weights, direction)
         curvature = (direction * mapped).sum(axis=1)
         length = np.where(running, product / np.where(running, curvature, 1), 0)[:, None]
         solution += length * direction
@@ -223,7 +223,7 @@ def _solve(block, weights, target, preconditioner):
     return solution
 
 
-def _search(block, theta, margins, gradient, step):
+def _line_search(block, theta, margins, gradient, step):
     """Take each fit's step, halved until its objective decreases as much as it should."""
     before = block.objective(theta, margins)
     slope = (gradient * step).sum(axis=1)
@@ -240,7 +240,7 @@ def _search(block, theta, margins, gradient, step):
     return candidate
 
 
-def _distance(block, margins, gradient):
+def _bound_distance(block, margins, gradient):
     """Bound the distance of (w, b) from the minimiser (w*, b*).
 
     The penalty makes f strongly convex in w alone: with g the gradient,

@@ -17,7 +17,7 @@ class MaxPool2x2(nn.Module):
     """2x2 max pooling, an odd last row or column left out: bit for bit nn.MaxPool2d(2).
 
     On a CPU PyTorch walks over contiguous images value by value to find the maxima, twelve times as
-    long as over channels-last ones (`device.channels_last`), which are left to it. DP-SGD needs
+    long as over channels-last ones (`device.to_channels_last`), which are left to it. DP-SGD needs
     contiguous ones. Among equal values, the gradient goes to the first one of each square in any
     case.
     """
@@ -25,7 +25,7 @@ class MaxPool2x2(nn.Module):
     def forward(self, images):
         """(N, channels, height, width) -> (N, channels, height // 2, width // 2)."""
         if not (images.is_cuda or torch.is_grad_enabled()):
-            return _rows(_corners(images))[2]  # where the maxima are does not matter here
+            return _row_maxima(_corners(images))[2]  # where the maxima are does not matter here
         if images.is_cuda or not images.is_contiguous():
             return max_pool2d(images, 2)
         return _Pool.apply(images)[0]
@@ -37,7 +37,7 @@ def _corners(images):
     return [images[..., i:height:2, j:width:2] for i in (0, 1) for j in (0, 1)]
 
 
-def _rows(corners):
+def _row_maxima(corners):
     """The maxima of the upper rows, of the lower rows, and of the squares."""
     a, b, c, d = corners
     upper, lower = torch.maximum(a, b), torch.maximum(c, d)
@@ -50,7 +50,7 @@ class _Pool(torch.autograd.Function):
     @staticmethod
     def forward(images):
         a, b, c, d = corners = _corners(images)
-        upper, lower, largest = _rows(corners)
+        upper, lower, largest = _row_maxima(corners)
         below, right = lower > upper, b > a
         # (d > c) where the lower row wins: `where` would take ten times as long
         return largest, right ^ ((right ^ (d > c)) & below), below
@@ -130,13 +130,16 @@ def svhn_cnn(image_shape, n_classes):
 def mlp(image_shape, n_classes):
     """One hidden layer of 32 units: logits (N, n_classes); for tests, and for other tables."""
     return nn.Sequential(
-        nn.Flatten(1), nn.Linear(_size(image_shape), 32), nn.ReLU(), nn.Linear(32, n_classes)
+        nn.Flatten(1),
+        nn.Linear(_count_values(image_shape), 32),
+        nn.ReLU(),
+        nn.Linear(32, n_classes),
     )
 
 
 def linear(image_shape, n_classes):
     """Logistic regression on pixels: (N, channels, height, width) in [0, 1] -> (N, n_classes)."""
-    return nn.Sequential(nn.Flatten(1), nn.Linear(_size(image_shape), n_classes))
+    return nn.Sequential(nn.Flatten(1), nn.Linear(_count_values(image_shape), n_classes))
 
 
 MODELS = {
@@ -155,7 +158,7 @@ def build_model(name, image_shape, n_classes, seed=0):
     seed < 2**63. The process' random state is left as it was. Raises ValueError for an unknown name
     and for images that are too small.
     """
-    checks.one_of(MODELS, model=name)
+    checks.check_choice(MODELS, model=name)
     # PyTorch's layers draw their weights from the global generator only.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -176,7 +179,7 @@ def _dimensions(name, image_shape, smallest):
     return (colours[0] if colours else 1), height, width
 
 
-def _size(image_shape):
+def _count_values(image_shape):
     """Numbers per image."""
     size = 1
     for side in image_shape:

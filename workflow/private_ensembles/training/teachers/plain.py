@@ -11,15 +11,15 @@ from torch.optim.sgd import sgd
 
 from private_ensembles.base.progress import Meter
 from private_ensembles.training.checkpoint import Checkpoint
-from private_ensembles.training.teachers.device import channels_last, send
+from private_ensembles.training.teachers.device import send_to_device, to_channels_last
 from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import SeededTensors
 from private_ensembles.training.teachers.stacked import (
-    Gradients,
-    finite_state,
-    finite_states,
-    some,
-    stack,
+    StackedGradients,
+    index_rows,
+    require_finite_state,
+    require_finite_states,
+    stack_parameters,
 )
 from private_ensembles.training.teachers.training import PlainTraining
 
@@ -55,20 +55,20 @@ def train_plain_teacher(
         first = epoch * (steps // training.epochs)
         for step, batch in enumerate(order.split(training.batch_size), first):
             model.zero_grad()
-            cross_entropy(model(channels_last(images[batch])), labels[batch]).backward()
+            cross_entropy(model(to_channels_last(images[batch])), labels[batch]).backward()
             with torch.no_grad():
                 sgd(
                     weights,
                     [weight.grad for weight in weights],
                     velocity,
-                    lr=training.rate(step, steps),
+                    lr=training.step_learning_rate(step, steps),
                     momentum=training.momentum,
                     weight_decay=0.0,
                     dampening=0.0,
                     nesterov=False,
                     maximize=False,
                 )
-    return finite_state(model.state_dict())
+    return require_finite_state(model.state_dict())
 
 
 def train_plain_ensemble(
@@ -90,8 +90,8 @@ def train_plain_ensemble(
     checkpoint = checkpoint or Checkpoint()
     shards, batch_size = records.shards, training.batch_size
     steps = [training.steps(len(shard)) for shard in shards]
-    parameters = stack(models, records.images.device)
-    gradients = Gradients(
+    parameters = stack_parameters(models, records.images.device)
+    gradients = StackedGradients(
         models[0],
         records.images,
         records.labels,
@@ -104,7 +104,7 @@ def train_plain_ensemble(
         first, parameters = saved["step"], saved["parameters"].to(parameters)
         velocity = saved["velocity"].to(parameters)
     left = [
-        _resumed(source, shard, min(first, own), batch_size)
+        _replay_epoch_batches(source, shard, min(first, own), batch_size)
         for source, shard, own in zip(sampling, shards, steps, strict=True)
     ]
     last = max(steps)
@@ -115,32 +115,34 @@ def train_plain_ensemble(
         # A loop over teachers, because each has a source and an order of its own.
         for i in active:
             if not left[i]:
-                left[i] = _epoch(sampling[i], shards[i], batch_size)
+                left[i] = _draw_epoch_batches(sampling[i], shards[i], batch_size)
         batches = [left[i].pop() for i in active]
-        rows = some(active, parameters)
+        rows = index_rows(active, parameters)
         mine = parameters[rows]
         lengths = torch.tensor([[len(batch)] for batch in batches])
-        rates = torch.tensor([[training.rate(step, steps[i])] for i in active], dtype=mine.dtype)
-        descent = gradients(mine, batches) / send(lengths.to(mine.dtype), mine.device)
+        rates = torch.tensor(
+            [[training.step_learning_rate(step, steps[i])] for i in active], dtype=mine.dtype
+        )
+        descent = gradients(mine, batches) / send_to_device(lengths.to(mine.dtype), mine.device)
         velocity[rows] = training.momentum * velocity[rows] + descent
-        parameters[rows] = mine - velocity[rows] * send(rates, mine.device)
+        parameters[rows] = mine - velocity[rows] * send_to_device(rates, mine.device)
         meter.advance(images=int(lengths.sum()))
-        if checkpoint.due():
+        if checkpoint.is_due():
             checkpoint.save(step=step + 1, parameters=parameters.cpu(), velocity=velocity.cpu())
-    states = finite_states(parameters, models[0])
+    states = require_finite_states(parameters, models[0])
     meter.finish()
     return states
 
 
-def _epoch(source, shard, batch_size):
+def _draw_epoch_batches(source, shard, batch_size):
     """The batches of an epoch, the first one last; drawn as in `train_plain_teacher`."""
     return list(shard[source.permutation(len(shard))].split(batch_size))[::-1]
 
 
-def _resumed(source, shard, steps, batch_size):
+def _replay_epoch_batches(source, shard, steps, batch_size):
     """What is left of a teacher's current epoch after `steps` steps."""
     left = []
     for _ in range(steps):
-        left = left or _epoch(source, shard, batch_size)
+        left = left or _draw_epoch_batches(source, shard, batch_size)
         left.pop()
     return left

@@ -1,7 +1,7 @@
 """The privacy loss of DP-SGD's steps: Poisson-sampled Gaussian sums, with every rounding counted.
 
 One step's curve delta(epsilon) is known in closed form for the pairs of distributions named in
-`training.teachers.accounting`; `accounting.loss_distribution` composes it.
+`training.teachers.accounting`; `accounting.privacy_loss_distribution` composes it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from private_ensembles.accounting.loss_distribution import LossDistribution, compose
-from private_ensembles.base.root import bisect
+from private_ensembles.accounting.privacy_loss_distribution import PrivacyLossDistribution, compose
+from private_ensembles.base.root_search import bisect
 
 # Added to each delta of one step: what its two terms, both at most 1, lose by rounding. SciPy's
 # normal distribution function is good to 4e-14 relatively in its tails, better elsewhere.
@@ -29,7 +29,9 @@ _LEAST_NOISE = 0.05
 Curve = Callable[[NDArray], NDArray]
 
 
-def step_curves(noise: float, rate: float, adjacency: str) -> list[Curve]:
+def step_hockey_stick_divergences(
+    noise_multiplier: float, sample_rate: float, adjacency: str
+) -> list[Curve]:
     """delta(epsilon), epsilon of either sign, for each order of a step's pair of neighbours.
 
     noise: standard deviation for a record of norm 1; rate: chance that it enters. For
@@ -38,32 +40,36 @@ def step_curves(noise: float, rate: float, adjacency: str) -> list[Curve]:
 
     def edge(epsilon: NDArray) -> NDArray:
         """Where the first density is e^epsilon times that of N(0, s^2); -inf if it is more."""
-        grown = np.expm1(epsilon) + rate
+        grown = np.expm1(epsilon) + sample_rate
         with np.errstate(divide="ignore"):
-            return noise**2 * np.log(np.maximum(grown, 0) / rate) + 0.5
+            return noise_multiplier**2 * np.log(np.maximum(grown, 0) / sample_rate) + 0.5
 
     def removed(epsilon: NDArray) -> NDArray:
         """(1 - q) N(0, s^2) + q N(1, s^2) against N(0, s^2), beyond the edge."""
         t = edge(epsilon)
-        first = (1 - rate) * ndtr(-t / noise) + rate * ndtr((1 - t) / noise)
-        return first - np.exp(epsilon) * ndtr(-t / noise)
+        first = (1 - sample_rate) * ndtr(-t / noise_multiplier) + sample_rate * ndtr(
+            (1 - t) / noise_multiplier
+        )
+        return first - np.exp(epsilon) * ndtr(-t / noise_multiplier)
 
     def added(epsilon: NDArray) -> NDArray:
         """The other order, up to the edge."""
         t = edge(-epsilon)
-        second = (1 - rate) * ndtr(t / noise) + rate * ndtr((t - 1) / noise)
-        return ndtr(t / noise) - np.exp(epsilon) * second
+        second = (1 - sample_rate) * ndtr(t / noise_multiplier) + sample_rate * ndtr(
+            (t - 1) / noise_multiplier
+        )
+        return ndtr(t / noise_multiplier) - np.exp(epsilon) * second
 
     def replaced(epsilon: NDArray) -> NDArray:
         """(1 - q) N(0, s^2) + q N(1, s^2) against (1 - q) N(0, s^2) + q N(-1, s^2)."""
         size = np.abs(epsilon)
         # y = e^((2t - 1) / (2 s^2)) solves q y^2 - b y - e^epsilon q c^2 = 0, c = e^(-1 / (2 s^2)).
-        b = (1 - rate) * np.expm1(size)
-        root = np.hypot(b, 2 * rate * np.exp(size / 2 - 1 / (2 * noise**2)))
-        t = noise**2 * np.log((b + root) / (2 * rate)) + 0.5
-        both = (1 - rate) * ndtr(-t / noise)
-        first = both + rate * ndtr((1 - t) / noise)
-        delta = first - np.exp(size) * (both + rate * ndtr((-1 - t) / noise))
+        b = (1 - sample_rate) * np.expm1(size)
+        root = np.hypot(b, 2 * sample_rate * np.exp(size / 2 - 1 / (2 * noise_multiplier**2)))
+        t = noise_multiplier**2 * np.log((b + root) / (2 * sample_rate)) + 0.5
+        both = (1 - sample_rate) * ndtr(-t / noise_multiplier)
+        first = both + sample_rate * ndtr((1 - t) / noise_multiplier)
+        delta = first - np.exp(size) * (both + sample_rate * ndtr((-1 - t) / noise_multiplier))
         return np.where(epsilon < 0, -np.expm1(epsilon) + np.exp(epsilon) * delta, delta)
 
     return [replaced] if adjacency == "replace_one" else [removed, added]
@@ -71,15 +77,15 @@ def step_curves(noise: float, rate: float, adjacency: str) -> list[Curve]:
 
 # A teacher's epsilon is asked for at several Delta, and once more for group privacy.
 @lru_cache(maxsize=4)
-def losses_of_steps(
-    noise: float, rate: float, steps: int, adjacency: str
-) -> tuple[LossDistribution, ...]:
+def composed_loss_distributions(
+    noise_multiplier: float, sample_rate: float, steps: int, adjacency: str
+) -> tuple[PrivacyLossDistribution, ...]:
     """The loss of all steps together, for each order of the pair; none for next to no noise."""
-    if noise < _LEAST_NOISE:
+    if noise_multiplier < _LEAST_NOISE:
         return ()
-    curves = step_curves(noise, rate, adjacency)
+    curves = step_hockey_stick_divergences(noise_multiplier, sample_rate, adjacency)
     # Both orders on one grid: where one ends, the other's losses, of opposite sign, begin.
-    end = max(_largest_loss(curve) for curve in curves)
+    end = max(_max_privacy_loss(curve) for curve in curves)
     points = min(_POINTS, math.ceil(end / _INTERVAL))
     grid = np.arange(-points, points + 1) * (end / points)
     totals = []
@@ -89,16 +95,18 @@ def losses_of_steps(
     return tuple(totals)
 
 
-def epsilon_of_steps(noise: float, rate: float, steps: int, Delta: float, adjacency: str) -> float:
+def composed_epsilon(
+    noise_multiplier: float, sample_rate: float, steps: int, Delta: float, adjacency: str
+) -> float:
     """Epsilon of that many steps at Delta, an upper bound; infinite for next to no noise.
 
     Within about an interval of one step's losses of the least, and a multiple of 1e-9.
     """
-    totals = losses_of_steps(noise, rate, steps, adjacency)
+    totals = composed_loss_distributions(noise_multiplier, sample_rate, steps, adjacency)
     return max((total.epsilon(Delta, 1e-9) for total in totals), default=math.inf)
 
 
-def _largest_loss(curve: Curve) -> float:
+def _max_privacy_loss(curve: Curve) -> float:
     """Where next to nothing is left of a curve; at most _LARGEST."""
 
     def over(epsilon: float) -> bool:

@@ -22,7 +22,7 @@ class ShardedRecords:
     pixel_max: int
     n_classes: int
 
-    def tensors(self, device: torch.device, members: Sequence[int]) -> ShardedRecords:
+    def select_members(self, device: torch.device, members: Sequence[int]) -> ShardedRecords:
         """Return the same with the shards of `members` only: images and labels on `device`, shards
         on the CPU, all of them tensors, labels and shards of int64.
         """

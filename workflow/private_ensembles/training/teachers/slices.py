@@ -14,7 +14,7 @@ def slice_names(K, per_job):
 
     Raises ValueError unless both are whole numbers of at least 1.
     """
-    checks.integer(K=K, per_job=per_job, at_least=1)
+    checks.check_integer(K=K, per_job=per_job, at_least=1)
     count = -(-K // per_job)
     return [f"{number}of{count}" for number in range(1, count + 1)] if count > 1 else []
 

@@ -1,6 +1,6 @@
 """Where the batches and the noise of a training come from: a seed, or the system's entropy.
 
-As `base.sources` for labels: whoever draws asks a source and does not care which it is. All draws
+As `base.noise_sources` for labels: whoever draws asks a source and does not care which it is. All draws
 are made on the CPU, so that a GPU sees the same numbers.
 """
 

@@ -15,8 +15,8 @@ from private_ensembles.training.teachers.device import (
     first_line,
     is_out_of_memory,
     pass_bytes,
-    scaled,
-    send,
+    scale_pixels,
+    send_to_device,
 )
 
 # Records of a teacher in one product of a linear layer, which is padded to so many.
@@ -26,10 +26,10 @@ MOST_RECORDS = 1 << 13
 # Numbers in one tensor of a pass: libraries count them in 32 bits, on a GPU as on a CPU.
 MOST_NUMBERS = 2**31 - 1
 # As in Opacus' DPOptimizer.clip_and_accumulate: a gradient of 0 is not divided by 0.
-SMALL = 1e-6
+NORM_OFFSET = 1e-6
 
 
-def stack(models, device="cpu"):
+def stack_parameters(models, device="cpu"):
     """The parameters of K models as the rows of a matrix (K, D) on `device`.
 
     A row is a model's parameters one after the other, flattened, in the order of its state_dict.
@@ -41,7 +41,7 @@ def stack(models, device="cpu"):
     return torch.stack([row.cpu() for row in rows]).to(device)
 
 
-def finite_state(tensors):
+def require_finite_state(tensors):
     """Copies of a model's tensors by name on the CPU, as a state_dict.
 
     Raises ValueError naming the first tensor that holds a number that is not finite.
@@ -57,22 +57,22 @@ def finite_state(tensors):
     return state
 
 
-def finite_states(rows, model):
+def require_finite_states(rows, model):
     """The rows of a matrix (K, D) as state_dicts of `model`, each by `finite_state`."""
-    return [finite_state(named(row, model)) for row in rows.detach().cpu()]
+    return [require_finite_state(unflatten_parameters(row, model)) for row in rows.detach().cpu()]
 
 
-def some(teachers, matrix):
+def index_rows(teachers, matrix):
     """An index of the rows of these teachers in a matrix (K, D), on its device.
 
     teachers: numbers in ascending order, without repetition.
     """
     if len(teachers) == len(matrix):
         return slice(None)  # as a view
-    return send(torch.tensor(teachers), matrix.device)
+    return send_to_device(torch.tensor(teachers), matrix.device)
 
 
-def named(rows, model):
+def unflatten_parameters(rows, model):
     """Rows (..., D) as tensors by name, shaped (..., *shape) as the model's parameters."""
     names, shapes = zip(*((name, p.shape) for name, p in model.named_parameters()), strict=True)
     parts = rows.split([shape.numel() for shape in shapes], dim=-1)
@@ -81,7 +81,7 @@ def named(rows, model):
     }
 
 
-def backward(model, values, labels, weights, kinds):
+def run_backward(model, values, labels, weights, kinds):
     """The layers with parameters after a pass forwards and back, each as one of `kinds`, in order.
 
     model: an `nn.Sequential`. values: its input. labels: of the records, for the summed
@@ -101,11 +101,11 @@ def backward(model, values, labels, weights, kinds):
             values = layer(values)
     loss = cross_entropy(values, labels, reduction="sum")
     for layer, gradients in zip(used, torch.autograd.grad(loss, outputs), strict=True):
-        layer.finish(gradients)
+        layer.set_output_gradients(gradients)
     return used
 
 
-def cut(batches, longest):
+def cut_batches(batches, longest):
     """Batches as pieces of at most `longest` records, each of one batch: nothing is padded.
 
     Returns whose each piece is and its length, (P,) each, and the records of all pieces, one after
@@ -121,7 +121,7 @@ def cut(batches, longest):
     return owners, pieces, torch.cat(list(batches)).to(torch.int64)
 
 
-class Gradients:
+class StackedGradients:
     """Sums of gradients of the cross-entropy over each teacher's batch, clipped or not.
 
     model: an `nn.Sequential`, as in `models`: of its layers, linear ones and convolutions without
@@ -149,14 +149,14 @@ class Gradients:
         self.model = model.to(images.device)
         self.images, self.labels, self.pixel_max = images, labels, pixel_max
         self.max_grad_norm, self.longest = max_grad_norm, longest
-        self.records = self._fitting() if records is None else records
+        self.records = self._records_per_pass() if records is None else records
 
     def __call__(self, parameters, batches):
         """Matrix (K, D) of sums. parameters: (K, D); batches: K int64 tensors of record indices.
 
         Raises ValueError when memory does not even suffice for one piece of a batch.
         """
-        owners, lengths, records = cut(batches, self.longest)
+        owners, lengths, records = cut_batches(batches, self.longest)
         ends = lengths.cumsum(0)
         total = torch.zeros_like(parameters)
         first = done = 0  # pieces, records
@@ -189,28 +189,30 @@ class Gradients:
         piece = torch.arange(len(lengths)).repeat_interleave(lengths)
         place = torch.arange(len(records)) + (piece * self.longest - starts[piece])
         parts = owners, starts, piece, place, records
-        sent = send(torch.cat(parts), parameters.device).split([len(part) for part in parts])
+        sent = send_to_device(torch.cat(parts), parameters.device).split(
+            [len(part) for part in parts]
+        )
         owners, pieces, records = sent[0], _Pieces(self.longest, *sent[1:4]), sent[4]
-        values = scaled(self.images[records], self.pixel_max, dtype=parameters.dtype)
-        layers = backward(
+        values = scale_pixels(self.images[records], self.pixel_max, dtype=parameters.dtype)
+        layers = run_backward(
             self.model,
             values,
             self.labels[records],
-            named(parameters[owners], self.model).values(),
+            unflatten_parameters(parameters[owners], self.model).values(),
             {nn.Conv2d: pieces.convolution, nn.Linear: pieces.product},
         )
-        factors = self._factors(layers, values)
-        sums = [part.flatten(1) for layer in layers for part in layer.sums(factors)]
+        factors = self._clipping_factors(layers, values)
+        sums = [part.flatten(1) for layer in layers for part in layer.weighted_sums(factors)]
         return owners, torch.cat(sums, 1)
 
-    def _factors(self, layers, values):
+    def _clipping_factors(self, layers, values):
         """What each record's gradient is multiplied by: DP-SGD's Algorithm 1, line 'clip'."""
         if self.max_grad_norm is None:
             return values.new_ones(len(values))
-        squares = sum(layer.squares() for layer in layers)
-        return (self.max_grad_norm / (squares.sqrt() + SMALL)).clamp(max=1)
+        squares = sum(layer.squared_norms() for layer in layers)
+        return (self.max_grad_norm / (squares.sqrt() + NORM_OFFSET)).clamp(max=1)
 
-    def _fitting(self):
+    def _records_per_pass(self):
         """How many records fit into a pass, by its memory and by the length of its tensors.
 
         A record takes less than: one and a half of its columns, its weights and its gradient at
@@ -219,7 +221,7 @@ class Gradients:
         """
         size = sum(parameter.numel() for parameter in self.model.parameters())
         kind = next(self.model.parameters()).dtype
-        values = scaled(self.images[:1], self.pixel_max, dtype=kind)
+        values = scale_pixels(self.images[:1], self.pixel_max, dtype=kind)
         numbers, longest = 4 * values.numel() + 4 * size // self.longest, size
         with torch.no_grad():
             for layer in self.model:
@@ -254,9 +256,14 @@ class _Pieces:
     piece: of each record, and place: of each record where every piece has `longest` places, (N,).
     """
 
-    def __init__(self, longest, starts, piece, place):
-        self.longest, self.starts, self.piece, self.place = longest, starts, piece, place
-        self.each = torch.arange(len(piece), device=piece.device)
+    def __init__(self, longest, starts, piece, padded_position):
+        self.longest, self.starts, self.piece, self.padded_position = (
+            longest,
+            starts,
+            piece,
+            padded_position,
+        )
+        self.record_numbers = torch.arange(len(piece), device=piece.device)
 
     def convolution(self, *layer):
         return _Convolutions(self, *layer)
@@ -264,24 +271,26 @@ class _Pieces:
     def product(self, *layer):
         return _Products(self, *layer)
 
-    def of_records(self, rows):
+    def expand_to_records(self, rows):
         """Rows (P, ...) for each record, (N, ...)."""
         return rows.flatten(1).index_select(0, self.piece).unflatten(1, rows.shape[1:])
 
-    def sums(self, rows, factors):
+    def sum_by_piece(self, rows, factors):
         """Sums over pieces (P, ...) of rows (N, ...) times their factors (N,), in order."""
         flat = rows.flatten(1)
-        summed = embedding_bag(self.each, flat, self.starts, mode="sum", per_sample_weights=factors)
+        summed = embedding_bag(
+            self.record_numbers, flat, self.starts, mode="sum", per_sample_weights=factors
+        )
         return summed.unflatten(1, rows.shape[1:])
 
-    def padded(self, rows):
+    def pad(self, rows):
         """Rows (N, n) by pieces, (P, longest, n), with zeros after the last record of each."""
         blank = rows.new_zeros(len(self.starts) * self.longest, rows.shape[1])
-        return blank.index_copy(0, self.place, rows).unflatten(0, (-1, self.longest))
+        return blank.index_copy(0, self.padded_position, rows).unflatten(0, (-1, self.longest))
 
-    def unpadded(self, rows):
+    def unpad(self, rows):
         """What `padded` was given."""
-        return rows.flatten(0, 1).index_select(0, self.place)
+        return rows.flatten(0, 1).index_select(0, self.padded_position)
 
 
 class _Convolutions:
@@ -297,21 +306,24 @@ class _Convolutions:
         self.columns = columns.view(len(values), -1, columns.shape[2])
         return _Convolve.apply(values, self)
 
-    def finish(self, gradients):
+    def set_output_gradients(self, gradients):
         """Each record's gradients of weights and bias, from those at the output."""
         flat = gradients.flatten(2)
-        self.of_weights, self.of_bias = torch.bmm(flat, self.columns.mT), flat.sum(2)
+        self.weight_gradients, self.bias_gradients = torch.bmm(flat, self.columns.mT), flat.sum(2)
         del self.columns
 
-    def squares(self):
+    def squared_norms(self):
         """Squared norm of each record's gradient, weights and bias."""
         # row by row, and not thousands of squares one after the other (training.CLIPPED_NORM)
-        rows = torch.linalg.vector_norm(self.of_weights, dim=2)
-        return rows.square().sum(1) + self.of_bias.square().sum(1)
+        rows = torch.linalg.vector_norm(self.weight_gradients, dim=2)
+        return rows.square().sum(1) + self.bias_gradients.square().sum(1)
 
-    def sums(self, factors):
+    def weighted_sums(self, factors):
         """Sums of the records' gradients times their factors: of weights, of bias."""
-        return [self.pieces.sums(part, factors) for part in (self.of_weights, self.of_bias)]
+        return [
+            self.pieces.sum_by_piece(part, factors)
+            for part in (self.weight_gradients, self.bias_gradients)
+        ]
 
 
 class _Convolve(torch.autograd.Function):
@@ -320,7 +332,9 @@ class _Convolve(torch.autograd.Function):
     @staticmethod
     def forward(ctx, values, layer):
         ctx.layer, ctx.sides = layer, values.shape[2:]
-        weights, bias = (layer.pieces.of_records(rows) for rows in (layer.weights, layer.bias))
+        weights, bias = (
+            layer.pieces.expand_to_records(rows) for rows in (layer.weights, layer.bias)
+        )
         flat = torch.baddbmm(bias[..., None], weights.flatten(2), layer.columns)
         kernel = layer.weights.shape[3:]
         tall = values.shape[2] + 2 * layer.padding[0] - kernel[0] + 1
@@ -338,7 +352,7 @@ class _Convolve(torch.autograd.Function):
         for top in range(height):
             weights = layer.weights[:, :, :, top].permute(0, 2, 3, 1)
             part = rows[..., top * across : top * across + flat.shape[2]]
-            part.baddbmm_(layer.pieces.of_records(weights).flatten(1, 2), flat)
+            part.baddbmm_(layer.pieces.expand_to_records(weights).flatten(1, 2), flat)
         folded = fold(
             rows.view(1, -1, rows.shape[2]),
             (tall + 2 * above, wide),
@@ -356,18 +370,18 @@ class _Products:
 
     def __call__(self, values):
         self.inputs = values.detach()
-        padded = self.pieces.padded(values)
-        return self.pieces.unpadded(torch.baddbmm(self.bias[:, None], padded, self.weights.mT))
+        padded = self.pieces.pad(values)
+        return self.pieces.unpad(torch.baddbmm(self.bias[:, None], padded, self.weights.mT))
 
-    def finish(self, gradients):
+    def set_output_gradients(self, gradients):
         """Keep the gradients at the output: a record's own is the outer product with its input."""
         self.gradients = gradients
 
-    def squares(self):
+    def squared_norms(self):
         """Squared norm of each record's gradient, weights and bias."""
         return self.gradients.square().sum(1) * (1 + self.inputs.square().sum(1))
 
-    def sums(self, factors):
+    def weighted_sums(self, factors):
         """Sums of the records' gradients times their factors: of weights, of bias."""
-        scaled_down = self.pieces.padded(self.gradients * factors[:, None])
-        return torch.bmm(scaled_down.mT, self.pieces.padded(self.inputs)), scaled_down.sum(1)
+        scaled_down = self.pieces.pad(self.gradients * factors[:, None])
+        return torch.bmm(scaled_down.mT, self.pieces.pad(self.inputs)), scaled_down.sum(1)

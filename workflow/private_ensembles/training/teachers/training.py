@@ -45,7 +45,7 @@ def poisson_schedule(shard_size, batch_size, epochs):
     q = 1/32 and 160 steps, behind DaRRM's (0.0892, 1e-4).) Raises ValueError unless all are whole
     numbers of at least 1.
     """
-    checks.integer(shard_size=shard_size, batch_size=batch_size, epochs=epochs, at_least=1)
+    checks.check_integer(shard_size=shard_size, batch_size=batch_size, epochs=epochs, at_least=1)
     batches = ceil(shard_size / batch_size)
     return Schedule(int(shard_size), 1.0 / batches, int(epochs) * batches)
 
@@ -74,11 +74,13 @@ class PrivateTraining:
     shard_size: int | None = None
 
     def __post_init__(self) -> None:
-        checks.finite(noise_multiplier=self.noise_multiplier, at_least=0)
-        checks.finite(max_grad_norm=self.max_grad_norm, learning_rate=self.learning_rate, above=0)
-        checks.integer(batch_size=self.batch_size, epochs=self.epochs, at_least=1)
+        checks.check_finite(noise_multiplier=self.noise_multiplier, at_least=0)
+        checks.check_finite(
+            max_grad_norm=self.max_grad_norm, learning_rate=self.learning_rate, above=0
+        )
+        checks.check_integer(batch_size=self.batch_size, epochs=self.epochs, at_least=1)
         if self.shard_size is not None:
-            checks.integer(shard_size=self.shard_size, at_least=1)
+            checks.check_integer(shard_size=self.shard_size, at_least=1)
 
     def schedule(self, records: int) -> Schedule:
         """Return the steps on a shard of so many records; these matter only without a public size.
@@ -107,20 +109,20 @@ class PlainTraining:
     learning_rate_schedule: str = "constant"
 
     def __post_init__(self) -> None:
-        checks.integer(batch_size=self.batch_size, epochs=self.epochs, at_least=1)
-        checks.finite(learning_rate=self.learning_rate, above=0)
-        checks.finite(momentum=self.momentum, at_least=0)
-        checks.one_of(LEARNING_RATES, learning_rate_schedule=self.learning_rate_schedule)
+        checks.check_integer(batch_size=self.batch_size, epochs=self.epochs, at_least=1)
+        checks.check_finite(learning_rate=self.learning_rate, above=0)
+        checks.check_finite(momentum=self.momentum, at_least=0)
+        checks.check_choice(LEARNING_RATES, learning_rate_schedule=self.learning_rate_schedule)
 
     def steps(self, records: int) -> int:
         """Return the number of steps on a shard of so many records, at least one."""
         return poisson_schedule(records, self.batch_size, self.epochs).steps
 
-    def rate(self, step: int, steps: int) -> float:
+    def step_learning_rate(self, step: int, steps: int) -> float:
         """Return the learning rate of step 0 <= step < steps.
 
         >>> linear = PlainTraining(8, 1, learning_rate=1.0, learning_rate_schedule="linear")
-        >>> [linear.rate(step, 4) for step in range(4)]
+        >>> [linear.step_learning_rate(step, 4) for step in range(4)]
         [1.0, 0.75, 0.5, 0.25]
         """
         falling = self.learning_rate_schedule == "linear"
@@ -132,7 +134,7 @@ TRAININGS = {"private": PrivateTraining, "plain": PlainTraining}
 SOURCES = {"private": ("sampling", "noise"), "plain": ("sampling",)}
 
 
-def training_of(kind: str, parameters: Mapping) -> PrivateTraining | PlainTraining:
+def build_training(kind: str, parameters: Mapping) -> PrivateTraining | PlainTraining:
     """Return the training of `private` or `plain` teachers with these parameters, by their names.
 
     Raises ValueError for an unknown parameter, which it names, and for one that is out of range.

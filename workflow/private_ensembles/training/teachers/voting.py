@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from private_ensembles.training.teachers.device import channels_last, scaled
+from private_ensembles.training.teachers.device import scale_pixels, to_channels_last
 from private_ensembles.training.teachers.models import build_model
 
 # Images at a time: what the caches of a CPU hold, and enough to keep a GPU busy.
@@ -36,7 +36,7 @@ def cast_votes(
                 raise ValueError(f"teacher {i} does not fit model {model}: {line}") from None
             logits = torch.cat(
                 [
-                    network(channels_last(scaled(batch, pixel_max)))
+                    network(to_channels_last(scale_pixels(batch, pixel_max)))
                     for batch in pixels.split(batch_size)
                 ]
             )

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.papers.darrm.mathematics.gamma import check_gamma
 from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     PrivacyProblem,
-    describe,
+    describe_assignment,
     resolve_delta,
 )
 from private_ensembles.papers.darrm.mathematics.worst_case import (
@@ -80,7 +80,7 @@ def certify(
 def certify_problem(
     problem: PrivacyProblem,
     gamma: NDArray[np.float64],
-    known: tuple[WorstCase, bool] | None = None,
+    known_worst_case: tuple[WorstCase, bool] | None = None,
 ) -> Certificate:
     """`certify` for a problem that exists already; gamma as returned by `check_gamma`.
 
@@ -101,7 +101,7 @@ def certify_problem(
         )
     ]
     if distance > 0:
-        bounds.append(_general_bound(problem, problem.odd_vector(gamma), known))
+        bounds.append(_general_bound(problem, problem.odd_vector(gamma), known_worst_case))
     upper, method, _ = min(bounds, key=lambda item: item[0])
     costs = [problem.cost(gamma, counts) for _, _, counts in bounds]
     attained = max(costs)
@@ -115,14 +115,14 @@ def certify_problem(
         method=method,
         rounding_error=rounding,
         attained_cost=attained,
-        worst_assignment=describe(bounds[costs.index(attained)][2]),
+        worst_assignment=describe_assignment(bounds[costs.index(attained)][2]),
     )
 
 
 def scale_to_allowance(
     problem: PrivacyProblem,
     gamma: NDArray[np.float64],
-    known: tuple[WorstCase, bool] | None = None,
+    known_worst_case: tuple[WorstCase, bool] | None = None,
 ) -> tuple[NDArray[np.float64], Certificate]:
     """gamma as it is if its certificate holds, else scaled down until it does.
 
@@ -131,7 +131,7 @@ def scale_to_allowance(
     and its certificate. Raises ValueError like `check_gamma`.
     """
     gamma = check_gamma(gamma)
-    certificate = certify_problem(problem, gamma, known)
+    certificate = certify_problem(problem, gamma, known_worst_case)
     while not certificate.holds:
         # The rounding bound does not shrink with gamma, so it is taken off the allowance.
         rounding = problem.rounding_bound()
@@ -152,10 +152,10 @@ def scale_to_allowance(
 
 
 def _general_bound(
-    problem: PrivacyProblem, g: NDArray[np.float64], known: tuple[WorstCase, bool] | None
+    problem: PrivacyProblem, g: NDArray[np.float64], known_worst_case: tuple[WorstCase, bool] | None
 ) -> tuple[float, str, NDArray[np.int64]]:
     """The bound that needs no monotone gamma, the known one if there is one."""
-    worst, exact = known or eight_corner_worst_case(problem, g, effort=EFFORT)
+    worst, exact = known_worst_case or eight_corner_worst_case(problem, g, effort=EFFORT)
     if problem.Delta == 0:
         return worst.upper, "four_corners", worst.counts
     return worst.upper, "eight_corners" if exact else "series", worst.counts

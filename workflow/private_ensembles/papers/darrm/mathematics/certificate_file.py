@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.stated import exactly, stated
+from private_ensembles.accounting.certificate_format import build_certificate, write_hexadecimal
 from private_ensembles.papers.darrm.mathematics.linear_program import (
     Highs,
     LinearProgram,
@@ -20,7 +20,7 @@ from private_ensembles.papers.darrm.mathematics.linear_program import (
 )
 from private_ensembles.papers.darrm.mathematics.objective import (
     CLOSED_FORMS,
-    objective,
+    make_objective,
     parse_prior,
 )
 from private_ensembles.papers.darrm.mathematics.optimize import GammaSolution
@@ -42,13 +42,13 @@ def certificates_of_gamma(solution: GammaSolution) -> list[dict]:
     >>> [certificate["kind"] for certificate in certificates_of_gamma(solution)]
     ['gamma_privacy', 'gamma_utility']
     """
-    proofs = [privacy(solution.problem, solution.gamma)]
+    proofs = [certify_privacy(solution.problem, solution.gamma)]
     if solution.prior.partition(":")[0] in CLOSED_FORMS:
-        proofs.append(optimality(solution))
+        proofs.append(certify_optimality(solution))
     return proofs
 
 
-def record(solution: GammaSolution) -> dict:
+def make_gamma_record(solution: GammaSolution) -> dict:
     """What the file of an optimised gamma says: the solution, and `certificates_of_gamma` of it.
 
     ``utility_upper_bound`` is the one that the certificate of optimality proves, if there is one,
@@ -56,8 +56,8 @@ def record(solution: GammaSolution) -> dict:
     them, or works it out of gamma.
 
     >>> from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-    >>> written = record(optimize_gamma(K=3, m=1, epsilon=0.1))
-    >>> exactly(written["utility_upper_bound"]) == written["certificates"][1]["utility"]
+    >>> written = make_gamma_record(optimize_gamma(K=3, m=1, epsilon=0.1))
+    >>> write_hexadecimal(written["utility_upper_bound"]) == written["certificates"][1]["utility"]
     True
     """
     written = solution.to_dict() | {"certificates": certificates_of_gamma(solution)}
@@ -67,20 +67,20 @@ def record(solution: GammaSolution) -> dict:
     return written
 
 
-def privacy(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> dict:
+def certify_privacy(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> dict:
     """The claim that DaRRM with this gamma is (m epsilon, delta)-DP (docs/method.md, 2 and 3)."""
-    statement = _setting(problem) | {"gamma": exactly(gamma)}
-    return stated("gamma_privacy", "darrm_lemma_3.4", **statement)
+    statement = _problem_fields(problem) | {"gamma": write_hexadecimal(gamma)}
+    return build_certificate("gamma_privacy", "darrm_lemma_3.4", **statement)
 
 
-def optimality(solution: GammaSolution) -> dict:
+def certify_optimality(solution: GammaSolution) -> dict:
     """The claim that no private gamma has a larger utility, with multipliers that prove it.
 
     They are those of the linear program over the assignments that the search knew and that nearly
     bind gamma. Whatever they are, weak duality makes a bound of them (docs/method.md, section 6).
     """
     problem, prior = solution.problem, parse_prior(solution.prior)
-    goal = objective(problem.K, prior)
+    goal = make_objective(problem.K, prior)
     half = solution.gamma[(problem.K + 1) // 2 :]
     assignments = np.array(solution.assignments, dtype=np.int64).reshape(-1, 8)
     rows = np.array([problem.row(counts) for counts in assignments]) / problem.allowance
@@ -94,15 +94,24 @@ def optimality(solution: GammaSolution) -> dict:
     # The bound is that of the row's true coefficients, up to what its rounding added.
     claimed = max(solution.utility_upper_bound, bound + goal.rounding)
     used = [
-        {"teachers": counts.tolist(), "multiplier": exactly(y / problem.allowance)}
+        {"teachers": counts.tolist(), "multiplier": write_hexadecimal(y / problem.allowance)}
         for counts, y in zip(assignments, multipliers, strict=True)
         if y > 0
     ]
-    interval = {"kind": prior.kind, "low": exactly(prior.low), "high": exactly(prior.high)}
-    statement = _setting(problem) | {"prior": interval, "rows": used}
-    return stated("gamma_utility", "weak_duality", **statement, utility=exactly(claimed))
+    interval = {
+        "kind": prior.kind,
+        "low": write_hexadecimal(prior.low),
+        "high": write_hexadecimal(prior.high),
+    }
+    statement = _problem_fields(problem) | {"prior": interval, "rows": used}
+    return build_certificate(
+        "gamma_utility", "weak_duality", **statement, utility=write_hexadecimal(claimed)
+    )
 
 
-def _setting(problem: PrivacyProblem) -> dict:
-    numbers = {name: exactly(getattr(problem, name)) for name in ("m", "epsilon", "Delta", "delta")}
+def _problem_fields(problem: PrivacyProblem) -> dict:
+    numbers = {
+        name: write_hexadecimal(getattr(problem, name))
+        for name in ("m", "epsilon", "Delta", "delta")
+    }
     return {"K": problem.K, **numbers}

@@ -13,13 +13,13 @@ _ROWS = 256  # histograms that are worked on at once
 _NEGLIGIBLE = 1e-18  # what this many members together lose is far below rounding
 
 
-def plurality_chances(counts: NDArray, members: int) -> NDArray[np.float64]:
+def plurality_probabilities(counts: NDArray, members: int) -> NDArray[np.float64]:
     """Return Pr[class j wins among `members` teachers drawn without replacement], (queries, C).
 
     counts: (queries, C), each row adding up to the teachers. Ties are broken by lot. Exact up to
     rounding, below 1e-11.
 
-    >>> plurality_chances(np.array([[2, 1, 0], [1, 1, 1]]), 2).round(4).tolist()
+    >>> plurality_probabilities(np.array([[2, 1, 0], [1, 1, 1]]), 2).round(4).tolist()
     [[0.6667, 0.3333, 0.0], [0.3333, 0.3333, 0.3333]]
     """
     counts = np.asarray(counts)
@@ -30,13 +30,16 @@ def plurality_chances(counts: NDArray, members: int) -> NDArray[np.float64]:
     order = np.argsort(-counts, axis=1, kind="stable")
     ordered = np.take_along_axis(counts, order, axis=1)
     different, place = np.unique(ordered, axis=0, return_inverse=True)
-    parts = [_of_many(different[i : i + _ROWS], members) for i in range(0, len(different), _ROWS)]
+    parts = [
+        _hypergeometric_plurality(different[i : i + _ROWS], members)
+        for i in range(0, len(different), _ROWS)
+    ]
     found = np.empty(counts.shape)
     np.put_along_axis(found, order, np.concatenate(parts)[place.ravel()], axis=1)
     return found
 
 
-def _of_many(counts: NDArray, members: int) -> NDArray[np.float64]:
+def _hypergeometric_plurality(counts: NDArray, members: int) -> NDArray[np.float64]:
     """Multivariate hypergeometric: independent binomials, given that they add up to `members`.
 
     Class j wins with s votes if every other one has fewer, or if t others have s as well and the
@@ -59,15 +62,15 @@ def _of_many(counts: NDArray, members: int) -> NDArray[np.float64]:
         one[..., 0] = 1.0
         before, after = [one], [one]
         for k in range(C - 1):
-            before.append(_product(before[-1], each[:, k]))
-            after.append(_product(after[-1], each[:, C - 1 - k]))
+            before.append(_multiply_polynomials(before[-1], each[:, k]))
+            after.append(_multiply_polynomials(after[-1], each[:, C - 1 - k]))
         for j in range(C):
             others = (before[j] * after[C - 1 - j][..., ::-1]).sum(axis=-1) @ weights
             won[:, j] += chances[:, j, s] * others
     return won / table[K, members]
 
 
-def _product(one: NDArray, other: NDArray) -> NDArray[np.float64]:
+def _multiply_polynomials(one: NDArray, other: NDArray) -> NDArray[np.float64]:
     """The product of polynomials (..., terms), as many terms as `one` has."""
     out = np.zeros_like(one)
     width = one.shape[-1]

@@ -27,13 +27,15 @@ MANY_TEACHERS = 201
 # finer it is, the nearer is gamma to its optimum where the utility hardly weighs it.
 FINE_TOLERANCE, TOLERANCE = 2e-12, 0.1
 MAX_ROUNDS = 100  # what is found by then is certified with its gap
-OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
+OPEN_SHARE = (
+    0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
+)
 FILL_ROUNDS = 24
 FILL_TOLERANCE = 1e-9  # of sum(gamma)
-BACK = 0.01  # share of what sum(gamma) could gain, which many teachers forgo
+BACK_OFF = 0.01  # share of what sum(gamma) could gain, which many teachers forgo
 
 
-class Search:
+class CuttingPlaneSearch:
     """One cutting-plane search over symmetric gamma, all of them or the monotone ones.
 
     A round solves the program over the rows known so far, from its inside, and adds the assignments
@@ -70,19 +72,19 @@ class Search:
         self.proof: tuple[WorstCase, bool] | None = None
         self.violations = Violations(problem, known, monotone=monotone)
 
-    def run(self, inside: NDArray[np.float64] | None = None) -> None:
+    def run(self, feasible_x: NDArray[np.float64] | None = None) -> None:
         """Maximise the utility, then sum(gamma).
 
         inside : a feasible x, the best one so far; default 0, after trying gamma = 1.
         """
-        if inside is None:
+        if feasible_x is None:
             if self.violations.add(self.x, 0.0, self._gap())[1] == 0:
                 return
-            inside = np.zeros(self.objective.size)
-        self.x, self.value = inside, self.objective.value(inside)
+            feasible_x = np.zeros(self.objective.size)
+        self.x, self.value = feasible_x, self.objective.value(feasible_x)
         self._maximise()
-        if self.x is not inside:
-            self._fill()
+        if self.x is not feasible_x:
+            self._raise_sum()
         if not self.monotone:  # the monotone program bounds the utility of monotone gamma only
             self.upper_bound = self.bound
 
@@ -94,40 +96,40 @@ class Search:
                 return
             new, excess, seen = self.violations.add(x, self._gap(), self._gap())
             if seen:
-                self._keep(x, excess)
-            if self._settled() or not (new or self.concave):  # a tangent was added, too
+                self._keep_if_better(x, excess)
+            if self._is_settled() or not (new or self.concave):  # a tangent was added, too
                 break
         if not seen:  # the last x may still be the best one
             _, excess, _ = self.violations.add(x, np.inf, self._gap())
-            self._keep(x, excess)
+            self._keep_if_better(x, excess)
 
     def _gap(self) -> float:
         """The relative gap that suffices."""
-        return self._enough() / self.bound
+        return self._sufficient_gap() / self.bound
 
-    def _settled(self) -> bool:
-        return self.bound - self.value <= self._enough()
+    def _is_settled(self) -> bool:
+        return self.bound - self.value <= self._sufficient_gap()
 
-    def _enough(self) -> float:
+    def _sufficient_gap(self) -> float:
         """The gap that suffices: less if nearly every label is right, for then errors count."""
         if self.problem.K <= MANY_TEACHERS:
             return FINE_GAP * self.bound
         lacking = self.objective.total - self.value
         return max(GAP * min(self.bound, 10 * lacking), LEAST_GAP * self.bound)
 
-    def _fill(self) -> None:
+    def _raise_sum(self) -> None:
         """Raise sum(gamma) where the utility leaves it open: at l that together weigh nothing.
 
         Many teachers stay a little way BACK from the largest sum, where rows that are slack at the
         x so far are slack again: few are violated, and bounds far below the allowance make the look
         at all corners short.
         """
-        room, start = self._enough(), self.x
-        back = BACK if self.problem.K > MANY_TEACHERS else 0.0
+        room, start = self._sufficient_gap(), self.x
+        back = BACK_OFF if self.problem.K > MANY_TEACHERS else 0.0
         cost = np.abs(self.objective.gradient(start))
         order = np.argsort(cost)
         raised = order[np.cumsum(cost[order]) < room / 2]
-        if len(raised) <= OPEN * len(start):
+        if len(raised) <= OPEN_SHARE * len(start):
             return
         for _ in range(FILL_ROUNDS):
             x = start.copy()
@@ -137,10 +139,10 @@ class Search:
                 return
             if self.monotone:
                 x = np.maximum.accumulate(x)
-            self.known.sort_out(x, np.zeros(len(self.known.rows)), 1.0)
+            self.known.rest_slack_rows(x, np.zeros(len(self.known.rows)), 1.0)
             # All corners are asked about an x that the planes leave nearly as it is.
             new, excess, seen = self.violations.add(x, room / 10 / self.value, self._gap())
-            x, proof = self.violations.scaled_down(x, excess)
+            x, proof = self.violations.scale_down(x, excess)
             if seen and self.objective.value(x) >= self.value - room and x.sum() > start.sum():
                 self.x, self.proof = x, proof
                 return
@@ -161,8 +163,8 @@ class Search:
         self.rounds += 1
         return np.clip(self.solver.solve(part, FILL_TOLERANCE)[0], 0.0, 1.0)
 
-    def _keep(self, x: NDArray[np.float64], excess: float) -> None:
-        x, proof = self.violations.scaled_down(x, excess)
+    def _keep_if_better(self, x: NDArray[np.float64], excess: float) -> None:
+        x, proof = self.violations.scale_down(x, excess)
         value = self.objective.value(x)
         if value > self.value:
             self.x, self.value, self.proof = x, value, proof
@@ -172,7 +174,7 @@ class Search:
         program, outwards = self._program()
         tolerance = FINE_TOLERANCE
         if self.problem.K > MANY_TEACHERS:
-            tolerance = TOLERANCE * self._enough() / self.bound
+            tolerance = TOLERANCE * self._sufficient_gap() / self.bound
         variables, multipliers = self.solver.solve(program, tolerance)
         x = np.clip(variables[: self.objective.size], 0.0, 1.0)
         if self.monotone:
@@ -180,7 +182,7 @@ class Search:
         in_use = self.known.in_use
         y = np.zeros(len(in_use))
         y[in_use] = multipliers[: in_use.sum()]
-        self.known.sort_out(x, y, tolerance * float(np.abs(program.cost).sum()))
+        self.known.rest_slack_rows(x, y, tolerance * float(np.abs(program.cost).sum()))
         self.rounds += 1
         if self.concave:
             self._add_tangent(x)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.papers.darrm.mathematics.planes import peaks
+from private_ensembles.papers.darrm.mathematics.planes import find_peaks
 from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     UNIT_ROUNDOFF,
     PrivacyProblem,
@@ -35,10 +35,10 @@ def first_order_assignments(
     cuts come from all over the family, not from one neighbourhood.
     """
     exceeding: list[tuple[float, NDArray[np.int64]]] = []
-    for V, _, box in boxes(problem, g, 1, floor):
-        f = first_order(problem, V, box)
-        for i, b in zip(*peaks(f, floor, keep), strict=True):
-            counts = corner_choice(problem, V, box[0].start + int(i), box[1].start + int(b))
+    for V, _, box in iterate_boxes(problem, g, 1, floor):
+        f = bound_to_first_order(problem, V, box)
+        for i, b in zip(*find_peaks(f, floor, keep), strict=True):
+            counts = choose_corners(problem, V, box[0].start + int(i), box[1].start + int(b))
             exceeding.append((float(f[i, b]), counts))
     exceeding.sort(key=lambda item: -item[0])
     return [counts for _, counts in exceeding]
@@ -61,7 +61,7 @@ def series_rounding(problem: PrivacyProblem, order: int) -> float:
     return 64 * (order + 1) * UNIT_ROUNDOFF * (1 + problem.c) if problem.Delta > 0 else 0.0
 
 
-def boxes(
+def iterate_boxes(
     problem: PrivacyProblem, g: NDArray[np.float64], order: int, floor: float
 ) -> Iterator[tuple[NDArray[np.float64], list[float], tuple[slice, slice]]]:
     """The slices that may hold an f above `floor`, and where in them.
@@ -79,14 +79,14 @@ def boxes(
         # What the teachers at the ends can add, each at most c |diff V| to first order.
         gain = n * D * c * sizes[1] if D > 0 and n > 0 else 0.0
         if order > 1:
-            gain += _higher_orders(problem, n, sizes)
+            gain += _bound_higher_orders(problem, n, sizes)
         f = V - c * V[::-1]
         if f.max() <= floor - gain:
             continue
         yield V, sizes, _hull(f > floor - gain)
 
 
-def first_order(
+def bound_to_first_order(
     problem: PrivacyProblem, V: NDArray[np.float64], box: tuple[slice, slice]
 ) -> NDArray[np.float64]:
     """f over a box of one slice (t + 1, n + 1), each teacher at an end making its best move."""
@@ -112,7 +112,7 @@ def first_order(
     return f
 
 
-def full_bound(
+def bound_to_all_orders(
     problem: PrivacyProblem,
     V: NDArray[np.float64],
     box: tuple[slice, slice],
@@ -125,11 +125,11 @@ def full_bound(
         return f
     bound = f + _remainder(problem, n, sizes)
     for r in range(2, min(len(sizes) - 2, n) + 1):
-        bound += _term(problem, V, box, r)
+        bound += _bound_term(problem, V, box, r)
     return bound
 
 
-def bounds_above(
+def find_bounds_exceeding(
     problem: PrivacyProblem,
     V: NDArray[np.float64],
     box: tuple[slice, slice],
@@ -142,12 +142,12 @@ def bounds_above(
     worked out.
     """
     n = V.shape[1] - 1
-    bound = first_order(problem, V, box)
+    bound = bound_to_first_order(problem, V, box)
     orders = min(len(sizes) - 2, n) if problem.Delta > 0 else 1
     for r in range(1, orders + 1):
         if r > 1:
-            bound += _term(problem, V, box, r)
-        inner = _hull(bound > floor - _higher_orders(problem, n, sizes, r + 1))
+            bound += _bound_term(problem, V, box, r)
+        inner = _hull(bound > floor - _bound_higher_orders(problem, n, sizes, r + 1))
         bound = bound[inner]
         box = tuple(
             slice(outer.start + part.start, outer.start + part.stop)
@@ -158,7 +158,7 @@ def bounds_above(
     return box, bound + _remainder(problem, n, sizes)
 
 
-def corner_choice(problem: PrivacyProblem, V: NDArray, i: int, b: int) -> NDArray[np.int64]:
+def choose_corners(problem: PrivacyProblem, V: NDArray, i: int, b: int) -> NDArray[np.int64]:
     """The assignment behind a first-order maximum: every teacher at an end makes its best move."""
     t, c = V.shape[0] - 1, problem.c
     n = problem.K - t
@@ -210,7 +210,9 @@ def _sizes(V: NDArray[np.float64], order: int) -> list[float]:
     return sizes
 
 
-def _higher_orders(problem: PrivacyProblem, n: int, sizes: list[float], least: int = 2) -> float:
+def _bound_higher_orders(
+    problem: PrivacyProblem, n: int, sizes: list[float], least: int = 2
+) -> float:
     """Bound on the terms of the series from order `least` on, with n teachers at the ends."""
     orders = range(least, len(sizes) - 1)
     terms = (math.comb(n, r) * problem.Delta**r * problem.c * sizes[r] for r in orders)
@@ -226,7 +228,7 @@ def _remainder(problem: PrivacyProblem, n: int, sizes: list[float]) -> float:
     return math.exp(log) * problem.c * sizes[order + 1]
 
 
-def _term(
+def _bound_term(
     problem: PrivacyProblem, V: NDArray[np.float64], box: tuple[slice, slice], r: int
 ) -> NDArray[np.float64]:
     """The bound of `series_worst_case` on the term of order r >= 2, over a box of one slice."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.papers.darrm.mathematics.planes import STRIP, TAIL, moved_weights
+from private_ensembles.papers.darrm.mathematics.planes import STRIP, TAIL, move_probabilities
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 # More than second differences of numbers in [-1, 1] are off by, and than tails add to their means.
@@ -31,7 +31,7 @@ def box_bounds(
     V: NDArray[np.float64],
     W: NDArray[np.float64],
     ones: slice,
-    known: NDArray[np.float64],
+    known_bounds: NDArray[np.float64],
     floor: float,
 ) -> NDArray[np.float64]:
     """Bounds on f over all moves, at most the known ones, for a box of rows and numbers of ones.
@@ -43,32 +43,32 @@ def box_bounds(
     """
     n = V.shape[1] - 1
     b = np.arange(ones.start, ones.stop)
-    bends, plain = bends_and_moves(problem, V, W, ones)
+    bends, plain = bound_curvature(problem, V, W, ones)
     lengths = np.where(plain, 0, np.stack([n - b, b])[:, None, :])
-    f = _all_or_none(problem, V, W, ones)
-    bounds = np.minimum(known, f + _excess(lengths) * bends)
+    f = _best_whole_moves(problem, V, W, ones)
+    bounds = np.minimum(known_bounds, f + _chord_gap(lengths) * bends)
     cells = np.nonzero((bounds > floor) & (f <= floor))
     ends = plain[:, *cells]
     for kind in range(4):
         some = tuple(part[ends[0] + 2 * ends[1] == kind] for part in cells)
         parts = [1 if kind >> k & 1 else PARTS for k in (0, 1)]
-        for few in _few(
-            some, moved_weights(problem).shape[1] ** 2 + (parts[0] + 1) * (parts[1] + 1)
+        for few in _split_for_cache(
+            some, move_probabilities(problem).shape[1] ** 2 + (parts[0] + 1) * (parts[1] + 1)
         ):
             rows, column = few
-            finer, steps = _in_parts(problem, V, W, rows, b[column], parts)
+            finer, steps = _best_partial_moves(problem, V, W, rows, b[column], parts)
             steps = np.where(plain[:, rows, column], 0, steps)
-            finer += _excess(steps) * bends[few]
+            finer += _chord_gap(steps) * bends[few]
             bounds[few] = np.minimum(bounds[few], finer)
     return bounds
 
 
-def _excess(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+def _chord_gap(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """What f exceeds its chords by at most, of lengths (2, ...), in units of what it bends."""
     return np.where(lengths > 1, lengths.astype(float) ** 2, 0.0).sum(axis=0) / 8
 
 
-def _few(
+def _split_for_cache(
     cells: tuple[NDArray[np.int64], ...], entries: int
 ) -> Iterator[tuple[NDArray[np.int64], ...]]:
     """The cells in parts so small that what is worked out for one fits a processor's cache."""
@@ -77,7 +77,7 @@ def _few(
         yield tuple(part[start : start + size] for part in cells)
 
 
-def _in_parts(
+def _best_partial_moves(
     problem: PrivacyProblem,
     V: NDArray[np.float64],
     W: NDArray[np.float64],
@@ -89,7 +89,7 @@ def _in_parts(
 
     rows, ones : (cells,), where in V and W. Returns (cells,) and (2, cells).
     """
-    n, weights = V.shape[1] - 1, moved_weights(problem)
+    n, weights = V.shape[1] - 1, move_probabilities(problem)
     sizes = np.stack([n - ones, ones])
     nodes = [
         size[:, None] * np.arange(number + 1) // number
@@ -117,7 +117,7 @@ def _best_sums(P: NDArray[np.float64], Q: NDArray[np.float64]) -> NDArray[np.flo
     return P + reach[:, ::-1, ::-1]
 
 
-def bends_and_moves(
+def bound_curvature(
     problem: PrivacyProblem, V: NDArray[np.float64], W: NDArray[np.float64], ones: slice
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """What f exceeds its chords by, and which ends' teachers gain most by one move.
@@ -132,22 +132,25 @@ def bends_and_moves(
     """
     n, c = V.shape[1] - 1, problem.c
     width = ones.stop - ones.start
-    tails = _tails(problem, n)
+    tails = _tail_bounds(problem, n)
     here = np.concatenate([tails[:0:-1], tails])  # at least Pr[X - Y = k] at k + len(tails) - 1
     # At least the chance to pass from 0 over k: beyond k for k >= 0, at or below it for k < 0.
     passed = np.concatenate([tails[:0:-1], tails[1:], tails[-1:]])
     second = [np.diff(side, 2, axis=1) for side in (V, W)]
     from_two_below = slice(ones.start - 2, ones.stop)
-    down = _spread(np.maximum(-second[0], 0), here, from_two_below)
-    up = _spread(np.maximum(second[1], 0), here, from_two_below)
+    down = _sum_weighted_neighbours(np.maximum(-second[0], 0), here, from_two_below)
+    up = _sum_weighted_neighbours(np.maximum(second[1], 0), here, from_two_below)
     down, up = (np.maximum(side[:, :width], side[:, 2:]) for side in (down, up))
     bends = problem.Delta**2 * (down + c * up + (1 + c) * NEARLY_ZERO)
     strays = [
-        _spread(np.abs(side), passed, slice(ones.start - 1, ones.stop)) + NEARLY_ZERO
+        _sum_weighted_neighbours(np.abs(side), passed, slice(ones.start - 1, ones.stop))
+        + NEARLY_ZERO
         for side in second
     ]
     # diff at -1 and at n belongs to no teacher: any number will do.
-    first = [np.diff(_columns(side, ones.start - 1, ones.stop + 1), axis=1) for side in (V, W)]
+    first = [
+        np.diff(_padded_columns(side, ones.start - 1, ones.stop + 1), axis=1) for side in (V, W)
+    ]
     plain = np.empty((2, len(V), width), dtype=bool)
     for k, (part, sign) in enumerate(((slice(1, None), 1.0), (slice(None, -1), -1.0))):
         ours, theirs = sign * first[0][:, part], -sign * c * first[1][:, part]
@@ -161,12 +164,12 @@ def bends_and_moves(
     return bends, plain
 
 
-def _all_or_none(
+def _best_whole_moves(
     problem: PrivacyProblem, V: NDArray[np.float64], W: NDArray[np.float64], ones: slice
 ) -> NDArray[np.float64]:
     """The largest f with all or none of the zeros moved on one side, and likewise of the ones."""
-    stay, zeros, ones_moved, both = _moved(problem, V, ones)
-    others = [-problem.c * side for side in _moved(problem, W, ones)]
+    stay, zeros, ones_moved, both = _expect_after_moves(problem, V, ones)
+    others = [-problem.c * side for side in _expect_after_moves(problem, W, ones)]
     with_ones, with_zeros = np.maximum(others[0], others[2]), np.maximum(others[0], others[1])
     f = stay + np.maximum(np.maximum(with_ones, with_zeros), others[3])
     np.maximum(f, zeros + with_ones, out=f)
@@ -174,11 +177,11 @@ def _all_or_none(
     return np.maximum(f, both + others[0], out=f)
 
 
-def _moved(
+def _expect_after_moves(
     problem: PrivacyProblem, V: NDArray[np.float64], ones: slice
 ) -> tuple[NDArray[np.float64], ...]:
     """V over the ones as it is, with all zeros moved, all ones moved, and both."""
-    n, weights = V.shape[1] - 1, moved_weights(problem)
+    n, weights = V.shape[1] - 1, move_probabilities(problem)
     b = np.arange(ones.start, ones.stop)
     most = weights.shape[1] - 1
     up, down = weights[n - b], weights[b]
@@ -190,13 +193,13 @@ def _moved(
     moved = np.empty((3, len(V), len(b)))
     for start in range(0, len(b), STRIP):
         stop = min(start + STRIP, len(b))
-        near = _columns(V, ones.start + start - most, ones.start + stop + most)
+        near = _padded_columns(V, ones.start + start - most, ones.start + stop + most)
         for kind in range(3):
             moved[kind, :, start:stop] = near @ _band(diagonals[kind, start:stop])
     return V[:, ones], *moved
 
 
-def _spread(
+def _sum_weighted_neighbours(
     table: NDArray[np.float64], weights: NDArray[np.float64], places: slice
 ) -> NDArray[np.float64]:
     """sum_k weights[reach + k] table[place + k] at the places; weights : (2 reach + 1,)."""
@@ -206,7 +209,7 @@ def _spread(
     spread = np.empty((len(table), count))
     for start in range(0, count, STRIP):
         stop = min(start + STRIP, count)
-        near = _columns(table, places.start + start - reach, places.start + stop + reach)
+        near = _padded_columns(table, places.start + start - reach, places.start + stop + reach)
         spread[:, start:stop] = near @ band[: near.shape[1], : stop - start]
     return spread
 
@@ -220,7 +223,7 @@ def _band(diagonals: NDArray[np.float64]) -> NDArray[np.float64]:
     return band
 
 
-def _columns(table: NDArray[np.float64], start: int, stop: int) -> NDArray[np.float64]:
+def _padded_columns(table: NDArray[np.float64], start: int, stop: int) -> NDArray[np.float64]:
     """Columns start..stop - 1 of a table that is zero beyond its own."""
     size = table.shape[1]
     inside = table[:, min(max(start, 0), size) : max(min(stop, size), 0)]
@@ -229,10 +232,10 @@ def _columns(table: NDArray[np.float64], start: int, stop: int) -> NDArray[np.fl
 
 
 @functools.lru_cache(maxsize=2048)
-def _tails(problem: PrivacyProblem, n: int) -> NDArray[np.float64]:
+def _tail_bounds(problem: PrivacyProblem, n: int) -> NDArray[np.float64]:
     """Bounds on Pr[Bin(n, Delta) >= k] for k = 0, 1, ...: (n Delta)^k / k!; 0 if negligible."""
     logs = [k * math.log(max(n, 1) * problem.Delta) - math.lgamma(k + 1) for k in range(n + 1)]
-    terms = moved_weights(problem).shape[1]
+    terms = move_probabilities(problem).shape[1]
     return np.append(np.exp(np.minimum(logs[:terms], 0.0)), 0.0)
 
 
@@ -248,8 +251,8 @@ class BestMoves:
     value: float
     row: int
     counts: dict[str, int] | None
-    left_over: float
-    spent: int
+    remaining_bound: float
+    entries_used: int
 
 
 def best_moves(
@@ -275,16 +278,17 @@ def best_moves(
     finer ones, down to steps of 1, which are exact.
     """
     ends = V.shape[1] - 1 - b, b
-    bends, plain = (part[..., 0] for part in bends_and_moves(problem, V, W, slice(b, b + 1)))
+    bends, plain = (part[..., 0] for part in bound_curvature(problem, V, W, slice(b, b + 1)))
     value, row, counts, spent = floor, 0, None, 0
     rows = np.arange(len(V))
     bounds = np.full(len(V), np.inf)
     for step in steps:
-        for part in _alike(plain, rows):
+        for part in _group_by_move(plain, rows):
             # If all teachers at an end make the same move, its two ends are all that is tried.
             gaps = [0 if plain[k, part[0]] else min(step, ends[k]) for k in (0, 1)]
             nodes = [
-                _nodes(size, gap or max(size, 1)) for size, gap in zip(ends, gaps, strict=True)
+                _tried_move_counts(size, gap or max(size, 1))
+                for size, gap in zip(ends, gaps, strict=True)
             ]
             gap = sum(length**2 for length in gaps if length > 1) / 8
             entries = len(nodes[0]) * len(nodes[1])
@@ -292,14 +296,14 @@ def best_moves(
                 return BestMoves(value, row, counts, float(bounds[rows].max()), spent)
             spent += 2 * entries * len(part)
             for few in np.array_split(part, -(-len(part) * entries // ENTRIES)):
-                P, Q = _tables(problem, V[few], W[few], b, *nodes)
+                P, Q = _tabulate_moves(problem, V[few], W[few], b, *nodes)
                 f = _best_sums(P, Q)
                 bounds[few] = np.minimum(bounds[few], f.max(axis=(1, 2)) + gap * bends[few])
                 k = int(np.argmax(f))
                 if f.flat[k] > value:
                     value = float(f.flat[k])
                     at, i, j = np.unravel_index(k, f.shape)
-                    row, counts = int(few[at]), _counts(Q[at], i, j, *nodes)
+                    row, counts = int(few[at]), _count_corners(Q[at], i, j, *nodes)
         rows = rows[bounds[rows] > value]
         if not len(rows):
             break
@@ -307,18 +311,18 @@ def best_moves(
     return BestMoves(value, row, counts, left_over, spent)
 
 
-def _alike(plain: NDArray[np.bool_], rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _group_by_move(plain: NDArray[np.bool_], rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """The rows by whether their zeros and their ones make one move."""
     kinds = plain[0, rows] + 2 * plain[1, rows]
     return [rows[kinds == kind] for kind in range(4) if (kinds == kind).any()]
 
 
-def _nodes(size: int, step: int) -> NDArray[np.int64]:
+def _tried_move_counts(size: int, step: int) -> NDArray[np.int64]:
     """0, step, 2 step, ... and size: the numbers of moves on one side that are tried."""
     return np.append(np.arange(0, size, step), size)
 
 
-def _tables(
+def _tabulate_moves(
     problem: PrivacyProblem,
     V: NDArray[np.float64],
     W: NDArray[np.float64],
@@ -327,7 +331,7 @@ def _tables(
     b_nodes: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """P at the nodes and -c P' at their complements, (rows, nodes of zeros, nodes of ones)."""
-    weights = moved_weights(problem)
+    weights = move_probabilities(problem)
     a, terms = V.shape[1] - 1 - b, weights.shape[1]
     r, s = np.arange(min(a + 1, terms)), np.arange(min(b + 1, terms))
     shift = b + r[:, None] - s[None, :]
@@ -337,7 +341,7 @@ def _tables(
     return P, -problem.c * Q
 
 
-def _counts(
+def _count_corners(
     Q: NDArray[np.float64], i: int, j: int, a_nodes: NDArray[np.int64], b_nodes: NDArray[np.int64]
 ) -> dict[str, int]:
     """Teachers at the corners of the ends, for P at nodes i, j and the best -c P' beside it."""

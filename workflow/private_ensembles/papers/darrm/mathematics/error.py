@@ -53,7 +53,7 @@ def error_at(gamma: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
     """
     gamma = check_gamma(gamma)
     p = np.asarray(p, dtype=np.float64)
-    return error_of_pmf(gamma, _common(len(gamma) - 1, p))
+    return error_of_pmf(gamma, _common_pmf(len(gamma) - 1, p))
 
 
 def expected_error(gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1") -> float:
@@ -88,20 +88,20 @@ def expected_error_estimate(
     K = len(gamma) - 1
     noise = 1 - gamma[(K + 1) // 2 :]
     parsed = parse_prior(prior)
-    if not parsed.absolute:
+    if not parsed.is_absolute:
         exact = parsed.kind == "empirical" or parsed.low >= 0.5
         return ErrorEstimate(
             float(coefficients(K, parsed) @ noise) / 2, 0.0, "exact" if exact else "surrogate"
         )
     from scipy.stats import t
 
-    drawn, together = _drawn(K, parsed, seed)
+    drawn, together = _sample_pmfs(K, parsed, seed)
     errors = [error_of_pmf(gamma, alpha) for alpha in drawn]
     controls = [error_of_pmf(gamma, alpha) for alpha in together]
     # The factor comes from a sequence of its own, so that the estimate stays unbiased.
     spread = float(controls[-1].var())
     factor = float(np.cov(errors[-1], controls[-1])[0, 1]) / spread if spread > 0 else 0.0
-    known = _mean_at_mean_p(gamma, parsed)
+    known = _expect_control(gamma, parsed)
     means = np.array(
         [
             (error - factor * control).mean() + factor * known
@@ -114,7 +114,7 @@ def expected_error_estimate(
 
 # What several gammas are asked under one prior shares.
 @functools.lru_cache(maxsize=1)
-def _drawn(
+def _sample_pmfs(
     K: int, prior: Prior, seed: int
 ) -> tuple[tuple[NDArray[np.float64], ...], tuple[NDArray[np.float64], ...]]:
     """Pmfs of the votes at every sequence's p, and if all teachers had their mean, (POINTS, K + 1).
@@ -122,15 +122,15 @@ def _drawn(
     The last sequence is for the control variate's factor.
     """
     draws = [uniform_points(K, prior, POINTS, (seed, k)) for k in range(REPLICATES + 1)]
-    return tuple(map(pmf, draws)), tuple(_common(K, p.mean(axis=-1)) for p in draws)
+    return tuple(map(pmf, draws)), tuple(_common_pmf(K, p.mean(axis=-1)) for p in draws)
 
 
-def _common(K: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _common_pmf(K: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Pmf of the votes of K teachers who all say 1 with probability p, (*p.shape, K + 1)."""
     return pmf(np.broadcast_to(p[..., None], (*p.shape, K)))
 
 
-def _mean_at_mean_p(gamma: NDArray[np.float64], prior: Prior) -> float:
+def _expect_control(gamma: NDArray[np.float64], prior: Prior) -> float:
     """E error_at(gamma, mean of the K independent uniform p_i).
 
     The sum of K standard uniforms has the cardinal B-spline as its density (Irwin-Hall); between

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.composition import general
+from private_ensembles.accounting.composition import general_composition
 from private_ensembles.base import checks
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem, resolve_delta
 
@@ -21,7 +21,7 @@ def check_gamma(gamma: ArrayLike) -> NDArray[np.float64]:
     values = np.asarray(gamma, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2 or len(values) % 2:
         raise ValueError(f"gamma: shape {values.shape} must be (K + 1,) with K odd")
-    checks.probabilities(gamma=values)
+    checks.check_probabilities(gamma=values)
     if not np.array_equal(values, values[::-1]):
         l = int(np.argmax(values != values[::-1]))
         raise ValueError(
@@ -31,7 +31,7 @@ def check_gamma(gamma: ArrayLike) -> NDArray[np.float64]:
     return values
 
 
-def mirrored(upper_half: ArrayLike) -> NDArray[np.float64]:
+def mirror_gamma(upper_half: ArrayLike) -> NDArray[np.float64]:
     """The symmetric gamma (K + 1,) with the given values at l = (K+1)/2..K."""
     half = np.asarray(upper_half, dtype=np.float64)
     return np.concatenate([half[::-1], half])
@@ -60,7 +60,7 @@ def gamma_constant(
     problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))
     tau, lam = float(K), -math.expm1(K * math.log1p(-Delta))
     if delta_prime is not None:
-        composed = general(epsilon, Delta, K, delta_prime)
+        composed = general_composition(epsilon, Delta, K, delta_prime)
         tau, lam = composed.epsilon / epsilon, composed.delta
     # e^{tau epsilon} may overflow even if e^{m epsilon} does not: divide through by it.
     decay = math.exp(-tau * epsilon)
@@ -97,9 +97,9 @@ def gamma_subsampling(K: int, m: int) -> NDArray[np.float64]:
 
     Raises ValueError unless K is odd and m an integer in 1..K.
     """
-    checks.integer(K=K, at_least=1, odd=True)
+    checks.check_integer(K=K, at_least=1, odd=True)
     half = subsampling_probability(K, m)[(K + 1) // 2 :]
-    return mirrored(np.clip(2 * half - 1, 0.0, 1.0))
+    return mirror_gamma(np.clip(2 * half - 1, 0.0, 1.0))
 
 
 def gamma_double_subsampling(K: int, m: int) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks
-from private_ensembles.papers.darrm.mathematics.gamma import mirrored
+from private_ensembles.papers.darrm.mathematics.gamma import mirror_gamma
 
 # Asymmetry and loss to a coin that are put down to rounding of the given probabilities.
 ROUNDING = 1e-12
@@ -43,11 +43,11 @@ def gamma_from_probabilities(
         Pr[1 | l] + Pr[1 | K - l] != 1 if symmetrize = `no` (the lemma gives it a gamma, but not
         a symmetric one, and the privacy condition of Lemma 3.4 covers no other).
     """
-    checks.one_of(SYMMETRIZE, symmetrize=symmetrize)
+    checks.check_choice(SYMMETRIZE, symmetrize=symmetrize)
     probability = np.asarray(prob_of_one, dtype=np.float64)
     if probability.ndim != 1 or len(probability) < 2 or len(probability) % 2:
         raise ValueError(f"prob_of_one: shape {probability.shape} must be (K + 1,) with K odd")
-    checks.probabilities(prob_of_one=probability)
+    checks.check_probabilities(prob_of_one=probability)
     K = len(probability) - 1
     right = np.where(2 * np.arange(K + 1) > K, probability, 1 - probability)
     worst = int(np.argmin(right))
@@ -64,4 +64,4 @@ def gamma_from_probabilities(
         )
     upper, lower = right[(K + 1) // 2 :], right[::-1][(K + 1) // 2 :]
     half = {"upper": upper, "lower": lower}.get(symmetrize, (upper + lower) / 2)
-    return mirrored(np.clip(2 * half - 1, 0.0, 1.0))
+    return mirror_gamma(np.clip(2 * half - 1, 0.0, 1.0))

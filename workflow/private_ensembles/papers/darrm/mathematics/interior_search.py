@@ -27,9 +27,11 @@ LEAST_ROUGHNESS = 1e-4
 ROUGH_EXCESS = 1e-3  # on planes, with which a look at all corners is worth its time
 SMOOTH_ENOUGH, FINE = 10, 0.2  # level and tolerance, of the gap that suffices
 WORTH = 0.1  # share of the gap that a look at all corners must be able to close
-OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
+OPEN_SHARE = (
+    0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
+)
 SECOND_ROUNDS = 24
-BACK = 0.01  # share of what sum(gamma) could gain
+BACK_OFF = 0.01  # share of what sum(gamma) could gain
 # Of `centre`:
 MOST_STEPS = 60
 TO_THE_BOUNDARY = 0.99
@@ -39,7 +41,7 @@ VIOLATION = 1e-9  # of a row, which counts as none
 PATIENCE = 8  # steps without a better gap after which rounding has the last word
 
 
-class CentralSearch:
+class InteriorSearch:
     """The optimal gamma of many teachers under a linear objective, up to a relative GAP.
 
     A round solves the program over the rows known so far to a tolerance, from its inside
@@ -54,7 +56,7 @@ class CentralSearch:
 
     monotone : only gamma non-decreasing in |l - K/2|, for which three corners suffice.
 
-    x : the best gamma at l = (K+1)/2..K; upper_bound : as in `search.Search`; proof : x's worst
+    x : the best gamma at l = (K+1)/2..K; upper_bound : as in `search.CuttingPlaneSearch`; proof : x's worst
     case over all corners, if a look at them proved it, and whether it is exact.
     """
 
@@ -73,24 +75,24 @@ class CentralSearch:
         self.proof: tuple[WorstCase, bool] | None = None
         self.violations = Violations(problem, known, monotone=monotone)
 
-    def run(self, inside: NDArray[np.float64] | None = None) -> None:
+    def run(self, feasible_x: NDArray[np.float64] | None = None) -> None:
         """Maximise the utility, then sum(gamma).
 
         inside : a feasible x, the best one so far; default 0, after trying gamma = 1.
         """
-        if inside is None:
+        if feasible_x is None:
             self.x = np.ones(self.objective.size)
             if self.violations.add(self.x, FIRST_TOLERANCE, self._gap())[1] == 0:
                 return
-            inside = np.zeros(self.objective.size)
-        self.smooth = inside
-        self.x, self.value = inside, self.objective.value(inside)
+            feasible_x = np.zeros(self.objective.size)
+        self.smooth = feasible_x
+        self.x, self.value = feasible_x, self.objective.value(feasible_x)
         if self.monotone:
             self._maximise_monotone()
         else:
             self._maximise_general()
-        if self.x is not inside and self._open():
-            self._fill()
+        if self.x is not feasible_x and self._has_open_entries():
+            self._raise_sum()
         if not self.monotone:  # the monotone program bounds the utility of monotone gamma only
             self.upper_bound = self.bound
 
@@ -99,11 +101,11 @@ class CentralSearch:
         for _ in range(MAX_ROUNDS):
             x = self._improve(tolerance)
             new, excess, _ = self.violations.add(x, 0.0, self._gap())
-            self._keep(x, excess)
-            if self._settled() or (tolerance <= LAST_TOLERANCE and not new):
+            self._keep_if_better(x, excess)
+            if self._is_settled() or (tolerance <= LAST_TOLERANCE and not new):
                 return
             if not new or excess <= 2 * tolerance:
-                short = (self.bound - self.objective.value(x)) / self._enough()
+                short = (self.bound - self.objective.value(x)) / self._sufficient_gap()
                 tolerance = max(tolerance / min(10, max(2, 3 * short)), LAST_TOLERANCE)
 
     def _maximise_general(self) -> None:
@@ -116,11 +118,11 @@ class CentralSearch:
         for _ in range(MAX_ROUNDS):
             known = self.bound
             x = self._improve(tolerance, level)
-            if self._settled():
+            if self._is_settled():
                 return
             if roughly:  # on planes alone
                 new, excess = self.violations.add_on_planes(x, ROUGH_EXCESS)
-                stalls = known - self.bound <= self._enough()
+                stalls = known - self.bound <= self._sufficient_gap()
                 if not new or stalls or excess <= ROUGH_EXCESS:
                     self.smooth = x
                     least = self._gap()
@@ -128,27 +130,27 @@ class CentralSearch:
                     level = max(level / 10, SMOOTH_ENOUGH * least) if roughly else level
                     tolerance = max(min(level, FINE * least), LAST_TOLERANCE)
                 continue
-            if not self._worth_a_look(x):
+            if not self._is_worth_a_look(x):
                 if level <= LAST_TOLERANCE:
                     return
                 new, _ = self.violations.add_on_planes(x, 2 * tolerance)
-                if not new or known - self.bound <= self._enough():
+                if not new or known - self.bound <= self._sufficient_gap():
                     level = max(level / 10, LAST_TOLERANCE)
                 continue
             new, excess, seen = self.violations.add(x, 2 * tolerance, self._gap())
             if seen:
-                self._keep(x, excess)
+                self._keep_if_better(x, excess)
                 ends = excess > 2 * tolerance or level <= LAST_TOLERANCE
-                if self._settled() or (not new and ends):
+                if self._is_settled() or (not new and ends):
                     return
                 if not new or excess <= 2 * tolerance:
                     self.smooth = x
                     level = max(level / 10, LAST_TOLERANCE)
         # The last x may still be the best one.
         _, excess, _ = self.violations.add(x, np.inf, self._gap())
-        self._keep(x, excess)
+        self._keep_if_better(x, excess)
 
-    def _worth_a_look(self, x: NDArray[np.float64]) -> bool:
+    def _is_worth_a_look(self, x: NDArray[np.float64]) -> bool:
         """Whether a look at all corners can close the gap: it raises the value to x's at most."""
         return self.objective.value(x) - self.value > WORTH * (self.bound - self.value)
 
@@ -160,46 +162,46 @@ class CentralSearch:
 
     def _gap(self) -> float:
         """The relative gap that suffices."""
-        return self._enough() / self.bound
+        return self._sufficient_gap() / self.bound
 
-    def _settled(self) -> bool:
-        return self.bound - self.value <= self._enough()
+    def _is_settled(self) -> bool:
+        return self.bound - self.value <= self._sufficient_gap()
 
-    def _enough(self) -> float:
+    def _sufficient_gap(self) -> float:
         """The gap that suffices: less if nearly every label is right, for then errors count."""
         lacking = self.objective.total - self.value
         return max(GAP * min(self.bound, 10 * lacking), LEAST_GAP * self.bound)
 
-    def _open(self) -> bool:
+    def _has_open_entries(self) -> bool:
         """Whether many l together weigh next to nothing in the utility."""
         cost = np.sort(self.objective.coefficients)
-        return bool(np.mean(np.cumsum(cost) < self._enough()) > OPEN)
+        return bool(np.mean(np.cumsum(cost) < self._sufficient_gap()) > OPEN_SHARE)
 
-    def _fill(self) -> None:
+    def _raise_sum(self) -> None:
         """Raise sum(gamma) as far as it costs next to nothing, if the utility leaves it open.
 
         A little way BACK from the largest sum, rows that are slack at the x so far are slack again:
         few are violated, and bounds far below the allowance make the look at all corners short.
         """
-        room, start = self._enough(), self.x
+        room, start = self._sufficient_gap(), self.x
         # The program gives its rows, this one too, a violation that counts beside the room.
         floor, least = self.value - room / 4, self.value - 0.6 * room
         for _ in range(SECOND_ROUNDS):
             x, _ = self._solve(
                 np.ones(len(start)), FIRST_TOLERANCE, level=FIRST_TOLERANCE, floor=floor
             )
-            x = start + (1 - BACK) * (x - start)
+            x = start + (1 - BACK_OFF) * (x - start)
             # All corners are asked about an x that the planes leave nearly as it is.
             new, excess, seen = self.violations.add(x, room / 10 / floor, self._gap())
-            x, proof = self.violations.scaled_down(x, excess)
+            x, proof = self.violations.scale_down(x, excess)
             if seen and self.objective.value(x) >= least and x.sum() > start.sum():
                 self.x, self.proof = x, proof
                 break
             if not new:
                 break
 
-    def _keep(self, x: NDArray[np.float64], excess: float) -> None:
-        x, proof = self.violations.scaled_down(x, excess)
+    def _keep_if_better(self, x: NDArray[np.float64], excess: float) -> None:
+        x, proof = self.violations.scale_down(x, excess)
         value = self.objective.value(x)
         if value > self.value:
             self.x, self.value, self.proof = x, value, proof
@@ -216,21 +218,21 @@ class CentralSearch:
 
         floor : the least utility, None for whatever it is.
         """
-        cost = self._in_variables(cost)
+        cost = self._express_in_variables(cost)
         extra, room = np.zeros((0, len(cost))), np.zeros(0)
         if floor is not None:
-            extra = -self._in_variables(self.objective.coefficients)[None, :] / floor
+            extra = -self._express_in_variables(self.objective.coefficients)[None, :] / floor
             room = np.array([-1.0])
         if self.monotone:  # the last gamma, the sum of all increments, is at most 1
             extra, room = np.vstack([extra, np.ones(len(cost))]), np.append(room, 1.0)
         in_use = self.known.in_use.copy()
-        rows = np.vstack([extra, self._in_variables(self.known.rows[in_use])])
+        rows = np.vstack([extra, self._express_in_variables(self.known.rows[in_use])])
         right = np.append(room, np.ones(len(rows) - len(extra)))
-        solution = centre(cost, rows, tolerance, right, self._curvature(cost, level))
+        solution = solve_to_interior(cost, rows, tolerance, right, self._curvature(cost, level))
         x = np.clip(np.cumsum(solution.x) if self.monotone else solution.x, 0.0, 1.0)
         y = np.zeros(len(in_use))
         y[in_use] = solution.multipliers[len(extra) :]
-        self.known.sort_out(x, y, tolerance * cost.sum())
+        self.known.rest_slack_rows(x, y, tolerance * cost.sum())
         self.rounds += 1
         return x, y
 
@@ -244,7 +246,7 @@ class CentralSearch:
         weight = SMOOTHNESS * level * float(cost @ self.smooth) / max(rough, LEAST_ROUGHNESS)
         return weight * (bend.T @ bend)
 
-    def _in_variables(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _express_in_variables(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows over gamma as rows over the variables: gamma, or its increments."""
         return np.cumsum(rows[..., ::-1], axis=-1)[..., ::-1] if self.monotone else rows
 
@@ -255,11 +257,11 @@ class CentralSearch:
         if not self.monotone:
             return dual_bound(LinearProgram(cost, np.ones(n), rows, np.full(len(y), outwards)), y)
         # Increments, the sum of which is at most 1: the largest of what they are left to gain.
-        return float(y.sum() + max(0.0, self._in_variables(cost - y @ rows).max()))
+        return float(y.sum() + max(0.0, self._express_in_variables(cost - y @ rows).max()))
 
 
 @dataclass(frozen=True)
-class Centre:
+class InteriorPoint:
     """x : (n,) nearly optimal; multipliers : (rows,), >= 0; gap : between the two, relative."""
 
     x: NDArray[np.float64]
@@ -267,13 +269,13 @@ class Centre:
     gap: float
 
 
-def centre(
+def solve_to_interior(
     cost: NDArray[np.float64],
     rows: NDArray[np.float64],
     tolerance: float,
     right: NDArray[np.float64] | None = None,
     curvature: NDArray[np.float64] | float = 0.0,
-) -> Centre:
+) -> InteriorPoint:
     """Maximise cost @ x over rows @ x <= right, 0 <= x <= 1, up to a relative gap of `tolerance`.
 
     cost : (n,); rows : (m, n); right : (m,), default 1; curvature : (n, n), positive semidefinite,
@@ -291,7 +293,7 @@ def centre(
     s = np.maximum(right - rows @ x, 0.05)
     scale = 0.1 * max(float(np.abs(cost).mean()), 1e-300)
     primal, dual = [x, z, s], [scale / x, scale / z, scale / s]
-    best, idle = Centre(x, dual[2], np.inf), 0
+    best, idle = InteriorPoint(x, dual[2], np.inf), 0
     curvature = np.zeros((n, n)) + curvature
     blocks = _blocks(rows)
     for _ in range(MOST_STEPS):
@@ -300,7 +302,7 @@ def centre(
         gap = _gap(cost - bent, right, primal[0], dual[2], used, priced)
         idle = 0 if gap < best.gap else idle + 1
         if gap < best.gap:
-            best = Centre(primal[0], dual[2], gap)
+            best = InteriorPoint(primal[0], dual[2], gap)
         if best.gap <= tolerance or idle > PATIENCE:
             break
         factor = _factor(rows, blocks, primal, dual, curvature)
@@ -312,17 +314,20 @@ def centre(
         residuals = right - primal[2] - used, cost - bent - priced - dual[1] + dual[0]
         down, up = _step(rows, residuals, primal, dual, factor, [-p for p in products])
         ahead = [
-            (p + _length(primal, down) * a) @ (d + _length(dual, up) * b)
+            (p + _longest_step(primal, down) * a) @ (d + _longest_step(dual, up) * b)
             for p, d, a, b in zip(primal, dual, down, up, strict=True)
         ]
         target = mean * (sum(ahead) / (mean * sum(map(len, products)))) ** 3
         wanted = [target - p - a * b for p, a, b in zip(products, down, up, strict=True)]
         down, up = _step(rows, residuals, primal, dual, factor, wanted)
         # If x changes the prices, both must go the same way for what is lacking to shrink.
-        lengths = [TO_THE_BOUNDARY * _length(primal, down), TO_THE_BOUNDARY * _length(dual, up)]
+        lengths = [
+            TO_THE_BOUNDARY * _longest_step(primal, down),
+            TO_THE_BOUNDARY * _longest_step(dual, up),
+        ]
         if curvature.any():
             lengths = [min(lengths)] * 2
-        primal, dual = _moved(primal, down, lengths[0]), _moved(dual, up, lengths[1])
+        primal, dual = _take_step(primal, down, lengths[0]), _take_step(dual, up, lengths[1])
     return best
 
 
@@ -354,7 +359,7 @@ def _step(
     return [dx, -dx, ds], [(ux - u * dx) / x, (vz + v * dx) / z, (ys - y * ds) / s]
 
 
-def _moved(values: list[NDArray], steps: list[NDArray], length: float) -> list[NDArray]:
+def _take_step(values: list[NDArray], steps: list[NDArray], length: float) -> list[NDArray]:
     return [value + length * step for value, step in zip(values, steps, strict=True)]
 
 
@@ -395,7 +400,7 @@ def _factor(
     return None
 
 
-def _length(values: list[NDArray], steps: list[NDArray]) -> float:
+def _longest_step(values: list[NDArray], steps: list[NDArray]) -> float:
     """The longest step, at most 1, that leaves all values >= 0."""
     length = 1.0
     for value, step in zip(values, steps, strict=True):

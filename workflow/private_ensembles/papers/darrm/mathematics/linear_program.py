@@ -161,7 +161,7 @@ SOLVERS = {"auto": Highs, "highs": Highs, "gurobi": Gurobi}
 
 def solver_named(name: str, threads: int = 1) -> Highs | Gurobi:
     """The solver of that name; `auto` is HiGHS. Raises ValueError for any other name."""
-    checks.one_of(tuple(SOLVERS), solver=name)
+    checks.check_choice(tuple(SOLVERS), solver=name)
     return SOLVERS[name](threads)
 
 

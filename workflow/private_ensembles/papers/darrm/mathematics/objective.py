@@ -53,13 +53,13 @@ class Prior:
         return f"{self.kind}:{low},{high}"
 
     @property
-    def absolute(self) -> bool:
+    def is_absolute(self) -> bool:
         """Whether the objective keeps the absolute value of Eq. 196, so that it is not linear."""
-        return self.kind in KINDS and KINDS[self.kind].absolute
+        return self.kind in PRIOR_KINDS and PRIOR_KINDS[self.kind].is_absolute
 
 
 @dataclass(frozen=True)
-class Kind:
+class PriorKind:
     """A kind of prior over p_i in [low, high], written `kind:low,high`.
 
     words : which p_i, for the help of the configuration; expected_pmf : E[alpha_l] of K teachers,
@@ -69,7 +69,7 @@ class Kind:
 
     words: str
     expected_pmf: Callable[[int, Prior], NDArray[np.float64]]
-    absolute: bool = False
+    is_absolute: bool = False
 
 
 def _independent_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
@@ -85,19 +85,19 @@ def _common_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
     return upper / ((K + 1) * (prior.high - prior.low))
 
 
-KINDS = {
-    "uniform": Kind("independent ones", _independent_pmf),
-    "common": Kind("one p that all share", _common_pmf),
-    "absolute-uniform": Kind(
+PRIOR_KINDS = {
+    "uniform": PriorKind("independent ones", _independent_pmf),
+    "common": PriorKind("one p that all share", _common_pmf),
+    "absolute-uniform": PriorKind(
         "independent ones and the true error, with its absolute value",
         _independent_pmf,
-        absolute=True,
+        is_absolute=True,
     ),
 }
 # Kinds whose coefficients `verify/verify.py` works out itself, for certificates of optimality.
 CLOSED_FORMS = ("uniform", "common")
 _LINEAR, _ABSOLUTE = (
-    " or ".join(f"{name}:a,b" for name, kind in KINDS.items() if kind.absolute == absolute)
+    " or ".join(f"{name}:a,b" for name, kind in PRIOR_KINDS.items() if kind.is_absolute == absolute)
     for absolute in (False, True)
 )
 
@@ -119,7 +119,9 @@ def parse_prior(text: str | Prior) -> Prior:
     except ValueError:
         low = high = math.nan
     parsed = Prior(name, low, high)
-    if name not in KINDS or not (0 <= low < high <= 1 and (parsed.absolute or low + high >= 1)):
+    if name not in PRIOR_KINDS or not (
+        0 <= low < high <= 1 and (parsed.is_absolute or low + high >= 1)
+    ):
         raise ValueError(
             f"prior = {text!r}: must be {_LINEAR} with 0 <= a < b <= 1, a + b >= 1, or {_ABSOLUTE}"
         )
@@ -151,7 +153,7 @@ def empirical_prior(counts: Sequence[int] | NDArray, K: int, sha256: str) -> Pri
 def expected_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
     """E[alpha_l], l = 0..K: the expected pmf of the number of teachers that say 1."""
     if prior.kind != "empirical":
-        return KINDS[prior.kind].expected_pmf(K, prior)
+        return PRIOR_KINDS[prior.kind].expected_pmf(K, prior)
     if len(prior.weights) != K + 1:
         raise ValueError(f"prior = {prior.name}: of {len(prior.weights) - 1} teachers, not {K}")
     return np.array(prior.weights)
@@ -162,7 +164,7 @@ def coefficients(K: int, prior: Prior) -> NDArray[np.float64]:
 
     Raises ValueError if the objective is not linear (`Prior.absolute`, `sampled_leads`).
     """
-    if prior.absolute:
+    if prior.is_absolute:
         raise ValueError(f"prior = {prior.name}: its objective is not linear in gamma")
     expected = expected_pmf(K, prior)
     return np.maximum(expected - expected[::-1], 0.0)[(K + 1) // 2 :]
@@ -241,8 +243,8 @@ class AbsoluteObjective:
 Objective = LinearObjective | AbsoluteObjective
 
 
-def objective(K: int, prior: Prior) -> Objective:
+def make_objective(K: int, prior: Prior) -> Objective:
     """The objective that a prior gives."""
-    if prior.absolute:
+    if prior.is_absolute:
         return AbsoluteObjective(sampled_leads(K, prior.low, prior.high))
     return LinearObjective(coefficients(K, prior))

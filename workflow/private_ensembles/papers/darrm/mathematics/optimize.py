@@ -13,18 +13,21 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.papers.darrm.mathematics.central import CentralSearch
 from private_ensembles.papers.darrm.mathematics.certificate import Certificate, scale_to_allowance
-from private_ensembles.papers.darrm.mathematics.gamma import mirrored
+from private_ensembles.papers.darrm.mathematics.cutting_planes import (
+    MANY_TEACHERS,
+    CuttingPlaneSearch,
+)
+from private_ensembles.papers.darrm.mathematics.gamma import mirror_gamma
+from private_ensembles.papers.darrm.mathematics.interior_search import InteriorSearch
 from private_ensembles.papers.darrm.mathematics.linear_program import solver_named
 from private_ensembles.papers.darrm.mathematics.objective import (
     LinearObjective,
     Prior,
-    objective,
+    make_objective,
     parse_prior,
 )
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem, resolve_delta
-from private_ensembles.papers.darrm.mathematics.search import MANY_TEACHERS, Search
 from private_ensembles.papers.darrm.mathematics.violations import Cuts
 
 
@@ -106,27 +109,27 @@ def optimize_gamma(
             f"delta must be above {problem.rounding_bound():.2g}, the rounding errors at K = {K}"
         )
     parsed = parse_prior(prior)
-    goal = objective(K, parsed)
+    goal = make_objective(K, parsed)
     backend, known = solver_named(solver, threads), Cuts(problem)
     name, version = backend.name, backend.version
     if solver == "auto" and K > MANY_TEACHERS and isinstance(goal, LinearObjective):
         # HiGHS' points can jump where the utility weighs nothing: docs/method.md, section 6.
         name, version = "interior", np.__version__
-        first = CentralSearch(problem, goal, known, monotone=True)
-        general = CentralSearch(problem, goal, Cuts(problem), monotone=False)
+        first = InteriorSearch(problem, goal, known, monotone=True)
+        general = InteriorSearch(problem, goal, Cuts(problem), monotone=False)
     else:
-        first = Search(problem, goal, backend, known, monotone=True)
-        general = Search(problem, goal, backend, known, monotone=False)
+        first = CuttingPlaneSearch(problem, goal, backend, known, monotone=True)
+        general = CuttingPlaneSearch(problem, goal, backend, known, monotone=False)
     first.run()
-    gamma, certificate = scale_to_allowance(problem, mirrored(first.x))
+    gamma, certificate = scale_to_allowance(problem, mirror_gamma(first.x))
     searches, best = [first], first
     if not np.all(first.x == 1):
         # Beyond gamma = 1 the monotone program's bound holds for monotone gamma only.
-        general.run(inside=gamma[(K + 1) // 2 :])
+        general.run(feasible_x=gamma[(K + 1) // 2 :])
         searches.append(general)
         if not monotone:
             other, other_certificate = scale_to_allowance(
-                problem, mirrored(general.x), general.proof
+                problem, mirror_gamma(general.x), general.proof
             )
             # Strictly better only: equal utility goes to the one with the simpler proof.
             if goal.value(other[(K + 1) // 2 :]) > goal.value(gamma[(K + 1) // 2 :]):

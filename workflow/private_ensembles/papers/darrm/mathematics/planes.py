@@ -34,7 +34,7 @@ MOVES = (
 )
 
 
-def moved_terms(K: int, Delta: float) -> int:
+def count_move_terms(K: int, Delta: float) -> int:
     """Number of terms after which the tail of Bin(K, Delta) is below TAIL.
 
     Pr[Bin(K, Delta) >= s] <= C(K, s) Delta^s <= (K Delta)^s / s!.
@@ -48,14 +48,14 @@ def moved_terms(K: int, Delta: float) -> int:
 
 
 @functools.lru_cache(maxsize=2)
-def moved_weights(problem: PrivacyProblem) -> NDArray[np.float64]:
+def move_probabilities(problem: PrivacyProblem) -> NDArray[np.float64]:
     """Bin(s; n, Delta) at [n, s], for n up to K and the s that are not negligible; read-only."""
-    weights = binomial_table(problem.K, problem.Delta, moved_terms(problem.K, problem.Delta))
+    weights = binomial_table(problem.K, problem.Delta, count_move_terms(problem.K, problem.Delta))
     weights.flags.writeable = False
     return weights
 
 
-def triangle(g: NDArray, p: float) -> NDArray[np.float64]:
+def tabulate_operator_powers(g: NDArray, p: float) -> NDArray[np.float64]:
     """Row i holds T_p^i g on 0..K-i, zero beyond."""
     K = len(g) - 1
     table = np.zeros((K + 1, K + 1))
@@ -75,13 +75,13 @@ def three_corner_costs(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArr
     region, whose vertices are these three: their maximum is then exact
     (docs/method.md, section 2).
     """
-    up, down = triangle(g, problem.high), triangle(g, problem.low)
+    up, down = tabulate_operator_powers(g, problem.high), tabulate_operator_powers(g, problem.low)
     f = np.full_like(up, -np.inf)
     for rows, columns in _strips(problem.K):
-        left = _zeros_moved(problem, up[rows, columns], rows)
-        right = _ones_moved(problem, down[rows, columns])
+        left = _move_zeros(problem, up[rows, columns], rows)
+        right = _move_ones(problem, down[rows, columns])
         f[rows, columns] = left - problem.c * right
-    f[_outside(problem.K)] = -np.inf
+    f[_mask_outside(problem.K)] = -np.inf
     return f
 
 
@@ -99,7 +99,7 @@ def pure_move_assignments(
     """
     f, move = pure_move_costs(problem, g, mirrored=mirrored)
     assignments = []
-    for i, b in zip(*peaks(f, floor, keep), strict=True):
+    for i, b in zip(*find_peaks(f, floor, keep), strict=True):
         at_zero, at_one = MOVES[move[i, b]][:2]
         counts = {"down" if mirrored else "up": int(i), at_one: int(b)}
         counts[at_zero] = problem.K - int(i) - int(b)
@@ -117,17 +117,17 @@ def pure_move_costs(
     """
     K = problem.K
     p, q = (problem.low, problem.high) if mirrored else (problem.high, problem.low)
-    tables = triangle(g, p), triangle(g, q)
+    tables = tabulate_operator_powers(g, p), tabulate_operator_powers(g, q)
     best = np.full((K + 1, K + 1), -np.inf)
     move = np.zeros((K + 1, K + 1), dtype=np.int64)
     for part in _strips(K):
-        left, right = (_moved(problem, table[part], part[0]) for table in tables)
+        left, right = (_move_strip(problem, table[part], part[0]) for table in tables)
         largest, which = best[part], move[part]
         for k, (_, _, ours, theirs) in enumerate(MOVES if problem.Delta > 0 else MOVES[:1]):
             f = left[ours] - problem.c * right[theirs]
             which[f > largest] = k
             np.maximum(largest, f, out=largest)
-    best[_outside(K)] = -np.inf
+    best[_mask_outside(K)] = -np.inf
     return best, move
 
 
@@ -137,11 +137,11 @@ def _strips(K: int) -> Iterator[tuple[slice, slice]]:
         yield slice(start, min(start + STRIP, K + 1)), slice(0, K + 1 - start)
 
 
-def _outside(K: int) -> NDArray[np.bool_]:
+def _mask_outside(K: int) -> NDArray[np.bool_]:
     return np.add.outer(np.arange(K + 1), np.arange(K + 1)) > K
 
 
-def _moved(
+def _move_strip(
     problem: PrivacyProblem, table: NDArray[np.float64], rows: slice
 ) -> dict[str, NDArray[np.float64]]:
     """A strip of G over teachers at H and the ones, as it is and with all zeros or ones moved."""
@@ -149,16 +149,16 @@ def _moved(
         return {"as_they_are": table}
     return {
         "as_they_are": table,
-        "zeros": _zeros_moved(problem, table, rows),
-        "ones": _ones_moved(problem, table),
+        "zeros": _move_zeros(problem, table, rows),
+        "ones": _move_ones(problem, table),
     }
 
 
-def _ones_moved(problem: PrivacyProblem, table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _move_ones(problem: PrivacyProblem, table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Entry [i, b] becomes sum_s Bin(s; b, Delta) table[i, b - s]."""
     if problem.Delta == 0:
         return table
-    terms = moved_weights(problem).shape[1]
+    terms = move_probabilities(problem).shape[1]
     moved = np.empty_like(table)
     for start in range(0, table.shape[1], STRIP):  # of a matrix that is a band along its diagonal
         stop, first = min(start + STRIP, table.shape[1]), max(0, start - terms + 1)
@@ -166,7 +166,7 @@ def _ones_moved(problem: PrivacyProblem, table: NDArray[np.float64]) -> NDArray[
     return moved
 
 
-def _zeros_moved(
+def _move_zeros(
     problem: PrivacyProblem, table: NDArray[np.float64], rows: slice
 ) -> NDArray[np.float64]:
     """Entry [i, b] becomes sum_s Bin(s; K - i - b, Delta) table[i, b + s]; 0 beyond K - i.
@@ -179,15 +179,13 @@ def _zeros_moved(
     some = np.maximum(zeros, 0)
     # Columns number the zeros in place of the ones, and back.
     flipped = np.take_along_axis(table, some, axis=1)
-    return np.where(
-        zeros >= 0, np.take_along_axis(_ones_moved(problem, flipped), some, axis=1), 0.0
-    )
+    return np.where(zeros >= 0, np.take_along_axis(_move_ones(problem, flipped), some, axis=1), 0.0)
 
 
 @functools.lru_cache(maxsize=2)
 def _band(problem: PrivacyProblem) -> NDArray[np.float64]:
     """Matrix (K+1, K+1) with Bin(n - l; n, Delta) at [l, n]; read-only."""
-    K, weights = problem.K, moved_weights(problem)
+    K, weights = problem.K, move_probabilities(problem)
     band = np.zeros((K + 1, K + 1))
     for s in range(weights.shape[1]):  # few: those of Bin(K, Delta) above TAIL
         band[np.arange(K + 1 - s), np.arange(s, K + 1)] = weights[s:, s]
@@ -195,7 +193,7 @@ def _band(problem: PrivacyProblem) -> NDArray[np.float64]:
     return band
 
 
-def peaks(f: NDArray, floor: float, keep: int) -> tuple[NDArray, NDArray]:
+def find_peaks(f: NDArray, floor: float, keep: int) -> tuple[NDArray, NDArray]:
     """Indices of at most `keep` local maxima of a matrix above `floor`, largest first."""
     peak = f > floor
     if not peak.any():

@@ -32,7 +32,7 @@ def resolve_delta(m: float, Delta: float, delta: float | None) -> float:
     """delta, or 1 - (1 - Delta)^m if it is None (DaRRM, section 6.1); ValueError without one."""
     if delta is not None:
         return delta
-    checks.within(0, 0.5, Delta=Delta, high_allowed=False)
+    checks.check_range(0, 0.5, Delta=Delta, high_allowed=False)
     # Rounding must not take delta below Delta at m = 1.
     return max(Delta, -math.expm1(m * math.log1p(-Delta)))
 
@@ -55,11 +55,11 @@ class PrivacyProblem:
     delta: float
 
     def __post_init__(self) -> None:
-        checks.integer(K=self.K, at_least=1, odd=True)
+        checks.check_integer(K=self.K, at_least=1, odd=True)
         if not (math.isfinite(self.m) and 1 <= self.m <= self.K):
             raise ValueError(f"m = {self.m}: must be between 1 and K = {self.K}")
-        checks.finite(epsilon=self.epsilon, above=0)
-        checks.within(0, 0.5, Delta=self.Delta, high_allowed=False)
+        checks.check_finite(epsilon=self.epsilon, above=0)
+        checks.check_range(0, 0.5, Delta=self.Delta, high_allowed=False)
         if not max(0.0, self.Delta - DELTA_ROUNDING) <= self.delta < 1:
             raise ValueError(f"delta = {self.delta}: must be in [Delta, 1), Delta = {self.Delta}")
         if self.m * self.epsilon > LARGEST_EXPONENT:
@@ -166,6 +166,6 @@ def assignment_counts(**counts: int) -> NDArray[np.int64]:
     return np.array([counts.get(name, 0) for name in names], dtype=np.int64)
 
 
-def describe(counts: NDArray[np.int64]) -> Mapping[str, int]:
+def describe_assignment(counts: NDArray[np.int64]) -> Mapping[str, int]:
     """An assignment as {corner: teachers}, corners without teachers left out."""
     return {name: int(n) for name, n in zip(CORNERS, counts, strict=True) if n}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.papers.darrm.mathematics.gamma import mirrored
+from private_ensembles.papers.darrm.mathematics.delta_series import first_order_assignments
+from private_ensembles.papers.darrm.mathematics.gamma import mirror_gamma
 from private_ensembles.papers.darrm.mathematics.planes import (
-    peaks,
+    find_peaks,
     pure_move_assignments,
     three_corner_costs,
 )
@@ -15,21 +16,27 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     PrivacyProblem,
     assignment_counts,
 )
-from private_ensembles.papers.darrm.mathematics.series import first_order_assignments
-from private_ensembles.papers.darrm.mathematics.worst_case import EFFORT, Look, WorstCase, look
+from private_ensembles.papers.darrm.mathematics.worst_case import (
+    EFFORT,
+    CornerSearchResult,
+    WorstCase,
+    search_corners,
+)
 
 VIOLATION = 1e-9  # of a row, relative to the allowance; the certificate's scaling pays for it
 FIRST = 4  # one in this many of the edges is in use at the start
-FAR = 0.05  # from binding, relative, with which a row that has no price rests
+FAR_FROM_BINDING = 0.05  # from binding, relative, with which a row that has no price rests
 CUTS_ON_PLANES = 600  # in a round
 LARGE_VIOLATION = 1e-7
 OVERLOOKED = 0.2  # share of the gap that suffices, which a violation may take off the utility
 FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
 CUTS_PER_ROUND = 256
 CUTS_PER_SLICE = 32
-APART = 4  # teachers that change corners between two cuts, twice: closer ones are nearly parallel
+LEAST_DISTANCE = (
+    4  # teachers that change corners between two cuts, twice: closer ones are nearly parallel
+)
 CANDIDATES = 8000
-FEW_AT_H = 128  # teachers, whose exact search takes a second at K = 1001, all of it four
+FIRST_TEACHERS_AT_H = 128  # teachers, whose exact search takes a second at K = 1001, all of it four
 
 
 class Cuts:
@@ -47,7 +54,7 @@ class Cuts:
         self.rows = np.array([problem.row(counts) for counts in edges]) / problem.allowance
         self.in_use = np.arange(len(self.rows)) % FIRST == 0
         self.needed = np.zeros(len(self.rows), dtype=bool)
-        self.returned = 0
+        self.returned_rows = 0
 
     def add(
         self, assignments: list[NDArray[np.int64]], x: NDArray[np.float64]
@@ -65,16 +72,16 @@ class Cuts:
         self.needed = np.append(self.needed, np.zeros(len(new), dtype=bool))
         return len(new), max(0.0, float((rows @ x).max()) - 1)
 
-    def sort_out(self, x: NDArray[np.float64], y: NDArray[np.float64], least: float) -> None:
+    def rest_slack_rows(self, x: NDArray[np.float64], y: NDArray[np.float64], least: float) -> None:
         """Let rows rest that are FAR from binding at x with a multiplier below `least`.
 
         y : (assignments,) multipliers. Rows at rest that x violates return.
         """
         used = self.rows @ x
         back = (used > 1 + VIOLATION) & ~self.in_use
-        self.returned = int(back.sum())
+        self.returned_rows = int(back.sum())
         self.needed |= back
-        self.in_use &= (used >= 1 - FAR) | (y >= least)
+        self.in_use &= (used >= 1 - FAR_FROM_BINDING) | (y >= least)
         self.in_use |= self.needed
 
 
@@ -86,9 +93,11 @@ class Violations:
 
     def __init__(self, problem: PrivacyProblem, known: Cuts, *, monotone: bool) -> None:
         self.problem, self.known, self.monotone = problem, known, monotone
-        self._seen: tuple[NDArray[np.float64], Look] | None = None
+        self._seen: tuple[NDArray[np.float64], CornerSearchResult] | None = None
 
-    def add(self, x: NDArray[np.float64], enough: float, gap: float) -> tuple[int, float, bool]:
+    def add(
+        self, x: NDArray[np.float64], plane_excess: float, gap: float
+    ) -> tuple[int, float, bool]:
         """Add what is violated at x: (how many rows are new, by how much x exceeds 1, all seen).
 
         The searches over all corners, which take longer, are asked if x exceeds 1 by `enough` at
@@ -97,40 +106,40 @@ class Violations:
         """
         problem = self.problem
         limit = problem.allowance * (1 + VIOLATION)
-        g = problem.odd_vector(mirrored(x))
+        g = problem.odd_vector(mirror_gamma(x))
         if self.monotone:
-            new, excess = self.known.add(three_corners(problem, g, limit), x)
-            return new + self.known.returned, excess, True
-        new, excess = self.add_on_planes(x, enough)
-        if new and excess > enough:
+            new, excess = self.known.add(find_three_corner_violations(problem, g, limit), x)
+            return new + self.known.returned_rows, excess, True
+        new, excess = self.add_on_planes(x, plane_excess)
+        if new and excess > plane_excess:
             return new, excess, False
         if problem.Delta == 0:  # the first order is all there is
-            more, largest = self.known.add(first_order_corners(problem, g, limit), x)
+            more, largest = self.known.add(find_first_order_violations(problem, g, limit), x)
             return new + more, max(excess, largest), True
         # What exceeds the allowance and is not found is taken off the utility in the end.
         limit = problem.allowance * (1 + min(LARGE_VIOLATION, OVERLOOKED * gap))
-        violated, look = exact_corners(problem, g, limit)
+        violated, look = find_exact_violations(problem, g, limit)
         if look.all_seen:
             self._seen = x, look
         if look.worst.upper > limit:
             excess = max(excess, look.worst.upper / problem.allowance - 1)
         return new + self.known.add(violated, x)[0], excess, look.all_seen
 
-    def add_on_planes(self, x: NDArray[np.float64], enough: float) -> tuple[int, float]:
+    def add_on_planes(self, x: NDArray[np.float64], plane_excess: float) -> tuple[int, float]:
         """Add the pure moves that are violated at x; those at H's mirror image come second."""
         problem = self.problem
-        g = problem.odd_vector(mirrored(x))
+        g = problem.odd_vector(mirror_gamma(x))
         limit = problem.allowance * (1 + VIOLATION)
-        new, excess = self.known.returned, 0.0
+        new, excess = self.known.returned_rows, 0.0
         for mirror in (False, True):
             violated = pure_move_assignments(problem, g, CUTS_ON_PLANES, limit, mirrored=mirror)
             more, largest = self.known.add(violated, x)
             new, excess = new + more, max(excess, largest)
-            if excess > max(enough, FAR_OFF):
+            if excess > max(plane_excess, FAR_OFF):
                 break
         return new, excess
 
-    def scaled_down(
+    def scale_down(
         self, x: NDArray[np.float64], excess: float
     ) -> tuple[NDArray[np.float64], tuple[WorstCase, bool] | None]:
         """Return x / (1 + excess), and what the last look at all corners proves if it was at x."""
@@ -138,7 +147,7 @@ class Violations:
         proof = None
         if self._seen is not None and self._seen[0] is x:
             look = self._seen[1]
-            proof = look.worst.scaled(self.problem, factor), look.exact
+            proof = look.worst.scale(self.problem, factor), look.exact
         return x * factor, proof
 
 
@@ -152,45 +161,45 @@ def edge_assignments(K: int) -> list[NDArray[np.int64]]:
     return zeros + [assignment_counts(one_below=K - i, up=i) for i in range(K)]
 
 
-def three_corners(
+def find_three_corner_violations(
     problem: PrivacyProblem, g: NDArray[np.float64], limit: float, keep: int = CUTS_PER_ROUND
 ) -> list[NDArray[np.int64]]:
     """The `keep` largest peaks of f above `limit` over assignments to three corners.
 
     Local maxima over the grid of assignments: neighbours make nearly parallel cuts.
     """
-    i, b = peaks(three_corner_costs(problem, g), limit, keep)
+    i, b = find_peaks(three_corner_costs(problem, g), limit, keep)
     return [
         assignment_counts(D_zero=problem.K - h - k, up=h, one_below=k)
         for h, k in zip(i, b, strict=True)
     ]
 
 
-def first_order_corners(
+def find_first_order_violations(
     problem: PrivacyProblem, g: NDArray[np.float64], limit: float
 ) -> list[NDArray[np.int64]]:
     """Assignments to all corners whose f exceeds `limit` to first order in Delta, far apart."""
-    return _far_apart(first_order_assignments(problem, g, CUTS_PER_SLICE, limit))
+    return _select_far_apart(first_order_assignments(problem, g, CUTS_PER_SLICE, limit))
 
 
-def exact_corners(
+def find_exact_violations(
     problem: PrivacyProblem, g: NDArray[np.float64], limit: float
-) -> tuple[list[NDArray[np.int64]], Look]:
+) -> tuple[list[NDArray[np.int64]], CornerSearchResult]:
     """Assignments to all corners that exceed `limit`, far apart, and all that the look tells.
 
     Few teachers at H and its mirror image leave gamma's jumps as they are: those assignments are
     looked at first, and alone if they exceed `limit`.
     """
-    seen = look(problem, g, limit, effort=EFFORT, first=FEW_AT_H)
-    return _far_apart([counts for _, counts in seen.exceeding]), seen
+    seen = search_corners(problem, g, limit, effort=EFFORT, first=FIRST_TEACHERS_AT_H)
+    return _select_far_apart([counts for _, counts in seen.exceeding]), seen
 
 
-def _far_apart(assignments: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+def _select_far_apart(assignments: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
     """The first CUTS_PER_ROUND of them, none close to one before it."""
     chosen = np.zeros((0, 8), dtype=np.int64)
     for counts in assignments[:CANDIDATES]:
         if len(chosen) == CUTS_PER_ROUND:
             break
-        if np.all(np.abs(chosen - counts).sum(axis=1) > APART):
+        if np.all(np.abs(chosen - counts).sum(axis=1) > LEAST_DISTANCE):
             chosen = np.vstack([chosen, counts])
     return list(chosen)

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.papers.darrm.mathematics.ends import best_moves, box_bounds
+from private_ensembles.papers.darrm.mathematics.delta_series import (
+    bound_to_all_orders,
+    bound_to_first_order,
+    choose_corners,
+    find_bounds_exceeding,
+    iterate_boxes,
+    series_order,
+    series_rounding,
+)
+from private_ensembles.papers.darrm.mathematics.end_moves import best_moves, box_bounds
 from private_ensembles.papers.darrm.mathematics.planes import (
     TAIL,
     pure_move_assignments,
@@ -17,15 +26,6 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     UNIT_ROUNDOFF,
     PrivacyProblem,
     assignment_counts,
-)
-from private_ensembles.papers.darrm.mathematics.series import (
-    bounds_above,
-    boxes,
-    corner_choice,
-    first_order,
-    full_bound,
-    series_order,
-    series_rounding,
 )
 
 # Table entries that an exact eight-corner maximum may work out, some eight seconds' worth, and what
@@ -47,7 +47,7 @@ class WorstCase:
     upper: float
     counts: NDArray[np.int64]
 
-    def scaled(self, problem: PrivacyProblem, factor: float) -> WorstCase:
+    def scale(self, problem: PrivacyProblem, factor: float) -> WorstCase:
         """The same for g * factor, factor in [0, 1], each product off by one round-off.
 
         f is linear in g, with coefficients of total size at most 1 + c.
@@ -57,7 +57,7 @@ class WorstCase:
 
 
 @dataclass(frozen=True)
-class Look:
+class CornerSearchResult:
     """What a look at all corners found.
 
     exceeding : assignments whose f exceeds the limit, with their f, worst first, one at most for
@@ -104,14 +104,14 @@ def series_worst_case(
     upper, best = problem.cost(np.abs(g), counts), -np.inf
     # Low enough for the same assignment to be met again whatever the rounding.
     floor = upper - 2 * problem.rounding_bound()
-    for V, sizes, box in boxes(problem, g, order, floor):
-        f = first_order(problem, V, box)
-        upper = max(upper, float(full_bound(problem, V, box, f, sizes).max()))
+    for V, sizes, box in iterate_boxes(problem, g, order, floor):
+        f = bound_to_first_order(problem, V, box)
+        upper = max(upper, float(bound_to_all_orders(problem, V, box, f, sizes).max()))
         k = int(np.argmax(f))
         if f.flat[k] > best:
             best = float(f.flat[k])
             i, b = divmod(k, f.shape[1])
-            counts = corner_choice(problem, V, box[0].start + i, box[1].start + b)
+            counts = choose_corners(problem, V, box[0].start + i, box[1].start + b)
     return WorstCase(upper + series_rounding(problem, order), counts)
 
 
@@ -134,38 +134,40 @@ def eight_corner_worst_case(
     """
     if problem.Delta == 0:
         return series_worst_case(problem, g), True
-    seen = look(problem, g, effort=effort)
+    seen = search_corners(problem, g, effort=effort)
     return seen.worst, seen.exact
 
 
-def look(
+def search_corners(
     problem: PrivacyProblem,
     g: NDArray[np.float64],
     limit: float = np.inf,
     *,
     effort: float = np.inf,
     first: int | None = None,
-) -> Look:
+) -> CornerSearchResult:
     """Look for the worst of all assignments, and for all that exceed `limit` (see `Look`).
 
     effort : as in `eight_corner_worst_case`; first : if some with at most that many
     teachers at H and its mirror image exceed the limit, the others are not looked at.
     """
-    counts = _likely_worst(problem, g)
+    counts = _guess_worst(problem, g)
     best = problem.cost(np.abs(g), counts)
-    search = _ExactSearch(problem, min(best, limit), limit, effort)
+    search = _CornerSearch(problem, min(best, limit), limit, effort)
     all_seen = search.run(g, first=first)
     exceeding = sorted(search.exceeding, key=lambda item: -item[0])
     if exceeding and exceeding[0][0] > best:
         best, counts = exceeding[0]
     # A cell that was pruned has a bound below the floor, up to the rounding of the series.
-    upper = max(best, search.left_over) + 4 * TAIL * (1 + problem.c)
+    upper = max(best, search.remaining_bound) + 4 * TAIL * (1 + problem.c)
     upper += series_rounding(problem, series_order(problem))
     above = [item for item in exceeding if item[0] > limit]
-    return Look(above, WorstCase(upper, counts), search.left_over == -np.inf, all_seen)
+    return CornerSearchResult(
+        above, WorstCase(upper, counts), search.remaining_bound == -np.inf, all_seen
+    )
 
 
-class _ExactSearch:
+class _CornerSearch:
     """One look at all corners, worked out where the bounds exceed the floor.
 
     The floor rises with the largest f met, as far as `limit`. found : assignments that exceeded
@@ -175,36 +177,38 @@ class _ExactSearch:
     def __init__(self, problem: PrivacyProblem, floor: float, limit: float, effort: float) -> None:
         self.problem, self.floor, self.limit, self.effort = problem, floor, limit, effort
         self.exceeding: list[tuple[float, NDArray[np.int64]]] = []
-        self.left_over = -np.inf
+        self.remaining_bound = -np.inf
 
     def run(self, g: NDArray[np.float64], *, first: int | None = None) -> bool:
         """Look at g; first : as in `look`. Returns whether all corners were looked at."""
         problem, order = self.problem, series_order(self.problem)
-        for V, sizes, box in boxes(problem, g, order, self.floor):
-            if first is not None and len(V) > first + 1 and self._exceeded():
+        for V, sizes, box in iterate_boxes(problem, g, order, self.floor):
+            if first is not None and len(V) > first + 1 and self._has_exceeded_limit():
                 return False
-            box, bound = bounds_above(problem, V, box, sizes, self.floor)
+            box, bound = find_bounds_exceeding(problem, V, box, sizes, self.floor)
             if bound.size:
                 rows, ones = box
                 bound = box_bounds(problem, V[rows], V[::-1][rows], ones, bound, self.floor)
             for column in np.nonzero((bound > self.floor).any(axis=0))[0]:
                 rows = np.nonzero(bound[:, column] > self.floor)[0]
                 if len(rows):  # the floor may have risen since
-                    self._column(V, box[0].start + rows, box[1].start + column, bound[rows, column])
+                    self._search_column(
+                        V, box[0].start + rows, box[1].start + column, bound[rows, column]
+                    )
         return True
 
-    def _exceeded(self) -> bool:
+    def _has_exceeded_limit(self) -> bool:
         return any(value > self.limit for value, _ in self.exceeding)
 
-    def _column(self, V: NDArray, rows: NDArray, b: int, bound: NDArray) -> None:
+    def _search_column(self, V: NDArray, rows: NDArray, b: int, bound: NDArray) -> None:
         """Work out some rows of a slice with b teachers at the ones."""
         t, largest = len(V) - 1, float(bound.max())
         if self.effort <= 0:
-            self.left_over = max(self.left_over, largest)
+            self.remaining_bound = max(self.remaining_bound, largest)
             return
         moves = best_moves(self.problem, V[rows], V[t - rows], b, self.floor, effort=self.effort)
-        self.effort -= moves.spent + OVERHEAD
-        self.left_over = max(self.left_over, min(moves.left_over, largest))
+        self.effort -= moves.entries_used + OVERHEAD
+        self.remaining_bound = max(self.remaining_bound, min(moves.remaining_bound, largest))
         if moves.counts:
             i = int(rows[moves.row])
             self.exceeding.append(
@@ -213,7 +217,7 @@ class _ExactSearch:
             self.floor = max(self.floor, min(self.limit, moves.value))
 
 
-def _likely_worst(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np.int64]:
+def _guess_worst(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np.int64]:
     """An assignment with a large f: the better it is, the less of what follows has to be met."""
     if problem.K > SEEDED:
         worst = pure_move_assignments(problem, g, 1, -np.inf)

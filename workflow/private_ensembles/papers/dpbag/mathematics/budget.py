@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from private_ensembles.base import checks
-from private_ensembles.base.rounding import above, below
+from private_ensembles.base.rounding import round_float_down, round_float_up
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class LabelCount:
 
 def check_budget(noise, delta, order_max):
     """Raises ValueError unless noise > 0, 0 < delta < 1 and order_max is an integer >= 1."""
-    checks.finite(noise=noise, above=0)
-    checks.probability(delta=delta, zero=False, one=False)
-    checks.integer(order_max=order_max, at_least=1)
+    checks.check_finite(noise=noise, above=0)
+    checks.check_probability(delta=delta, zero=False, one=False)
+    checks.check_integer(order_max=order_max, at_least=1)
 
 
-def epsilon(total, noise, delta, order_max):
+def moments_epsilon(total, noise, delta, order_max):
     """(epsilon, order l) of sum m^2 = total, the best over l = 1..order_max, rounded up.
 
     total: array-like, at least 0. noise: lambda, the inverse scale of Laplace noise on counts of
@@ -44,22 +44,22 @@ def epsilon(total, noise, delta, order_max):
     total = np.asarray(total, np.float64)
     if not (total >= 0).all():
         raise ValueError("total: must be at least 0")
-    costs = above(2 * noise**2 * (l + 1) * total[..., None] - np.log(delta) / l, 12)
+    costs = round_float_up(2 * noise**2 * (l + 1) * total[..., None] - np.log(delta) / l, 12)
     best = costs.argmin(axis=-1)
     return costs.min(axis=-1), l[best]
 
 
-def affordable(budget, noise, delta, order_max):
+def affordable_cost(budget, noise, delta, order_max):
     """The largest sum of m^2 whose epsilon is at most `budget`, rounded down; 0 if none is.
 
     Raises ValueError like `check_budget`, or unless the budget is above 0.
     """
     check_budget(noise, delta, order_max)
-    checks.finite(budget=budget, above=0)
+    checks.check_finite(budget=budget, above=0)
     l = np.arange(1, int(order_max) + 1)
-    room = np.nextafter(budget - above(-np.log(delta) / l, 9), -np.inf)
+    room = np.nextafter(budget - round_float_up(-np.log(delta) / l, 9), -np.inf)
     totals = np.maximum(room, 0.0) / (2 * noise**2 * (l + 1))
-    return below(float(totals.max()), 4)
+    return round_float_down(float(totals.max()), 4)
 
 
 def label_count(running, k, budget, noise, delta, order_max):
@@ -73,7 +73,7 @@ def label_count(running, k, budget, noise, delta, order_max):
     running = np.asarray(running)
     if running.ndim != 1 or running.size == 0 or (np.diff(running) < 0).any():
         raise ValueError("running: must be one list that never decreases")
-    limit = affordable(budget, noise, delta, order_max) * int(k) ** 2
+    limit = affordable_cost(budget, noise, delta, order_max) * int(k) ** 2
     releasable = int(np.searchsorted(running, limit, side="right"))
     return LabelCount(releasable, releasable + 1 if releasable < len(running) else None)
 
@@ -83,5 +83,5 @@ def data_independent_count(budget, noise, delta, order_max):
 
     The queries are taken to suffice. Raises ValueError like `affordable`.
     """
-    releasable = int(np.floor(affordable(budget, noise, delta, order_max)))
+    releasable = int(np.floor(affordable_cost(budget, noise, delta, order_max)))
     return LabelCount(releasable, releasable + 1)

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from private_ensembles.papers.dpbag.mathematics.plain import ones_probability
+from private_ensembles.papers.dpbag.mathematics.label_loss import ones_probability
 
 
 def wrong_probability(gaps, noise):
@@ -34,7 +34,7 @@ def conjectured_moment(q, noise, m, l):
     return np.where(defined, np.logaddexp(first, np.log(q) + shift * l), np.nan)
 
 
-def condition(q, noise, m):
+def is_bound_applicable(q, noise, m):
     """Whether q < (e^(2 lambda m) - 1) / (e^(4 lambda m) - 1) = 1 / (e^(2 lambda m) + 1).
 
     PATE's theorem demands this with m = 1; the supplement does not mention it.
@@ -51,7 +51,7 @@ def charged_moment(q, noise, m, l):
     """
     l = np.asarray(l)
     plain = 2 * noise**2 * np.square(m) * l * (l + 1)
-    trusted = np.where(condition(q, noise, m), conjectured_moment(q, noise, m, l), np.inf)
+    trusted = np.where(is_bound_applicable(q, noise, m), conjectured_moment(q, noise, m, l), np.inf)
     return np.minimum(plain, trusted)
 
 
@@ -62,7 +62,7 @@ def exact_moment(p, p_other, l):
     return np.logaddexp(ones, zeros)
 
 
-def study(noises, teachers, partitions, orders):
+def compare_with_exact_moments(noises, teachers, partitions, orders):
     """Compare the conjecture with the exact moments at every vote of small two-class ensembles.
 
     noises: values of lambda. teachers: n, per partition. partitions: k. orders: values of l. For
@@ -91,7 +91,7 @@ def study(noises, teachers, partitions, orders):
             ("backward", exact_moment(p_without, p, l)),
         ):
             for held in (True, False):
-                chosen = np.flatnonzero(condition(q, noise, m) == held)
+                chosen = np.flatnonzero(is_bound_applicable(q, noise, m) == held)
                 excess = exact[chosen] - bound[chosen]
                 undefined = ~np.isfinite(bound[chosen])
                 row = {"n": n, "k": k, "noise": noise, "l": l, "direction": direction}

@@ -1,7 +1,7 @@
 """How many labels the unproven equation 3 of DPBag's supplement would buy.
 
 The supplement's printed counts come out so (docs/dpbag.md, finding 2); this is what the module is
-for. Equation 3 is a conjecture that is violated (`conjecture.study`): no count from here says what
+for. Equation 3 is a conjecture that is violated (`conjecture.compare_with_exact_moments`): no count from here says what
 may be released, and none is.
 """
 
@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 
 from private_ensembles.papers.dpbag.mathematics.budget import check_budget
 from private_ensembles.papers.dpbag.mathematics.conjecture import charged_moment, wrong_probability
-from private_ensembles.papers.dpbag.mathematics.personalised import agreeing
+from private_ensembles.papers.dpbag.mathematics.personalised import count_agreeing_votes
 
 # Labels at a time of one record.
 _LABELS = 512
 # Labels at a time with which some record exceeds a budget, at most.
-_FEW = 8
+_LABELS_AT_LEAST = 8
 
 
 def first_exceeding(votes, sizes, budgets, noise, delta, order_max):
@@ -24,25 +24,25 @@ def first_exceeding(votes, sizes, budgets, noise, delta, order_max):
     votes, sizes: as `personalised.running_costs` takes them. budgets: epsilons. noise, delta,
     order_max: as in `budget`. A label costs record u `conjecture.charged_moment` at order l, with
     q of equation 2 at its votes and m = m(x; u), and epsilon is min over l of (sum + ln(1 / delta))
-    / l, as `budget.epsilon` has it for the stated costs. Not for release, and no guarantee.
+    / l, as `budget.moments_epsilon` has it for the stated costs. Not for release, and no guarantee.
 
     Returns int64 (len(sizes), len(budgets)); 0 if the queries end first. Raises ValueError like
     `check_budget`.
     """
     counts = ConjecturedCounts(votes, sizes, budgets, noise, delta, order_max)
-    for start, place, most in agreeing(votes, sizes):
+    for start, place, most in count_agreeing_votes(votes, sizes):
         counts.charge(start, place, most)
-        if not counts.open:
+        if not counts.has_open_budgets:
             break
     return counts.first_labels
 
 
 class ConjecturedCounts:
-    """What `first_exceeding` returns (`first_labels`), from what `personalised.agreeing` yields."""
+    """What `first_exceeding` returns (`first_labels`), from what `personalised.count_agreeing_votes` yields."""
 
     def __init__(self, votes, sizes, budgets, noise, delta, order_max):
         check_budget(noise, delta, order_max)
-        ones = votes.ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
+        ones = votes.count_ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
         self._accounts = [
             _Account(votes, size, count, budgets, noise, delta, int(order_max))
             for size, count in zip(sizes, ones, strict=True)
@@ -54,14 +54,14 @@ class ConjecturedCounts:
         return np.array([account.first_labels for account in self._accounts])
 
     @property
-    def open(self):
+    def has_open_budgets(self):
         """Whether some budget has not been exceeded."""
-        return any(account.open for account in self._accounts)
+        return any(account.has_open_budgets for account in self._accounts)
 
-    def charge(self, start, place, most):
+    def charge(self, start, size_index, agreeing_votes):
         """Charge the labels from start on, with sizes[place] partitions: most (records, labels)."""
-        if self._accounts[place].open:
-            self._accounts[place].charge(start, most)
+        if self._accounts[size_index].has_open_budgets:
+            self._accounts[size_index].charge(start, agreeing_votes)
 
 
 class _Account:
@@ -79,17 +79,17 @@ class _Account:
         self.first_labels = [0] * len(self.budgets)
         self.seen = [{} for _ in self.budgets]  # records that were looked at, when they exceed
         self.all_orders = np.arange(1, order_max + 1)
-        best = [self.exceeding(0, budget)[1] for budget in self.budgets]
+        best = [self.find_exceeding_label(0, budget)[1] for budget in self.budgets]
         self.near = [range(max(1, l - 1), min(l + 1, order_max) + 1) for l in best]
         self.orders = np.array(sorted(set().union(*self.near)))
         self.spent = np.zeros((votes.shards.shape[1], len(self.orders)))
 
-    def costs(self, start, most, orders):
+    def label_costs(self, start, agreeing_votes, orders):
         """Of the labels from start on if `most` of a record's teachers agree, at some orders."""
-        q = self.q[start : start + len(most), None, None]
-        return charged_moment(q, self.noise, most[:, :, None] / self.k, orders)
+        q = self.q[start : start + len(agreeing_votes), None, None]
+        return charged_moment(q, self.noise, agreeing_votes[:, :, None] / self.k, orders)
 
-    def exceeding(self, record, budget):
+    def find_exceeding_label(self, record, budget):
         """Return (first number of labels that cost one record more than a budget, its best order).
 
         With 0 for the number if the queries end first. All orders count, other than in `charge`.
@@ -101,7 +101,7 @@ class _Account:
         orders = self.all_orders
         spent = np.zeros(len(orders))
         for start in range(0, len(most), _LABELS):
-            costs = self.costs(start, most[start : start + _LABELS, None], orders)[:, 0]
+            costs = self.label_costs(start, most[start : start + _LABELS, None], orders)[:, 0]
             spent = spent + costs.cumsum(axis=0)
             epsilon = (spent + self.log_delta) / orders
             above = epsilon.min(axis=1) > budget
@@ -115,67 +115,67 @@ class _Account:
         return 0, best
 
     @property
-    def open(self):
+    def has_open_budgets(self):
         """Whether some budget has not been exceeded."""
         return 0 in self.first_labels
 
-    def charge(self, start, most):
+    def charge(self, start, agreeing_votes):
         """Charge the labels from start on: most (records, labels), k m(x; u)."""
-        labels = most.shape[1]
+        labels = agreeing_votes.shape[1]
         possible = np.broadcast_to(np.arange(self.k + 1), (labels, self.k + 1))
-        costs = self.costs(start, possible, self.orders)  # labels, k + 1, orders
-        before, self.spent = self.spent, self.spent + _sums(most, costs)
+        costs = self.label_costs(start, possible, self.orders)  # labels, k + 1, orders
+        before, self.spent = self.spent, self.spent + _sum_costs(agreeing_votes, costs)
         # Nobody has spent more, at one order, than who has spent most there.
         largest = self._epsilon(self.spent.max(axis=0))
         open_ = [place for place, label in enumerate(self.first_labels) if not label]
         exceeded = [place for place in open_ if largest > self.budgets[place]]
-        if exceeded and labels > _FEW:
+        if exceeded and labels > _LABELS_AT_LEAST:
             # With fewer labels at a time fewer records exceed together.
             self.spent, half = before, labels // 2
-            self.charge(start, most[:, :half])
-            if self.open:
-                self.charge(start + half, most[:, half:])
+            self.charge(start, agreeing_votes[:, :half])
+            if self.has_open_budgets:
+                self.charge(start + half, agreeing_votes[:, half:])
             return
         for place in exceeded:
             budget = self.budgets[place]
             records = np.flatnonzero(self._epsilon(self.spent) > budget)
             if len(records):
                 # When each of them seems to exceed, by these orders alone: not later than it does.
-                spent = costs[np.arange(labels), most[records]].cumsum(axis=1)
+                spent = costs[np.arange(labels), agreeing_votes[records]].cumsum(axis=1)
                 above = self._epsilon(before[records, None] + spent) > budget
                 seems = start + 1 + above.argmax(axis=1)
-                self._look(place, records, seems, start + labels)
-        self._forget()
+                self._check_records(place, records, seems, start + labels)
+        self._drop_settled_orders()
 
-    def _forget(self):
+    def _drop_settled_orders(self):
         """Drop the orders that no budget is looked at any more."""
         near = [near for near, label in zip(self.near, self.first_labels, strict=True) if not label]
         kept = np.isin(self.orders, list(set().union(*near)))
         if not kept.all():
             self.orders, self.spent = self.orders[kept], self.spent[:, kept]
 
-    def _look(self, place, records, seems, stop):
+    def _check_records(self, budget_index, records, seems, stop):
         """Find whether one of some records exceeds a budget with the first `stop` labels."""
-        seen = self.seen[place]
+        seen = self.seen[budget_index]
         first = min((label for label in seen.values() if label), default=stop + 1)
         for number in seems.argsort(kind="stable"):
             if seems[number] >= first:
                 break
             record = int(records[number])
             if record not in seen:
-                seen[record], _ = self.exceeding(record, self.budgets[place])
+                seen[record], _ = self.find_exceeding_label(record, self.budgets[budget_index])
                 first = min(first, seen[record] or first)
         if first <= stop:
-            self.first_labels[place] = first
+            self.first_labels[budget_index] = first
 
     def _epsilon(self, spent):
         return ((spent + self.log_delta) / self.orders).min(axis=-1)
 
 
-def _sums(most, costs):
+def _sum_costs(agreeing_votes, costs):
     """Sum over labels of costs[label, most[record, label]], (records, orders)."""
-    records, labels = most.shape
-    columns = most + np.arange(labels, dtype=np.int32) * costs.shape[1]
+    records, labels = agreeing_votes.shape
+    columns = agreeing_votes + np.arange(labels, dtype=np.int32) * costs.shape[1]
     starts = np.arange(0, records * labels + 1, labels, dtype=np.int32)
     chosen = csr_array((np.ones(records * labels), columns.ravel(), starts))
     chosen.resize(records, labels * costs.shape[1])

@@ -17,10 +17,10 @@ from functools import cache
 
 import numpy as np
 
-from private_ensembles.accounting.loss_distribution import compose
+from private_ensembles.accounting.privacy_loss_distribution import compose
 from private_ensembles.base import checks
 from private_ensembles.base.laplace_tail import difference_tail
-from private_ensembles.base.root import bisect_integers, doubling, first_failing
+from private_ensembles.base.root_search import bisect_integers, doubling_points, find_first_failing
 from private_ensembles.base.rounding import ELEMENTARY
 
 # Grid points on either side of 0 of one label's privacy loss.
@@ -33,13 +33,13 @@ def ones_probability(gap, noise):
 
     Raises ValueError for noise that is not above 0.
     """
-    checks.finite(noise=noise, above=0)
+    checks.check_finite(noise=noise, above=0)
     y = noise * np.asarray(gap, np.float64)
     tail = difference_tail(np.abs(y))  # the smaller of the two probabilities
     return np.where(y >= 0, 1 - tail, tail)
 
 
-def label_delta(epsilon, shift):
+def hockey_stick_divergence(epsilon, shift):
     """Hockey-stick divergence of Y + shift from Y at epsilon: max of Pr[A] - e^epsilon Pr'[A].
 
     Y: as in the module's text, lambda = 1; shift > 0. The likelihood ratio grows with y, so that
@@ -72,12 +72,12 @@ def _threshold(epsilon, shift):
 
 
 @cache
-def _one_label(noise):
+def _label_divergences(noise):
     """Upper bounds on one label's delta at multiples of a gap, and the gap."""
     shift = 2 * noise
     gap = shift / _GRID
     steps = np.arange(-_GRID, _GRID + 1)
-    deltas = np.array([label_delta(step * gap, shift) for step in steps])
+    deltas = np.array([hockey_stick_divergence(step * gap, shift) for step in steps])
     # At the largest loss nothing is left, which rounding must not turn into an infinite loss.
     deltas[:-1] = np.minimum(deltas[:-1] + ELEMENTARY, 1)
     return deltas, gap
@@ -88,11 +88,11 @@ def plain_epsilon(labels, noise, delta):
 
     labels: integer >= 0. noise: lambda > 0. delta: between 0 and 1. Raises ValueError.
     """
-    checks.integer(labels=labels, at_least=0)
+    checks.check_integer(labels=labels, at_least=0)
     _check(noise, delta)
     if labels == 0:
         return 0.0
-    deltas, gap = _one_label(float(noise))
+    deltas, gap = _label_divergences(float(noise))
     return compose(deltas, gap, int(labels)).epsilon(delta, gap / 1e6)
 
 
@@ -105,16 +105,18 @@ def plain_label_count(budget, noise, delta):
     152
     """
     _check(noise, delta)
-    checks.finite(budget=budget, above=0)
-    deltas, gap = _one_label(float(noise))
+    checks.check_finite(budget=budget, above=0)
+    deltas, gap = _label_divergences(float(noise))
 
     def affordable(labels):
         return compose(deltas, gap, labels).delta(budget) <= delta
 
     low = int(budget / (2 * noise))
-    return bisect_integers(affordable, first_failing(affordable, doubling(low + 1)), low)
+    return bisect_integers(
+        affordable, find_first_failing(affordable, doubling_points(low + 1)), low
+    )
 
 
 def _check(noise, delta):
-    checks.finite(noise=noise, above=0)
-    checks.probability(delta=delta, zero=False, one=False)
+    checks.check_finite(noise=noise, above=0)
+    checks.check_probability(delta=delta, zero=False, one=False)

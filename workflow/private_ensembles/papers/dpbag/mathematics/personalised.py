@@ -38,7 +38,7 @@ def running_costs(votes, sizes):
     Raises ValueError for sizes out of range.
     """
     running = RunningCosts(votes, sizes)
-    for start, place, most in agreeing(votes, sizes):
+    for start, place, most in count_agreeing_votes(votes, sizes):
         running.charge(start, place, most)
     return running.largest
 
@@ -51,26 +51,28 @@ class RunningCosts:
         self.largest = np.zeros((len(sizes), votes.n_queries), np.int64)
         self._spent = np.zeros((len(sizes), votes.shards.shape[1]), np.int64)
 
-    def charge(self, start, place, most):
+    def charge(self, start, size_index, agreeing_votes):
         """Charge the queries from start on, with sizes[place] partitions: most (records, queries).
 
         Few records can be the maximum. Say that v has spent most before these queries, and that u
         has spent d less. A query costs u at most k^2, which is v's cost and what v is short of k^2;
         if v is short of no more than d over all these queries, u is never ahead of v.
         """
-        spent, queries, k = self._spent[place], most.shape[1], self.sizes[place]
+        spent, queries, k = self._spent[size_index], agreeing_votes.shape[1], self.sizes[size_index]
         # A type in which sums of these whole numbers are exact.
-        squares = most.astype(np.float32 if queries * k**2 <= 1 << 24 else np.float64)
+        squares = agreeing_votes.astype(np.float32 if queries * k**2 <= 1 << 24 else np.float64)
         costs = np.einsum("uq,uq->u", squares, squares).astype(np.int64)
         first = spent.argmax()
         ahead = spent + (queries * k**2 - costs[first]) > spent[first]
         ahead[first] = True
-        running = np.cumsum(np.square(most[ahead], dtype=np.int64), axis=1) + spent[ahead, None]
-        self.largest[place, start : start + queries] = running.max(axis=0)
+        running = (
+            np.cumsum(np.square(agreeing_votes[ahead], dtype=np.int64), axis=1) + spent[ahead, None]
+        )
+        self.largest[size_index, start : start + queries] = running.max(axis=0)
         spent += costs
 
 
-def agreeing(votes, sizes):
+def count_agreeing_votes(votes, sizes):
     """Yield (start, place, k m(x; u)) of some queries x from start on, (records, queries).
 
     votes, sizes: as `running_costs` takes them; k = sizes[place]. An array is used again.
@@ -90,26 +92,26 @@ def agreeing(votes, sizes):
     shards = np.where(shards < 0, votes.n_shards, shards).astype(np.intp)
     for start in range(0, votes.n_queries, _QUERIES):
         queries = min(_QUERIES, votes.n_queries - start)
-        halves = _halves(votes, sizes[-1], start, queries)
-        for place, ones in enumerate(_ones(halves, shards, sizes, kind)):
+        halves = _pack_half_bytes(votes, sizes[-1], start, queries)
+        for place, ones in enumerate(_count_ones(halves, shards, sizes, kind)):
             most = present[place] - ones
             yield start, place, np.maximum(ones, most, out=most)[:, :queries]
 
 
-def _halves(votes, k, start, queries):
+def _pack_half_bytes(votes, k, start, queries):
     """Votes of the first k partitions, and of one absent teacher each: (k, n + 1, queries / 2).
 
     Half a byte a vote: of a query of the first half of them, and of one of the second.
     """
     width = -(-queries // 2)
-    cast = votes.votes(slice(k), start, start + queries)
+    cast = votes.unpack_votes(slice(k), start, start + queries)
     halves = np.zeros((k, votes.n_shards + 1, width), np.uint8)
     halves[:, :-1, : queries - width] = cast[:, :, width:] << 4
     halves[:, :-1] |= cast[:, :, :width]
     return halves
 
 
-def _ones(halves, shards, sizes, kind):
+def _count_ones(halves, shards, sizes, kind):
     """Yield, for each size, how many of the first `size` teachers of each record vote 1.
 
     halves: of `_halves`. shards: (k, records). The array (records, queries) is used again.

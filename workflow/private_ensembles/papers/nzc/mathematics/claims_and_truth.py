@@ -22,7 +22,7 @@ from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
 from private_ensembles.base import checks
 from private_ensembles.base.laplace_tail import log_difference_tail
-from private_ensembles.base.rounding import above
+from private_ensembles.base.rounding import round_float_up
 from private_ensembles.papers.nzc.mathematics.ensembles import leads
 from private_ensembles.papers.nzc.mathematics.mechanism import RELATIVE_ERROR, label_distribution
 
@@ -36,9 +36,9 @@ def claimed_epsilon(gamma: float, queries: int, delta: float) -> float:
     >>> f"{claimed_epsilon(1e-10, 9000, 1e-5):.1e}", f"{claimed_epsilon(1e10, 9000, 1e-5):.1e}"
     ('9.1e-08', '3.6e+24')
     """
-    checks.finite(gamma=gamma, above=0)
-    checks.integer(queries=queries, at_least=1)
-    checks.probability(delta=delta, zero=False, one=False)
+    checks.check_finite(gamma=gamma, above=0)
+    checks.check_integer(queries=queries, at_least=1)
+    checks.check_probability(delta=delta, zero=False, one=False)
     return 4 * queries * gamma**2 + 2 * gamma * math.sqrt(2 * queries * -math.log(delta))
 
 
@@ -49,9 +49,9 @@ def claimed_gaussian_epsilon(sigma: float, queries: int, delta: float) -> float:
     sigma^2)-RDP; this is T of them with the classic conversion at its best real order, 1 + sigma
     sqrt(ln(1 / delta) / T). Raises ValueError like :func:`claimed_epsilon`.
     """
-    checks.finite(sigma=sigma, above=0)
-    checks.integer(queries=queries, at_least=1)
-    checks.probability(delta=delta, zero=False, one=False)
+    checks.check_finite(sigma=sigma, above=0)
+    checks.check_integer(queries=queries, at_least=1)
+    checks.check_probability(delta=delta, zero=False, one=False)
     return queries / sigma**2 + 2 * math.sqrt(queries * -math.log(delta)) / sigma
 
 
@@ -63,7 +63,7 @@ def claimed_readings(
     noise: laplace (Theorem 4) or gaussian (sigma in place of the scale). Raises ValueError for
     another noise, and as :func:`claimed_epsilon`.
     """
-    checks.finite(printed_gamma=printed_gamma, above=0)
+    checks.check_finite(printed_gamma=printed_gamma, above=0)
     if noise == "gaussian":
         claim, inverse = claimed_gaussian_epsilon, 1 / printed_gamma
     elif noise == "laplace":
@@ -88,12 +88,12 @@ def immutability_constant(
     """
     if (gamma is None) == (sigma is None):
         raise ValueError("gamma, sigma: exactly one of them must be given")
-    checks.integer(n_classes=n_classes, at_least=2)
-    checks.probability(failure=failure, zero=False, one=False)
+    checks.check_integer(n_classes=n_classes, at_least=2)
+    checks.check_probability(failure=failure, zero=False, one=False)
     if gamma is not None:
-        checks.finite(gamma=gamma, above=0)
+        checks.check_finite(gamma=gamma, above=0)
         return math.log(n_classes / failure) / gamma
-    checks.finite(sigma=sigma, above=0)
+    checks.check_finite(sigma=sigma, above=0)
     return sigma * math.sqrt(2 * math.log(2 * n_classes / failure))
 
 
@@ -155,10 +155,10 @@ def proven_epsilon(
     """
     moved = (constant + 1) / noise_scale
     if noise == "laplace":
-        return above(2 * moved, 2)
-    checks.one_of(("laplace", "gaussian"), noise=noise)
-    checks.probability(delta=delta, zero=False, one=False)
-    return above(moved**2 + 2 * moved * math.sqrt(-math.log(delta)), 16)
+        return round_float_up(2 * moved, 2)
+    checks.check_choice(("laplace", "gaussian"), noise=noise)
+    checks.check_probability(delta=delta, zero=False, one=False)
+    return round_float_up(moved**2 + 2 * moved * math.sqrt(-math.log(delta)), 16)
 
 
 def lead_one_epsilon(
@@ -173,9 +173,9 @@ def lead_one_epsilon(
     wider leads can cost. Plain floating point. Raises ValueError for an unknown noise, a negative
     constant, noise_scale <= 0, delta outside [0, 1).
     """
-    checks.probability(delta=delta, one=False)
-    checks.number(constant=constant, at_least=0)
-    checks.number(noise_scale=noise_scale, above=0)
+    checks.check_probability(delta=delta, one=False)
+    checks.check_number(constant=constant, at_least=0)
+    checks.check_number(noise_scale=noise_scale, above=0)
     y = (constant + 1) / noise_scale
     if noise == "laplace":
         log_lost = float(log_difference_tail(y))

@@ -31,7 +31,7 @@ def plurality_accuracy(counts: ArrayLike, labels: ArrayLike) -> float:
     labels: (Q,), -1 if unknown; those queries do not count. Raises ValueError if none is
     known or the shapes differ.
     """
-    counts, labels = _labelled(counts, labels)
+    counts, labels = _check_labelled(counts, labels)
     known = labels >= 0
     return float((np.argmax(counts, axis=1) == labels)[known].mean())
 
@@ -44,7 +44,7 @@ def label_accuracies(
     distributions: by name, Pr[label] (Q, C) of one query's released label (LNMax's by quadrature,
     NZC's by `nzc.label_distribution`). Raises ValueError for shapes that differ.
     """
-    counts, labels = _labelled(counts, labels)
+    counts, labels = _check_labelled(counts, labels)
     known = np.nonzero(labels >= 0)[0]
     accuracies = {}
     for name, probabilities in distributions.items():
@@ -67,7 +67,7 @@ def teacher_curve(
     """
     rows = []
     for teachers, (votes, truth) in sorted(ensembles.items()):
-        counts, labels = _labelled(votes, truth)
+        counts, labels = _check_labelled(votes, truth)
         if (counts.sum(axis=1) != teachers).any():
             raise ValueError(f"counts: every row must add up to {teachers} teachers")
         known = labels >= 0
@@ -84,7 +84,7 @@ def teacher_curve(
     return rows
 
 
-def _labelled(counts: ArrayLike, labels: ArrayLike) -> tuple[NDArray, NDArray]:
+def _check_labelled(counts: ArrayLike, labels: ArrayLike) -> tuple[NDArray, NDArray]:
     counts, labels = check_counts(counts), np.asarray(labels)
     if labels.shape != counts.shape[:1] or not (labels >= 0).any():
         raise ValueError(

@@ -51,7 +51,7 @@ def immutable_noisy_argmax(
         drawn = ndtri(drawn) * noise_scale
     else:
         drawn = -np.sign(drawn - 0.5) * np.log1p(-2 * np.abs(drawn - 0.5)) * noise_scale
-    top = _top(counts, ties, uniform[:, n_classes:])
+    top = _raised_class(counts, ties, uniform[:, n_classes:])
     at_top = (np.arange(n_queries), top)
     gain = drawn - drawn[at_top][:, None] - constant
     gain -= counts[at_top][:, None] - counts
@@ -80,12 +80,12 @@ def label_distribution(
         chosen = largest / largest.sum(axis=1, keepdims=True)
     else:
         chosen = np.zeros(counts.shape)
-        chosen[np.arange(len(counts)), _top(counts, ties, None)] = 1.0
+        chosen[np.arange(len(counts)), _raised_class(counts, ties, None)] = 1.0
     if counts.shape[1] > 2:
-        reach = float(_overcome(np.array(constant / noise_scale), noise))
+        reach = float(_overtake_probability(np.array(constant / noise_scale), noise))
         return chosen, min(1.0, (counts.shape[1] - 1) * reach * (1 + 1e-12) + UNDERFLOW)
     lead = np.abs(counts[:, 0] - counts[:, 1])
-    lost = _overcome((constant + lead) / noise_scale, noise)[:, None]
+    lost = _overtake_probability((constant + lead) / noise_scale, noise)[:, None]
     return chosen * (1 - lost) + chosen[:, ::-1] * lost, UNDERFLOW
 
 
@@ -101,14 +101,14 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
 
 def _check(counts, constant, noise_scale, noise, ties) -> NDArray[np.int64]:
     counts = check_counts(counts)
-    checks.finite(constant=constant, at_least=0)
-    checks.finite(noise_scale=noise_scale, above=0)
-    checks.one_of(NOISES, noise=noise)
-    checks.one_of(TIES, ties=ties)
+    checks.check_finite(constant=constant, at_least=0)
+    checks.check_finite(noise_scale=noise_scale, above=0)
+    checks.check_choice(NOISES, noise=noise)
+    checks.check_choice(TIES, ties=ties)
     return counts
 
 
-def _top(counts: NDArray, ties: str, uniform: NDArray | None) -> NDArray[np.int64]:
+def _raised_class(counts: NDArray, ties: str, uniform: NDArray | None) -> NDArray[np.int64]:
     largest = counts == counts.max(axis=1, keepdims=True)
     if ties == "first":
         return np.argmax(largest, axis=1)
@@ -117,7 +117,7 @@ def _top(counts: NDArray, ties: str, uniform: NDArray | None) -> NDArray[np.int6
     return np.argmax(np.where(largest, uniform, -1.0), axis=1)
 
 
-def _overcome(leads: NDArray, noise: str) -> NDArray[np.float64]:
+def _overtake_probability(leads: NDArray, noise: str) -> NDArray[np.float64]:
     """Pr[the difference of two standard noises exceeds leads >= 0]."""
     if noise == "gaussian":
         return ndtr(-leads / math.sqrt(2))

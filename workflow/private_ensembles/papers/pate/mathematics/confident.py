@@ -22,21 +22,21 @@ from scipy.special import ndtri
 from private_ensembles.accounting.composition import check_orders, conversion_cost, rdp_to_dp
 from private_ensembles.base import checks
 from private_ensembles.labels.noisy_counts import data_independent_epsilon
-from private_ensembles.papers.pate.mathematics.records import Guarded
+from private_ensembles.papers.pate.mathematics.guarded_record import GuardedRecord
 from private_ensembles.papers.pate.mathematics.rounds import (
     Round,
-    certain_epsilon,
     confident_round,
     gnmax_round,
+    worst_case_epsilon,
 )
 from private_ensembles.papers.pate.mathematics.sanitize import (
     FORMULAS,
     appendix_b6,
     gnss_rdp,
-    guessed_order,
+    order_for_target,
     rule_of_thumb,
-    tuned_beta,
-    tuned_sigma,
+    tune_beta,
+    tune_sigma,
 )
 
 TUNINGS = ("search", "rule_of_thumb", "appendix_b6")
@@ -45,7 +45,7 @@ ORDERS = np.concatenate([[1.25, 1.5, 1.75], np.arange(2, 100.5, 0.5), np.geomspa
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class GnssReport(Guarded):
+class GnssReport(GuardedRecord):
     """How one cost is sanitised: GNSS parameters, Rényi cost; None: constant, as it is."""
 
     beta: float | None = None
@@ -99,7 +99,7 @@ class ConfidentPrivacy(RoundPrivacy):
         "query_cap",
         "answer_cap",
     )
-    called: ClassVar[dict[str, str]] = {
+    display_names: ClassVar[dict[str, str]] = {
         "epsilon": "expected_forward_epsilon",
         "order": "expected_forward_epsilon_order",
         "sanitized_epsilon": "mean_of_sanitized_forward_epsilon",
@@ -201,7 +201,7 @@ def compose_rounds(
     total = threshold_rdp.sum(axis=0) + label_rdp.sum(axis=0)
     epsilon, best_order = rdp_to_dp(grid, total, delta, chosen.conversion)
     at = int(np.flatnonzero(grid == best_order)[0])
-    sanitized, left_out = _sanitize(chosen, total)
+    sanitized, left_out = _find_best_sanitized(chosen, total)
     parts = tuple(
         RoundPrivacy(
             queries=len(each_round.counts),
@@ -223,10 +223,10 @@ def compose_rounds(
         delta=delta,
         epsilon=epsilon,
         order=best_order,
-        query_cap=sum(each_round.tried(query_cap) for each_round in rounds),
+        query_cap=sum(each_round.max_queries(query_cap) for each_round in rounds),
         answer_cap=sum(part.labels for part in releases),
         data_independent_epsilon=independent,
-        exact_data_independent_epsilon=certain_epsilon(
+        exact_data_independent_epsilon=worst_case_epsilon(
             rounds, delta, query_cap=query_cap, answer_cap=answer_cap
         ),
         sanitized_order=sanitized.order,
@@ -257,11 +257,11 @@ class _Options:
     def __post_init__(self) -> None:
         if not self.rounds:
             raise ValueError("rounds: must be at least one")
-        checks.one_of(FORMULAS, formula=self.formula)
+        checks.check_choice(FORMULAS, formula=self.formula)
         conversion_cost(np.array([2.0]), self.delta, self.conversion)  # checks both
-        checks.one_of(TUNINGS, tuning=self.tuning)
-        guessed_order(self.delta, self.target_epsilon)  # checks both
-        checks.probability(upper_confidence=self.upper_confidence, zero=False, one=False)
+        checks.check_choice(TUNINGS, tuning=self.tuning)
+        order_for_target(self.delta, self.target_epsilon)  # checks both
+        checks.check_probability(upper_confidence=self.upper_confidence, zero=False, one=False)
         for name in ("beta", "sigma_ss"):
             value = getattr(self, name)
             if value is None:
@@ -279,10 +279,10 @@ class _Options:
         if self.order is not None:
             return check_orders(self.order)
         if self.tuning != "search":
-            return check_orders(guessed_order(self.delta, self.target_epsilon))
+            return check_orders(order_for_target(self.delta, self.target_epsilon))
         return np.unique(check_orders(ORDERS if self.orders is None else self.orders))
 
-    def pinned(self, name: str, i: int) -> float | None:
+    def pinned_value(self, name: str, i: int) -> float | None:
         value = getattr(self, name)
         return None if value is None else float(np.atleast_1d(value)[i])
 
@@ -305,7 +305,7 @@ class _Sanitized:
         return self.epsilon + 2 * sum(part.sd for part in self.parts)
 
 
-def _sanitize(
+def _find_best_sanitized(
     options: _Options, total: NDArray[np.float64]
 ) -> tuple[_Sanitized, tuple[float, ...]]:
     """The sanitised report at the best order, and the orders left out."""
@@ -330,18 +330,18 @@ def _sanitize(
     if options.formula == "paper":
         allowed = allowed[[np.argmin(epsilons[allowed])]]
     candidates = list(zip(grid[allowed].tolist(), epsilons[allowed].tolist(), strict=True))
-    return _golden(candidates, lambda at: _sanitize_at(options, *at)), left_out
+    return _golden_section_search(candidates, lambda at: _sanitize_at(options, *at)), left_out
 
 
 def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
     parts = []
     for i, each_round in enumerate(options.rounds):
-        profile = each_round.profile(order)
+        profile = each_round.sensitivity_profile(order)
         if profile is None:
             parts.append(GnssReport())
             continue
         formula = options.formula
-        beta, sigma = options.pinned("beta", i), options.pinned("sigma_ss", i)
+        beta, sigma = options.pinned_value("beta", i), options.pinned_value("sigma_ss", i)
         if options.tuning == "appendix_b6":
             rules = appendix_b6(options.delta, options.target_epsilon)
             beta, sigma = beta or rules[0], sigma or rules[1]
@@ -351,14 +351,16 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
             )
         if beta is None:
             # Few votes are quick without it, and their last digits stay what they are.
-            quick = profile.at_least if profile.together == 1 else None
-            beta = tuned_beta(order, profile.smooth, at_least=quick, formula=formula)
+            quick = profile.smooth_lower_bound if profile.batch_size == 1 else None
+            beta = tune_beta(
+                order, profile.smooth_sensitivity, smooth_lower_bound=quick, formula=formula
+            )
         if sigma is None:
-            sigma = tuned_sigma(order, beta, profile.smooth(beta), formula=formula)
+            sigma = tune_sigma(order, beta, profile.smooth_sensitivity(beta), formula=formula)
         parts.append(
             GnssReport(
                 beta=beta,
-                smooth_sensitivity=profile.smooth(beta),
+                smooth_sensitivity=profile.smooth_sensitivity(beta),
                 sigma_ss=sigma,
                 gnss_rdp=gnss_rdp(order, beta, sigma, formula=formula),
             )
@@ -366,7 +368,9 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
     return _Sanitized(order, epsilon + sum(part.gnss_rdp for part in parts), tuple(parts))
 
 
-def _golden(candidates: list[tuple], evaluate: Callable[[tuple], _Sanitized]) -> _Sanitized:
+def _golden_section_search(
+    candidates: list[tuple], evaluate: Callable[[tuple], _Sanitized]
+) -> _Sanitized:
     """The report of the least objective, if it falls and then rises; a good one otherwise.
 
     Any order is valid: this only chooses one, and each costs a smooth sensitivity.

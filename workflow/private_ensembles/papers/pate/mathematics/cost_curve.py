@@ -38,7 +38,7 @@ class CostCurve:
     def __post_init__(self) -> None:
         tails_of(self.noise, self.sigma)  # checks both
         check_orders(self.order)
-        checks.integer(n_classes=self.n_classes, at_least=2)
+        checks.check_integer(n_classes=self.n_classes, at_least=2)
 
     @property
     def tails(self) -> Tails:
@@ -60,19 +60,19 @@ class CostCurve:
         """Rényi cost at log q (any shape): `bound` up to q0 and the ceiling beyond (C5)."""
         return np.where(np.asarray(log_q) <= self.log_q0(), self.bound(log_q), self.ceiling)
 
-    def _closed(self, log_q: ArrayLike, votes: int) -> NDArray[np.float64]:
+    def _close_gaps(self, log_q: ArrayLike, votes: int) -> NDArray[np.float64]:
         # As if q were made up of m - 1 equal gaps, and each were closed by this many votes.
         others = np.log(self.n_classes - 1)
         each = np.minimum(np.asarray(log_q, dtype=np.float64) - others, 0.0)
-        return np.minimum(others + self.tails.log_overtakes_after(each, votes), 0.0)
+        return np.minimum(others + self.tails.log_overtake_probability_after(each, votes), 0.0)
 
     def upper(self, log_q: ArrayLike) -> NDArray[np.float64]:
         """log B_U(q): no neighbour has a larger q (Proposition 21)."""
-        return self._closed(log_q, 2)
+        return self._close_gaps(log_q, 2)
 
     def lower(self, log_q: ArrayLike) -> NDArray[np.float64]:
         """log B_L(q): no neighbour has a smaller q (Proposition 21)."""
-        return self._closed(log_q, -2)
+        return self._close_gaps(log_q, -2)
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019 (small frozen curves, one an order)
     def log_q0(self) -> float:
@@ -145,10 +145,10 @@ class CostCurve:
             violated.append("C6")
         return tuple(violated)
 
-    def helps(self, teachers: int) -> bool:
+    def is_below_ceiling(self, teachers: int) -> bool:
         """Whether any histogram of that many votes uses the data-dependent bound (B.2's check).
 
         The most favourable one is unanimous: q0 >= q([n, 0, ..., 0]).
         """
-        unanimous = self.tails.log_overtakes(teachers) + np.log(self.n_classes - 1)
+        unanimous = self.tails.log_overtake_probability(teachers) + np.log(self.n_classes - 1)
         return bool(unanimous <= self.log_q0())

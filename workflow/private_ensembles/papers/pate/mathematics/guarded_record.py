@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import ClassVar
 
 
-class Guarded:
+class GuardedRecord:
     """Base of dataclasses (`repr=False`) that hold public numbers and private ones.
 
     public: the fields that may be published, in the order in which they are shown. What is not
@@ -15,16 +15,18 @@ class Guarded:
     """
 
     public: ClassVar[tuple[str, ...]] = ()
-    called: ClassVar[dict[str, str]] = {}
+    display_names: ClassVar[dict[str, str]] = {}
 
     @property
     def not_for_release(self) -> dict[str, object]:
         """The private fields by the names that say what they are; those that are None left out."""
         others = [
-            field.name for field in fields(self) if field.name not in (*self.public, *self.called)
+            field.name
+            for field in fields(self)
+            if field.name not in (*self.public, *self.display_names)
         ]
-        secret = [*self.called, *others]
-        values = {self.called.get(name, name): getattr(self, name) for name in secret}
+        secret = [*self.display_names, *others]
+        values = {self.display_names.get(name, name): getattr(self, name) for name in secret}
         return {name: value for name, value in values.items() if value is not None}
 
     def __repr__(self) -> str:

@@ -12,13 +12,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.composition import check_orders, optimal_homogeneous, rdp_to_dp
+from private_ensembles.accounting.composition import check_orders, optimal_composition, rdp_to_dp
 from private_ensembles.base.laplace_tail import log_difference_tail
-from private_ensembles.base.rounding import above, sum_above
+from private_ensembles.base.rounding import round_float_up, round_sum_up
 from private_ensembles.labels.lnmax import lnmax_independent_rdp
 from private_ensembles.labels.lnmax_quadrature import check_scale
+from private_ensembles.papers.pate.mathematics.guarded_record import GuardedRecord
 from private_ensembles.papers.pate.mathematics.rdp import log_of_union_bound, theorem_6
-from private_ensembles.papers.pate.mathematics.records import Guarded
 
 # The moments l = 1..8 of the published analysis; PATE 2017 reports at l = 8 for MNIST and SVHN.
 PAPER_ORDERS = np.arange(2.0, 10.0)
@@ -60,7 +60,7 @@ def lnmax_rdp_of_log_q(
         raise ValueError("log_q: must be at most 0")
     L, eps = -log_q, np.array(2 / scale)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        applies = above(np.logaddexp(0, eps), 20) < L
+        applies = round_float_up(np.logaddexp(0, eps), 20) < L
         bound = theorem_6(L, L - eps, eps, eps, L / (L - eps), orders)
     bound = np.where(np.isposinf(L), np.nextafter(0, 1), bound)
     return np.where(applies & np.isfinite(bound), np.minimum(bound, independent), independent)
@@ -78,7 +78,7 @@ def lnmax_rdp(
 
 
 @dataclass(frozen=True, repr=False)
-class LnmaxPrivacy(Guarded):
+class LnmaxPrivacy(GuardedRecord):
     """What LNMax costs on some queries.
 
     Public: label_epsilon = 2 / scale of one label; pure_epsilon of all of them, simply added;
@@ -97,7 +97,7 @@ class LnmaxPrivacy(Guarded):
         "conversion",
         "queries",
     )
-    called: ClassVar[dict[str, str]] = {
+    display_names: ClassVar[dict[str, str]] = {
         "epsilon": "forward_epsilon",
         "order": "forward_epsilon_order",
     }
@@ -131,15 +131,15 @@ def lnmax_privacy(
     grid = check_orders(ORDERS if orders is None else orders)
     costs = lnmax_rdp(counts, scale, grid, bounds=bounds)
     queries = len(costs)
-    sums = sum_above(costs, axis=0)
+    sums = round_sum_up(costs, axis=0)
     epsilon, order = rdp_to_dp(grid, sums, delta, conversion)
     independent, _ = rdp_to_dp(
         grid,
-        above(queries * lnmax_independent_rdp(scale, grid, bounds=bounds)),
+        round_float_up(queries * lnmax_independent_rdp(scale, grid, bounds=bounds)),
         delta,
         conversion,
     )
-    label = above(2 / scale)
+    label = round_float_up(2 / scale)
     return LnmaxPrivacy(
         queries=queries,
         delta=delta,
@@ -147,9 +147,9 @@ def lnmax_privacy(
         epsilon=epsilon,
         order=order,
         label_epsilon=label,
-        pure_epsilon=above(queries * label),
+        pure_epsilon=round_float_up(queries * label),
         data_independent_epsilon=independent,
-        optimal_data_independent_epsilon=optimal_homogeneous(
-            above(1 / scale), 0.0, 2 * queries, delta
+        optimal_data_independent_epsilon=optimal_composition(
+            round_float_up(1 / scale), 0.0, 2 * queries, delta
         ).epsilon,
     )

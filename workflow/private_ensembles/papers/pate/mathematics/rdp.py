@@ -18,7 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from private_ensembles.accounting.composition import check_orders
-from private_ensembles.base.rounding import TINY, UNIT_ROUNDOFF, above, below
+from private_ensembles.base.rounding import (
+    TINY,
+    UNIT_ROUNDOFF,
+    round_float_down,
+    round_float_up,
+)
 from private_ensembles.labels.gnmax import check_sigma
 from private_ensembles.labels.histograms import check_counts
 from private_ensembles.papers.pate.mathematics.tails import tails_of
@@ -55,7 +60,7 @@ def gnmax_log_q(
     2). Rounded as :func:`log_of_union_bound`. counts: (queries, classes); sigma in votes, > 0;
     noise as in :mod:`.tails`. Raises ValueError like `check_counts`, `tails_of`.
     """
-    return log_of_union_bound(counts, tails_of(noise, sigma).log_overtakes)
+    return log_of_union_bound(counts, tails_of(noise, sigma).log_overtake_probability)
 
 
 def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDArray[np.float64]:
@@ -84,8 +89,12 @@ def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDA
         spread = 1 / (1 - r)
         # The last condition: mu_2 ln((mu_2 + 1) / (mu_2 - 1)) <= L (2 - r), its left side within 18
         # + 4 spread roundings, its right side within 5.
-        left = above(np.log1p(2 * r * spread) / r, 24 + 4 * spread)
-        applies = (above(r, 3) < 1) & (below(1 + 1 / r, 5) >= orders) & (left <= L * (2 - r))
+        left = round_float_up(np.log1p(2 * r * spread) / r, 24 + 4 * spread)
+        applies = (
+            (round_float_up(r, 3) < 1)
+            & (round_float_down(1 + 1 / r, 5) >= orders)
+            & (left <= L * (2 - r))
+        )
         bound = theorem_6(L, L * (1 - r) ** 2, L * r * (2 - r), L * r * (2 + r), spread, orders)
     # q = 0 (a single class, or votes further apart than any float tells): nothing is revealed.
     certain = np.isposinf(L)
@@ -95,7 +104,7 @@ def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDA
 
 def gnmax_independent_rdp(sigma: float, orders: ArrayLike) -> NDArray[np.float64]:
     """Proposition 8's lambda / sigma^2 at ``orders`` (orders,), rounded up."""
-    return above(np.asarray(orders, dtype=np.float64) / sigma**2, 2)
+    return round_float_up(np.asarray(orders, dtype=np.float64) / sigma**2, 2)
 
 
 def theorem_6(
@@ -118,7 +127,7 @@ def theorem_6(
     second = np.exp(log_b - L) * -np.expm1(-log_b)
     counted = 14 * ((1 + log_a) * (L + spread + 10) + log_b)
     # An exponential that underflows is lost altogether.
-    return above(np.log1p(first + second) / less, counted) + 4 * TINY * (1 + 1 / less)
+    return round_float_up(np.log1p(first + second) / less, counted) + 4 * TINY * (1 + 1 / less)
 
 
 def gnmax_rdp(
@@ -144,8 +153,8 @@ def log_answer_probability(
     Algorithm 1 answers if max_j n_j + noise >= threshold (in votes); noise as in :mod:`.tails`.
     """
     tails = tails_of(noise, sigma1)
-    margin = check_counts(counts).max(axis=1) - tails.threshold(threshold)
-    return tails.log_passes(margin), tails.log_fails(margin)
+    margin = check_counts(counts).max(axis=1) - tails.effective_threshold(threshold)
+    return tails.log_pass_probability(margin), tails.log_fail_probability(margin)
 
 
 def threshold_rdp(

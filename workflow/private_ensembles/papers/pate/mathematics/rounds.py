@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import check_orders
 from private_ensembles.labels.histograms import check_counts
-from private_ensembles.labels.noisy_counts import Releases, exact_data_independent_epsilon
-from private_ensembles.labels.thresholds import check_scores, check_threshold, student_excess
+from private_ensembles.labels.noisy_counts import GaussianReleases, exact_data_independent_epsilon
+from private_ensembles.labels.thresholds import check_scores, check_threshold, largest_disagreement
 from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_log_q, gnmax_rdp_of_log_q
 from private_ensembles.papers.pate.mathematics.smooth_sensitivity import SensitivityProfile
@@ -58,7 +58,7 @@ class Round:
         """Chance that each query is answered, (queries,)."""
         if self.leads is None:
             return np.ones(len(self.counts))
-        return tails_of(self.noise, self.sigma1).passes(self.leads - self.threshold)
+        return tails_of(self.noise, self.sigma1).pass_probability(self.leads - self.threshold)
 
     @functools.cached_property
     def log_q(self) -> NDArray[np.float64]:
@@ -82,29 +82,33 @@ class Round:
             total += self.answer_probability[part] @ costs
         return total
 
-    def tried(self, query_cap: int | None = None) -> int:
+    def max_queries(self, query_cap: int | None = None) -> int:
         """How many queries are asked at most; a cap left out is their number."""
         return len(self.counts) if query_cap is None else min(query_cap, len(self.counts))
 
-    def releases(self, query_cap: int | None = None, answer_cap: int | None = None) -> Releases:
+    def releases(
+        self, query_cap: int | None = None, answer_cap: int | None = None
+    ) -> GaussianReleases:
         """What is released at most; a cap left out is the number of queries."""
-        tried = self.tried(query_cap)
+        tried = self.max_queries(query_cap)
         answered = tried if answer_cap is None else min(answer_cap, tried)
-        return Releases(0 if self.leads is None else tried, self.sigma1, answered, self.sigma2)
+        return GaussianReleases(
+            0 if self.leads is None else tried, self.sigma1, answered, self.sigma2
+        )
 
     def curve(self, order: float) -> CostCurve | None:
         """The label's cost curve, or None if it is constant: no votes use Theorem 6."""
         if self.counts.shape[1] == 1:
             return None
         curve = CostCurve(self.sigma2, float(order), self.counts.shape[1], self.noise)
-        return curve if curve.helps(self.teachers) else None
+        return curve if curve.is_below_ceiling(self.teachers) else None
 
     def conditions_violated(self, order: float) -> tuple[str, ...]:
         """Conditions C5, C6 that fail for the labels' cost at this order; () if none does."""
         curve = self.curve(order)
         return () if curve is None else curve.check_conditions()
 
-    def profile(self, order: float) -> SensitivityProfile | None:
+    def sensitivity_profile(self, order: float) -> SensitivityProfile | None:
         """Sensitivities of the expected label cost; None if it is constant."""
         curve = self.curve(order)
         if curve is None:
@@ -113,7 +117,7 @@ class Round:
             profile = SensitivityProfile(self.counts, curve, self.answer_probability)
             self._profiles.append(profile)
             return profile
-        return self._profiles[0].at_order(order)
+        return self._profiles[0].copy_for_order(order)
 
     @functools.cached_property
     def _profiles(self) -> list[SensitivityProfile]:
@@ -121,7 +125,7 @@ class Round:
         return []
 
 
-def certain_epsilon(
+def worst_case_epsilon(
     rounds: Sequence[Round],
     delta: float,
     *,
@@ -140,7 +144,9 @@ def certain_epsilon(
     releases = [each_round.releases(query_cap, answer_cap) for each_round in rounds]
     if noises == {"reproducible"}:
         return exact_data_independent_epsilon(sum(part.rho for part in releases), delta)
-    return discrete_gaussian.epsilon(delta, [move for part in releases for move in part.moves])
+    return discrete_gaussian.epsilon(
+        delta, [move for part in releases for move in part.discrete_gaussian_counts]
+    )
 
 
 def gnmax_round(counts: ArrayLike, sigma: float, *, noise: str = "reproducible") -> Round:
@@ -163,7 +169,7 @@ def confident_round(
     """
     counts = check_counts(counts)
     tails_of(noise, sigma2)  # checks both
-    threshold = tails_of(noise, sigma1).threshold(check_threshold(threshold))
+    threshold = tails_of(noise, sigma1).effective_threshold(check_threshold(threshold))
     leads = counts.max(axis=1).astype(float)
     return Round(counts, leads, threshold, float(sigma1), float(sigma2), noise)
 
@@ -186,5 +192,7 @@ def interactive_round(
     """
     confident = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
     scores = check_scores(scores, confident.counts)
-    leads = student_excess(confident.counts, scores, whole=noise == "secure").astype(float)
+    leads = largest_disagreement(confident.counts, scores, round_expected=noise == "secure").astype(
+        float
+    )
     return replace(confident, leads=leads)

@@ -16,7 +16,7 @@ from private_ensembles.labels.gnmax import check_sigma
 
 FORMULAS = ("exact", "paper")
 # Beta times the order, as the authors' public code searches it (smooth_sensitivity_table.py).
-SEARCHED = tuple(0.01 * k for k in range(30, 50))
+SEARCHED_BETAS = tuple(0.01 * k for k in range(30, 50))
 # Keeps sigma_SS finite if every query's cost is too small for a float.
 _LEAST_SENSITIVITY = 1e-290
 
@@ -45,8 +45,8 @@ def gnss_terms(order: float, beta: float, *, formula: str = "exact") -> tuple[fl
     Raises ValueError for order <= 1, beta <= 0 or another formula.
     """
     order = float(check_orders(order)[0])
-    checks.number(beta=beta, above=0)
-    checks.one_of(FORMULAS, formula=formula)
+    checks.check_number(beta=beta, above=0)
+    checks.check_choice(FORMULAS, formula=formula)
     if formula == "paper":
         if 2 * order * beta >= 1:
             return math.inf, math.inf
@@ -65,11 +65,11 @@ def largest_beta(order: float, *, formula: str = "exact") -> float:
     ln(lambda / (lambda - 1)) / 2 exactly, 1 / (2 lambda) by Theorem 23.
     """
     order = float(check_orders(order)[0])
-    checks.one_of(FORMULAS, formula=formula)
+    checks.check_choice(FORMULAS, formula=formula)
     return 0.5 / order if formula == "paper" else -0.5 * math.log1p(-1 / order)
 
 
-def tuned_sigma(order: float, beta: float, sensitivity: float, *, formula: str = "exact") -> float:
+def tune_sigma(order: float, beta: float, sensitivity: float, *, formula: str = "exact") -> float:
     """The sigma_SS that minimises A / sigma^2 + B + 2 sigma SS: (A / SS)^(1/3).
 
     The cost plus two standard deviations of the noise, as in PATE, B.6; every printed sigma_SS of
@@ -79,11 +79,11 @@ def tuned_sigma(order: float, beta: float, sensitivity: float, *, formula: str =
     return (slope / max(sensitivity, _LEAST_SENSITIVITY)) ** (1 / 3)
 
 
-def tuned_beta(
+def tune_beta(
     order: float,
     smooth: Callable[[float], float],
     *,
-    at_least: Callable[[float], float] | None = None,
+    smooth_lower_bound: Callable[[float], float] | None = None,
     formula: str = "exact",
 ) -> float:
     """The beta of the least cost plus two standard deviations of the noise (PATE, B.6).
@@ -104,17 +104,17 @@ def tuned_beta(
         return 3 * slope ** (1 / 3) * sensitivity ** (2 / 3) + constant
 
     if formula == "paper":
-        betas = [part / order for part in SEARCHED]
+        betas = [part / order for part in SEARCHED_BETAS]
     else:
         betas = largest_beta(order) * np.linspace(0.95, 0.05, 46)
-    if at_least is None:
+    if smooth_lower_bound is None:
         return float(min(betas, key=lambda beta: objective(beta, smooth(beta))))
     # Asked for next is whichever promises the least, as the objective grows with SS; betas that
     # promise more than the least known value are never asked for.
     values: dict[float, float] = {}
     left = list(betas)
     while left:
-        promises = [objective(beta, at_least(beta) * (1 - 1e-12)) for beta in left]
+        promises = [objective(beta, smooth_lower_bound(beta) * (1 - 1e-12)) for beta in left]
         nearest = int(np.argmin(promises))
         if values and promises[nearest] > min(values.values()):
             break
@@ -141,7 +141,7 @@ def rule_of_thumb(
 
     Raises ValueError for delta outside (0, 1) and a beta too large for the order.
     """
-    checks.probability(delta=delta, zero=False, one=False)
+    checks.check_probability(delta=delta, zero=False, one=False)
     if beta is None:
         beta = 0.4 / order if formula == "paper" else 0.65 * largest_beta(order)
     slope, _ = gnss_terms(order, beta, formula=formula)
@@ -153,14 +153,14 @@ def rule_of_thumb(
     return beta, sigma_ss
 
 
-def guessed_order(delta: float, target_epsilon: float) -> float:
+def order_for_target(delta: float, target_epsilon: float) -> float:
     """The order at which the conversion takes half of a budget guessed beforehand (appendix B.6).
 
     There log(1/delta) = (lambda - 1) epsilon / 2. Raises ValueError for delta outside (0, 1) and
     target_epsilon not a finite number > 0.
     """
-    checks.probability(delta=delta, zero=False, one=False)
-    checks.finite(target_epsilon=target_epsilon, above=0)
+    checks.check_probability(delta=delta, zero=False, one=False)
+    checks.check_finite(target_epsilon=target_epsilon, above=0)
     return 1 - 2 * math.log(delta) / target_epsilon
 
 
@@ -172,5 +172,5 @@ def appendix_b6(delta: float, target_epsilon: float) -> tuple[float, float]:
     + 1) / sigma_SS^2, to the paper the dominant part of the cost, between epsilon / 16 and epsilon
     / 4. Raises ValueError like :func:`guessed_order`.
     """
-    order = guessed_order(delta, target_epsilon)
+    order = order_for_target(delta, target_epsilon)
     return 0.4 / order, 3 * math.sqrt((order + 1) / target_epsilon)

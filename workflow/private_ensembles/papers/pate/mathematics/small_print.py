@@ -11,11 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from private_ensembles.accounting.composition import check_orders, conversion_cost, general
+from private_ensembles.accounting.composition import (
+    check_orders,
+    conversion_cost,
+    general_composition,
+)
 from private_ensembles.base import checks
 from private_ensembles.labels.gnmax import check_sigma
 from private_ensembles.labels.noisy_counts import (
-    Releases,
+    GaussianReleases,
     data_independent_epsilon,
     exact_data_independent_epsilon,
 )
@@ -51,9 +55,9 @@ def corollary11(gap: float, sigma: float, *, rivals: int = 1) -> Corollary11:
     most 1), rivals < 1, sigma <= 0.
     """
     sigma = check_sigma(sigma)
-    checks.finite(gap=gap, above=4)
-    checks.integer(rivals=rivals, at_least=1)
-    order, log_tail = gap / 4, GaussianTails(sigma).log_overtakes
+    checks.check_finite(gap=gap, above=4)
+    checks.check_integer(rivals=rivals, at_least=1)
+    order, log_tail = gap / 4, GaussianTails(sigma).log_overtake_probability
 
     def two_outcomes(moved: float) -> float:
         """D_order of GNMax's label of two classes, their gap `gap` against `moved`."""
@@ -94,9 +98,11 @@ def unanimous_condition(
     Raises ValueError for n_teachers < 1, n_classes < 2, sigma <= 0, order <= 1.
     """
     sigma, order = check_sigma(sigma), float(check_orders(order)[0])
-    checks.integer(n_teachers=n_teachers, at_least=1)
+    checks.check_integer(n_teachers=n_teachers, at_least=1)
     curve = CostCurve(sigma, order, n_classes)
-    log_q = min(0.0, math.log(n_classes - 1) + float(curve.tails.log_overtakes(n_teachers)))
+    log_q = min(
+        0.0, math.log(n_classes - 1) + float(curve.tails.log_overtake_probability(n_teachers))
+    )
     mu2 = sigma * math.sqrt(-log_q)
     mu1 = mu2 + 1
     limit = -math.inf
@@ -113,18 +119,18 @@ def unanimous_condition(
 
 # PATE's text. ------------------------------------------------------------------------------------
 
-CONFIDENT = Releases(12_000, 500.0, 10_762, 100.0)  # Table 1, Glyph, Confident-GNMax
+CONFIDENT = GaussianReleases(12_000, 500.0, 10_762, 100.0)  # Table 1, Glyph, Confident-GNMax
 # What the same 12,000 queries had answered when the authors drew Figure 1: the last point of
 # utility_queries_answered.py in their public code.
 ANSWERS_IN_THE_CODE = 10_842
 # Two rounds (section 5.3): 6,000 and 10,000 queries; about 3,400 answers in the first; in total
 # 4,341 by Table 1 and 10,422 by the text.
-ROUND_ONE = Releases(6_000, 1500.0, 3_400, 100.0)
+ROUND_ONE = GaussianReleases(6_000, 1500.0, 3_400, 100.0)
 
 
-def round_two(answers: int) -> Releases:
+def round_two(answers: int) -> GaussianReleases:
     """The second round, if that many queries were answered in both together."""
-    return Releases(10_000, 2000.0, answers - ROUND_ONE.labels, 200.0)
+    return GaussianReleases(10_000, 2000.0, answers - ROUND_ONE.labels, 200.0)
 
 
 def exchanged_numbers() -> dict[str, float]:
@@ -165,8 +171,11 @@ def data_independent_candidates() -> dict[str, tuple[float, float]]:
             [replace(part, thresholds=0, sigma1=None) for part in parts] for parts in pair
         )
     rows["every query answered"] = (
-        [Releases(12_000, 500.0, 12_000, 100.0)],
-        [Releases(6_000, 1500.0, 6_000, 100.0), Releases(10_000, 2000.0, 10_000, 200.0)],
+        [GaussianReleases(12_000, 500.0, 12_000, 100.0)],
+        [
+            GaussianReleases(6_000, 1500.0, 6_000, 100.0),
+            GaussianReleases(10_000, 2000.0, 10_000, 200.0),
+        ],
     )
     candidates = {}
     for name, pair in rows.items():
@@ -186,7 +195,7 @@ def data_independent_candidates() -> dict[str, tuple[float, float]]:
     return candidates
 
 
-def _strong(parts: list[Releases], kind: str) -> float:
+def _strong(parts: list[GaussianReleases], kind: str) -> float:
     """Strong composition of each kind of release, their epsilons added, delta shared evenly."""
     kinds = [(part.labels, math.sqrt(2) / part.sigma2) for part in parts if part.labels]
     kinds += [(part.thresholds, 1 / part.sigma1) for part in parts if part.thresholds]
@@ -198,23 +207,23 @@ def _strong(parts: list[Releases], kind: str) -> float:
             epsilon = mu * math.sqrt(2 * math.log(1.25 / each))
         else:
             epsilon = exact_data_independent_epsilon(mu**2 / 2, each)
-        total += general(epsilon, 0.0, times, share).epsilon
+        total += general_composition(epsilon, 0.0, times, share).epsilon
     return total
 
 
-def round_one_thresholds(order: float | None = None) -> float:
+def round_one_threshold_epsilon(order: float | None = None) -> float:
     """Epsilon of round one's 6,000 thresholds alone, delta = 1e-8, classic conversion.
 
     At the best order for them, or at a given one. No votes enter: of the printed 0.59 for round one
     this much is the thresholds' (the text: "about a third to a half of our budget").
     """
-    rho = Releases(ROUND_ONE.thresholds, ROUND_ONE.sigma1, 0, ROUND_ONE.sigma2).rho
+    rho = GaussianReleases(ROUND_ONE.thresholds, ROUND_ONE.sigma1, 0, ROUND_ONE.sigma2).rho
     if order is None:
         return data_independent_epsilon(rho, DELTA_GLYPH, conversion="classic")[0]
     cost = conversion_cost(check_orders(order), DELTA_GLYPH, "classic")[0]
     return float(order * rho + cost)
 
 
-def unanswered() -> int:
+def count_unanswered() -> int:
     """Queries of Glyph's pool that Table 1 leaves unanswered (the text: "roughly 1,300")."""
     return CONFIDENT.thresholds - CONFIDENT.labels

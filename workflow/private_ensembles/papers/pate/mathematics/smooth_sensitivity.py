@@ -32,13 +32,13 @@ from private_ensembles.papers.pate.mathematics.tails import Tails
 # Part of a sum that a float of it cannot show.
 _NOTHING = 2.0**-60
 # Distances of which every row's q is kept: rows x 8 bytes each, both ways.
-_KEPT = 256
+_MOST_CACHED = 256
 
 
 class LabelWalk:
     """Sensitivity of each query's label at distance at most d (Algorithm 4)."""
 
-    def __init__(self, votes: Votes, curve: CostCurve) -> None:
+    def __init__(self, votes: SortedHistograms, curve: CostCurve) -> None:
         self.votes, self.curve = votes, curve
         # Below the plateau q rises fastest if votes move from the first to the second; above it
         # votes move to the first from whichever is second, one by one.
@@ -48,9 +48,9 @@ class LabelWalk:
         self._risen = votes.gaps[self._rising] // 2 + 1
         self._fallen = np.full(len(self._falling), len(votes.tails))
         # Up to this gap of the first two a rising query counts.
-        self._reach = len(votes.tails)
+        self._largest_gap = len(votes.tails)
 
-    def local(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+    def local_sensitivities(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
         """Largest local sensitivity within each distance, (distances, rows)."""
         rising, falling = self._rising, self._falling
         plateau = self.curve.plateau()
@@ -59,10 +59,10 @@ class LabelWalk:
         walking = self._risen > distances[:, None]
         sensitivity[:, rising] = np.where(walking, 0.0, plateau)
         gaps = self.votes.gaps[rising] - 2 * distances[:, None]
-        at, which = np.nonzero(walking & (gaps <= self._reach))
+        at, which = np.nonzero(walking & (gaps <= self._largest_gap))
         if len(at):
             far = distances[at]
-            log_q = self.votes.raised(rising[which], far)
+            log_q = self.votes.log_q_after_raising(rising[which], far)
             crossed = log_q > self.curve.log_q1()
             np.minimum.at(self._risen, which[crossed], far[crossed])
             rise = self.curve.rise(log_q)
@@ -71,7 +71,7 @@ class LabelWalk:
         at, which = np.nonzero(self._fallen > distances[:, None])
         if len(at):
             far = distances[at]
-            log_q = self.votes.lowered(falling[which], far)
+            log_q = self.votes.log_q_after_lowering(falling[which], far)
             crossed = log_q <= self.curve.log_q0()
             np.minimum.at(self._fallen, which[crossed], far[crossed])
             stays = ~crossed
@@ -87,10 +87,10 @@ class LabelWalk:
         tails = np.log(self.curve.n_classes - 1) + self.votes.tails
         most = self.curve.beta(self.curve.upper(np.minimum(tails, 0.0)))
         matters = np.flatnonzero(most > least)
-        self._reach = int(matters[-1]) if len(matters) else -1
+        self._largest_gap = int(matters[-1]) if len(matters) else -1
 
 
-class Votes:
+class SortedHistograms:
     """Sorted histograms and where walks from them lead, whatever the order of their cost.
 
     rows: (rows, classes), each sorted downwards, of equally many votes. What a distance makes of a
@@ -104,7 +104,7 @@ class Votes:
         self.empty = rows.shape[1] - used
         self.teachers = int(rows[0].sum())
         # One table of log tails serves every integer gap.
-        self.tails = tails.log_overtakes(np.arange(self.teachers + 1))
+        self.tails = tails.log_overtake_probability(np.arange(self.teachers + 1))
         self._raised: dict[int, NDArray[np.float64]] = {}
         self._lowered: dict[int, NDArray[np.float64]] = {}
 
@@ -119,7 +119,7 @@ class Votes:
         return self.rows[:, 0] - self.rows[:, 1]
 
     @functools.cached_property
-    def _behind(self) -> NDArray[np.int64]:
+    def _gaps_behind(self) -> NDArray[np.int64]:
         """Gaps to the third and those after it; then a place for the second, one for the empty."""
         gaps = np.zeros((len(self.rows), self.rows.shape[1] - 1 + bool(self.empty)), np.int64)
         gaps[:, : self.rows.shape[1] - 2] = self.rows[:, :1] - self.rows[:, 2:]
@@ -130,19 +130,23 @@ class Votes:
         return np.cumsum(self.rows[:, 1:], axis=1)
 
     @functools.cached_property
-    def _cost(self) -> NDArray[np.int64]:
+    def _votes_to_cut(self) -> NDArray[np.int64]:
         """Cutting the k largest of the others down to the k-th of them takes this many votes."""
         return self._prefix - np.arange(1, self.rows.shape[1]) * self.rows[:, 1:]
 
-    def raised(self, which: NDArray[np.int64], far: NDArray[np.int64]) -> NDArray[np.float64]:
+    def log_q_after_raising(
+        self, which: NDArray[np.int64], far: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         """log q once the first of these rows has given `far` votes to the second."""
-        return self._known(self._raised, self._raise, which, far)
+        return self._look_up(self._raised, self._raise, which, far)
 
-    def lowered(self, which: NDArray[np.int64], far: NDArray[np.int64]) -> NDArray[np.float64]:
+    def log_q_after_lowering(
+        self, which: NDArray[np.int64], far: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         """log q once `far` votes of these rows went to the first from whichever was second."""
-        return self._known(self._lowered, self._lower, which, far)
+        return self._look_up(self._lowered, self._lower, which, far)
 
-    def _known(
+    def _look_up(
         self,
         known: dict[int, NDArray[np.float64]],
         work_out: Callable[[NDArray[np.int64], int], NDArray[np.float64]],
@@ -152,7 +156,7 @@ class Votes:
         values = np.empty(len(which))
         for distance in np.unique(far).tolist():
             here = far == distance
-            if distance not in known and len(known) >= _KEPT:
+            if distance not in known and len(known) >= _MOST_CACHED:
                 values[here] = work_out(which[here], distance)
                 continue
             table = known.setdefault(distance, np.full(len(self.rows), np.nan))
@@ -164,7 +168,7 @@ class Votes:
         return values
 
     def _raise(self, which: NDArray[np.int64], far: int) -> NDArray[np.float64]:
-        index = np.take(self._behind, which, axis=0)
+        index = np.take(self._gaps_behind, which, axis=0)
         index -= far
         # Places have no index of their own.
         logs = np.take(self.tails, index, mode="clip")
@@ -177,7 +181,7 @@ class Votes:
 
     def _lower(self, which: NDArray[np.int64], far: int) -> NDArray[np.float64]:
         rows, prefix = self.rows[which], self._prefix
-        cut = self._cost[which] <= far
+        cut = self._votes_to_cut[which] <= far
         size = cut.sum(axis=1)
         left = prefix[which, size - 1] - far
         # Unanimous once no vote is left to take; then the first has all of them.
@@ -226,35 +230,39 @@ class SensitivityProfile:
         self.teachers = int(counts[0].sum())
         rows, self._weights = _merge_equal(counts, weights)
         # Distances worked out together: overhead is shared, memory stays below 50 MB or so.
-        self.together = min(8, max(1, 2_000_000 // rows.size))
-        self._votes = Votes(rows, curve.tails)
-        self._begin(curve)
+        self.batch_size = min(8, max(1, 2_000_000 // rows.size))
+        self._votes = SortedHistograms(rows, curve.tails)
+        self._start_walk(curve)
 
-    def _begin(self, curve: CostCurve) -> None:
+    def _start_walk(self, curve: CostCurve) -> None:
         self.curve = curve
-        self._walk = LabelWalk(self._votes, curve) if curve.helps(self.teachers) else None
+        self._walk = (
+            LabelWalk(self._votes, curve) if curve.is_below_ceiling(self.teachers) else None
+        )
         if self._walk and self._weights.any():
-            self._walk.drop_below(_NOTHING * self.at(0)[0] / self._weights.sum())
+            self._walk.drop_below(_NOTHING * self.sensitivities(0)[0] / self._weights.sum())
 
-    def at_order(self, order: float) -> SensitivityProfile:
+    def copy_for_order(self, order: float) -> SensitivityProfile:
         """The profile of the same votes at another order; what it shares is worked out once."""
         other = copy.copy(self)
         other.__dict__.pop("_known", None)
-        other._begin(replace(self.curve, order=float(order)))
+        other._start_walk(replace(self.curve, order=float(order)))
         return other
 
     @functools.cached_property
     def _known(self) -> dict[int, float]:
         return {}
 
-    def at(self, *distances: int) -> NDArray[np.float64]:
+    def sensitivities(self, *distances: int) -> NDArray[np.float64]:
         """S at each distance, worked out once."""
         new = sorted(set(distances) - set(self._known))
         if new:
-            self._known.update(zip(new, self._sums(np.array(new)).tolist(), strict=True))
+            self._known.update(
+                zip(new, self._sum_sensitivities(np.array(new)).tolist(), strict=True)
+            )
         return np.array([self._known[d] for d in distances])
 
-    def at_least(self, beta: float) -> float:
+    def smooth_lower_bound(self, beta: float) -> float:
         """What `smooth` is at least, by the distances worked out so far.
 
         A caller that chooses by it which distances are asked for should do so only if they are
@@ -262,41 +270,41 @@ class SensitivityProfile:
         """
         return max((math.exp(-beta * d) * s for d, s in self._known.items()), default=0.0)
 
-    def smooth(self, beta: float) -> float:
+    def smooth_sensitivity(self, beta: float) -> float:
         """max over d of e^(-beta d) S(d): the beta-smooth sensitivity (Algorithm 5, Theorem 24).
 
         Raises ValueError for beta <= 0.
         """
-        checks.number(beta=beta, above=0)
-        best, peak = self.at(0, self.teachers)
+        checks.check_number(beta=beta, above=0)
+        best, peak = self.sensitivities(0, self.teachers)
         if best >= peak:
             return float(best)
         # Beyond the farthest, even the most that there is weighs less than what is known.
         farthest = self.teachers
         if best > 0:
             farthest = min(farthest, int(np.log(peak / best) / beta) + 1)
-        best = max(best, np.exp(-beta * farthest) * self.at(farthest)[0])
+        best = max(best, np.exp(-beta * farthest) * self.sensitivities(farthest)[0])
 
         def promise(low: int, high: int) -> float:
             return np.exp(-beta * (low + 1)) * self._known[high]
 
         open_ = [(-promise(0, farthest), 0, farthest)]
         while open_ and -open_[0][0] > best:
-            taken = [heapq.heappop(open_) for _ in range(min(self.together, len(open_)))]
+            taken = [heapq.heappop(open_) for _ in range(min(self.batch_size, len(open_)))]
             parts = [(low, (low + high) // 2, high) for _, low, high in taken if high - low > 1]
             middles = [middle for _, middle, _ in parts]
-            best = max([best, *np.exp(-beta * np.array(middles)) * self.at(*middles)])
+            best = max([best, *np.exp(-beta * np.array(middles)) * self.sensitivities(*middles)])
             for low, middle, high in parts:
                 for part in ((low, middle), (middle, high)):
                     if part[1] - part[0] > 1 and promise(*part) > best:
                         heapq.heappush(open_, (-promise(*part), *part))
         return float(best)
 
-    def _sums(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _sum_sensitivities(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
         """S at integer distances >= 0, (distances,); does not fall with the distance."""
         if self._walk is None:
             return np.zeros(len(distances))
-        return self._walk.local(distances) @ self._weights
+        return self._walk.local_sensitivities(distances) @ self._weights
 
 
 def smooth_sensitivity(
@@ -311,7 +319,7 @@ def smooth_sensitivity(
     >>> f"{smooth_sensitivity(counts, CostCurve(40, 8.0, 2), beta=0.1):.1e}"
     '3.1e-06'
     """
-    return SensitivityProfile(counts, curve, weights).smooth(beta)
+    return SensitivityProfile(counts, curve, weights).smooth_sensitivity(beta)
 
 
 def _merge_equal(

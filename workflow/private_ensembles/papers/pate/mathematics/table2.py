@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from private_ensembles.papers.pate.mathematics.sanitize import SEARCHED, gnss_rdp, tuned_sigma
+from private_ensembles.papers.pate.mathematics.sanitize import SEARCHED_BETAS, gnss_rdp, tune_sigma
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Sanitisation:
     @property
     def searched_beta(self) -> float:
         """The beta next to the printed one of those that the authors' public code tries."""
-        return min((part / self.order for part in SEARCHED), key=lambda x: abs(x - self.beta))
+        return min((part / self.order for part in SEARCHED_BETAS), key=lambda x: abs(x - self.beta))
 
     def cost(self, formula: str) -> float:
         """Its Rényi cost by `gnss_rdp`."""
@@ -41,7 +41,7 @@ class PrintedRow:
     gnss: tuple[Sanitisation, ...]
 
 
-def printed_arithmetic(row: PrintedRow) -> dict[str, float]:
+def recompute_row(row: PrintedRow) -> dict[str, float]:
     """What a row's printed parameters imply, by name.
 
     gnss_cost_printed_formula (Theorem 23), gnss_cost_exact; sanitized_fixed_part = epsilon + the
@@ -58,7 +58,7 @@ def printed_arithmetic(row: PrintedRow) -> dict[str, float]:
         "sanitized_fixed_part": row.epsilon + printed,
         "sanitized_fixed_part_exact": row.epsilon + exact,
         "sanitized_sd": math.hypot(*(part.smooth_sensitivity * part.sigma_ss for part in row.gnss)),
-        "tuned_sigma_ss": tuned_sigma(
+        "tuned_sigma_ss": tune_sigma(
             last.order, last.beta, last.smooth_sensitivity, formula="paper"
         ),
     }

@@ -29,31 +29,33 @@ class GaussianTails:
 
     sigma: float
 
-    def log_overtakes(self, gap: ArrayLike) -> NDArray[np.float64]:
+    def log_overtake_probability(self, gap: ArrayLike) -> NDArray[np.float64]:
         """log Pr[of two classes the one that trails by gap votes is chosen]."""
         return log_ndtr(-np.asarray(gap) / (np.sqrt(2) * self.sigma))
 
-    def log_overtakes_after(self, log_chance: ArrayLike, closed: int) -> NDArray[np.float64]:
+    def log_overtake_probability_after(
+        self, log_chance: ArrayLike, closed_votes: int
+    ) -> NDArray[np.float64]:
         """log of that chance once `closed` votes more have closed its gap.
 
         As a function of the chance it is exact at whole gaps and, for closed > 0, above the chords
         between them; its inverse closes -closed.
         """
-        return log_ndtr(ndtri_exp(log_chance) + np.sqrt(2) * closed / (2 * self.sigma))
+        return log_ndtr(ndtri_exp(log_chance) + np.sqrt(2) * closed_votes / (2 * self.sigma))
 
-    def log_passes(self, margin: ArrayLike) -> NDArray[np.float64]:
+    def log_pass_probability(self, margin: ArrayLike) -> NDArray[np.float64]:
         """log Pr[margin + noise >= 0]; margin: votes above the threshold."""
         return log_ndtr(np.asarray(margin) / self.sigma)
 
-    def log_fails(self, margin: ArrayLike) -> NDArray[np.float64]:
+    def log_fail_probability(self, margin: ArrayLike) -> NDArray[np.float64]:
         """log Pr[margin + noise < 0]."""
         return log_ndtr(-np.asarray(margin) / self.sigma)
 
-    def passes(self, margin: ArrayLike) -> NDArray[np.float64]:
+    def pass_probability(self, margin: ArrayLike) -> NDArray[np.float64]:
         """Pr[margin + noise >= 0]."""
         return ndtr(np.asarray(margin) / self.sigma)
 
-    def threshold(self, threshold: float) -> float:
+    def effective_threshold(self, threshold: float) -> float:
         """The threshold as whole votes plus noise see it."""
         return threshold
 
@@ -67,10 +69,12 @@ class LatticeTails:
 
     sigma: float
 
-    def log_overtakes(self, gap: ArrayLike) -> NDArray[np.float64]:
+    def log_overtake_probability(self, gap: ArrayLike) -> NDArray[np.float64]:
         return log_overtakes(gap, self.sigma)
 
-    def log_overtakes_after(self, log_chance: ArrayLike, closed: int) -> NDArray[np.float64]:
+    def log_overtake_probability_after(
+        self, log_chance: ArrayLike, closed_votes: int
+    ) -> NDArray[np.float64]:
         """Log-linear between whole gaps.
 
         On such a piece it is a power of the chance, of exponent at most 1 for closed > 0 as the
@@ -79,20 +83,24 @@ class LatticeTails:
         log_chance = np.asarray(log_chance, dtype=np.float64)
         # The difference of two N_Z is sub-Gaussian: a tail is at most e^(-gap^2 / (4 sigma^2)).
         least = float(np.min(log_chance, initial=-40.0))
-        far = math.ceil(2 * self.sigma * math.sqrt(-least)) + 2 + abs(closed)
+        far = math.ceil(2 * self.sigma * math.sqrt(-least)) + 2 + abs(closed_votes)
         gaps = np.arange(far, -far - 1, -1)
-        return np.interp(log_chance, self.log_overtakes(gaps), self.log_overtakes(gaps - closed))
+        return np.interp(
+            log_chance,
+            self.log_overtake_probability(gaps),
+            self.log_overtake_probability(gaps - closed_votes),
+        )
 
-    def log_passes(self, margin: ArrayLike) -> NDArray[np.float64]:
+    def log_pass_probability(self, margin: ArrayLike) -> NDArray[np.float64]:
         return log_tail(-np.asarray(margin), self.sigma)
 
-    def log_fails(self, margin: ArrayLike) -> NDArray[np.float64]:
+    def log_fail_probability(self, margin: ArrayLike) -> NDArray[np.float64]:
         return log_tail(1 + np.asarray(margin), self.sigma)
 
-    def passes(self, margin: ArrayLike) -> NDArray[np.float64]:
-        return np.exp(self.log_passes(margin))
+    def pass_probability(self, margin: ArrayLike) -> NDArray[np.float64]:
+        return np.exp(self.log_pass_probability(margin))
 
-    def threshold(self, threshold: float) -> float:
+    def effective_threshold(self, threshold: float) -> float:
         return float(math.ceil(threshold))
 
 
