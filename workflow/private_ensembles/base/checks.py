@@ -1,6 +1,7 @@
 """What an argument must be: a check for each kind, which says in one line what is wrong.
 
-Values are handed over by name, so that the line names them. What is right passes in silence:
+Values are handed over by name, so that the line names them. A value annotated as `float` may be any
+real number, such as an int, a NumPy scalar or a Fraction. What is right passes in silence:
 
 >>> check_integer(labels=100, at_least=1)
 >>> check_probability(delta=1.5)
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def check_integer(
-    *, at_least: int | None = None, at_most: int | None = None, odd: bool = False, **values: Real
+    *, at_least: int | None = None, at_most: int | None = None, odd: bool = False, **values: float
 ) -> None:
     """Raise ValueError unless every value is an integer within the limits.
 
@@ -51,7 +52,7 @@ def check_integer(
 
 
 def check_finite(
-    *, above: Real | None = None, at_least: Real | None = None, **values: Real
+    *, above: float | None = None, at_least: float | None = None, **values: float
 ) -> None:
     """Raise ValueError unless every value is a finite number above, or of at least, a limit.
 
@@ -70,7 +71,7 @@ def check_finite(
 
 
 def check_number(
-    *, above: Real | None = None, at_least: Real | None = None, **values: Real
+    *, above: float | None = None, at_least: float | None = None, **values: float
 ) -> None:
     """Raise ValueError unless every value is a number within a limit; infinity is a number.
 
@@ -86,7 +87,7 @@ def check_number(
             _refuse(name, value, "a number" + _limit(above, at_least))
 
 
-def check_probability(*, zero: bool = True, one: bool = True, **values: Real) -> None:
+def check_probability(*, zero: bool = True, one: bool = True, **values: float) -> None:
     """Raise ValueError unless every value is in [0, 1]. zero, one: whether the ends are allowed.
 
     >>> check_probability(delta=1e-5, confidence=0.95, zero=False, one=False)
@@ -98,7 +99,7 @@ def check_probability(*, zero: bool = True, one: bool = True, **values: Real) ->
 
 
 def check_range(
-    low: Real, high: Real, *, low_allowed: bool = True, high_allowed: bool = True, **values: Real
+    low: float, high: float, *, low_allowed: bool = True, high_allowed: bool = True, **values: float
 ) -> None:
     """Raise ValueError unless every value is between low and high, of which each may be allowed.
 
@@ -130,7 +131,7 @@ def did_you_mean(name: str, known: Collection[str], *, prefix: str = "") -> str 
     return f"did you mean {prefix}{close[0]}?" if close else None
 
 
-def check_choice(allowed: Collection[str], **values: str) -> None:
+def check_choice(allowed: Collection[object], **values: object) -> None:
     """Raise ValueError unless every value is one of those that are allowed.
 
     >>> check_choice(("upper", "lower"), side="upper")
@@ -157,7 +158,7 @@ def check_probabilities(**arrays: NDArray) -> None:
             raise ValueError(f"{name}: every value must be in [0, 1]")
 
 
-def check_finite_values(*, above: Real, **arrays: NDArray) -> None:
+def check_finite_values(*, above: float, **arrays: NDArray) -> None:
     """Raise ValueError unless every entry of every array is a finite number above a limit.
 
     >>> import numpy as np
@@ -218,8 +219,8 @@ def _may_overwrite(output: str | PathLike, path: str | PathLike) -> bool:
         return True
     if not os.path.exists(path):
         return False
-    there = [output] if os.path.isfile(output) else []
-    for folder, _, files in os.walk(output):
+    there: list[str | PathLike] = [output] if os.path.isfile(output) else []
+    for folder, _, files in os.walk(os.fspath(output)):
         there += [os.path.join(folder, file) for file in files]
     return any(os.path.exists(file) and os.path.samefile(file, path) for file in there)
 
@@ -238,11 +239,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _exceeds_limit(value: Real, above: Real | None, at_least: Real | None) -> bool:
+def _exceeds_limit(value: float, above: float | None, at_least: float | None) -> bool:
     return (above is None or value > above) and (at_least is None or value >= at_least)
 
 
-def _limit(above: Real | None, at_least: Real | None) -> str:
+def _limit(above: float | None, at_least: float | None) -> str:
     if above is not None:
         return f" > {above:g}"
     return "" if at_least is None else f" >= {at_least:g}"

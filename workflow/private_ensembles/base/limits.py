@@ -3,8 +3,6 @@
 Beyond it, floating-point numbers no longer carry the bounds, or the work does not end.
 """
 
-from numbers import Real
-
 from private_ensembles.base import checks
 
 # A label at a larger epsilon is not private in any sense; a smaller one is noise.
@@ -16,7 +14,7 @@ LEAST_DELTA = 1e-100
 MOST_TEACHERS, MOST_CLASSES = 1_000_000, 100_000
 
 
-def check_budget(epsilon: Real, delta: Real) -> None:
+def check_budget(epsilon: float, delta: float) -> None:
     """Raise ValueError, naming the value and the range, unless a budget of labels is within them.
 
     epsilon: of all labels together, LEAST_EPSILON to MOST_EPSILON. delta: LEAST_DELTA to 1, which
@@ -31,7 +29,7 @@ def check_budget(epsilon: Real, delta: Real) -> None:
     checks.check_range(LEAST_DELTA, 1, delta=delta, high_allowed=False)
 
 
-def is_budget(epsilon: Real, delta: Real) -> bool:
+def is_budget(epsilon: float, delta: float) -> bool:
     """Return whether `check_budget` takes them: for a budget that nobody asked for.
 
     >>> is_budget(2, 1e-5), is_budget(120, 1e-5)

@@ -17,7 +17,7 @@ _FORBIDDEN = set("/\\={}*?\"'<>|\0") | set(" \t\r\n")
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 
 
-def write_number(value: Real) -> str:
+def write_number(value: float) -> str:
     """Write a finite number in its shortest form that reads back as the same value.
 
     Integral floats lose their point (`3.0` gives "3"), so that a value has one name however the
@@ -28,7 +28,7 @@ def write_number(value: Real) -> str:
     return repr(plain_number(value))
 
 
-def plain_number(raw: Real) -> int | float:
+def plain_number(raw: float) -> int | float:
     """Return a finite number in the one form that its value has: 0 for 0, 0.0 and -0.0.
 
     Two ways to write a parameter are then the same parameter, for names of files and for Snakemake,
@@ -49,7 +49,7 @@ def plain_number(raw: Real) -> int | float:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def write_upper_bound(value: Real) -> str:
+def write_upper_bound(value: float) -> str:
     """Write a positive number to five significant digits, rounded up: a bound stays a bound.
 
     >>> write_upper_bound(0.98765432), write_upper_bound(1e-05), write_upper_bound(2)
@@ -60,7 +60,7 @@ def write_upper_bound(value: Real) -> str:
     )
 
 
-def write_lower_bound(value: Real, digits: int = 5) -> str:
+def write_lower_bound(value: float, digits: int = 5) -> str:
     """Write a number >= 0 to a few digits, rounded down.
 
     >>> write_lower_bound(0.9999999999979928), write_lower_bound(2.6894e-6, 3)
@@ -71,7 +71,7 @@ def write_lower_bound(value: Real, digits: int = 5) -> str:
     )
 
 
-def join_parameters(**parameters: Real | str) -> str:
+def join_parameters(**parameters: float | str) -> str:
     """Join parameters as `key=value,key=value` in the order given, numbers as `number` writes them.
 
     A text value may hold commas ("uniform:0.5,1") but no slash, equals sign, blank, brace or
@@ -84,7 +84,7 @@ def join_parameters(**parameters: Real | str) -> str:
     return ",".join(f"{key}={_value(key, value)}" for key, value in parameters.items())
 
 
-def _value(key: str, value: Real | str) -> str:
+def _value(key: str, value: float | str) -> str:
     if not isinstance(value, str):
         return write_number(value)
     if not value or _FORBIDDEN & set(value) or value[0] == "," or value[-1] == ",":
@@ -129,7 +129,7 @@ def _parse(text: str) -> int | float | str:
     return text
 
 
-def multiply(a: Real, b: Real) -> float:
+def multiply(a: float, b: float) -> float:
     """Multiply as decimals: `multiply(3, 0.0892) == 0.2676`, while floats give 0.26759999999999995.
 
     The factors are read by their shortest representations, the product is the nearest float.

@@ -20,11 +20,14 @@ UNIT_ROUNDOFF; ELEMENTARY grants twice as much. Underflow: at most TINY.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 UNIT_ROUNDOFF = 2.0**-53
 ELEMENTARY = 16 * UNIT_ROUNDOFF
@@ -38,7 +41,7 @@ SLACK = Decimal("1e-45")
 _GROWTH = 1 + 2.0**-22
 
 
-def sixty_digits(*beside_one: float):
+def sixty_digits(*beside_one: float) -> AbstractContextManager[Context]:
     """Return a context, for ``with``, in which Decimal has sixty digits and wide exponents.
 
     beside_one: small numbers that are added to or subtracted from 1; so many digits more are kept
@@ -83,7 +86,7 @@ def round_multiple_up(value: float, k: int) -> float:
     return round_fraction_up(Fraction(value) * int(k))
 
 
-def round_fraction_up(exact: Fraction) -> float:
+def round_fraction_up(exact: Fraction | int) -> float:
     """Return the least float that is at least ``exact`` >= 0; infinite beyond all floats."""
     try:
         nearest = float(exact)
@@ -92,7 +95,19 @@ def round_fraction_up(exact: Fraction) -> float:
     return math.nextafter(nearest, math.inf) if Fraction(nearest) < exact else nearest
 
 
-def round_float_up(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
+@overload
+def round_float_up(value: float, roundings: float = 1) -> float: ...
+@overload
+def round_float_up(
+    value: NDArray[Any], roundings: float | NDArray[Any] = 1
+) -> NDArray[np.float64]: ...
+@overload
+def round_float_up(value: float, roundings: NDArray[Any]) -> NDArray[np.float64]: ...
+
+
+def round_float_up(
+    value: float | NDArray[Any], roundings: float | NDArray[Any] = 1
+) -> float | NDArray[np.float64]:
     """Return a bound from above on what ``value`` >= 0 is in exact arithmetic.
 
     roundings: how many relative errors of u = UNIT_ROUNDOFF went into it, >= 1. Additions,
@@ -101,26 +116,46 @@ def round_float_up(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.flo
     (1 - u)^-k, and the float after the rounded value (1 + 4 u (k - 1)) is more, for k < 1e12. An
     array, or a float for a float. Not for results that underflow.
     """
-    value = np.asarray(value, dtype=np.float64)
-    rounded = np.nextafter(value * (1 + (roundings - 1) * (4 * UNIT_ROUNDOFF)), np.inf)
+    array = np.asarray(value, dtype=np.float64)
+    rounded = np.nextafter(array * (1 + (roundings - 1) * (4 * UNIT_ROUNDOFF)), np.inf)
     return rounded if rounded.ndim else float(rounded)
 
 
-def round_float_down(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
+@overload
+def round_float_down(value: float, roundings: float = 1) -> float: ...
+@overload
+def round_float_down(
+    value: NDArray[Any], roundings: float | NDArray[Any] = 1
+) -> NDArray[np.float64]: ...
+@overload
+def round_float_down(value: float, roundings: NDArray[Any]) -> NDArray[np.float64]: ...
+
+
+def round_float_down(
+    value: float | NDArray[Any], roundings: float | NDArray[Any] = 1
+) -> float | NDArray[np.float64]:
     """Return a bound from below on what ``value`` >= 0 is exactly; see :func:`above`."""
-    value = np.asarray(value, dtype=np.float64)
-    rounded = np.nextafter(value * (1 - (roundings - 1) * (4 * UNIT_ROUNDOFF)), 0.0)
+    array = np.asarray(value, dtype=np.float64)
+    rounded = np.nextafter(array * (1 - (roundings - 1) * (4 * UNIT_ROUNDOFF)), 0.0)
     return rounded if rounded.ndim else float(rounded)
 
 
-def round_sum_up(values: ArrayLike, axis: int | None = None) -> NDArray[np.float64] | float:
+@overload
+def round_sum_up(values: NDArray[Any] | Sequence[float], axis: None = None) -> float: ...
+@overload
+def round_sum_up(values: NDArray[Any] | Sequence[float], axis: int) -> NDArray[np.float64]: ...
+
+
+def round_sum_up(
+    values: NDArray[Any] | Sequence[float], axis: int | None = None
+) -> float | NDArray[np.float64]:
     """Return a bound from above on the sum of ``values`` >= 0 along ``axis``.
 
     In whatever order n numbers are added, each goes through fewer than n roundings.
     """
-    values = np.asarray(values, dtype=np.float64)
-    terms = values.size if axis is None else values.shape[axis]
-    return round_float_up(values.sum(axis=axis), max(terms, 1))
+    array = np.asarray(values, dtype=np.float64)
+    terms = array.size if axis is None else array.shape[axis]
+    return round_float_up(array.sum(axis=axis), max(terms, 1))
 
 
 class Ball:
@@ -135,8 +170,8 @@ class Ball:
     __array_ufunc__ = None  # array * Ball asks the Ball
     __slots__ = ("middle", "radius")
 
-    def __init__(self, middle: ArrayLike, radius: ArrayLike = 0.0) -> None:
-        self.middle = np.asarray(middle, dtype=np.float64)
+    def __init__(self, middle: float | NDArray[Any], radius: float | NDArray[Any] = 0.0) -> None:
+        self.middle: NDArray[np.float64] = np.asarray(middle, dtype=np.float64)
         self.radius = radius
 
     @property
@@ -154,15 +189,15 @@ class Ball:
     def __neg__(self) -> Ball:
         return Ball(-self.middle, self.radius)
 
-    def __add__(self, other: Ball | ArrayLike) -> Ball:
+    def __add__(self, other: Ball | float | NDArray[Any]) -> Ball:
         other = _ball(other)
         middle = self.middle + other.middle
         return _rounded(middle, self.radius + other.radius, UNIT_ROUNDOFF)
 
-    def __sub__(self, other: Ball | ArrayLike) -> Ball:
+    def __sub__(self, other: Ball | float | NDArray[Any]) -> Ball:
         return self + -_ball(other)
 
-    def __mul__(self, other: Ball | ArrayLike) -> Ball:
+    def __mul__(self, other: Ball | float | NDArray[Any]) -> Ball:
         other = _ball(other)
         middle = self.middle * other.middle
         # |a b - m n| <= |m| s + |n| r + r s for |a - m| <= r, |b - n| <= s.
@@ -170,7 +205,7 @@ class Ball:
         spread = spread + self.radius * (np.abs(other.middle) + other.radius)
         return _rounded(middle, spread, UNIT_ROUNDOFF)
 
-    def __truediv__(self, other: Ball | ArrayLike) -> Ball:
+    def __truediv__(self, other: Ball | float | NDArray[Any]) -> Ball:
         other = _ball(other)
         middle = self.middle / other.middle
         # a / b - m / n = ((a - m) - (m / n) (b - n)) / b, and |b| >= |n| - s, which must be > 0.
@@ -181,7 +216,7 @@ class Ball:
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def __rtruediv__(self, other: ArrayLike) -> Ball:
+    def __rtruediv__(self, other: float | NDArray[Any]) -> Ball:
         return _ball(other) / self
 
     def sqrt(self) -> Ball:
@@ -222,21 +257,21 @@ def log_sum(first: Ball, second: Ball) -> Ball:
     return _rounded(middle, np.maximum(first.radius, second.radius) + ELEMENTARY * size, 0.0)
 
 
-def _ball(value: Ball | ArrayLike) -> Ball:
+def _ball(value: Ball | float | NDArray[Any]) -> Ball:
     return value if isinstance(value, Ball) else Ball(value)
 
 
-def _rounded(middle: NDArray, spread: NDArray, rounding: float) -> Ball:
+def _rounded(middle: NDArray[Any], spread: float | NDArray[Any], rounding: float) -> Ball:
     """The ball of what an operation's operands allow and what its own rounding adds."""
     return Ball(middle, spread + (rounding * np.abs(middle) + TINY))
 
 
-def _positive(value: NDArray) -> NDArray[np.float64]:
+def _positive(value: NDArray[Any]) -> NDArray[np.float64]:
     """The value where it is > 0, and NaN, nothing known, elsewhere."""
     return np.where(value > 0, value, np.nan)
 
 
-def _expm1(radius: ArrayLike) -> NDArray[np.float64]:
+def _expm1(radius: float | NDArray[Any]) -> NDArray[np.float64]:
     """A bound on e^r - 1 for r >= 0: r + r^2 up to r = 1, nothing beyond."""
     return np.where(np.asarray(radius) <= 1, radius * (1 + np.asarray(radius)), np.inf)
 
