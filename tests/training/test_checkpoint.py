@@ -89,7 +89,7 @@ def job(**config):
     return SimpleNamespace(
         params=SimpleNamespace(code="abc"),
         config={"teachers": {"checkpoint_seconds": 7, **config}},
-        progress=lambda message: None,
+        report_progress=lambda message: None,
     )
 
 

@@ -1,4 +1,4 @@
 """How teachers and students learn: data sets, models, DP-SGD, and what training costs.
 
-Knows no mechanism. May import `base` and `accounting`.
+This room knows no mechanism. It may import `base` and `accounting`.
 """

@@ -21,10 +21,19 @@ def dpsgd_epsilon(
     >>> round(dpsgd_epsilon(**training, adjacency="replace_one"), 4)
     0.1743
 
-    noise_multiplier: standard deviation of the noise over the clipping norm, > 0. sample_rate: of
-    Poisson sampling, in (0, 1]. steps: >= 1. delta: in (0, 1). adjacency: ``add_remove``; or
-    ``replace_one``, as add_remove twice (docs/method.md, "A record that is replaced"). Raises
-    ValueError for a value out of range. Source: Abadi et al. 2016; Zhu, Dong and Wang 2022.
+    Args:
+        noise_multiplier: The noise's standard deviation over the clipping norm, > 0.
+        sample_rate: The rate of Poisson sampling, in (0, 1].
+        steps: The number of steps, >= 1.
+        delta: In (0, 1).
+        adjacency: ``add_remove``, or ``replace_one``, which counts as add_remove twice
+            (docs/method.md, "A record that is replaced").
+
+    Raises:
+        ValueError: A value is out of range.
+
+    References:
+        Abadi et al. 2016; Zhu, Dong and Wang 2022.
     """
     if adjacency not in accounting.ADJACENCIES:
         names = ", ".join(accounting.ADJACENCIES)

@@ -16,10 +16,14 @@ from private_ensembles.training.tensors import READ_ERRORS, pack, unpack
 class Checkpoint:
     """Tensors and plain values in one file, which only a training with the same identity reads.
 
-    path: the file, no output of the workflow, which would remove it with those of a failed job;
-    None: nothing is ever written. identity: a text that differs for whatever trains differently.
-    every: least seconds between two writings; 0 writes at every chance. report: told what became of
-    a file that was found. A file appears whole or not at all.
+    A file appears whole or not at all.
+
+    Args:
+        path: The file. It must be no output of the workflow, which would remove it with those of a
+            failed job. None: nothing is ever written.
+        identity: A text that differs for whatever trains differently.
+        min_interval: The fewest seconds between two writings; 0 writes at every chance.
+        report: Called with a message that says what became of a file that was there.
     """
 
     def __init__(self, path=None, identity="", min_interval=60.0, report=lambda message: None):
@@ -32,11 +36,11 @@ class Checkpoint:
         return self.path.with_name(f"{self.path.name}.new")
 
     def is_due(self):
-        """Tell whether it is time to write."""
+        """Return whether it is time to write."""
         return self.path is not None and time.monotonic() - self.written >= self.min_interval
 
     def save(self, **content):
-        """Replace the file by one that holds `content`: all of it, or the one before stays."""
+        """Replace the file by one that holds all of `content`; if that fails, the old one stays."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(self._unfinished, "wb") as file:
@@ -49,7 +53,7 @@ class Checkpoint:
         self.written = time.monotonic()
 
     def load(self):
-        """The content of the file, or None if there is none for this identity.
+        """Return the content of the file, or None if there is none for this identity.
 
         A file of another training, or a damaged one, is reported and left to be overwritten.
         """
@@ -68,14 +72,14 @@ class Checkpoint:
         return content
 
     def remove(self):
-        """Remove the file, which a finished training needs no more."""
+        """Remove the file, which a finished training no longer needs."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
             self._unfinished.unlink(missing_ok=True)
 
 
 def hash_identity(facts: Mapping, *arrays: np.ndarray) -> str:
-    """Hexadecimal sha256 of JSON-able facts and arrays: an identity for a Checkpoint."""
+    """Return the hexadecimal sha256 of JSON-able facts and arrays: an identity for a Checkpoint."""
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
@@ -84,11 +88,16 @@ def hash_identity(facts: Mapping, *arrays: np.ndarray) -> str:
 
 
 def checkpoint_for_output(output, job, device, facts):
-    """The Checkpoint of a job that trains: a hidden file beside its output, which no rule declares.
+    """Return the Checkpoint of a job that trains: a hidden file beside the job's output.
 
-    output: path of the output. job: an `io.Job`, whose configuration says how often to write.
-    device: where it trains. facts: JSON-able, with all else that training depends on; the code and
-    PyTorch's version are added.
+    No rule declares the file.
+
+    Args:
+        output: The path of the output.
+        job: A `base.files.Job`, whose configuration says how often to write.
+        device: Where the job trains.
+        facts: All else that training depends on, JSON-able. The code and PyTorch's version are
+            added.
     """
     identity = {**facts, "code": job.params.code, "torch": torch.__version__, "device": str(device)}
     path = Path(output)

@@ -32,7 +32,7 @@ class Dataset(settings.Section):
 
     format: Literal[tuple(FORMATS)] = describe_key(
         " ".join(
-            ["How to read it.", *(f"{name}: {each.description}." for name, each in FORMATS.items())]
+            ["How to read it.", *(f"{name}: {form.description}." for name, form in FORMATS.items())]
         )
     )
     files_of: str = describe_key(
@@ -72,8 +72,8 @@ class Dataset(settings.Section):
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        fixed = FORMATS[self.format].classes
-        return len(self.classes) if fixed is None else fixed
+        fixed_classes = FORMATS[self.format].classes
+        return len(self.classes) if fixed_classes is None else fixed_classes
 
     @property
     def content(self) -> str:
@@ -97,7 +97,7 @@ class Datasets(RootModel[settings.Named[Dataset]]):
 
     def conflicts(self) -> Iterator[settings.Mistake]:
         """Yield what is wrong between one data set and the files of another."""
-        # What lends files has all of its own, so that nothing is looked up in a circle.
+        # A data set that lends files has all of its own, so that nothing is looked up in a circle.
         lenders = [name for name, data in self.root.items() if data.files and not data.files_of]
         for name in self:
             path, form, lender = f"datasets.{name}", self[name].format, self[name].files_of
@@ -113,7 +113,13 @@ class Datasets(RootModel[settings.Named[Dataset]]):
     def select_names(
         self, content: str, *, stand_in: bool, n_classes: int | None = None
     ) -> list[str]:
-        """Return the names of the data sets that are stand-ins, or not, and hold what is asked."""
+        """Return the names of the data sets with this content that are stand-ins or are not.
+
+        Args:
+            content: "a table", "images" or "labels".
+            stand_in: Whether to return the stand-ins or the others.
+            n_classes: How many classes they must have; None: any number.
+        """
         return [
             name
             for name, data in self.root.items()
@@ -122,16 +128,20 @@ class Datasets(RootModel[settings.Named[Dataset]]):
         ]
 
     def file_pattern(self) -> str:
-        """Return the regular expression of the names of all files that may be downloaded."""
+        """Return a regular expression for the names of all files that may be downloaded."""
         names = {name for data in self.root.values() for name in data.files or ()}
         return "|".join(map(re.escape, sorted(names))) or "none"
 
     def raw_file(self, dataset: str, file: str) -> dict:
-        """Return role, sha256 and urls of a file to download. Raises ValueError if it is none."""
+        """Return the role, sha256 and urls of a file to download.
+
+        Raises:
+            ValueError: The data set has no such file.
+        """
         files = self[dataset].files or {}
         if file not in files:
-            known = ", ".join(files) or "none, nothing is downloaded"
-            raise ValueError(f"file = {file!r}: must be one of the files of {dataset}: {known}")
+            names = ", ".join(files) or "none, nothing is downloaded"
+            raise ValueError(f"file = {file!r}: must be one of the files of {dataset}: {names}")
         return files[file].to_dict()
 
     def raw_files(self, dataset: str) -> dict[str, str]:
@@ -144,30 +154,30 @@ class Datasets(RootModel[settings.Named[Dataset]]):
         return {file.role: file.sha256 for _, _, file in self._files(dataset)}
 
     def preparation_settings(self, dataset: str) -> dict:
-        """Return format, n_train, n_test and, for IDX, classes of a data set."""
+        """Return a data set's format, n_train, n_test and, for IDX files, classes."""
         return self[dataset].pick("format", "classes", "n_train", "n_test")
 
     def is_available(self, dataset: str, mirror: str | None = None, folder=".") -> bool:
-        """Tell whether a data set takes part; an optional one does only if its files are at hand.
+        """Return whether a data set takes part; an optional one needs its files at hand.
 
-        At hand means in data/raw below `folder` or in the mirror, which must be a folder: what an
-        address serves is not known before a job asks. (With `optional: false` it is asked.)
+        Files are at hand in data/raw below `folder` or in the mirror, which must be a folder: what
+        an address serves is not known before a job asks. (With `optional: false` a job asks.)
         """
         if not self[dataset].optional:
             return True
-        places = [Path(folder, "data", "raw")]
+        folders = [Path(folder, "data", "raw")]
         if mirror and not ADDRESS.match(mirror):
-            places.append(Path(mirror))
+            folders.append(Path(mirror))
         return all(
-            any((place / owner / name).is_file() for place in places)
+            any((raw_folder / owner / name).is_file() for raw_folder in folders)
             for owner, name, _ in self._files(dataset)
         )
 
     def _files(self, name: str) -> list[tuple[str, str, File]]:
-        """Return a data set's files: whose folder each is in, its name, and what is known of it."""
+        """Return each of a data set's files: the owner of its folder, its name and its settings."""
         owners = [owner for owner in (self[name].files_of, name) if owner in self]
         return [
-            (owner, file, known)
+            (owner, file_name, file)
             for owner in owners
-            for file, known in (self[owner].files or {}).items()
+            for file_name, file in (self[owner].files or {}).items()
         ]

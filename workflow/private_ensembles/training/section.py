@@ -65,7 +65,7 @@ class ForestTeachers(settings.MainSection):
 
     def parameters(self) -> dict:
         """Return the parameters of random forests, as scikit-learn names them."""
-        # To scikit-learn, 1.0 is a share and 1 is one feature.
+        # scikit-learn takes 1.0 for a share, but 1 for one feature.
         return self.to_dict() | {"max_features": float(self.max_features)}
 
 

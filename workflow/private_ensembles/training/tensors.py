@@ -31,15 +31,21 @@ def pack(content) -> bytes:
 
 
 def unpack(data: bytes):
-    """Return what :func:`packed` packed, tensors on the CPU. Raises one of BROKEN."""
+    """Return what `pack` packed, tensors on the CPU; raise one of READ_ERRORS if it is damaged."""
     return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
 
 
 def read_tensors(path: str | os.PathLike, what: str, parse: Callable[..., Content]) -> Content:
-    """Return parse(content) of a file that holds `what`.
+    """Return parse(content) of a file of tensors.
 
-    Raises ValueError naming the file if it is damaged or something else, for which parse may raise
-    any of BROKEN; OSError if it cannot be opened.
+    Args:
+        path: The file.
+        what: What the file holds, in words, for the error message.
+        parse: A function of the unpacked content. It may raise any of READ_ERRORS.
+
+    Raises:
+        ValueError: The file is damaged or something else; the message names it.
+        OSError: The file cannot be opened.
     """
     data = Path(path).read_bytes()
     try:

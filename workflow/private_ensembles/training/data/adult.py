@@ -1,9 +1,9 @@
 """Read UCI Adult (Becker, Kohavi 1996; adult.names describes it), believing nothing unchecked.
 
-One record a line: 14 attributes and the income class, separated by a comma and a space, "?" for a
-missing value. In adult.test a first line that is not a record, and a full stop after the class.
-What a feature means is fixed here, from adult.names, and not read off the records: the columns do
-not depend on who is in the data.
+Each line is a record: 14 attributes and the income class, separated by a comma and a space, with
+"?" for a missing value. adult.test has a first line that is not a record, and a full stop after
+each class. What a feature means is fixed here, from adult.names, and not read off the records: the
+columns do not depend on who is in the data.
 """
 
 import numpy as np
@@ -60,7 +60,10 @@ MAX_LINE = 1 << 10  # characters; the longest record has 150
 
 
 def feature_names():
-    """Names of the 108 features: numeric attributes as they are, others as `attribute=value`."""
+    """Return the names of the 108 features, text (108,).
+
+    Numeric attributes keep their names; the others become `attribute=value`.
+    """
     names = [*NUMERIC]
     for name, values in CATEGORICAL.items():
         names += [f"{name}={value}" for value in values]
@@ -68,11 +71,21 @@ def feature_names():
 
 
 def load_adult(name, train, test):
-    """The records of adult.data (path `train`) and adult.test (path `test`), not shuffled.
+    """Read the records of UCI Adult, not shuffled.
 
     Labels are 1 for an income of more than 50,000 dollars. A missing value is a value of its own.
 
-    Raises ValueError naming the file and the line, OSError if a file cannot be read.
+    Args:
+        name: The name of the data set.
+        train: The path of adult.data.
+        test: The path of adult.test.
+
+    Returns:
+        LabelledRecords.
+
+    Raises:
+        ValueError: A file is not as described; the message names the file and the line.
+        OSError: A file cannot be read.
     """
     names = feature_names()
     bounds = np.zeros((2, len(names)), np.float32)
@@ -94,15 +107,20 @@ def load_adult(name, train, test):
 
 
 def read_adult_file(path):
-    """Features float32 (N, 108), as `feature_names` says, and labels uint8 (N,) of one file.
+    """Read the features and labels of one file.
 
-    Raises ValueError naming the file and the line, OSError if it cannot be read.
+    Returns:
+        Features, float32 (N, 108), in the order of `feature_names`, and labels, uint8 (N,).
+
+    Raises:
+        ValueError: The file is not as described; the message names the file and the line.
+        OSError: The file cannot be read.
     """
     rows, labels = [], []
-    first = {}
+    columns = {}
     for attribute, values in CATEGORICAL.items():
-        start = len(NUMERIC) + sum(len(CATEGORICAL[other]) for other in first)
-        first[attribute] = {value: start + i for i, value in enumerate(values)}
+        start = len(NUMERIC) + sum(len(CATEGORICAL[other]) for other in columns)
+        columns[attribute] = {value: start + i for i, value in enumerate(values)}
     with open(path, encoding="ascii", errors="replace", newline="\n") as file:
         number = 0
         while line := file.readline(MAX_LINE):
@@ -111,7 +129,7 @@ def read_adult_file(path):
             if not line.strip() or (number == 1 and line.startswith("|")):
                 continue
             where = f"{path}: line {number}"
-            numbers, ones, label = _record(line, first, where)
+            numbers, ones, label = _record(line, columns, where)
             rows.append((numbers, ones))
             labels.append(label)
     if not rows:
@@ -124,7 +142,7 @@ def read_adult_file(path):
 
 
 def _record(line, columns, where):
-    """Numbers, columns of the ones, and label of one line."""
+    """Return the numbers of a line, the columns in which it has a one, and its label."""
     fields = [field.strip() for field in line.split(",")]
     if len(fields) != len(ATTRIBUTES) + 1:
         raise ValueError(f"{where}: {len(fields)} fields: expected {len(ATTRIBUTES) + 1}")
@@ -136,10 +154,10 @@ def _record(line, columns, where):
             raise ValueError(f"{where}: {attribute} = {values[attribute]!r}: expected a number")
         numbers.append(int(values[attribute]))
     ones = []
-    for attribute, known in columns.items():
-        if values[attribute] not in known:
+    for attribute, column_of in columns.items():
+        if values[attribute] not in column_of:
             raise ValueError(f"{where}: {attribute} = {values[attribute]!r}: is not a known value")
-        ones.append(known[values[attribute]])
+        ones.append(column_of[values[attribute]])
     income = fields[-1].removesuffix(".")
     if income not in CLASSES:
         raise ValueError(f"{where}: class {fields[-1]!r}: expected {' or '.join(CLASSES)}")

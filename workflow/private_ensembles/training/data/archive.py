@@ -13,20 +13,23 @@ from private_ensembles.base import checks, files
 
 
 def content_sha256(dataset):
-    """Hexadecimal sha256 of shapes and values of the data set's arrays, in the order of ARRAYS."""
+    """Return the hexadecimal sha256 of a data set's arrays, shapes and values in ARRAYS' order."""
     digest = hashlib.sha256()
     for key in dataset.ARRAYS:
         array = getattr(dataset, key)
         digest.update(f"{key}{array.shape}".encode())
-        # A view, because tobytes() would double the memory that the largest array needs.
+        # A view is hashed, because tobytes() would double the memory that the largest array needs.
         digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
     return digest.hexdigest()
 
 
 def check_labels(dataset, part, count):
-    """ValueError unless the labels of a part, train or test, are uint8 (count,) below n_classes.
+    """Raise ValueError unless a part's labels are uint8 (count,) below n_classes.
 
-    That number must be 2 to 256.
+    Args:
+        dataset: A data set whose n_classes must be 2 to 256.
+        part: `train` or `test`.
+        count: The number of records in the part.
     """
     name, n_classes = dataset.name, dataset.n_classes
     labels = getattr(dataset, f"{part}_labels")
@@ -43,7 +46,7 @@ def check_labels(dataset, part, count):
 
 
 def write_dataset(path, dataset):
-    """Write the data set as npz (arrays only); equal contents give equal bytes."""
+    """Write a data set as npz (arrays only); equal contents give equal bytes."""
     files.write_npz(
         path,
         name=np.array(dataset.name),
@@ -54,14 +57,20 @@ def write_dataset(path, dataset):
 
 
 def read_archive(path, kind):
-    """The data set of this kind (a class) at `path`, validated.
+    """Read a data set of this kind, validated.
 
-    Raises ValueError naming the file and what is wrong, OSError if it cannot be opened.
+    Args:
+        path: The npz file.
+        kind: The class of the data set.
+
+    Raises:
+        ValueError: The file is damaged or not of this kind; the message names it.
+        OSError: The file cannot be opened.
     """
-    single = (*kind.SCALARS, "name", "provenance")
-    arrays = files.read_npz(path, required=(*kind.ARRAYS, *single))
+    single_values = (*kind.SCALARS, "name", "provenance")
+    arrays = files.read_npz(path, required=(*kind.ARRAYS, *single_values))
     try:
-        for key in single:
+        for key in single_values:
             if arrays[key].shape != ():
                 raise ValueError(f"{key} has shape {arrays[key].shape}: must be a single value")
         return kind(

@@ -24,12 +24,12 @@ CHUNK = 1 << 16
 MAX_BYTES = 1 << 30  # far above any data set here; stops an address that never ends
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 RETRIED_STATUS = {408, 425, 429, 500, 502, 503, 504}
-# Public addresses, and for tests this very machine.
+# Public addresses are accepted, and for tests this very machine.
 ACCEPTED = re.compile(r"https://[^/]|http://(localhost|127\.0\.0\.1)[:/]")
 
 
 class DownloadError(OSError):
-    """A file could not be had from any address; the message says all there is to say."""
+    """A file could not be had from any address; the message names each of them."""
 
 
 class _Failure(Exception):
@@ -44,9 +44,14 @@ class _TransientFailure(_Failure):
 class KnownFile:
     """A file of a data set that is trusted by its checksum alone.
 
-    dataset, file: plain names, which are those of its folder and of itself in a mirror. sha256: 64
-    hexadecimal digits. urls: its public addresses, in the order in which they are tried. Raises
-    ValueError for a name or checksum that is not acceptable.
+    Attributes:
+        dataset: A plain name, that of the file's folder in a mirror.
+        file: A plain name, that of the file in a mirror.
+        sha256: 64 hexadecimal digits.
+        urls: The file's public addresses, in the order in which they are tried.
+
+    Raises:
+        ValueError: A name or the checksum is not acceptable.
     """
 
     dataset: str
@@ -55,10 +60,10 @@ class KnownFile:
     urls: Sequence[str] = ()
 
     def __post_init__(self):
-        for what in ("dataset", "file"):
-            name = getattr(self, what)
+        for field in ("dataset", "file"):
+            name = getattr(self, field)
             if not NAME.fullmatch(name) or ".." in name:
-                raise ValueError(f"{what} = {name!r}: must be a plain name of {NAME.pattern}")
+                raise ValueError(f"{field} = {name!r}: must be a plain name of {NAME.pattern}")
         if not re.fullmatch(r"[0-9a-f]{64}", str(self.sha256)):
             raise ValueError(f"sha256 of {self} = {self.sha256!r}: must be 64 hexadecimal digits")
 
@@ -68,9 +73,13 @@ class KnownFile:
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long an address is tried: `attempts` times, waiting pause, 2 pause, 4 pause ... between.
+    """How often and how long an address is tried.
 
-    timeout: the longest silence. timeout and pause are in seconds. sleep: waits so many seconds.
+    Attributes:
+        attempts: The number of attempts.
+        timeout: The longest silence, in seconds.
+        pause: The first wait between two attempts, in seconds; each further wait is twice as long.
+        sleep: A function that waits so many seconds.
     """
 
     attempts: int = 3
@@ -90,14 +99,22 @@ def fetch(
 ):
     """Put the known file at `destination` and return the address it came from.
 
-    Addresses, in order: `<mirror>/<dataset>/<file>` (a folder, or an https prefix), then the file's
-    own. After a wrong checksum the next attempt starts with the first byte.
+    The first address is `<mirror>/<dataset>/<file>`, then come the file's own. After a wrong
+    checksum the next attempt starts with the first byte.
 
-    destination: path; its folder is made. place: the path to name in the error as the one to put
-    the file at by hand, and beside which the `.part` file is kept (default: destination).
+    Args:
+        known: The file.
+        destination: The path of the file; its folder is made.
+        mirror: A folder or an https prefix.
+        final_path: The path at which the error says to put the file by hand, and beside which the
+            `.part` file is kept; `destination` by default.
+        retry_policy: How often and how long each address is tried.
+        log: Called with a message for each attempt.
 
-    Raises ValueError for an address that is not acceptable, DownloadError when no address gave the
-    file, OSError if the disk refuses.
+    Raises:
+        ValueError: An address is not acceptable.
+        DownloadError: No address gave the file.
+        OSError: The disk refuses.
     """
     destination = Path(destination)
     final_path = Path(final_path or destination)
@@ -106,10 +123,10 @@ def fetch(
     destination.parent.mkdir(parents=True, exist_ok=True)
     part.parent.mkdir(parents=True, exist_ok=True)
 
-    # Killed between the last byte and the move.
+    # An earlier try may have been killed between the last byte and the move.
     if part.exists() and sha256_of(part) == known.sha256:
         return _finish(part, destination, "the partial file, which was complete")
-    answers = []
+    failures = []
     for address in addresses:
         log(f"{known}: trying {address}")
         try:
@@ -119,11 +136,11 @@ def fetch(
             else:
                 _download(address, part, known.sha256, retry_policy, log)
         except _Failure as failure:
-            answers.append(f"{address} ({failure})")
+            failures.append(f"{address} ({failure})")
             log(f"{known}: {address}: {failure}")
             continue
         return _finish(part, destination, str(address))
-    tried = "; ".join(answers) or "none given: set data_mirror or urls"
+    tried = "; ".join(failures) or "none given: set data_mirror or urls"
     raise DownloadError(
         f"could not fetch {known}; tried {tried}; expected sha256 {known.sha256}; "
         f"put the file by hand at {final_path}, or set data_mirror to a folder that holds {known}"
@@ -131,7 +148,10 @@ def fetch(
 
 
 def _addresses(known, mirror):
-    """Checked addresses in the order in which they are tried: Path for folders, str for URLs."""
+    """Return checked addresses in the order in which they are tried.
+
+    Folders are Paths and URLs are texts.
+    """
     urls = list(known.urls or ())
     folders = []
     if mirror and "://" in str(mirror):
@@ -147,7 +167,7 @@ def _addresses(known, mirror):
 
 
 def _copy(source, part):
-    """Copy a mirror's file; whatever is wrong with the source is the address' answer."""
+    """Copy a mirror's file; whatever is wrong with the source is a failure of the address."""
     try:
         reader = open(source, "rb")  # noqa: SIM115 - closed below; only opening may fail here
     except OSError as error:
@@ -159,7 +179,7 @@ def _copy(source, part):
 def _download(url, part, sha256, retry_policy, log):
     """Fill `part` with the right bytes from a URL, in several attempts."""
 
-    def again(attempt):
+    def log_retry(attempt):
         log(f"{url}: {attempt.outcome.exception()}; trying again")
 
     attempts = tenacity.Retrying(
@@ -167,7 +187,7 @@ def _download(url, part, sha256, retry_policy, log):
         stop=tenacity.stop_after_attempt(retry_policy.attempts),
         wait=tenacity.wait_exponential(multiplier=retry_policy.pause),
         sleep=retry_policy.sleep,
-        before_sleep=again,
+        before_sleep=log_retry,
         reraise=True,
     )
     for attempt in attempts:
@@ -177,25 +197,25 @@ def _download(url, part, sha256, retry_policy, log):
 
 
 def _verify(part, sha256):
-    """Raise _Passing for other bytes: damage on the way heals."""
-    if (found := sha256_of(part)) != sha256:
+    """Raise _TransientFailure for other bytes, because another attempt may bring the right ones."""
+    if (actual_sha256 := sha256_of(part)) != sha256:
         part.unlink()  # never continued: the next attempt, here or elsewhere, starts afresh
-        raise _TransientFailure(f"wrong sha256 {found}")
+        raise _TransientFailure(f"wrong sha256 {actual_sha256}")
 
 
 def _transfer(url, part, timeout):
-    """One HTTP request that continues `part` where it ends, or starts it afresh."""
-    have = part.stat().st_size if part.exists() else 0
+    """Make one HTTP request that continues `part` where it ends, or starts it afresh."""
+    n_received = part.stat().st_size if part.exists() else 0
     headers = {"User-Agent": "private-ensembles", "Accept-Encoding": "identity"}
-    if have:
-        headers["Range"] = f"bytes={have}-"
+    if n_received:
+        headers["Range"] = f"bytes={n_received}-"
     session = requests.Session()
     if not url.startswith("https://"):
         session.trust_env = False  # no proxy stands between this machine and itself
     try:
         session.hooks["response"].append(_check_redirect)
         with session, session.get(url, headers=headers, stream=True, timeout=timeout) as response:
-            _receive(response, part, have)
+            _receive(response, part, n_received)
     except requests.HTTPError as error:
         kind = _TransientFailure if error.response.status_code in RETRIED_STATUS else _Failure
         raise kind(f"HTTP {error.response.status_code} {error.response.reason}") from None
@@ -213,9 +233,9 @@ def _check_redirect(response, **_):
 
 
 def _receive(response, part, n_received):
-    """Append a response to the `have` bytes of `part` if it continues them, else replace them."""
-    shown = response.headers.get("Content-Range", "")
-    resumed = response.status_code == 206 and shown.startswith(f"bytes {n_received}-")
+    """Append a response to the `n_received` bytes of `part` if it continues them, else replace."""
+    content_range = response.headers.get("Content-Range", "")
+    resumed = response.status_code == 206 and content_range.startswith(f"bytes {n_received}-")
     if response.status_code == 416 or (response.status_code == 206 and not resumed):
         part.unlink(missing_ok=True)
         raise _TransientFailure("the server does not continue the partial file, which is dropped")
@@ -229,15 +249,15 @@ def _receive(response, part, n_received):
                 raise _Failure(f"more than {MAX_BYTES} bytes")
 
 
-def _open_part(part, append):
-    """`part` opened for writing, mode 0600; a symbolic link in its place is refused."""
+def _open_part(part, *, append):
+    """Open `part` for writing, mode 0600; a symbolic link in its place is refused."""
     flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC)
     return open(os.open(part, flags | getattr(os, "O_NOFOLLOW", 0), 0o600), "wb")
 
 
 def _finish(part, destination, address):
     """Move the verified bytes into place."""
-    # They were private while unverified; the finished file is an ordinary one.
+    # The bytes were private while unverified; the finished file is an ordinary one.
     mask = os.umask(0o077)
     os.umask(mask)
     part.chmod(0o666 & ~mask)

@@ -1,6 +1,6 @@
 """The formats of data sets: what each is, which files it needs, and which function reads them.
 
-Facts only: the configuration is checked by them, and loads no reader.
+These are facts only: the configuration is checked by them, and loads no reader.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from dataclasses import dataclass
 class Format:
     """How data sets of one kind are read.
 
-    says: what it is, in words. roles: what its files hold, one each; none if it ships with
-    scikit-learn. classes: how many there are, if nobody chooses among them. holds: "images",
-    "a table" or "labels". reader: the function, by its path in the package, which
-    `training.data.prepare` calls.
+    Attributes:
+        description: What it is, in words.
+        reader: The function that `training.data.prepare` calls, by its path in the package.
+        roles: What its files hold, one role each; none if it ships with scikit-learn.
+        classes: The number of classes, if nobody chooses among them.
+        content: "images", "a table" or "labels".
     """
 
     description: str
@@ -69,4 +71,4 @@ FORMATS = {
         content="labels",
     ),
 }
-ROLES = tuple(dict.fromkeys(role for each in FORMATS.values() for role in each.roles))
+ROLES = tuple(dict.fromkeys(role for form in FORMATS.values() for role in form.roles))

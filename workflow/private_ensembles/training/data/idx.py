@@ -17,9 +17,14 @@ MAX_BYTES = 1 << 31  # a header that promises more is a corrupt one
 
 
 def read_images(path):
-    """Images of the IDX file at `path` (plain or gzip): uint8 (N, height, width).
+    """Read the images of an IDX file, plain or gzip.
 
-    Raises ValueError naming the file and what was expected, OSError if it cannot be read.
+    Returns:
+        uint8 (N, height, width).
+
+    Raises:
+        ValueError: The file is no such file; the message names it and what was expected.
+        OSError: The file cannot be read.
     """
     images = _read(path, IMAGES_MAGIC, 3)
     if 0 in images.shape:
@@ -28,15 +33,20 @@ def read_images(path):
 
 
 def read_labels(path, n_classes=10):
-    """Labels of the IDX file at `path` (plain or gzip): uint8 (N,), each in [0, n_classes).
+    """Read the labels of an IDX file, plain or gzip.
 
-    Raises ValueError naming the file and what was expected, OSError if it cannot be read.
+    Returns:
+        uint8 (N,), each in [0, n_classes).
+
+    Raises:
+        ValueError: The file is no such file; the message names it and what was expected.
+        OSError: The file cannot be read.
     """
     labels = _read(path, LABELS_MAGIC, 1)
     if labels.size and labels.max() >= n_classes:
-        where = int(np.argmax(labels >= n_classes))
+        record = int(np.argmax(labels >= n_classes))
         raise ValueError(
-            f"{path}: label {labels[where]} of record {where}: expected 0 to {n_classes - 1}"
+            f"{path}: label {labels[record]} of record {record}: expected 0 to {n_classes - 1}"
         )
     return labels
 
@@ -44,7 +54,7 @@ def read_labels(path, n_classes=10):
 def _read(path, magic, n_dimensions):
     try:
         with open(path, "rb") as raw:
-            # By content, not by name: mirrors and browsers rename and unpack as they like.
+            # The content decides, not the name: mirrors and browsers rename and unpack files.
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             with gzip.GzipFile(fileobj=raw) if packed else raw as file:

@@ -1,6 +1,7 @@
 """Labelled images as arrays, checked, and kept as one npz file.
 
-Kept apart from where they come from (datasets.prepare), so that a change there retrains nobody.
+They are kept apart from where they come from (`training.data.prepare`), so that a change there
+retrains nobody.
 """
 
 from dataclasses import dataclass, field
@@ -16,10 +17,12 @@ from private_ensembles.training.data import archive
 class LabelledImages:
     """A data set split into training (private) and test (public queries) parts.
 
-    train_images, test_images: uint8 (N, height, width) grey or (N, height, width, 3) colour (red,
-    green, blue), values 0..pixel_max. train_labels, test_labels: uint8 (N,), values
-    0..n_classes-1. stand_in: True for a data set that only stands in for one of the paper's.
-    provenance: what it was made from, JSON-able.
+    Attributes:
+        train_images, test_images: uint8 (N, height, width) in grey or (N, height, width, 3) in
+            colour (red, green, blue), values 0..pixel_max.
+        train_labels, test_labels: uint8 (N,), values 0..n_classes-1.
+        stand_in: Whether the data set only stands in for one of the paper's.
+        provenance: What it was made from, JSON-able.
     """
 
     ARRAYS: ClassVar = ("train_images", "train_labels", "test_images", "test_labels")
@@ -36,7 +39,7 @@ class LabelledImages:
     provenance: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        """Raises ValueError, naming the data set, for anything but what the class promises."""
+        """Raise ValueError, naming the data set, for anything but what the class promises."""
         object.__setattr__(self, "stand_in", bool(self.stand_in))
         checks.check_range(1, 255, **{f"{self.name}: pixel_max": self.pixel_max})
         for part in ("train", "test"):
@@ -61,5 +64,10 @@ class LabelledImages:
 
 
 def read_labelled_images(path):
-    """The images at `path`, validated. Raises ValueError naming the file and what is wrong."""
+    """Read LabelledImages, validated.
+
+    Raises:
+        ValueError: The file is damaged or something else; the message names it.
+        OSError: The file cannot be opened.
+    """
     return archive.read_archive(path, LabelledImages)

@@ -10,9 +10,14 @@ import numpy as np
 
 
 def read_cropped_digits(path):
-    """Images uint8 (N, 32, 32, 3), red, green, blue, and labels uint8 (N,), 0 to 9, of `path`.
+    """Read images and labels from one of SVHN's files.
 
-    Raises ValueError naming the file and what was expected, OSError if it cannot be read.
+    Returns:
+        Images, uint8 (N, 32, 32, 3), red, green, blue, and labels, uint8 (N,), 0 to 9.
+
+    Raises:
+        ValueError: The file is no such file; the message names it and what was expected.
+        OSError: The file cannot be read.
     """
     from scipy.io import loadmat  # late: other formats need no SciPy
     from scipy.io.matlab import MatReadError
@@ -43,6 +48,6 @@ def read_cropped_digits(path):
         )
     outside = (labels < 1) | (labels > 10)
     if outside.any():
-        where = int(np.argmax(outside))
-        raise ValueError(f"{path}: label {labels[where]} of record {where}: expected 1 to 10")
+        record = int(np.argmax(outside))
+        raise ValueError(f"{path}: label {labels[record]} of record {record}: expected 1 to 10")
     return np.ascontiguousarray(np.moveaxis(images, 3, 0)), labels % 10

@@ -16,20 +16,27 @@ from private_ensembles.training.data.mat import read_cropped_digits
 from private_ensembles.training.data.released import load_released_labels
 from private_ensembles.training.data.tabular import LabelledRecords
 
-# Upper ends, ours, of the ten measurements of a tumour, in scikit-learn's order: radius, texture,
-# perimeter, area, smoothness, compactness, concavity, concave points, symmetry, fractal dimension.
-# Each comes as a mean, a standard error and a worst value, whose ranges are these times SHARES.
+# These are our upper ends of the ten measurements of a tumour, in scikit-learn's order: radius,
+# texture, perimeter, area, smoothness, compactness, concavity, concave points, symmetry, fractal
+# dimension. Each comes as a mean, a standard error and a worst value, whose ranges are these times
+# SHARES.
 LARGEST = (40, 50, 250, 4000, 0.25, 1, 1, 0.3, 0.6, 0.2)
 SHARES = (1, 0.5, 1.5)
 
 
 def load_idx_dataset(name, files, *, classes):
-    """A data set of four IDX files, restricted to `classes`, which become labels 0, 1, ...
+    """Read a data set of four IDX files, restricted to `classes`, which become labels 0, 1, ...
 
-    files: dict with train_images, train_labels, test_images, test_labels -> path. classes: the
-    original labels kept, distinct, in the order of their new labels.
+    Args:
+        name: The name of the data set.
+        files: A dict with the paths of train_images, train_labels, test_images and test_labels.
+        classes: The original labels that are kept, distinct, in the order of their new labels.
 
-    Raises ValueError naming the file.
+    Returns:
+        LabelledImages.
+
+    Raises:
+        ValueError: A file is not as described; the message names it.
     """
     train, test = (
         _select_classes(files[f"{part}_images"], files[f"{part}_labels"], classes)
@@ -39,7 +46,7 @@ def load_idx_dataset(name, files, *, classes):
 
 
 def _select_classes(images_path, labels_path, classes):
-    """Images of `classes` in a pair of IDX files, and their labels as places in `classes`."""
+    """Return the images of `classes` in a pair of IDX files, and their labels' places in it."""
     classes = list(classes)
     if len(classes) < 2 or len(set(classes)) != len(classes):
         raise ValueError(f"classes = {classes}: must be at least two different labels")
@@ -49,18 +56,28 @@ def _select_classes(images_path, labels_path, classes):
             f"{images_path} has {len(images)} images and {labels_path} {len(labels)} labels: "
             "must be equal"
         )
-    new = np.zeros(256, np.uint8)
-    new[classes] = np.arange(len(classes), dtype=np.uint8)
+    new_label = np.zeros(256, np.uint8)
+    new_label[classes] = np.arange(len(classes), dtype=np.uint8)
     keep = np.isin(labels, classes)
-    # No second copy of a whole data set if all of it is kept.
-    return (images if keep.all() else images[keep]), new[labels[keep]]
+    # A data set that is kept whole is not copied.
+    return (images if keep.all() else images[keep]), new_label[labels[keep]]
 
 
 def split_indices(name, total, *, n_train, n_test, generator):
-    """Indices of the training and of the test part, int64, ascending: the test part is drawn.
+    """Return the indices of the training and of the test part; the test part is drawn.
 
-    generator: numpy.random.Generator. Raises ValueError unless n_train and n_test are positive and
-    add up to the total.
+    Args:
+        name: The name of the data set, for the error message.
+        total: The number of records.
+        n_train: The number of records to train on.
+        n_test: The number of records to draw for testing.
+        generator: numpy.random.Generator.
+
+    Returns:
+        int64 (n_train,) and int64 (n_test,), both ascending.
+
+    Raises:
+        ValueError: n_train and n_test are not positive or do not add up to the total.
     """
     if min(n_train, n_test) < 1 or n_train + n_test != total:
         raise ValueError(
@@ -72,10 +89,19 @@ def split_indices(name, total, *, n_train, n_test, generator):
 
 
 def split_pool(name, images, labels, *, pixel_max, n_classes, **parts):
-    """A data set of images drawn for testing, without replacement, and the others to train on.
+    """Return LabelledImages with a part drawn for testing and the others to train on.
 
-    images, labels: as in LabelledImages. parts: n_train, n_test and generator of `split`. Both
-    parts keep the order of the pool. Raises ValueError like `split`.
+    Both parts keep the order of the pool.
+
+    Args:
+        name: The name of the data set.
+        images, labels: As in LabelledImages.
+        pixel_max: The largest value that a pixel may have.
+        n_classes: The number of classes.
+        **parts: n_train, n_test and generator of `split_indices`.
+
+    Raises:
+        ValueError: As `split_indices`.
     """
     train, test = split_indices(name, len(images), **parts)
     return LabelledImages(
@@ -84,20 +110,33 @@ def split_pool(name, images, labels, *, pixel_max, n_classes, **parts):
 
 
 def first_occurrences(images):
-    """Indices, ascending, of the first of each group of equal images: int64 (distinct images,).
+    """Return the index of the first of each group of equal images.
 
     A pool with repetitions must lose them before it is split, or the same image is in both parts:
     then a student is tested on what the teachers were trained on.
+
+    Returns:
+        int64 (distinct images,), ascending.
     """
     flat = np.ascontiguousarray(images).reshape(len(images), -1)
-    whole = flat.view(np.dtype((np.void, flat.shape[1] * flat.itemsize))).ravel()
-    return np.sort(np.unique(whole, return_index=True)[1])
+    image_bytes = flat.view(np.dtype((np.void, flat.shape[1] * flat.itemsize))).ravel()
+    return np.sort(np.unique(image_bytes, return_index=True)[1])
 
 
 def load_breast_cancer(name, **parts):
-    """The 569 records of 30 measurements, label 1 for benign, some of them drawn for testing.
+    """Return scikit-learn's 569 tumours of 30 measurements, some of them drawn for testing.
 
-    parts: n_train, n_test and generator of `pool.split`. Raises ValueError as it does.
+    Label 1 is benign.
+
+    Args:
+        name: The name of the data set.
+        **parts: n_train, n_test and generator of `split_indices`.
+
+    Returns:
+        LabelledRecords.
+
+    Raises:
+        ValueError: As `split_indices`.
     """
     from sklearn.datasets import load_breast_cancer as load  # late: a second of import
 
@@ -119,14 +158,22 @@ def load_breast_cancer(name, **parts):
 
 
 def prepare_dataset(name, settings, files, *, sha256, stand_in, seed):
-    """The data set that the configuration describes, its files verified and its counts checked.
+    """Return the data set that the configuration describes, files verified and counts checked.
 
-    settings: format (a name in FORMATS), n_train, n_test and, for IDX files and released labels,
-    classes. files: path by role. sha256: the same roles -> the checksum that each file must have.
-    seed: of the split, if the format comes without one.
+    Args:
+        name: The name of the data set.
+        settings: format (a name in FORMATS), n_train, n_test and, for IDX files and released
+            labels, classes.
+        files: The path of each role's file.
+        sha256: The checksum that each role's file must have.
+        stand_in: Whether the data set only stands in for one of the paper's.
+        seed: The seed of the split, if the format comes without one.
 
-    Returns LabelledImages, LabelledRecords for tables, or ReleasedLabels. Raises ValueError naming
-    the file, the count or the format that is wrong.
+    Returns:
+        LabelledImages, LabelledRecords for tables, or ReleasedLabels.
+
+    Raises:
+        ValueError: A file, a count or the format is wrong; the message names it.
     """
     if settings["format"] not in FORMATS:
         known = ", ".join(FORMATS)
@@ -158,12 +205,13 @@ def prepare_dataset(name, settings, files, *, sha256, stand_in, seed):
 
 
 def read_idx(name, settings, files, seed):
+    """Read four IDX files; like all readers here, return a data set and what it was made from."""
     dataset = load_idx_dataset(name, files, classes=settings["classes"])
     return dataset, {"classes": list(settings["classes"])}
 
 
 def read_idx_pool(name, settings, files, seed):
-    """Two IDX files of images and labels; of equal images only the first is kept."""
+    """Read two IDX files of images and labels; of equal images only the first is kept."""
     images, labels = _select_classes(files["images"], files["labels"], settings["classes"])
     distinct = first_occurrences(images)
     dataset = split_pool(
@@ -179,6 +227,7 @@ def read_idx_pool(name, settings, files, seed):
 
 
 def read_digits(name, settings, files, seed):
+    """Split scikit-learn's digits, by digit or by parity."""
     parity = settings["format"] == "digits_parity"
     from sklearn.datasets import load_digits  # late: a second of import
 
@@ -196,12 +245,13 @@ def read_digits(name, settings, files, seed):
 
 
 def read_mat(name, settings, files, seed):
+    """Read SVHN's training and test images."""
     parts = [*read_cropped_digits(files["train"]), *read_cropped_digits(files["test"])]
     return LabelledImages(name, *parts, pixel_max=255, n_classes=10), {}
 
 
 def read_mat_extended(name, settings, files, seed):
-    """The additional training images come after the others, as in the code of PATE 2017."""
+    """Read SVHN with its additional images, which come last, as in the code of PATE 2017."""
     images, labels = read_cropped_digits(files["train"])
     more_images, more_labels = read_cropped_digits(files["extra"])
     images = np.concatenate([images, more_images])
@@ -211,15 +261,18 @@ def read_mat_extended(name, settings, files, seed):
 
 
 def read_adult(name, settings, files, seed):
+    """Read UCI Adult's two files."""
     return load_adult(name, files["train"], files["test"]), {}
 
 
 def read_breast_cancer(name, settings, files, seed):
+    """Split scikit-learn's tumours."""
     dataset = load_breast_cancer(name, **_split_arguments(name, settings, seed))
     return dataset, {"source": "sklearn.datasets.load_breast_cancer", "label": "benign"}
 
 
 def read_released_labels(name, settings, files, seed):
+    """Read labels that somebody else released, and the queries that their student saw."""
     n_classes = len(settings["classes"])
     labels = load_released_labels(name, files["labels"], files["queries"], n_classes=n_classes)
     return labels, {"classes": list(settings["classes"])}

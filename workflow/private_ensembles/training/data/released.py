@@ -12,10 +12,11 @@ from private_ensembles.training.data import archive
 class ReleasedLabels:
     """Released labels of the first images of another data set's test part.
 
-    train_queries: int64 (L,), distinct: which of those images their student had labels of.
-    train_labels: uint8 (L,), these labels. test_labels: uint8 (N,), the labels of all N images, of
-    which train_labels are some. Values are 0..n_classes-1. stand_in and provenance: as of
-    `LabelledImages`.
+    Attributes:
+        train_queries: int64 (L,), distinct: the images whose labels their student had.
+        train_labels: uint8 (L,), these labels, 0..n_classes-1.
+        test_labels: uint8 (N,), the labels of all N images, of which train_labels are some.
+        stand_in, provenance: As in `LabelledImages`.
     """
 
     ARRAYS: ClassVar = ("train_queries", "train_labels", "test_labels")
@@ -30,7 +31,7 @@ class ReleasedLabels:
     provenance: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        """Raises ValueError, naming the data set, for anything but what the class promises."""
+        """Raise ValueError, naming the data set, for anything but what the class promises."""
         object.__setattr__(self, "stand_in", bool(self.stand_in))
         queries, released = self.train_queries, self.test_labels
         if queries.dtype != np.int64 or queries.ndim != 1 or not queries.size:
@@ -51,26 +52,40 @@ class ReleasedLabels:
 
 
 def load_released_labels(name, labels, queries, *, n_classes):
-    """Read labels (N,) and queries (L,) from two NumPy files of whole numbers.
+    """Read released labels from two NumPy files of whole numbers.
 
-    Raises ValueError naming the file that is damaged or holds anything else.
+    Args:
+        name: The name of the data set.
+        labels: The path of the labels, (N,).
+        queries: The path of the queries whose labels the student had, (L,).
+        n_classes: The number of classes.
+
+    Raises:
+        ValueError: A file is damaged or holds anything else; the message names it.
     """
-    released, asked = _read_whole_numbers(labels), _read_whole_numbers(queries)
+    released, train_queries = _read_whole_numbers(labels), _read_whole_numbers(queries)
     if released.size and not 0 <= released.min() <= released.max() < n_classes:
         raise ValueError(f"{labels}: must be 0 to {n_classes - 1}")
-    if asked.size and not 0 <= asked.min() <= asked.max() < len(released):
+    if train_queries.size and not (0 <= train_queries.min() <= train_queries.max() < len(released)):
         raise ValueError(f"{queries}: must be 0 to {len(released) - 1}")
     released = released.astype(np.uint8)
-    return ReleasedLabels(name, asked.astype(np.int64), released[asked], released, n_classes)
+    return ReleasedLabels(
+        name, train_queries.astype(np.int64), released[train_queries], released, n_classes
+    )
 
 
 def read_released_labels(path):
-    """The labels at `path`, validated. Raises ValueError naming the file and what is wrong."""
+    """Read ReleasedLabels, validated.
+
+    Raises:
+        ValueError: The file is damaged or something else; the message names it.
+        OSError: The file cannot be opened.
+    """
     return archive.read_archive(path, ReleasedLabels)
 
 
 def _read_whole_numbers(path):
-    """A list of whole numbers in a .npy file."""
+    """Return the list of whole numbers in a .npy file."""
     try:
         array = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:

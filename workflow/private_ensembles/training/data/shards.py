@@ -14,13 +14,21 @@ from private_ensembles.base import checks, streams
 
 
 def permutation_shards(n_records, n_shards, generator):
-    """A random permutation of the records cut into equal pieces, the paper's way.
+    """Cut a random permutation of the records into equal shards, as the papers do.
 
-    Returns indices, int64 (n_shards, n_records // n_shards), no record twice; the remainder of
-    n_records % n_shards records is left out. generator: numpy.random.Generator. Privacy claims
-    that rest on disjoint shards hold for replace-one neighbours.
+    Privacy claims that rest on disjoint shards hold for replace-one neighbours.
 
-    Raises ValueError unless 1 <= n_shards <= n_records.
+    Args:
+        n_records: The number of records.
+        n_shards: The number of shards.
+        generator: numpy.random.Generator.
+
+    Returns:
+        Indices, int64 (n_shards, n_records // n_shards), no record twice. The remainder of
+        n_records % n_shards records is left out.
+
+    Raises:
+        ValueError: Not 1 <= n_shards <= n_records.
     """
     _check_shards(n_records, n_shards)
     size = n_records // n_shards
@@ -31,13 +39,21 @@ def permutation_shards(n_records, n_shards, generator):
 def keyed_hash_shards(records, n_shards, key):
     """Assign each record by a keyed hash of its own content: no record ever moves another.
 
-    records: uint8 (N, ...) array, or a sequence of bytes objects; include the label in the record.
-    key: 1 to 64 bytes, drawn independently of the data. Returns the shard of each record, int64
-    (N,), in [0, n_shards). BLAKE2b stands for a random function: for records that are distinct,
-    the shards are independent and uniform (equal records share a shard). Shard sizes vary and are
-    private, so sample rates and step counts must be public constants, not taken from them.
+    BLAKE2b stands for a random function: for records that are distinct, the shards are independent
+    and uniform (equal records share a shard). Shard sizes vary and are private, so sample rates and
+    step counts must be public constants, not taken from them.
 
-    Raises ValueError for an empty or overlong key, or records that are not bytes.
+    Args:
+        records: A uint8 (N, ...) array, or a sequence of bytes objects; include the label in the
+            record.
+        n_shards: The number of shards.
+        key: 1 to 64 bytes, drawn independently of the data.
+
+    Returns:
+        The shard of each record, int64 (N,), in [0, n_shards).
+
+    Raises:
+        ValueError: The key is empty or too long, or the records are not bytes.
     """
     if not 1 <= len(key) <= 64:
         raise ValueError(f"key of {len(key)} bytes: must have 1 to 64")
@@ -46,7 +62,7 @@ def keyed_hash_shards(records, n_shards, key):
         if records.dtype != np.uint8 or records.ndim < 1:
             raise ValueError(f"records of type {records.dtype}: must be uint8 (N, ...) or bytes")
         records = [record.tobytes() for record in records]
-    # One hash per record: there is no vectorised BLAKE2b, and 12,000 of them take 20 ms.
+    # Records are hashed one by one: there is no vectorised BLAKE2b, and 12,000 of them take 20 ms.
     shards = [
         int.from_bytes(hashlib.blake2b(record, digest_size=16, key=key).digest(), "big") % n_shards
         for record in records
@@ -55,14 +71,22 @@ def keyed_hash_shards(records, n_shards, key):
 
 
 def cut_shards(assignment, images, labels, n_shards, generator):
-    """Cut records into shards: a list of index arrays, int64, one per shard, no record twice.
+    """Cut records into disjoint shards.
 
-    assignment: `permutation`, equal pieces for replace-one claims, or `keyed_hash`, pieces of
-    unequal and private size, empty ones perhaps, for claims about adding or removing a record: its
-    content and label decide where it goes. images: uint8 (N, ...); labels: uint8 (N,). generator:
-    numpy.random.Generator, of the permutation or of the key.
+    Args:
+        assignment: `permutation` gives shards of equal size for replace-one claims. `keyed_hash`
+            gives shards of unequal and private size, perhaps empty ones, for claims about adding or
+            removing a record: its content and label decide where it goes.
+        images: uint8 (N, ...).
+        labels: uint8 (N,).
+        n_shards: The number of shards.
+        generator: numpy.random.Generator, which draws the permutation or the key.
 
-    Raises ValueError for another assignment, and as the two functions do.
+    Returns:
+        A list of index arrays, int64, one per shard, no record twice.
+
+    Raises:
+        ValueError: The assignment is another, or as `permutation_shards` and `keyed_hash_shards`.
     """
     if assignment == "permutation":
         return list(permutation_shards(len(labels), n_shards, generator))
@@ -75,13 +99,23 @@ def cut_shards(assignment, images, labels, n_shards, generator):
 
 
 def draw_partitions(n_records, n_shards, partitions, seed, *path):
-    """Shards of the partitions numbered `partitions`, int64 (len(partitions), n_shards, size).
+    """Draw the shards of the partitions with these numbers.
 
-    Each partition is a random permutation cut into equal pieces (`permutation_shards`), drawn from
+    Each partition is a random permutation cut into equal shards (`permutation_shards`), drawn from
     its own stream at `path` and its number: the first 10 of 100 partitions are the 10 that a run
     with 10 has. In each, n_records % n_shards records are left out.
 
-    Raises ValueError unless 1 <= n_shards <= n_records and there is a partition, none negative.
+    Args:
+        n_records: The number of records.
+        n_shards: The number of shards of a partition.
+        partitions: The numbers of the partitions.
+        seed, *path: The address of the streams.
+
+    Returns:
+        Indices, int64 (len(partitions), n_shards, size).
+
+    Raises:
+        ValueError: Not 1 <= n_shards <= n_records, no partition, or a negative number.
     """
     numbers = list(partitions)
     if not numbers or min(numbers) < 0:
@@ -91,11 +125,17 @@ def draw_partitions(n_records, n_shards, partitions, seed, *path):
 
 
 def shard_of_record(shards, n_records):
-    """Which shard of each partition holds each record, int32 (partitions, n_records); -1: none.
+    """Return which shard of each partition holds each record.
 
-    shards: int (partitions, n_shards, size), in each partition no record twice.
+    Args:
+        shards: int (partitions, n_shards, size), in each partition no record twice.
+        n_records: The number of records.
 
-    Raises ValueError for an index outside 0..n_records-1 or a record twice in one partition.
+    Returns:
+        int32 (partitions, n_records); -1 where no shard holds the record.
+
+    Raises:
+        ValueError: An index is outside 0..n_records-1, or a record is twice in one partition.
     """
     shards = np.asarray(shards)
     partitions, n_shards, size = shards.shape

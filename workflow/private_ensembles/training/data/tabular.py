@@ -1,6 +1,7 @@
 """Labelled records of numbers as arrays, checked, and kept as one npz file.
 
-Kept apart from where they come from (datasets.adult), so that a change there retrains nobody.
+They are kept apart from where they come from (`training.data.adult`), so that a change there
+retrains nobody.
 """
 
 from dataclasses import dataclass, field
@@ -15,12 +16,15 @@ from private_ensembles.training.data import archive
 class LabelledRecords:
     """A table split into the training and the test part of its files.
 
-    train_features, test_features: float32 (N, d), finite; an indicator (0 or 1) for each value of a
-    categorical attribute, numeric attributes as they are. train_labels, test_labels: uint8 (N,),
-    values 0..n_classes-1. feature_names: text (d,), distinct. lower, upper: float32 (d,), the range
-    of each feature as it is known without looking at any record; values may be outside. stand_in:
-    True for a data set that only stands in for one of the paper's. provenance: what it was made
-    from, JSON-able.
+    Attributes:
+        train_features, test_features: float32 (N, d), finite: an indicator (0 or 1) for each value
+            of a categorical attribute, and numeric attributes as they are.
+        train_labels, test_labels: uint8 (N,), values 0..n_classes-1.
+        feature_names: Text (d,), distinct.
+        lower, upper: float32 (d,), the range of each feature as it is known without looking at any
+            record; values may be outside.
+        stand_in: Whether the data set only stands in for one of the paper's.
+        provenance: What it was made from, JSON-able.
     """
 
     ARRAYS: ClassVar = (
@@ -47,7 +51,7 @@ class LabelledRecords:
     provenance: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        """Raises ValueError, naming the data set, for anything but what the class promises."""
+        """Raise ValueError, naming the data set, for anything but what the class promises."""
         object.__setattr__(self, "stand_in", bool(self.stand_in))
         names = self.feature_names
         if names.dtype.kind != "U" or names.ndim != 1 or len(set(names.tolist())) != names.size:
@@ -69,11 +73,11 @@ class LabelledRecords:
             if not np.isfinite(features).all():
                 raise ValueError(f"{self.name}: {part}_features: must be finite")
             archive.check_labels(self, part, len(features))
-        for which in ("lower", "upper"):
-            bound = getattr(self, which)
+        for end in ("lower", "upper"):
+            bound = getattr(self, end)
             if bound.dtype != np.float32 or bound.shape != names.shape:
                 raise ValueError(
-                    f"{self.name}: {which} is {bound.dtype} {bound.shape}: must be float32 "
+                    f"{self.name}: {end} is {bound.dtype} {bound.shape}: must be float32 "
                     f"({len(names)},)"
                 )
             if not np.isfinite(bound).all():
@@ -83,18 +87,30 @@ class LabelledRecords:
 
 
 def read_records(path):
-    """The records at `path`, validated. Raises ValueError naming the file and what is wrong."""
+    """Read LabelledRecords, validated.
+
+    Raises:
+        ValueError: The file is damaged or something else; the message names it.
+        OSError: The file cannot be opened.
+    """
     return archive.read_archive(path, LabelledRecords)
 
 
 def data_bounds(features):
-    """Smallest and largest value of each feature: two arrays (d,) for `min_max_scaled`.
+    """Return the smallest and the largest value of each feature, for `scale_min_max`.
 
     The papers scale so. The bounds are a function of the records, and nothing accounts for it: a
     privacy claim about what is done with features scaled so does not cover the scaling. Use the
     public bounds of LabelledRecords (lower, upper) if a claim must hold.
 
-    Raises ValueError if there is no record.
+    Args:
+        features: (N, d).
+
+    Returns:
+        Two arrays (d,).
+
+    Raises:
+        ValueError: There is no record.
     """
     if len(features) < 1:
         raise ValueError(f"features of shape {features.shape}: must have a record")
@@ -102,11 +118,19 @@ def data_bounds(features):
 
 
 def scale_min_max(features, lower, upper):
-    """Features (N, d) moved to 0..1 by their bounds (d,); beyond the bounds they are clipped.
+    """Scale features to 0..1 by their bounds; values beyond the bounds are clipped.
 
-    A feature whose bounds are equal becomes 0: it says nothing. Returns float32 (N, d).
+    A feature whose bounds are equal becomes 0: it says nothing.
 
-    Raises ValueError if shapes differ or a lower bound exceeds the upper one.
+    Args:
+        features: (N, d).
+        lower, upper: The bounds, (d,).
+
+    Returns:
+        float32 (N, d).
+
+    Raises:
+        ValueError: Shapes differ, or a lower bound exceeds the upper one.
     """
     features, lower, upper = (np.asarray(array) for array in (features, lower, upper))
     if features.ndim != 2 or not lower.shape == upper.shape == features.shape[1:]:
