@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ValidationError
 
@@ -15,13 +15,13 @@ from private_ensembles.training.section import NetworkStudent
 class BestLabel(types.Section):
     """The best label beside the others, for teachers of stated and of other accuracies."""
 
-    teachers: types.integer(ge=2, le=60) = describe_key("Teachers.")
-    n_classes: types.integer(ge=3, le=100) = describe_key("Classes.")
-    accuracies: types.Distinct[types.number(gt=0, lt=1)] = describe_key(
+    teachers: Annotated[int, *types.integer(ge=2, le=60)] = describe_key("Teachers.")
+    n_classes: Annotated[int, *types.integer(ge=3, le=100)] = describe_key("Classes.")
+    accuracies: types.Distinct[Annotated[float, *types.number(gt=0, lt=1)]] = describe_key(
         "Shares of queries on which a teacher is right; each is stated and true in turn."
     )
     epsilons: types.Distinct[types.TotalEpsilon] = describe_key("Budgets of one label.")
-    labels: types.Distinct[types.integer(ge=1, le=1000)] = describe_key(
+    labels: types.Distinct[Annotated[int, *types.integer(ge=1, le=1000)]] = describe_key(
         "Numbers of labels that cost the largest budget together."
     )
 
@@ -34,10 +34,12 @@ class BestLabel(types.Section):
 class ManyLabels(types.Section):
     """Noise laws at equal totals, two classes, each charged for its labels."""
 
-    teachers: types.integer(ge=2, le=1000) = describe_key("Teachers.")
+    teachers: Annotated[int, *types.integer(ge=2, le=1000)] = describe_key("Teachers.")
     lead: types.Count = describe_key("Votes by which the right class leads.")
     epsilon: types.TotalEpsilon = describe_key("Of all labels together, at planner.delta.")
-    labels: types.Distinct[types.integer(ge=1, le=10000)] = describe_key("Numbers Q of labels.")
+    labels: types.Distinct[Annotated[int, *types.integer(ge=1, le=10000)]] = describe_key(
+        "Numbers Q of labels."
+    )
 
     def mistakes(self) -> Iterator[types.Mistake]:
         yield from types.find_numbers_above("lead", self.lead, self.teachers, "{here}.teachers")
@@ -58,10 +60,10 @@ class InteractiveStudents(types.Section):
     `confident`, so that both cost the same whatever the votes.
     """
 
-    first_share: types.number(gt=0, lt=1) = describe_key(
+    first_share: Annotated[float, *types.number(gt=0, lt=1)] = describe_key(
         "Share of the queries of `confident` that the first round asks."
     )
-    threshold: types.number() = describe_key(
+    threshold: Annotated[float, *types.number()] = describe_key(
         "Votes by which the teachers must differ from the student in the second round."
     )
     confidence: types.Share = describe_key(
@@ -106,17 +108,21 @@ class Adversaries(types.Section):
         "The first of these tasks of PATE that is run is attacked."
     )
     m: types.Allowance
-    queries: types.integer(ge=1, le=1000) = describe_key("Labels that an adversary sees.")
-    records: types.integer(ge=1, le=1000) = describe_key(
+    queries: Annotated[int, *types.integer(ge=1, le=1000)] = describe_key(
+        "Labels that an adversary sees."
+    )
+    records: Annotated[int, *types.integer(ge=1, le=1000)] = describe_key(
         "Real records, and as many poisoned ones, that are tried; the worst is shown."
     )
-    retrainings: types.integer(ge=4, le=100_000) = describe_key(
+    retrainings: Annotated[int, *types.integer(ge=4, le=100_000)] = describe_key(
         "Trainings of a private teacher with and without the record, of each so many."
     )
-    draws: types.integer(ge=100, le=10_000_000) = describe_key(
+    draws: Annotated[int, *types.integer(ge=100, le=10_000_000)] = describe_key(
         "Runs of a mechanism on either side."
     )
-    confidence: types.number(gt=0, lt=1) = describe_key("Of all intervals at once.")
+    confidence: Annotated[float, *types.number(gt=0, lt=1)] = describe_key(
+        "Of all intervals at once."
+    )
 
 
 class Studies(types.Section):

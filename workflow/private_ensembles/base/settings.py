@@ -1,8 +1,8 @@
 """The types that sections of the configuration share, and how a section says what is wrong."""
 
 import os
-from collections.abc import Iterator
-from typing import Annotated, Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -26,24 +26,43 @@ Mistake = tuple[str, object, str]
 LEFT_OUT: Any = None
 
 
-def describe_key(description: str, default: Any = ...):
-    """Return the Field of a key with its description; the default is that the key is required."""
+def describe_key(description: str, default: Any = ...) -> Any:
+    """Return the Field of a key with its description.
+
+    Args:
+        description: what the key means, for the documentation of the configuration.
+        default: the value of a key that is left out; without one, the key is required.
+    """
     return Field(default, description=description)
 
 
 def mistake_error(key: str, value: object, allowed: str) -> PydanticCustomError:
-    """Return the error of a :data:`Mistake`; `allowed` may say {here} for the path of the section.
+    """Return the error that reports a :data:`Mistake`.
 
-    An empty key is the value that is looked at itself.
+    Args:
+        key: relative to the section that reports it; empty for the value that is checked itself.
+        value: what the configuration has.
+        allowed: what it may have; {here} in it stands for the path of the section.
     """
     return PydanticCustomError("mistake", "{key}", {"key": key, "value": value, "allowed": allowed})
 
 
-def find_numbers_above(key: str, value: object, limit: float, name: str) -> Iterator[Mistake]:
-    """Yield the numbers of a key, a list or a single one, above `most`, which `name` holds."""
-    all_numbers = {key: value}
+def find_numbers_above(
+    key: str, value: float | list[int] | list[float], limit: float, name: str
+) -> Iterator[Mistake]:
+    """Yield a mistake for each number of a key that is above a limit.
+
+    Args:
+        key: where the numbers are in the configuration.
+        value: a list of numbers, or a single one.
+        limit: the largest number that is allowed.
+        name: the key that holds the limit.
+    """
+    all_numbers: dict[str, float]
     if isinstance(value, list):
         all_numbers = {f"{key}[{index}]": number for index, number in enumerate(value)}
+    else:
+        all_numbers = {key: value}
     for path, number in all_numbers.items():
         if number > limit:
             yield path, number, f"at most {name} = {limit}"
@@ -55,11 +74,11 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Yield what no single key of this section can show; keys are relative to it."""
+        """Yield what is wrong between keys of this section; keys are relative to it."""
         return iter(())
 
     @model_validator(mode="after")
-    def _has_no_mistakes(self):
+    def _has_no_mistakes(self) -> Self:
         for mistake in self.mistakes():
             raise mistake_error(*mistake)
         return self
@@ -69,7 +88,7 @@ class Section(BaseModel):
         return self.model_dump(exclude_unset=True)
 
     def pick(self, *names: str) -> dict:
-        """Return what was given of `names`, in their order, as :meth:`plain` does."""
+        """Return those of `names` that were given, in their order, as :meth:`to_dict` does."""
         values = self.to_dict()
         return {name: values[name] for name in names if name in values}
 
@@ -80,7 +99,7 @@ class MainSection(Section):
     _settings: Any = PrivateAttr(None)  # a Configuration, once all of it has been read
 
     def conflicts(self) -> Iterator[Mistake]:
-        """Yield what only shows beside other sections; keys start at the top."""
+        """Yield what is wrong beside other sections; keys start at the top."""
         return iter(())
 
 
@@ -88,7 +107,7 @@ class MainSection(Section):
 
 
 def list_candidate_paths(name: str, info: ValidationInfo) -> list[str]:
-    """Return where a relative path may lead: from each folder that it may be relative to."""
+    """Return the absolute paths that a relative one may mean, one for each folder of `info`."""
     folders = (info.context or {}).get("folders") or ["."]
     wanted = os.path.expanduser(name)
     paths = (os.path.abspath(os.path.join(folder, wanted)) for folder in folders)
@@ -96,7 +115,7 @@ def list_candidate_paths(name: str, info: ValidationInfo) -> list[str]:
 
 
 def find_file(name: str, info: ValidationInfo) -> str | None:
-    """Return the path of a file that is there; None if there is none."""
+    """Return the first of the candidate paths at which there is a file; None if there is none."""
     return next(filter(os.path.isfile, list_candidate_paths(name, info)), None)
 
 
@@ -111,13 +130,15 @@ def _require_file(name: str, info: ValidationInfo) -> str:
 # Numbers -----------------------------------------------------------------------------------------
 
 
-def _number_from_text(value):
-    """Return the number that a text stands for: YAML reads 1e-5 as text.
+def _number_from_text(value: Any) -> Any:
+    """Return the number that a text stands for, and anything else as it is.
 
-    Python also reads 1_0, and the digits of every script.
+    YAML reads 1e-5 as text. Python would also read 1_0 and the digits of every script, which are
+    refused here.
     """
+    kinds: tuple[type[int] | type[float], ...] = (int, float)
     plain = isinstance(value, str) and value.isascii() and "_" not in value
-    for kind in (int, float) if plain else ():
+    for kind in kinds if plain else ():
         try:
             return kind(value)
         except ValueError:
@@ -125,13 +146,13 @@ def _number_from_text(value):
     return value
 
 
-def _coerce_integer(value, check):
+def _coerce_integer(value: Any, check: Callable[[Any], int]) -> int:
     value = _number_from_text(value)
     return check(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
-def _coerce_number(value, check):
-    # 0 for 0.0 as well, or Snakemake would see another parameter.
+def _coerce_number(value: Any, check: Callable[[Any], float]) -> float:
+    # 0.0 becomes 0, or Snakemake would see another parameter and run the job again.
     return plain_number(check(_number_from_text(value)))
 
 
@@ -141,32 +162,44 @@ def _require_odd(value: int) -> int:
     return value
 
 
-def integer(**limits):
-    """Return the type of integers, also written as 3.0 or as text; limits: as for a Field."""
-    return Annotated[int, Field(**limits), WrapValidator(_coerce_integer)]
+def integer(**limits: Any) -> tuple[Any, ...]:
+    """Return how an int is read and checked, for ``Annotated[int, *integer(ge=1)]``.
+
+    It may also be written as 3.0 or as text.
+
+    Args:
+        limits: what pydantic's Field takes, such as ge and le.
+    """
+    return Field(**limits), WrapValidator(_coerce_integer)
 
 
-def odd_integer(**limits):
-    """Return the type of odd integers."""
+def odd_integer(**limits: Any) -> tuple[Any, ...]:
+    """Return how an odd int is read and checked, as :func:`integer` does."""
     even = {"not": {"multipleOf": 2}}
-    return Annotated[integer(json_schema_extra=even, **limits), AfterValidator(_require_odd)]
+    return *integer(json_schema_extra=even, **limits), AfterValidator(_require_odd)
 
 
-def number(**limits):
-    """Return the type of finite numbers, also written as text; limits: as for a Field."""
-    return Annotated[float, Field(allow_inf_nan=False, **limits), WrapValidator(_coerce_number)]
+def number(**limits: Any) -> tuple[Any, ...]:
+    """Return how a finite float is read and checked, for ``Annotated[float, *number(gt=0)]``.
+
+    It may also be written as text.
+
+    Args:
+        limits: what pydantic's Field takes, such as gt and le.
+    """
+    return Field(allow_inf_nan=False, **limits), WrapValidator(_coerce_number)
 
 
-# Bounds that no experiment comes near: what is beyond them is a slip, and is said at once.
-Count = integer(ge=1, le=1_000_000)
-Records = integer(ge=1, le=1_000_000_000)
-Repetitions = integer(ge=1, le=100_000)
-Teachers = integer(ge=2, le=limits.MOST_TEACHERS)
-Classes = integer(ge=2, le=limits.MOST_CLASSES)
-Seed = integer(ge=0, lt=2**63)
-Positive = number(gt=0)
-NotNegative = number(ge=0)
-Share = number(ge=0, le=1)
+# No experiment comes near these bounds: what is beyond them is a slip, and is reported at once.
+Count = Annotated[int, *integer(ge=1, le=1_000_000)]
+Records = Annotated[int, *integer(ge=1, le=1_000_000_000)]
+Repetitions = Annotated[int, *integer(ge=1, le=100_000)]
+Teachers = Annotated[int, *integer(ge=2, le=limits.MOST_TEACHERS)]
+Classes = Annotated[int, *integer(ge=2, le=limits.MOST_CLASSES)]
+Seed = Annotated[int, *integer(ge=0, lt=2**63)]
+Positive = Annotated[float, *number(gt=0)]
+NotNegative = Annotated[float, *number(ge=0)]
+Share = Annotated[float, *number(ge=0, le=1)]
 
 
 # Words, lists, and what may be null ------------------------------------------------------------
@@ -174,20 +207,20 @@ Share = number(ge=0, le=1)
 T = TypeVar("T")
 
 
-def _require_distinct(values: list) -> list:
+def _require_distinct(values: list[Any]) -> list[Any]:
     if len(set(map(repr, values))) < len(values):
         raise PydanticCustomError("repetition", "must be a list without repetition")
     return values
 
 
-def _parse_yes_no(value):
-    """`--config again=yes` hands over text."""
+def _parse_yes_no(value: Any) -> Any:
+    """Return the boolean that a word means: `--config again=yes` hands over text."""
     words = {"yes": True, "true": True, "no": False, "false": False}
     return words.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
-def _parse_null(value):
-    """`--config n_classes=null` hands over text."""
+def _parse_null(value: Any) -> Any:
+    """Return None for a word that means it: `--config n_classes=null` hands over text."""
     is_null = isinstance(value, str) and value.strip().lower() in ("null", "~", "none")
     return None if is_null else value
 
@@ -197,7 +230,7 @@ Distinct = Annotated[
     Field(min_length=1, json_schema_extra={"uniqueItems": True}),
     AfterValidator(_require_distinct),
 ]
-# The same, of two values or more.
+# A list as above that has at least two values.
 Several = Annotated[
     list[T],
     Field(min_length=2, json_schema_extra={"uniqueItems": True}),
@@ -205,8 +238,8 @@ Several = Annotated[
 ]
 
 
-def _parts(value):
-    """`--config already_spent=1.5,1e-5` hands over text."""
+def _split_at_commas(value: Any) -> Any:
+    """Return the parts of a text: `--config already_spent=1.5,1e-5` hands over text."""
     return value.split(",") if isinstance(value, str) else value
 
 
@@ -215,7 +248,7 @@ YesNo = Annotated[bool, BeforeValidator(_parse_yes_no)]
 Maybe = Annotated[T | None, BeforeValidator(_parse_null)]
 Text = Annotated[str, Field(min_length=1)]
 File = AfterValidator(_require_file)
-# A part of a path, so that it may not be . or ...
+# It becomes a part of a path, so it may be neither "." nor "..".
 BatchName = Annotated[str, Field(pattern=r"^[\w.-]*[\w-][\w.-]*$", max_length=200)]
 # Names become parts of paths and of wildcards.
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$")]
@@ -226,22 +259,24 @@ Named = Annotated[dict[Name, T], Field(min_length=1)]
 
 K_WORDS = "Teachers per ensemble; odd, so that two classes never tie."
 MOST_K = 9999
-K = Annotated[odd_integer(ge=1, le=MOST_K), describe_key(K_WORDS)]
+OddCount = Annotated[int, *odd_integer(ge=1, le=MOST_K)]
+K = Annotated[OddCount, describe_key(K_WORDS)]
 Allowance = Annotated[Count, describe_key("Privacy allowance m.")]
 Allowances = Annotated[Distinct[Count], describe_key("Privacy allowances m, each from 1 to K.")]
-Sizes = Annotated[Distinct[odd_integer(ge=1, le=MOST_K)], describe_key("Numbers of teachers, odd.")]
-Loss = number(gt=0, le=limits.MOST_EPSILON)
+Sizes = Annotated[Distinct[OddCount], describe_key("Numbers of teachers, odd.")]
+Loss = Annotated[float, *number(gt=0, le=limits.MOST_EPSILON)]
 Epsilon = Annotated[Loss, describe_key("Privacy loss epsilon of one teacher.")]
 Epsilons = Annotated[Distinct[Loss], describe_key("Privacy losses epsilon.")]
-# What all labels together may cost: as the command and Python have it.
-TotalEpsilon = number(ge=limits.LEAST_EPSILON, le=limits.MOST_EPSILON)
-# Epsilon and delta.
-Spent = Annotated[Pair[NotNegative], BeforeValidator(_parts)]
-Delta = Annotated[number(ge=0, lt=1), describe_key("Privacy loss Delta of one teacher.")]
-BelowHalf = Distinct[number(ge=0, lt=0.5)]
+# All labels together may cost as much as the command and Python allow.
+TotalEpsilon = Annotated[float, *number(ge=limits.LEAST_EPSILON, le=limits.MOST_EPSILON)]
+# A budget that was spent before is a list of epsilon and delta.
+Spent = Annotated[Pair[NotNegative], BeforeValidator(_split_at_commas)]
+Delta = Annotated[float, *number(ge=0, lt=1), describe_key("Privacy loss Delta of one teacher.")]
+BelowHalf = Distinct[Annotated[float, *number(ge=0, lt=0.5)]]
 Deltas = Annotated[BelowHalf, describe_key("Privacy losses Delta of one teacher, below 1/2.")]
 SmallDelta = Annotated[
-    number(ge=limits.LEAST_DELTA, lt=1),
+    float,
+    *number(ge=limits.LEAST_DELTA, lt=1),
     describe_key("Probability with which a guarantee may fail."),
 ]
 Counts = Annotated[Distinct[Count], describe_key("Whole numbers from 1 to a million.")]
@@ -253,5 +288,7 @@ Votes = Annotated[Positive, describe_key("A number of votes, such as the scale o
 class Orders(Section):
     """Grid of Renyi orders."""
 
-    order_max: number(gt=1, le=10000) = Field(description="Largest order.")
-    order_step: number(ge=0.01, le=100) = Field(description="Distance of the orders.")
+    order_max: Annotated[float, *number(gt=1, le=10000)] = Field(description="Largest order.")
+    order_step: Annotated[float, *number(ge=0.01, le=100)] = Field(
+        description="Distance of the orders."
+    )

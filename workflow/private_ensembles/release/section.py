@@ -83,7 +83,9 @@ class Reading(settings.Section):
     class_names: settings.Maybe[settings.Text] = describe_key(
         "Names of the classes, separated by commas, or a file with one on each line."
     )
-    first_class: settings.integer(ge=0, le=1) = describe_key("What it calls the first class.")
+    first_class: Annotated[int, *settings.integer(ge=0, le=1)] = describe_key(
+        "What it calls the first class."
+    )
     id_column: settings.Maybe[settings.Text] = describe_key(
         "Column that holds identifiers of the queries; null looks for `id`."
     )

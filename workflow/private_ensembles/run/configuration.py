@@ -39,7 +39,7 @@ class _General(settings.Section):
         "Origin of the noise; `auto` is `secure` for your own votes and `reproducible` otherwise."
     )
     own: Own
-    download_timeout: settings.number(gt=0, le=86400) = describe_key(
+    download_timeout: Annotated[float, *settings.number(gt=0, le=86400)] = describe_key(
         "Seconds of silence after which a download is tried again."
     )
     solver: Literal["auto", "gurobi", "highs"] = describe_key(

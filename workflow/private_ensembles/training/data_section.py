@@ -38,7 +38,7 @@ class Dataset(settings.Section):
     files_of: str = describe_key(
         "The data set whose files are read, before those of its own.", LEFT_OUT
     )
-    classes: settings.Several[settings.integer(ge=0, le=255)] = describe_key(
+    classes: settings.Several[Annotated[int, *settings.integer(ge=0, le=255)]] = describe_key(
         "The classes of IDX files that are kept, which become labels 0, 1, ..., or those of "
         "released labels.",
         LEFT_OUT,

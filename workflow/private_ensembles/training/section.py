@@ -50,14 +50,14 @@ class PlainTeachers(settings.Section):
     learning_rate_schedule: Literal["constant", "linear"] = describe_key(
         "The same rate in every step, or falling linearly to 0.", LEFT_OUT
     )
-    momentum: settings.number(ge=0, lt=1) = describe_key("Momentum of SGD.")
+    momentum: Annotated[float, *settings.number(ge=0, lt=1)] = describe_key("Momentum of SGD.")
 
 
 class ForestTeachers(settings.MainSection):
     """Random forests as teachers, one for each shard of a table."""
 
     n_estimators: settings.Count = describe_key("Trees of a forest.")
-    max_features: settings.number(gt=0, le=1) = describe_key(
+    max_features: Annotated[float, *settings.number(gt=0, le=1)] = describe_key(
         "Share of the features tried at a split."
     )
     min_samples_leaf: settings.Count = describe_key("Records in a leaf.")

@@ -25,10 +25,10 @@ class Profile(settings.Section):
 class PlannedProfile(Profile):
     """The same for a plan, which is compared with guessing."""
 
-    commonest: settings.Maybe[settings.number(gt=0, lt=1)] = describe_key(
+    commonest: settings.Maybe[Annotated[float, *settings.number(gt=0, lt=1)]] = describe_key(
         "Share of the commonest class; null if all are equally common."
     )
-    absent_share: settings.number(ge=0, lt=1) = describe_key(
+    absent_share: Annotated[float, *settings.number(ge=0, lt=1)] = describe_key(
         "Share of ballots that are absent; above 0 only if ballots may be."
     )
 
@@ -43,7 +43,7 @@ class Pool(settings.Section):
 class SyntheticVotes(Profile, Pool):  # keys in the order of config.yaml: of the last base first
     """Profile of the consensus of an ensemble that does not exist."""
 
-    imbalance: settings.number(ge=1) = describe_key(
+    imbalance: Annotated[float, *settings.number(ge=1)] = describe_key(
         "How many times more frequent the first class is than the last."
     )
     mislabelled: settings.Share = describe_key(

@@ -108,7 +108,7 @@ class DoubleSubsampling(types.Section):
     """Grid on which double subsampling is checked for all teachers."""
 
     K: types.Sizes
-    m_values: types.integer(ge=2, le=types.MOST_K) = describe_key(
+    m_values: Annotated[int, *types.integer(ge=2, le=types.MOST_K)] = describe_key(
         "Most values of m at a K, spread evenly over 1..(K+1)/2."
     )
     epsilon: types.Epsilons

@@ -1,7 +1,7 @@
 """The section `dpbag`: the experiments of the DPBag paper, and the slices that its rules need."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from private_ensembles.base import settings as types
 from private_ensembles.base.parameter_names import join_parameters
@@ -28,7 +28,7 @@ class Logistic(Bagging):
     """DPBag with logistic regressions."""
 
     C: types.Positive = describe_key("Weight of the records against the penalty.")
-    tolerance: types.number(ge=1e-9, le=1e-3) = describe_key(
+    tolerance: Annotated[float, *types.number(ge=1e-9, le=1e-3)] = describe_key(
         "Proven distance of each coefficient from the optimum."
     )
 
@@ -38,7 +38,9 @@ class BoostedTrees(Bagging):
 
     rounds: types.Count = describe_key("Trees of one model.")
     learning_rate: types.Positive = describe_key(LEARNING_RATE)
-    leaves: types.integer(ge=2, le=100_000) = describe_key("Most leaves of a tree.")
+    leaves: Annotated[int, *types.integer(ge=2, le=100_000)] = describe_key(
+        "Most leaves of a tree."
+    )
     records_per_leaf: types.Count = describe_key("Fewest records of a leaf.")
 
 
@@ -58,7 +60,9 @@ class Bagged(types.Section):
 class Conjecture(types.Section):
     """The small ensembles on which the conjecture is compared with exact losses."""
 
-    teachers: types.integer(ge=2, le=1000) = describe_key("Teachers per partition.")
+    teachers: Annotated[int, *types.integer(ge=2, le=1000)] = describe_key(
+        "Teachers per partition."
+    )
     partitions: types.Count = describe_key("Number of partitions.")
     noise: types.Distinct[types.Positive] = describe_key("Values of lambda.")
     orders: types.Counts
@@ -71,7 +75,9 @@ class Dpbag(Bagged, types.MainSection):
     delta: types.SmallDelta
     delta_of_counts: types.SmallDelta
     noise: types.Positive = describe_key("Inverse scale of the noise, times the number of shards.")
-    order_max: types.integer(ge=1, le=10000) = describe_key("Largest order of the moments.")
+    order_max: Annotated[int, *types.integer(ge=1, le=10000)] = describe_key(
+        "Largest order of the moments."
+    )
     scaling: Literal["data", "public"] = describe_key("Where the range of features comes from.")
     draws: types.Repetitions = describe_key("Repetitions of the noise.")
     partitions_per_job: types.Count = describe_key("Partitions whose teachers one job trains.")

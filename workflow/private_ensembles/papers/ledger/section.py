@@ -1,6 +1,7 @@
 """The section `audit`: what the ledger of all mechanisms depends on."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from pydantic import Field
 
@@ -20,7 +21,7 @@ class Training(settings.Section):
     shard_size: settings.Records = describe_key("Records of a shard.")
     batch_size: settings.Count = describe_key("Expected batch.")
     epochs: settings.Repetitions = describe_key("Epochs.")
-    noise_multiplier: settings.number(ge=0.3) = describe_key(
+    noise_multiplier: Annotated[float, *settings.number(ge=0.3)] = describe_key(
         "Standard deviation of noise in clipping norms."
     )
 
@@ -29,10 +30,12 @@ class Budget(settings.Section):
     """Labels of two classes that cost m times what one private teacher of DaRRM's does."""
 
     dataset: str = describe_key("One of darrm.datasets, from which whatever is left out is taken.")
-    K: settings.odd_integer(ge=1, le=MOST_TEACHERS) = Field(LEFT_OUT, description=settings.K_WORDS)
+    K: Annotated[int, *settings.odd_integer(ge=1, le=MOST_TEACHERS)] = Field(
+        LEFT_OUT, description=settings.K_WORDS
+    )
     m: settings.Allowance
     epsilon: settings.Epsilon = LEFT_OUT
-    Delta: settings.number(gt=0, lt=MOST_DELTA) = describe_key(
+    Delta: Annotated[float, *settings.number(gt=0, lt=MOST_DELTA)] = describe_key(
         "Privacy loss Delta of one teacher.", LEFT_OUT
     )
     teachers: settings.Maybe[Training] = describe_key(
@@ -43,8 +46,8 @@ class Budget(settings.Section):
 class Totals(settings.Section):
     """What Q labels cost together, by three compositions; left out: as in DaRRM's Table 2."""
 
-    queries: settings.Distinct[settings.integer(ge=1, le=MOST_QUERIES)] = describe_key(
-        "Numbers Q of labels.", LEFT_OUT
+    queries: settings.Distinct[Annotated[int, *settings.integer(ge=1, le=MOST_QUERIES)]] = (
+        describe_key("Numbers Q of labels.", LEFT_OUT)
     )
     delta_prime: settings.SmallDelta = describe_key(
         "The delta that general composition spends on top of the labels' own.", LEFT_OUT

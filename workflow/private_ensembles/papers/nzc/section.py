@@ -1,7 +1,7 @@
 """The section `nzc`: the experiments of the NZC paper, and the slices that its rules need."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -42,9 +42,15 @@ class NzcTask(types.Section):
 class Leads(types.Section):
     """Histograms over which one label is audited."""
 
-    teachers: types.Distinct[types.integer(ge=1, le=20)] = describe_key("Sizes of ensembles.")
-    classes: types.Distinct[types.integer(ge=2, le=4)] = describe_key("Numbers of classes.")
-    epsilon: types.number(ge=0, le=500) = describe_key("The epsilon at which delta is given.")
+    teachers: types.Distinct[Annotated[int, *types.integer(ge=1, le=20)]] = describe_key(
+        "Sizes of ensembles."
+    )
+    classes: types.Distinct[Annotated[int, *types.integer(ge=2, le=4)]] = describe_key(
+        "Numbers of classes."
+    )
+    epsilon: Annotated[float, *types.number(ge=0, le=500)] = describe_key(
+        "The epsilon at which delta is given."
+    )
 
 
 class Nzc(Tasks):
@@ -63,7 +69,7 @@ class Nzc(Tasks):
         "Students of every aggregator are trained once per seed."
     )
     student: NetworkStudent
-    distances: types.Distinct[types.number(ge=0, lt=1)] = describe_key(
+    distances: types.Distinct[Annotated[float, *types.number(ge=0, lt=1)]] = describe_key(
         "Distances of Figure 2b as shares of the number of teachers."
     )
     leads: Leads

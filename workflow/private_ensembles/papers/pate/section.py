@@ -1,7 +1,7 @@
 """The section `pate`: the experiments of the PATE paper, and the slices that its rules need."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import model_validator
 
@@ -22,7 +22,7 @@ class Confident(types.Section):
     """Confident-GNMax (or its interactive kind) on a number of queries."""
 
     queries: types.Count = describe_key("Queries asked.")
-    threshold: types.number() = describe_key(THRESHOLD)
+    threshold: Annotated[float, *types.number()] = describe_key(THRESHOLD)
     sigma1: types.Votes
     sigma2: types.Votes
 
@@ -38,7 +38,7 @@ class Printed(types.Section):
     """What Table 2 prints."""
 
     answers: types.Count = describe_key("Queries answered.")
-    order: types.number(gt=1) = describe_key("Renyi order.")
+    order: Annotated[float, *types.number(gt=1)] = describe_key("Renyi order.")
     beta: types.Positive = describe_key(BETA)
     sigma_ss: types.Positive = describe_key(SIGMA_SS)
 
@@ -168,7 +168,7 @@ class NoiseFigure(types.Section):
 class Threshold(types.Section):
     """A noisy threshold."""
 
-    threshold: types.number() = describe_key(THRESHOLD)
+    threshold: Annotated[float, *types.number()] = describe_key(THRESHOLD)
     sigma1: types.Votes
 
 
@@ -182,7 +182,7 @@ class Thresholds(types.Section):
 class EqualAnswers(types.Section):
     """Confident-GNMax beside LNMax at the same numbers of answers."""
 
-    threshold: types.number() = describe_key(THRESHOLD)
+    threshold: Annotated[float, *types.number()] = describe_key(THRESHOLD)
     sigma1: types.Votes
     scale: types.Votes
     answers: types.Pair[types.Count] = describe_key(
@@ -199,8 +199,8 @@ class ThresholdFigure(types.Section):
     sigma2: types.Votes
     checks: Thresholds
     scale: types.Votes
-    points: types.integer(ge=2, le=10000) = describe_key("Points of a curve.")
-    order: types.number(gt=1) = describe_key("Renyi order of the dots.")
+    points: Annotated[int, *types.integer(ge=2, le=10000)] = describe_key("Points of a curve.")
+    order: Annotated[float, *types.number(gt=1)] = describe_key("Renyi order of the dots.")
     figure1: EqualAnswers
 
 
