@@ -10,7 +10,7 @@ quantile if they were estimated from few runs (`papers.common.standard_errors`, 
 A deviation that is known is taken for the error of a single draw. A verdict says little if another
 result would pass as well: then it is `weak`.
 
-What papers say of several numbers at once are rows as well, of another kind: `relations_of`.
+What papers say of several numbers at once are rows as well, of another kind (`compare_relations`).
 """
 
 import math
@@ -45,9 +45,9 @@ from private_ensembles.papers.compare.reproduced import (
 
 COLUMNS = [*KEY, "published", "published_sd"]
 COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note", "kind"]
-# What a row is about: a printed number, or several of them (`relations_of`).
+# A row is about one printed number, or about several of them (`compare_relations`).
 NUMBER, RELATION = "number", "relation"
-# Other results that a note names.
+# A note names at most this many of the other results that are within the tolerance.
 _NAMED = 5
 NONE: Mapping[str, float] = {}
 
@@ -59,10 +59,16 @@ def compare(
     *,
     data: str,
 ) -> pd.DataFrame:
-    """Return one row of COLUMNS per printed number, in the order of ``published``.
+    """Compare each printed number with ours.
 
-    tables, settings: by paper, as `reproduced_numbers` takes them. data: the configuration's
-    switch, for the reason why something was not run.
+    Args:
+        published: the printed numbers, as `printed.read_published` returns them.
+        tables: our tables by paper and name, as `reproduced_numbers` takes them.
+        settings: the run's settings by paper, by the names of the paper's parameters.
+        data: the configuration's switch `data`, which tells why something was not run.
+
+    Returns:
+        One row of COLUMNS per printed number, in the order of ``published``.
     """
     settings = settings or {}
     numbers: dict[Key, Reproduced] = {}
@@ -101,10 +107,17 @@ def judge_number(
     rivals: Mapping[str, float] = NONE,
     reading: Reading | None = None,
 ) -> dict[str, object]:
-    """Return what COLUMNS say of a printed number and ours.
+    """Judge one of our numbers by the printed one.
 
-    rivals: by name, results that are not this one: a tolerance that they pass proves little.
-    reading: what another reading of the paper gives, for a number that ours is not.
+    Args:
+        cell: a row of `printed.read_published`.
+        ours: our number.
+        paper: what is declared about the paper.
+        rivals: other results, by name. A tolerance that they pass as well proves little.
+        reading: what another reading of the paper gives, for a number that ours is not.
+
+    Returns:
+        The columns reproduced, reproduced_sd, tolerance, status and note of COLUMNS.
     """
     verdict: dict[str, object] = {"reproduced": ours.value, "reproduced_sd": ours.sd}
     key = key_of(cell)
@@ -173,9 +186,10 @@ def _judge_difference(
 
 
 def _error_of_difference(cell: Mapping[str, str], ours: Reproduced) -> StandardError:
-    """The standard error of the difference; deviations of unknown origin are taken for errors.
+    """Return the standard error of the difference between our mean and the printed one.
 
-    A printed random number without its own spread leaves ours alone to judge by.
+    Deviations of unknown origin are taken for errors. A printed random number without its own
+    spread leaves ours alone to judge by.
     """
     parts = []
     if cell["published_sd"]:
@@ -192,12 +206,15 @@ def _error_of_difference(cell: Mapping[str, str], ours: Reproduced) -> StandardE
 def _judge_agreement(
     paper: Paper, key: Key, rivals_within: Mapping[str, float]
 ) -> dict[str, object]:
-    """Return status and note of numbers that agree; near: what would have agreed as well."""
+    """Return status and note of numbers that agree.
+
+    rivals_within: the other results within the tolerance, by name.
+    """
     altered = find_rule(paper.agreeing, key)
     if rivals_within:
         names = [f"{name} ({value:.5g})" for name, value in rivals_within.items()]
-        more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-        note = f"Within the tolerance as well: {', '.join(names[:_NAMED] + more)}."
+        unnamed = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        note = f"Within the tolerance as well: {', '.join(names[:_NAMED] + unnamed)}."
         return {"status": "weak", "note": f"{altered.note} {note}" if altered else note}
     if altered is not None:
         return {"status": "explained", "note": altered.text()}
@@ -205,7 +222,17 @@ def _judge_agreement(
 
 
 def reason_not_run(paper: Paper, key: Key, settings: Mapping, data: str) -> str:
-    """Say why there is no number of ours for `key`; settings: the run's of the paper."""
+    """Say why there is no number of ours for a printed one.
+
+    Args:
+        paper: what is declared about the paper.
+        key: where the number is printed.
+        settings: the run's settings of the paper.
+        data: the configuration's switch `data`.
+
+    Returns:
+        The reason in words, with the doubts about the printed number, if there are any.
+    """
     run = key.dataset in settings
     reasons = (
         rule.note.format(**key._asdict())
@@ -222,7 +249,7 @@ def _doubts(paper: Paper, key: Key) -> list[str]:
 
 
 def relations_of(paper: str, evidence: Evidence) -> Iterable[Relation]:
-    """Return a paper's relations, which `relations.py` in its folder yields, if it has any."""
+    """Return a paper's relations, which `relations.py` in its folder yields, if there is one."""
     module = load(f"private_ensembles.papers.{paper}.relations")
     return module.relations(evidence) if module else ()
 
@@ -234,9 +261,19 @@ def compare_relations(
     *,
     data: str,
 ) -> pd.DataFrame:
-    """Return one row of COLUMNS per relation; arguments as `compare` takes them.
+    """Compare each relation that a paper claims between its numbers with ours.
 
-    Raises ValueError for two relations of one name.
+    Args:
+        published: the printed numbers, as `compare` takes them.
+        tables: our tables by paper and name.
+        settings: the run's settings by paper.
+        data: the configuration's switch `data`.
+
+    Returns:
+        One row of COLUMNS per relation.
+
+    Raises:
+        ValueError: two relations have the same name.
     """
     settings = settings or {}
     rows = []
@@ -261,7 +298,7 @@ def compare_relations(
                 row |= judge_relation(relation)
             rows.append(row | {"kind": RELATION})
     table = pd.DataFrame(rows, columns=COLUMNS)
-    twice = table.duplicated(KEY)
-    if twice.any():
-        raise ValueError(f"relations: {tuple(table.loc[twice, KEY].iloc[0])} occurs twice")
+    is_repeated = table.duplicated(KEY)
+    if is_repeated.any():
+        raise ValueError(f"relations: {tuple(table.loc[is_repeated, KEY].iloc[0])} occurs twice")
     return table

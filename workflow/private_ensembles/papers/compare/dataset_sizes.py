@@ -8,9 +8,10 @@ from private_ensembles.training.data.tabular import LabelledRecords, read_record
 
 
 def count_dataset(path: Path | str) -> dict[str, object]:
-    """Count a prepared data set: `of_images` or `of_records`, whichever it holds.
+    """Count a prepared data set: `count_images` or `count_records`, whichever it holds.
 
-    Raises ValueError naming the file and what is wrong.
+    Raises:
+        ValueError: the file is not a prepared data set. The message names it and what is wrong.
     """
     # Only records have features, whose names are few: images are not unpacked twice.
     if files.read_npz(path, names=("feature_names",)):
@@ -29,9 +30,9 @@ def count_images(data: LabelledImages) -> dict[str, object]:
 
 
 def count_records(data: LabelledRecords) -> dict[str, object]:
-    """Count features, records and records of class 1, the two parts of the data set together.
+    """Count features, records and records of class 1, training and test records together.
 
-    ones_share: of the records, those of class 1.
+    The value `ones_share` is the share of the records that are of class 1.
     """
     samples = len(data.train_labels) + len(data.test_labels)
     ones = int(data.train_labels.sum()) + int(data.test_labels.sum())

@@ -1,7 +1,8 @@
 """Which numbers of ours belong to a paper's printed ones, as ``workflow/published/*.yaml`` say.
 
-A text with braces is filled in: in `Beside` from the row of our table (``{table}``: its name),
-elsewhere from the number's key. A pattern is a text with ``*`` and ``?``; of several, one must fit.
+A text with braces is filled in: in `TableDeclaration` from the row of our table (``{table}`` is
+its name), elsewhere from the number's key. A pattern is a text with ``*`` and ``?``; of several
+patterns, one must fit.
 """
 
 import functools
@@ -31,7 +32,7 @@ class Entry(BaseModel):
 
 
 class Rule(Entry):
-    """Which numbers something is said about: by their keys and the table of ours they are from."""
+    """A rule about some numbers, chosen by their keys and by the table of ours that holds them."""
 
     table: Texts = ["*"]
     item: Texts = ["*"]
@@ -40,11 +41,11 @@ class Rule(Entry):
     column: Texts = ["*"]
 
     def fits(self, key: Key, table: str = "") -> bool:
-        """Tell whether the rule is about the number at `key`, of our `table` if of any."""
-        parts = {**key._asdict(), "table": table}
+        """Tell whether the rule is about the number at `key`, which is in our `table` if in any."""
+        texts = {**key._asdict(), "table": table}
         return all(
-            any(fnmatchcase(part, pattern) for pattern in getattr(self, name))
-            for name, part in parts.items()
+            any(fnmatchcase(text, pattern) for pattern in getattr(self, name))
+            for name, text in texts.items()
             if name != "paper"
         )
 
@@ -56,12 +57,14 @@ class ParameterDependence(Rule):
 
 
 class JudgingRule(Rule):
-    """How numbers are judged where their digits do not say all.
+    """How numbers are judged if their printed digits do not say all.
 
-    half: half of the unit that is meant, if it is not that of the last digit. side: ``below`` if
-    ours must be less, ``above`` if it must be more. rivals: whether other mechanisms are columns
-    or rows of the table: a verdict must tell a number from theirs. constants: by name, in the
-    printed unit, what else it must be told from.
+    Attributes:
+        half: half of the unit that is meant, if it is not that of the last digit.
+        side: ``below`` if ours must be less than the printed number, ``above`` if it must be more.
+        rivals: whether other mechanisms are columns or rows of the table. A verdict must tell a
+            number from theirs.
+        constants: what else it must be told from, by name and in the printed unit.
     """
 
     half: float | None = None
@@ -70,7 +73,7 @@ class JudgingRule(Rule):
     constants: dict[str, float] = {}
 
     def agrees(self, value: float, printed: float) -> bool:
-        """Tell whether a number of ours is the printed one by `half`, or on its side of it."""
+        """Tell whether our number is within `half` of the printed one, or on its side of it."""
         if self.side:
             return value < printed if self.side == "below" else value > printed
         return abs(value - printed) <= self.half
@@ -78,21 +81,25 @@ class JudgingRule(Rule):
     def alternatives(
         self, key: Key, printed: Mapping[Key, float], ours: Mapping[Key, float]
     ) -> dict[str, float]:
-        """Return, by name, what a verdict on the number at `key` must tell it from."""
-        others = {}
-        for who, numbers in (("printed", printed), ("our", ours)) if self.rivals else ():
-            for other, value in numbers.items():
-                name = getattr(other, self.rivals)
-                if other != key and key._replace(**{self.rivals: name}) == other:
-                    others[f"{who} {name}"] = value
-        return others | self.constants
+        """Return the results, by name, that a verdict on the number at `key` must tell it from."""
+        rivals = {}
+        for owner, numbers in (("printed", printed), ("our", ours)) if self.rivals else ():
+            for rival_key, value in numbers.items():
+                name = getattr(rival_key, self.rivals)
+                if rival_key != key and key._replace(**{self.rivals: name}) == rival_key:
+                    rivals[f"{owner} {name}"] = value
+        return rivals | self.constants
 
 
 class Note(Rule):
-    """What is said of numbers; test: what pins it down, if anything does.
+    """What is said of some numbers.
 
-    data, run: of which configurations, and of data sets that were run or were not. without_error:
-    of numbers alone whose standard error is not known.
+    Attributes:
+        note: the text.
+        test: the test that pins it down, if one does.
+        data: the value of `data` for which the note holds, if not for both.
+        run: whether the note is about data sets that were run, or about those that were not.
+        without_error: whether it is about numbers alone whose standard error is not known.
     """
 
     note: str = ""
@@ -107,16 +114,21 @@ class Note(Rule):
 
 
 def find_rule(rules: Iterable, key: Key, table: str = ""):
-    """Return the first rule about the number at `key`, of our `table`, or None."""
+    """Return the first rule about the number at `key`, in our `table`; None if there is none."""
     return next((rule for rule in rules if rule.fits(key, table)), None)
 
 
 class Reproduced(NamedTuple):
-    """A number of ours in the printed unit; sd: NaN for none; note: why it is not comparable.
+    """One of our numbers, in the printed unit.
 
-    error: its part of the standard error of a difference of two means, NaN if the deviation
-    itself is that; freedom: degrees of freedom, NaN if nothing was estimated. draws: how many
-    are behind the printed standard deviation.
+    Attributes:
+        value: the number.
+        sd: its standard deviation, NaN for none.
+        note: why it is not comparable; empty if it is.
+        error: its part of the standard error of a difference of two means, NaN if the deviation
+            itself is that.
+        freedom: degrees of freedom of the error, NaN if nothing was estimated.
+        draws: how many draws are behind the printed standard deviation.
     """
 
     value: float
@@ -128,15 +140,21 @@ class Reproduced(NamedTuple):
 
 
 class Number(Entry):
-    """Columns of our table: the number, its standard deviation, and what is taken off it.
+    """The columns of our table that hold a number, its deviation, and what is taken off it.
 
-    error, freedom: our part of the standard error of a difference of means, and its degrees of
-    freedom; printed_draws: how many are behind the printed standard deviation. runs: instead of
-    these two, how many runs of ours are behind mean and standard deviation, of which the printed
-    number is one more. Without error and runs the deviation is known, not estimated. unit: of the
-    printed number. compared: whether fidelity.csv holds the number against the printed one. shown:
-    whether the page shows the printed one beside it, under `title` (by default "printed" and the
-    first word of the printed column).
+    Attributes:
+        value, sd, less: columns of the number, of its deviation, and of what is subtracted.
+        error, freedom: columns of our part of the standard error of a difference of means, and of
+            its degrees of freedom.
+        runs: instead of these two, the column with the number of our runs behind mean and standard
+            deviation. The printed number is one more run. Without error and runs the deviation is
+            known, not estimated.
+        printed_draws: how many draws are behind the printed standard deviation.
+        unit: the unit of the printed number.
+        compared: whether fidelity.csv holds our number against the printed one.
+        shown: whether the page shows the printed number beside ours.
+        title: the heading on the page, by default "printed" and the first word of the printed
+            column.
     """
 
     value: str
@@ -152,12 +170,12 @@ class Number(Entry):
     title: str = ""
 
     def read_from_row(self, row: Mapping[str, Any]) -> Reproduced:
-        """Return a row's number; NaN where a table lacks a column, as not every task has all."""
+        """Return a row's number; NaN if the table lacks a column, as not every task has all."""
         names = self.value, self.sd, self.error, self.freedom, self.runs
         value, sd, error, freedom, runs = (row.get(name, math.nan) for name in names)
         if self.less:
             value = value - row.get(self.less, math.nan)
-        value, sd, error = (float(_UNITS[self.unit] * x) for x in (value, sd, error))
+        value, sd, error = (float(_UNITS[self.unit] * number) for number in (value, sd, error))
         if runs > 1:
             error, freedom = standard_error([VariancePart(sd**2 * (1 + 1 / runs), runs - 1)])
         draws = self.printed_draws
@@ -169,18 +187,21 @@ def _as_number(value: object) -> object:
 
 
 class Cause(Entry):
-    """Why a number that the paper does not state like this is the printed one; test: says so."""
+    """Why a number that the paper does not state like this is the printed one; a test shows it."""
 
     note: str
     test: str
 
 
 class TableDeclaration(Entry):
-    """Rows of one of our tables (or several alike) beside an item of the paper (or several).
+    """Rows of one of our tables (or of several alike) beside an item of the paper (or several).
 
-    where: column -> value or pattern that a row must have; ``$name`` is the run's own setting.
-    numbers: printed column -> ours. explains: the rows are not what the paper states; if those
-    differ from the print and these agree, the number is explained.
+    Attributes:
+        where: the value or pattern that a row must have in each column; ``$name`` stands for the
+            run's own setting.
+        numbers: our columns, by the printed column.
+        explains: why these rows are not what the paper states. If those differ from the print and
+            these agree, the number is explained.
     """
 
     table: Texts
@@ -193,14 +214,22 @@ class TableDeclaration(Entry):
 
 
 class Paper(Entry):
-    """All that is declared about one paper; of rules about the same number, the first counts.
+    """All that is declared about one paper. If several rules are about a number, the first counts.
 
-    parameters: as printed, nested. altered: the note on numbers of other parameters, with
-    ``{differences}``. judged: how numbers are judged whose digits do not say all. limits: what is
-    known of numbers that were not run. explanations: why numbers differ. Notes are of numbers that
-    agree, but not with what is printed of how they were made (agreeing), that repeat a parameter
-    (inputs), that are compared with nothing (not_comparable), that were not run (not_run), that
-    differ (remarks: what was tried), and of both that were not compared (doubts: all that fit).
+    Attributes:
+        parameters: as printed, nested.
+        altered: the note on numbers of other parameters, with ``{differences}``.
+        beside: which rows of our tables belong to which printed numbers.
+        rests_on: the parameters that numbers are computed from.
+        judged: how numbers are judged whose digits do not say all.
+        limits: what is known of numbers that were not run.
+        explanations: why numbers differ.
+        agreeing: notes on numbers that agree, but not with what is printed of how they were made.
+        inputs: notes on numbers that repeat a parameter.
+        not_comparable: notes on numbers that are compared with nothing.
+        not_run: notes on numbers that were not run.
+        remarks: notes on numbers that differ, which say what was tried.
+        doubts: notes on numbers that were not run or are not comparable; all that fit are shown.
     """
 
     paper: str
@@ -223,14 +252,16 @@ class Paper(Entry):
         return list(dict.fromkeys(name for beside in self.beside for name in beside.table))
 
     def declarations_of_table(self, name: str) -> list[TableDeclaration]:
-        """Return what is declared of one of our tables."""
+        """Return the declarations about one of our tables."""
         return [beside for beside in self.beside if name in beside.table]
 
 
 def read_paper(path: Path) -> Paper:
     """Read what is declared of the paper that the file is named after.
 
-    Raises ValueError in one line, with file and place, for anything but what is documented here.
+    Raises:
+        ValueError: the file says anything but what is documented here. The message is one line with
+            the file and the place in it.
     """
     try:
         declared = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -245,6 +276,6 @@ def read_paper(path: Path) -> Paper:
 
 @functools.cache
 def load_paper(name: str) -> Paper:
-    """Return what is declared of a paper; nothing of one that has no numbers to compare."""
+    """Return what is declared of a paper; an empty declaration if it has no numbers to compare."""
     path = FOLDER / f"{name}.yaml"
     return read_paper(path) if path.is_file() else Paper(paper=name, beside=[])

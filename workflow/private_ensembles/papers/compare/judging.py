@@ -1,11 +1,11 @@
-"""How a relation fares: what was printed, what ours say, how far off is too far, and a status.
+"""Judge relations: what was printed, what ours says, how far off is too far, and a status.
 
 There are three kinds, and each can fail:
 
 order     what is claimed to be above is above in ours: our difference is positive by more than its
-          tolerance, which is as many of its standard errors as `standard_errors.tolerance_factor` says.
-          Ours has to show the order; that its difference could be positive is not enough. Where
-          the tolerance holds both the printed difference and none at all, it is `weak`.
+          tolerance, which is as many of its standard errors as `standard_errors.tolerance_factor`
+          says. Our numbers have to show the order; that the difference could be positive is not
+          enough. If the tolerance holds both the printed difference and none at all, it is `weak`.
 pooled    a mean over a table, ours and the printed one: they differ by no more than the tolerance
           of their difference.
 printed   a count that a claim implies, and what the printed numbers make of it. No run is needed.
@@ -32,7 +32,12 @@ from private_ensembles.papers.compare.reproduced import flag_stand_ins
 class Evidence:
     """What relations are judged by.
 
-    published: `read_published`. tables: ours of the paper, by name. settings: the run's."""
+    Attributes:
+        paper: what is declared about the paper.
+        published: the printed numbers, as `printed.read_published` returns them.
+        tables: our tables of the paper, by name.
+        settings: the run's settings of the paper.
+    """
 
     paper: Paper
     published: pd.DataFrame
@@ -40,20 +45,30 @@ class Evidence:
     settings: Mapping[str, object]
 
     def printed_numbers(self, item: str) -> pd.DataFrame:
-        """Return an item's printed numbers: dataset, row, column, published and published_sd.
+        """Return an item's printed numbers.
 
-        The last two are floats, NaN for no deviation. Raises ValueError if nothing is printed.
+        Args:
+            item: a table, figure or section of the paper.
+
+        Returns:
+            A frame with dataset, row, column, published and published_sd. The last two are floats,
+            NaN for no deviation.
+
+        Raises:
+            ValueError: nothing is printed in the item.
         """
-        place = (self.published["paper"] == self.paper.paper) & (self.published["item"] == item)
-        if not place.any():
+        is_printed_there = (self.published["paper"] == self.paper.paper) & (
+            self.published["item"] == item
+        )
+        if not is_printed_there.any():
             raise ValueError(f"{self.paper.paper}: no number is printed in {item}")
-        cells = self.published.loc[place, ["dataset", "row", "column"]].copy()
+        cells = self.published.loc[is_printed_there, ["dataset", "row", "column"]].copy()
         for name in ("published", "published_sd"):
-            cells[name] = pd.to_numeric(self.published.loc[place, name])
+            cells[name] = pd.to_numeric(self.published.loc[is_printed_there, name])
         return cells.reset_index(drop=True)
 
     def table(self, name: str) -> pd.DataFrame | None:
-        """Return a table of ours without rows of stand-ins; None if there is nothing in it."""
+        """Return one of our tables without rows of stand-ins; None if nothing is left of it."""
         table = self.tables.get(name)
         if table is None:
             return None
@@ -66,9 +81,9 @@ class Evidence:
 
 
 class Estimate(NamedTuple):
-    """A number with its standard error, 0 for an exact one, and its degrees of freedom.
+    """A number with its standard error, which is 0 if it is exact, and its degrees of freedom.
 
-    For a pooled relation the error is that of the difference to the printed number.
+    The error of a pooled relation is that of the difference to the printed number.
     """
 
     value: float
@@ -82,14 +97,21 @@ class Estimate(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """What is said of several printed numbers. item to column: as in ``fidelity.csv``.
+    """What is said of several printed numbers; item to column are as in ``fidelity.csv``.
 
-    row: the statement in words. published: the printed difference, positive if the print has the
-    order (order); the printed mean (pooled); the count that is claimed (printed). ours: None if the
-    run lacks it, and then `missing` may say why. table: which of our tables it is from. rounding:
-    how far off the printed number may be by its last digits. own_votes: why the numbers of ours
-    are on other votes than the paper's: orders are judged all the same, means are not. note: what
-    else is to be said. remark: what is known if it differs. cause: what explains it then.
+    Attributes:
+        row: the statement in words.
+        published: the printed difference, positive if the print has the order (order); the printed
+            mean (pooled); the count that is claimed (printed).
+        ours: our number, None if the run lacks it.
+        table: which of our tables it is from.
+        rounding: how far off the printed number may be by its last digits.
+        own_votes: why our numbers are on other votes than the paper's. Orders are judged all the
+            same, means are not.
+        note: what else is to be said.
+        remark: what is known if it differs.
+        cause: what explains it if it differs.
+        missing: why the run lacks our number, if that is known.
     """
 
     kind: Literal["order", "pooled", "printed"]
@@ -109,12 +131,16 @@ class Relation(NamedTuple):
 
 
 def mean_over_runs(values: Iterable[float]) -> Estimate:
-    """Return the mean of independent runs with its standard error; one value for each run.
+    """Return the mean of independent runs with its standard error.
+
+    Args:
+        values: one number for each run.
+
+    Raises:
+        ValueError: there are fewer than two runs, which show no spread.
 
     >>> mean_over_runs([1.0, 2.0, 3.0])
     Estimate(value=2.0, error=0.5773502691896258, freedom=2)
-
-    Raises ValueError for fewer than two runs, which show no spread.
     """
     values = np.asarray(list(values), dtype=float)
     if len(values) < 2:
@@ -124,9 +150,11 @@ def mean_over_runs(values: Iterable[float]) -> Estimate:
 
 
 def difference_of_students(upper: Mapping, lower: Mapping) -> Estimate:
-    """Return by how many percent one kind of students is right more often than another.
+    """Return the accuracy of one kind of students less that of another, in percent.
 
-    upper, lower: rows with student_accuracy, its deviation (_sd) over seeds, and student_seeds.
+    Args:
+        upper: a row with student_accuracy, its deviation (_sd) over seeds, and student_seeds.
+        lower: the same of the other kind.
     """
     parts = [
         VariancePart(
@@ -134,14 +162,16 @@ def difference_of_students(upper: Mapping, lower: Mapping) -> Estimate:
         )
         for row in (upper, lower)
     ]
-    gap = 100 * float(upper["student_accuracy"] - lower["student_accuracy"])
-    return Estimate(gap, *standard_error(parts))
+    difference = 100 * float(upper["student_accuracy"] - lower["student_accuracy"])
+    return Estimate(difference, *standard_error(parts))
 
 
 def judge_relation(relation: Relation) -> dict[str, object]:
-    """Return reproduced, reproduced_sd, tolerance, status and note of a relation that was run.
+    """Judge a relation that was run.
 
-    reproduced_sd is the standard error, missing for an exact number.
+    Returns:
+        The columns reproduced, reproduced_sd, tolerance, status and note of ``fidelity.csv``.
+        reproduced_sd is the standard error, NaN if the number is exact.
     """
     ours = relation.ours
     judged = {
@@ -159,21 +189,21 @@ def judge_relation(relation: Relation) -> dict[str, object]:
         agrees = ours.value > judged["tolerance"]
     else:
         # Means of decimals differ by rounding alone in the last bits.
-        close = judged["tolerance"] + 1e-12 * max(1.0, abs(relation.published))
-        agrees = abs(ours.value - relation.published) <= close
-    words = [_describe_numbers(relation, judged["tolerance"])]
+        allowed = judged["tolerance"] + 1e-12 * max(1.0, abs(relation.published))
+        agrees = abs(ours.value - relation.published) <= allowed
+    sentences = [_describe_numbers(relation, judged["tolerance"])]
     if relation.own_votes:
-        words.append(f"Judged on votes of our own: {relation.own_votes}")
+        sentences.append(f"Judged on votes of our own: {relation.own_votes}")
     if agrees:
-        return judged | {"status": "match"} | _join_notes(relation, *words)
-    # Ours could be the printed difference, and just as well no difference.
-    apart = max(abs(ours.value), abs(ours.value - relation.published))
-    if relation.kind == "order" and apart <= judged["tolerance"]:
-        return judged | {"status": "weak"} | _join_notes(relation, *words)
+        return judged | {"status": "match"} | _join_notes(relation, *sentences)
+    # Our numbers fit the printed difference, and no difference just as well.
+    farthest = max(abs(ours.value), abs(ours.value - relation.published))
+    if relation.kind == "order" and farthest <= judged["tolerance"]:
+        return judged | {"status": "weak"} | _join_notes(relation, *sentences)
     if relation.cause is not None:
-        words += [relation.cause.note, f"Test: {relation.cause.test}"]
-        return judged | {"status": "explained"} | _join_notes(relation, *words)
-    return judged | {"status": "differs"} | _join_notes(relation, *words, relation.remark)
+        sentences += [relation.cause.note, f"Test: {relation.cause.test}"]
+        return judged | {"status": "explained"} | _join_notes(relation, *sentences)
+    return judged | {"status": "differs"} | _join_notes(relation, *sentences, relation.remark)
 
 
 def _join_notes(relation: Relation, *words: str) -> dict[str, str]:
@@ -181,7 +211,7 @@ def _join_notes(relation: Relation, *words: str) -> dict[str, str]:
 
 
 def _describe_numbers(relation: Relation, tolerance: float) -> str:
-    """Say both numbers, and what decides."""
+    """Say both numbers, and what decides between them."""
     printed, ours = f"{relation.published:.4g}", f"{relation.ours.value:.4g}"
     if relation.kind == "printed":
         return f"Claimed {printed}, in the printed numbers {ours}."
@@ -191,6 +221,6 @@ def _describe_numbers(relation: Relation, tolerance: float) -> str:
         return f"{words}; it must be above {tolerance:.3g}." + (
             unsure if 0 < relation.ours.value <= tolerance else ""
         )
-    apart = relation.ours.value - relation.published
-    words = f"Printed mean {printed}, ours {ours}: {apart:+.3g}"
+    difference = relation.ours.value - relation.published
+    words = f"Printed mean {printed}, ours {ours}: {difference:+.3g}"
     return f"{words}, where {tolerance:.3g} is the tolerance."

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-# Beside the package, wherever the workflow is.
+# The printed numbers lie beside the package, wherever the workflow is.
 FOLDER = Path(__file__).resolve().parents[3] / "published"
 
 
@@ -30,7 +30,7 @@ LIMITS = ["low", "high"]
 
 
 def key_of(cell: Mapping[str, str]) -> Key:
-    """Return the key of a printed number, a row of `read_published`."""
+    """Return the key of a printed number, which is a row of `read_published`."""
     return Key(*(cell[name] for name in KEY))
 
 
@@ -43,8 +43,10 @@ def half_unit(printed: str) -> Decimal:
 def equals_printed(value: float, printed: str) -> bool:
     """Tell whether ``value`` rounds to the digits printed; a tie may have gone either way.
 
-    Exact decimal arithmetic on the exact value of the float. Raises ValueError if ``printed`` is
-    not a number.
+    The comparison is in exact decimal arithmetic, on the exact value of the float.
+
+    Raises:
+        ValueError: ``printed`` is not a number.
     """
     if not math.isfinite(value):
         return False
@@ -56,21 +58,25 @@ def equals_printed(value: float, printed: str) -> bool:
 def read_published(paths: Iterable[Path | str]) -> pd.DataFrame:
     """Read the CSVs of printed numbers, all cells as text.
 
-    Files may have two more columns, low and high: the least and the largest that a number can be,
-    as a test works them out without a run. One that is known has both alike.
+    Files may have two more columns, low and high: the least and the largest value that a number can
+    have, as a test works them out without a run. If the number is known, both are the same.
 
-    Raises ValueError naming the file for missing columns, a cell that is not a number, or a number
-    that occurs twice.
+    Returns:
+        The rows of all files, with the columns of `Key`, published, published_sd, low and high.
+
+    Raises:
+        ValueError: columns are missing, a cell is not a number, or a number occurs twice. The
+            message names the file.
     """
-    wanted = [*KEY, "published", "published_sd"]
+    required = [*KEY, "published", "published_sd"]
     frames = []
     for path in sorted(map(str, paths)):
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        if list(frame.columns) not in (wanted, [*wanted, *LIMITS]):
-            raise ValueError(f"{path}: columns {list(frame.columns)}: must be {wanted}")
-        frame = frame.reindex(columns=[*wanted, *LIMITS], fill_value="")
-        more = ["published_sd", *LIMITS]
-        for cell in [*frame["published"], *filter(None, frame[more].to_numpy().flat)]:
+        if list(frame.columns) not in (required, [*required, *LIMITS]):
+            raise ValueError(f"{path}: columns {list(frame.columns)}: must be {required}")
+        frame = frame.reindex(columns=[*required, *LIMITS], fill_value="")
+        optional = ["published_sd", *LIMITS]
+        for cell in [*frame["published"], *filter(None, frame[optional].to_numpy().flat)]:
             try:
                 finite = Decimal(cell).is_finite()
             except InvalidOperation:
@@ -81,7 +87,9 @@ def read_published(paths: Iterable[Path | str]) -> pd.DataFrame:
     if not frames:
         raise ValueError("published: must be at least one file")
     published = pd.concat(frames, ignore_index=True)
-    twice = published.duplicated(KEY)
-    if twice.any():
-        raise ValueError(f"published: {tuple(published.loc[twice, KEY].iloc[0])} occurs twice")
+    is_repeated = published.duplicated(KEY)
+    if is_repeated.any():
+        raise ValueError(
+            f"published: {tuple(published.loc[is_repeated, KEY].iloc[0])} occurs twice"
+        )
     return published

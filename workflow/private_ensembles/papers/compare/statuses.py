@@ -4,10 +4,13 @@ from typing import NamedTuple
 
 
 class Status(NamedTuple):
-    """sign: beside the word, as colour alone tells too little. meaning: in docs, too.
+    """How a status is shown and what it means.
 
-    verbs: what follows the number of one, and of several ("3 match"), for those that were compared;
-    else empty.
+    Attributes:
+        sign: stands beside the word, as colour alone tells too little.
+        meaning: is printed on the page and in docs.
+        verbs: follow the number of one, and of several ("3 match"), if the status is that of
+            numbers that were compared; else empty.
     """
 
     sign: str

@@ -1,4 +1,5 @@
 """NZC's sections: what is claimed of its labels, what is true, and how often they are right.
 
-The mathematics is in `nzc`. May import what `papers` may, and asks the queries of `papers.pate`.
+The mathematics is in `papers.nzc.mathematics`. May import what `papers` may, and uses the queries
+of `papers.pate`.
 """

@@ -9,10 +9,10 @@ from private_ensembles.papers.nzc.mathematics.claims_and_truth import (
 
 
 class ImmutableAccount(GivenNoise):
-    """NZC: Theorem 4 for one query, gamma read as a scale. It is false (docs/nzc.md)."""
+    """NZC's account: Theorem 4 for one query, gamma read as a scale. It is false (docs/nzc.md)."""
 
     def cost(self, law, task, parameters):
-        """Return the claim, and what is true of it."""
+        """Return the claimed epsilon of one label, and one that it does have."""
         claimed = claimed_readings(parameters.gamma, 1, task.budget.delta)["scale"]
         return Cost(claimed, proven_epsilon(parameters.constant, parameters.gamma))
 

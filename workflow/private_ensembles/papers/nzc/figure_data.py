@@ -12,19 +12,26 @@ from private_ensembles.papers.nzc.mathematics.ensembles import distance_shares, 
 def figure2(
     votes: Mapping[int, np.ndarray], labels: np.ndarray, shares: list[float], *, task: str
 ) -> pd.DataFrame:
-    """The data behind Figures 2a-c for one task.
+    """Return the data behind Figures 2a-c for one task.
 
-    votes: counts (pool, C) by number of teachers. shares: distances of Figure 2b, of the largest
-    ensemble's size. Rows: task, panel `teachers` (teachers, accuracy of the plurality, qualified:
-    share of queries with a lead above 2, qualified_wrong: those of them that are wrong) and panel
-    `distance` (teachers, distance n, qualified: share with a lead above n), release.
+    Args:
+        votes: counts, (pool, classes) int, by number of teachers.
+        labels: true labels, (pool,).
+        shares: distances of Figure 2b, as shares of the largest ensemble's size.
+        task: its name.
+
+    Returns:
+        Rows of two panels, with task and release. `teachers` has teachers, accuracy of the
+        plurality, qualified (share of queries with a lead above 2) and qualified_wrong (share of
+        all queries that qualify and are wrong). `distance` has teachers, distance n and qualified
+        (share with a lead above n).
     """
-    curve = pd.DataFrame(teacher_curve({K: (counts, labels) for K, counts in votes.items()}))
+    by_size = pd.DataFrame(teacher_curve({K: (counts, labels) for K, counts in votes.items()}))
     largest = max(votes)
     distances = sorted({round(share * largest) for share in shares})
     qualified = distance_shares(votes[largest], distances)
-    steps = pd.DataFrame({"teachers": largest, "distance": distances, "qualified": qualified})
-    parts = curve.assign(panel="teachers"), steps.assign(panel="distance")
+    by_distance = pd.DataFrame({"teachers": largest, "distance": distances, "qualified": qualified})
+    parts = by_size.assign(panel="teachers"), by_distance.assign(panel="distance")
     data = pd.concat(parts, ignore_index=True)
     data.insert(0, "task", task)
     return data.assign(release=NOT_FOR_RELEASE)

@@ -9,6 +9,10 @@ def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
     """Draw Figures 2a-c: accuracy by size, distances of the largest ensemble, qualified by size.
 
     Labels that qualify and are wrong have a panel of their own: on c's axis they would be flat.
+
+    Args:
+        data: the frame of `papers.nzc.figure_data.figure2`, of all tasks.
+        paths: the files to write.
     """
     size, distance = (data[data["panel"] == name] for name in ("teachers", "distance"))
     with style.open_figure(2, 2, size=(7.6, 6.0)) as (drawn, ((first, second), (third, fourth))):

@@ -8,12 +8,12 @@ from private_ensembles.papers.common.findings import (
     write_upper_bound,
 )
 
-# The paper's data set if the run has it, or else the stand-in.
+# The run has the paper's data set, or else the stand-in.
 _DATA = ("mnist", "digits")
 
 
 def constant_of_nzc(tables: RunTables) -> Finding:
-    """What one label of NZC costs, beside its claim for all labels."""
+    """Return what one label of NZC costs, beside the claim for all labels."""
     labels = tables.select_rows("nzc/tables/table1", aggregator="nzc", task=_DATA)
     claimed, exact = read_first(labels, "claimed_epsilon"), read_first(labels, "true_epsilon")
     kind = "broken" if claimed < exact else ""
@@ -32,7 +32,10 @@ def constant_of_nzc(tables: RunTables) -> Finding:
         text = f"{claim}; a single one costs ε = {write_upper_bound(exact, 2)}."
     else:
         title = "A label of NZC costs no more here than is claimed for all of them"
-        text = f"{claim}; a single one costs ε = {write_upper_bound(exact, 2)} at this constant and noise."
+        text = (
+            f"{claim}; a single one costs ε = {write_upper_bound(exact, 2)} at this constant and "
+            "noise."
+        )
     return Finding("nzc", title, text, "docs/nzc.md", kind)
 
 

@@ -9,9 +9,12 @@ from private_ensembles.papers.nzc.mathematics import mechanism
 
 @dataclass(frozen=True)
 class ImmutableNoise(Parameters):
-    """constant: c, added to the largest count. gamma: the noise's scale. In votes.
+    """NZC's parameters, in votes. The defaults are the paper's, as Table 1 needs them read.
 
-    The defaults are the paper's, read as Table 1 needs them read.
+    Attributes:
+        constant: c, added to the largest count.
+        gamma: the noise's scale.
+        labels: how many labels are released.
     """
 
     constant: float = 1e100
@@ -20,7 +23,10 @@ class ImmutableNoise(Parameters):
 
 
 class Immutable(TableLaw):
-    """Exact up to rounding and underflow; with more classes, noise hardly overcomes the ArgMax."""
+    """Distribution of NZC's label, exact up to rounding and underflow for two classes.
+
+    With more classes it is that of the exact plurality, which noise hardly ever overcomes.
+    """
 
     def probabilities(self, counts, parameters):
         return mechanism.label_distribution(

@@ -1,4 +1,4 @@
-"""What one NZC label loses at each lead of the plurality, whatever the data: no votes are read."""
+"""What one NZC label costs at each lead of the plurality, whatever the data: no votes are read."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -10,13 +10,18 @@ from private_ensembles.papers.nzc.mathematics.mechanism import TIES
 
 
 def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:
-    """delta of one NZC label by lead and rule for ties, over all histograms (no data needed).
+    """Return delta of one NZC label by lead and rule for ties, over all histograms.
 
-    settings: teachers and classes (lists), epsilon. Columns teachers, classes, ties, lead,
-    histograms, delta_least, delta_most, epsilon; for both kinds of noise the same.
+    Args:
+        settings: teachers and classes (lists), and epsilon.
+        mechanism: constant, noise, and gamma, which as printed is a scale.
+
+    Returns:
+        A frame with teachers, classes, ties, lead, histograms, delta_least, delta_most and epsilon,
+        the same columns for both kinds of noise. No data are needed.
     """
     noise = {"constant": mechanism["constant"], "noise": mechanism["noise"]}
-    noise["noise_scale"] = mechanism["gamma"]  # as printed, it is a scale
+    noise["noise_scale"] = mechanism["gamma"]  # what is printed as gamma is a scale
     rows = []
     for classes, teachers, ties in product(settings["classes"], settings["teachers"], TIES):
         for loss in delta_by_lead(teachers, classes, settings["epsilon"], ties=ties, **noise):

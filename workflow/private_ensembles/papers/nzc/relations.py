@@ -1,6 +1,6 @@
 """What NZC says of several of its numbers at once: whose students and labels are right more often.
 
-Votes and students are our own, so that orders alone are judged. Students of one table have the same
+Votes and students are our own, so only orders are judged. Students of one table have the same
 teachers; they differ by the labels that they learn from, and by their training.
 """
 
@@ -17,10 +17,11 @@ from private_ensembles.papers.compare.judging import (
 
 _OURS = "one ensemble of each size, trained here."
 _ONE_STUDENT = "One student of each: no spread of our own to judge by."
-# Section 5.2 and Table 1: (above, below), by printed names; {most} is the size of the pool.
+# Section 5.2 and Table 1 claim these orders: (above, below), by printed names. {most} is the size
+# of the pool.
 _STUDENTS = (("nzc", "lnmax-{most}"), ("nzc-few", "nzc"))
 _POOLS = {"mnist": 9000, "svhn": 10000}
-# Figures 2a and 2c print no digits. How a share changes with more teachers, and in words.
+# Figures 2a and 2c print no digits. These say how a share changes with more teachers, in words too.
 _CURVES = (
     ("accuracy", -1, "the plurality is right less often"),
     ("qualified", 1, "more queries have a lead above 2"),
@@ -41,15 +42,15 @@ def relations(evidence: Evidence) -> Iterator[Relation]:
             yield _order("figure2", dataset, row, least, 0.0, ours, note=_NO_DIGITS)
 
 
-def _order(item: str, dataset: str, row: str, column: str, printed: float, ours, **more):
-    """Return an order of one of our tables of the item's name; arguments: `Relation`."""
+def _order(item: str, dataset: str, row: str, column: str, printed: float, ours, **fields):
+    """Return an order whose table of ours has the item's name; arguments as `Relation` has them."""
     return Relation(
-        "order", item, dataset, row, column, printed, ours, table=item, own_votes=_OURS, **more
+        "order", item, dataset, row, column, printed, ours, table=item, own_votes=_OURS, **fields
     )
 
 
 def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relation:
-    """Students of one kind of labels above those of another, in percent."""
+    """Return the order of the students of two kinds of labels, in percent."""
     printed = _select_printed(evidence, "table1", dataset, "student_accuracy")
     rows = _select_rows(evidence, "table1", dataset)
     ours, missing = None, ""
@@ -65,13 +66,13 @@ def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relat
 
 
 def _labels(evidence: Evidence, dataset: str) -> Relation:
-    """Labels of NZC right more often than LNMax's: expectations over the same votes, exact."""
+    """Return whether labels of NZC are right more often than LNMax's: exact expectations."""
     printed = _select_printed(evidence, "table2", dataset, "label_accuracy")
     rows = _select_rows(evidence, "table2", dataset)
     ours = None
     if rows is not None:
-        right = 100 * rows["label_accuracy"]
-        ours = Estimate(float(right["nzc"] - right["lnmax"]))
+        accuracies = 100 * rows["label_accuracy"]
+        ours = Estimate(float(accuracies["nzc"] - accuracies["lnmax"]))
     row, column = "nzc above lnmax", "label_accuracy: difference"
     return _order("table2", dataset, row, column, printed["nzc"] - printed["lnmax"], ours)
 
@@ -82,8 +83,8 @@ def _least_change(evidence: Evidence, dataset: str, column: str, sign: int) -> E
     data = None if data is None else data[(data["task"] == dataset) & (data["panel"] == "teachers")]
     if data is None or len(data) < 2:
         return None
-    steps = sign * data.sort_values("teachers")[column].diff().dropna()
-    return Estimate(float(steps.min()))
+    changes = sign * data.sort_values("teachers")[column].diff().dropna()
+    return Estimate(float(changes.min()))
 
 
 def _select_printed(evidence: Evidence, item: str, dataset: str, column: str) -> pd.Series:
@@ -100,7 +101,7 @@ def _select_rows(evidence: Evidence, item: str, dataset: str) -> pd.DataFrame | 
 
 
 def _our_name(printed: str, rows: pd.DataFrame) -> str:
-    """Return our name of an aggregator; those of the small ensemble carry its size."""
+    """Return our name of an aggregator; the names of the small ensemble's carry its size."""
     if not printed.endswith("-few"):
         return printed
     kind = printed.removesuffix("few")

@@ -31,11 +31,11 @@ class NzcTask(types.Section):
     student_parameters: NetworkStudent = LEFT_OUT
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        trained = [each.K for each in self.ensembles]
-        for index, K in enumerate(trained):
-            if K in trained[:index]:
+        sizes = [ensemble.K for ensemble in self.ensembles]
+        for index, K in enumerate(sizes):
+            if K in sizes[:index]:
                 yield f"ensembles[{index}].K", K, "a size that is not there yet"
-        if self.few not in trained:
+        if self.few not in sizes:
             yield "few", self.few, "one of the sizes of {here}.ensembles"
 
 
@@ -82,8 +82,8 @@ class Nzc(Tasks):
         for name, task in self.enabled_tasks().items():
             path = f"nzc.tasks.{name}"
             if task.task not in plain:
-                known = ", ".join(plain) or "none"
-                yield f"{path}.task", task.task, f"a plain task of PATE: {known}"
+                plain_names = ", ".join(plain) or "none"
+                yield f"{path}.task", task.task, f"a plain task of PATE: {plain_names}"
             pate = tasks[task.task]
             if pate.data != self._settings.data:
                 continue  # not run
@@ -108,15 +108,17 @@ class Nzc(Tasks):
         return self._settings.pate.tasks[self.tasks[task].task]
 
     def ensemble(self, K: int) -> dict:
-        """Return kind, K and seed, which name an ensemble; the largest are those of PATE's."""
+        """Return kind, K and seed, which name an ensemble; the largest is PATE's."""
         return {"kind": "plain", "K": K, "seed": self._settings.pate.training_seed}
 
     def sizes(self, task: str) -> list[int]:
         """Return the sizes of a task's ensembles, ascending: Figure 2's, and the two of Table 1."""
-        return sorted({self.pate_task(task).K, *(each.K for each in self.tasks[task].ensembles)})
+        return sorted(
+            {self.pate_task(task).K, *(ensemble.K for ensemble in self.tasks[task].ensembles)}
+        )
 
     def retraining(self, dataset: str, K: int | None) -> dict:
-        """Return what else than PATE's parameters an ensemble of K teachers trains with: epochs.
+        """Return the epochs of an ensemble of K teachers, all that differs from PATE's training.
 
         Nothing for the ensemble of PATE's task itself.
         """

@@ -24,14 +24,19 @@ def summarise_students(
     students: pd.DataFrame,
     tasks: Mapping[str, Mapping[str, object]],
 ) -> pd.DataFrame:
-    """Students and what their labels cost: Table 1 of NZC, one row per task and aggregator.
+    """Summarise students and what their labels cost: Table 1 of NZC.
 
-    privacy: rows of results/nzc/privacy (task, aggregator, quantity, value). labels: of
-    results/nzc/labels. students: of results/nzc/students. tasks: by name, stand_in, K, few.
+    Args:
+        privacy: rows of results/nzc/privacy (task, aggregator, quantity, value).
+        labels: rows of results/nzc/labels.
+        students: rows of results/nzc/students.
+        tasks: stand_in, K and few, by name.
 
-    claimed_epsilon is what the paper says: of LNMax data-dependent, of NZC Theorem 4 with gamma
-    read as a scale. true_epsilon is the audit's, of one NZC label; proven_epsilon holds for LNMax
-    on all data sets. Accuracies are fractions; sd over training seeds, missing for one.
+    Returns:
+        One row per task and aggregator. claimed_epsilon is what the paper says: data-dependent for
+        LNMax, Theorem 4 with gamma read as a scale for NZC. true_epsilon is the audit's, of one NZC
+        label; proven_epsilon holds for LNMax on all data sets. Accuracies are fractions; their sd
+        is over training seeds, NaN for one seed.
     """
     quantities = privacy.set_index(["task", "aggregator", "quantity"])["value"]
     rows = []
@@ -41,34 +46,40 @@ def summarise_students(
         row["teachers"], row["queries"] = cell["teachers"], cell["asked"]
         for key in _CLAIMS:
             row[key] = quantities.get((task, name, key), np.nan)
-        # Without any noise a label is exactly what NZC releases; the truth is not a mechanism.
+        # Clean labels have no claim, though NZC releases exactly these; nor has the truth.
         claimed = _none_if_nan(row["claimed_epsilon"])
         proven = _none_if_nan(row["proven_epsilon"])
         true = _none_if_nan(row["true_epsilon"])
         row["verdict"] = "" if claimed is None else verdict(claimed, proven, true)
         row["label_accuracy"] = cell["correct"] / cell["asked"]
-        got = students[(students["task"] == task) & (students["aggregator"] == name)]
-        row["student_accuracy"] = got["accuracy"].mean()
-        row["student_accuracy_sd"] = got["accuracy"].std()
-        row["student_seeds"] = len(got)
-        row["evaluated"] = int(got["evaluated"].iloc[0])
+        trained = students[(students["task"] == task) & (students["aggregator"] == name)]
+        row["student_accuracy"] = trained["accuracy"].mean()
+        row["student_accuracy_sd"] = trained["accuracy"].std()
+        row["student_seeds"] = len(trained)
+        row["evaluated"] = int(trained["evaluated"].iloc[0])
         rows.append(row)
     return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
 
 
 def _none_if_nan(epsilon: float) -> float | None:
-    """None for an epsilon that a table does not have."""
+    """Return None for an epsilon that a table does not have, and any other as it is."""
     return None if np.isnan(epsilon) else epsilon
 
 
 def label_accuracy(
     privacy: pd.DataFrame, tasks: Mapping[str, Mapping[str, object]]
 ) -> pd.DataFrame:
-    """Expected accuracy of the labels of the large ensemble on its whole pool: Table 2 of NZC.
+    """Return the labels' expected accuracies, of the large ensemble on its whole pool: Table 2.
 
-    Rows lnmax, nzc, clean of each task. accuracy_first, _last, _random: by rule for ties, of which
-    there are `tied` queries: all that can make NZC's labels differ from clean ones. unprotected:
-    queries with a lead of at most 2, on which one vote can change an NZC label.
+    Args:
+        privacy: rows of results/nzc/privacy.
+        tasks: stand_in, K and few, by name.
+
+    Returns:
+        Rows lnmax, nzc and clean of each task. accuracy_first, _last and _random are by rule for
+        ties, of which there are `tied` queries: only these can make NZC's labels differ from clean
+        ones. unprotected counts the queries with a lead of at most 2, on which one vote can change
+        an NZC label.
     """
     quantities = privacy.set_index(["task", "aggregator", "quantity"])["value"]
     rows = []

@@ -28,10 +28,18 @@ from private_ensembles.papers.nzc.mathematics.mechanism import RELATIVE_ERROR, l
 
 
 def claimed_epsilon(gamma: float, queries: int, delta: float) -> float:
-    """Theorem 4's total: 4 T gamma^2 + 2 gamma sqrt(2 T ln(1 / delta)), as printed.
+    """Return the claimed total, 4 T gamma^2 + 2 gamma sqrt(2 T ln(1 / delta)), as printed.
 
-    gamma: inverse scale of the noise. Raises ValueError for gamma not finite and > 0, queries < 1,
-    delta outside (0, 1).
+    Args:
+        gamma: inverse scale of the noise.
+        queries: T, the number of labels.
+        delta: in (0, 1).
+
+    Raises:
+        ValueError: gamma is not finite and > 0, queries < 1, or delta is outside (0, 1).
+
+    References:
+        NZC, Theorem 4.
 
     >>> f"{claimed_epsilon(1e-10, 9000, 1e-5):.1e}", f"{claimed_epsilon(1e10, 9000, 1e-5):.1e}"
     ('9.1e-08', '3.6e+24')
@@ -43,11 +51,22 @@ def claimed_epsilon(gamma: float, queries: int, delta: float) -> float:
 
 
 def claimed_gaussian_epsilon(sigma: float, queries: int, delta: float) -> float:
-    """The total for Gaussian noise: T / sigma^2 + 2 sqrt(T ln(1 / delta)) / sigma.
+    """Return the claimed total for Gaussian noise, T / sigma^2 + 2 sqrt(T ln(1 / delta)) / sigma.
 
     Section 4.2 takes PATE 2018's analysis for granted, by which a label is (lambda, lambda /
     sigma^2)-RDP; this is T of them with the classic conversion at its best real order, 1 + sigma
-    sqrt(ln(1 / delta) / T). Raises ValueError like :func:`claimed_epsilon`.
+    sqrt(ln(1 / delta) / T).
+
+    Args:
+        sigma: standard deviation of the noise, in votes.
+        queries: T, the number of labels.
+        delta: in (0, 1).
+
+    Raises:
+        ValueError: sigma is not finite and > 0, queries < 1, or delta is outside (0, 1).
+
+    References:
+        NZC, section 4.2; PATE 2018, Proposition 8 and Theorem 5.
     """
     checks.check_finite(sigma=sigma, above=0)
     checks.check_integer(queries=queries, at_least=1)
@@ -58,10 +77,16 @@ def claimed_gaussian_epsilon(sigma: float, queries: int, delta: float) -> float:
 def claimed_readings(
     printed_gamma: float, queries: int, delta: float, *, noise: str = "laplace"
 ) -> dict[str, float]:
-    """The claimed total with the printed gamma read as ``inverse_scale`` and as ``scale``.
+    """Return the claimed total with the printed gamma read as ``inverse_scale`` and as ``scale``.
 
-    noise: laplace (Theorem 4) or gaussian (sigma in place of the scale). Raises ValueError for
-    another noise, and as :func:`claimed_epsilon`.
+    Args:
+        printed_gamma: as the paper's tables print it.
+        queries: number of labels.
+        delta: in (0, 1).
+        noise: ``laplace`` (Theorem 4) or ``gaussian`` (sigma in place of the scale).
+
+    Raises:
+        ValueError: the noise is another, or as `claimed_epsilon` raises it.
     """
     checks.check_finite(printed_gamma=printed_gamma, above=0)
     if noise == "gaussian":
@@ -79,12 +104,24 @@ def claimed_readings(
 def immutability_constant(
     n_classes: int, failure: float, *, gamma: float | None = None, sigma: float | None = None
 ) -> float:
-    """Lemma 1's c, beyond which no noise exceeds it except with probability ``failure`` = tau.
+    """Return Lemma 1's c, which single noises exceed with probability ``failure`` = tau at most.
 
-    log(L / tau) / gamma for Laplace noise of scale 1 / gamma; sqrt(2 sigma^2 log(2 L / tau)) for
-    Gaussian noise. It bounds single noises; the ArgMax compares two, so twice as much is needed for
-    the label not to change. Raises ValueError unless exactly one of gamma and sigma is given and
-    positive, n_classes >= 2 and failure in (0, 1).
+    It is log(L / tau) / gamma for Laplace noise of scale 1 / gamma, and sqrt(2 sigma^2 log(2 L /
+    tau)) for Gaussian noise. It bounds single noises; the ArgMax compares two, so twice as much is
+    needed for the label not to change.
+
+    Args:
+        n_classes: L, at least 2.
+        failure: tau, in (0, 1).
+        gamma: inverse scale of Laplace noise.
+        sigma: standard deviation of Gaussian noise.
+
+    Raises:
+        ValueError: not exactly one of gamma and sigma is given and positive, n_classes < 2, or
+            failure is outside (0, 1).
+
+    References:
+        NZC, Lemma 1.
     """
     if (gamma is None) == (sigma is None):
         raise ValueError("gamma, sigma: exactly one of them must be given")
@@ -101,7 +138,12 @@ def immutability_constant(
 class LeadLoss:
     """delta at one epsilon of the histograms with one lead, each against its worst neighbour.
 
-    least, most: over those histograms; histograms: their number.
+    Attributes:
+        ties: the rule for ties.
+        lead: largest count less the second largest.
+        epsilon: at which delta is given.
+        least, most: the range of delta over these histograms.
+        histograms: their number.
     """
 
     ties: str
@@ -146,32 +188,54 @@ def delta_by_lead(
 def proven_epsilon(
     constant: float, noise_scale: float, *, noise: str = "laplace", delta: float = 0.0
 ) -> float:
-    """An epsilon that one label does have, rounded up: two counts change, by at most c + 1 each.
+    """Return an epsilon that one label does have, rounded up.
 
-    Laplace noise: 2 (c + 1) / scale, for every delta (Dwork & Roth 2014, Theorem 3.6). Gaussian
-    noise of standard deviation sigma: rho = (c + 1)^2 / sigma^2 of zero-concentrated differential
-    privacy, hence epsilon = rho + 2 sqrt(rho ln(1 / delta)) (Bun & Steinke 2016, Proposition 1.3).
-    Raises ValueError for another noise, and for Gaussian noise unless delta is in (0, 1).
+    Two counts change, by c + 1 each at most.
+
+    Args:
+        constant: c, in votes.
+        noise_scale: scale of the Laplace noise, or standard deviation of the Gaussian.
+        noise: ``laplace`` or ``gaussian``.
+        delta: in (0, 1) for Gaussian noise; Laplace noise needs none.
+
+    Returns:
+        2 (c + 1) / scale for Laplace noise, for every delta. rho + 2 sqrt(rho ln(1 / delta)) for
+        Gaussian noise, which is rho-zCDP with rho = (c + 1)^2 / sigma^2.
+
+    Raises:
+        ValueError: the noise is another, or Gaussian and delta is not in (0, 1).
+
+    References:
+        Dwork & Roth 2014, Theorem 3.6; Bun & Steinke 2016, Proposition 1.3.
     """
-    moved = (constant + 1) / noise_scale
+    relative_shift = (constant + 1) / noise_scale
     if noise == "laplace":
-        return round_float_up(2 * moved, 2)
+        return round_float_up(2 * relative_shift, 2)
     checks.check_choice(("laplace", "gaussian"), noise=noise)
     checks.check_probability(delta=delta, zero=False, one=False)
-    return round_float_up(moved**2 + 2 * moved * math.sqrt(-math.log(delta)), 16)
+    return round_float_up(relative_shift**2 + 2 * relative_shift * math.sqrt(-math.log(delta)), 16)
 
 
 def lead_one_epsilon(
     constant: float, noise_scale: float, delta: float, *, noise: str = "laplace"
 ) -> float:
-    """The exact epsilon at ``delta`` of the histograms in which one class leads by one vote.
+    """Return the exact epsilon at ``delta`` of the histograms in which one class leads by one vote.
 
     Two classes, odd K. With T = Pr[noise makes up for c + 1] (of order exp(-1e90) at the paper's
     parameters, so in logarithms) a label has probability 1 - T before one vote moves and T after:
-    epsilon = max(0, log((1 - T - delta) / T)). A lower bound on the mechanism's epsilon; and its
-    exact value wherever it is at least 2 / noise_scale with Laplace noise, since that is all that
-    wider leads can cost. Plain floating point. Raises ValueError for an unknown noise, a negative
-    constant, noise_scale <= 0, delta outside [0, 1).
+    epsilon = max(0, log((1 - T - delta) / T)). This is a lower bound on the mechanism's epsilon. It
+    is the exact value if it is at least 2 / noise_scale with Laplace noise, since that is all that
+    wider leads can cost. Plain floating point.
+
+    Args:
+        constant: c, in votes.
+        noise_scale: scale of the Laplace noise, or standard deviation of the Gaussian.
+        delta: in [0, 1).
+        noise: ``laplace`` or ``gaussian``.
+
+    Raises:
+        ValueError: the noise is another, the constant is negative, noise_scale <= 0, or delta is
+            outside [0, 1).
     """
     checks.check_probability(delta=delta, one=False)
     checks.check_number(constant=constant, at_least=0)
@@ -183,5 +247,5 @@ def lead_one_epsilon(
         log_lost = float(log_ndtr(-y / math.sqrt(2)))
     else:
         raise ValueError(f"noise = {noise!r}: must be laplace or gaussian")
-    room = -math.expm1(log_lost) - delta
-    return max(0.0, math.log(room) - log_lost) if room > 0 else 0.0
+    gain = -math.expm1(log_lost) - delta
+    return max(0.0, math.log(gain) - log_lost) if gain > 0 else 0.0

@@ -2,7 +2,7 @@
 
 The label is not private (docs/nzc.md) and must not leave the workflow for real data.
 
-About floats: the paper's c = 1e100 absorbs what it is added to. 1e100 + 250 and 1e100 + 1e10 are
+The paper's c = 1e100 absorbs, as a float, what it is added to. 1e100 + 250 and 1e100 + 1e10 are
 1e100, so that in doubles the released label is exactly the plurality, whatever the noise. With real
 numbers it would differ with probability below exp(-1e90). The sampler subtracts c from noise before
 it compares with votes, so that for moderate c no vote is lost to rounding either.
@@ -20,9 +20,10 @@ from private_ensembles.base import checks
 from private_ensembles.base.laplace_tail import difference_tail
 
 NOISES = ("laplace", "gaussian")
-# Which of several largest counts gets c; the paper does not say, NumPy's argmax takes the first.
+# One of several largest counts gets c. The paper does not say which; NumPy's argmax takes the
+# first.
 TIES = ("first", "last", "random")
-# Errors of `label_distribution`: an exponent's rounding weighs as much as its size.
+# These are the errors of `label_distribution`: an exponent's rounding weighs as much as its size.
 RELATIVE_ERROR, UNDERFLOW = 1e-12, 1e-300
 
 
@@ -35,12 +36,26 @@ def immutable_noisy_argmax(
     noise: str = "laplace",
     ties: str = "first",
 ) -> NDArray[np.int64]:
-    """One label per row of counts (Q, C) of votes; not for release.
+    """Draw one label per query; not for release.
 
-    constant: c, in votes. noise_scale: of the Laplace noise (1 / gamma of section 3.2; the tables
-    write gamma = 1e10) or the Gaussian's standard deviation. ties: `TIES`. A query's label does not
-    depend on the queries after it. Raises ValueError for counts that are not integers (Q, C), a
-    negative constant, a noise_scale not finite and > 0, an unknown noise or tie rule.
+    Args:
+        counts: votes, (queries, classes) int.
+        generator: the source of noise. A query's label does not depend on the queries after it.
+        constant: c, in votes.
+        noise_scale: scale of the Laplace noise (1 / gamma of section 3.2; the tables write gamma =
+            1e10), or the Gaussian's standard deviation.
+        noise: ``laplace`` or ``gaussian``.
+        ties: which of several largest counts gets c, one of TIES.
+
+    Returns:
+        Labels, (queries,) int.
+
+    Raises:
+        ValueError: counts are not integers (queries, classes), the constant is negative,
+            noise_scale is not finite and > 0, or noise or ties is another.
+
+    References:
+        NZC, section 3.2.
     """
     counts = _check(counts, constant, noise_scale, noise, ties)
     n_queries, n_classes = counts.shape
@@ -67,12 +82,24 @@ def label_distribution(
     noise: str = "laplace",
     ties: str = "first",
 ) -> tuple[NDArray[np.float64], float]:
-    """Pr[label] (Q, C) and a bound on the absolute error of its entries.
+    """Return Pr[label] of each query, and a bound on the absolute error of its entries.
 
-    Two classes: exact up to rounding (RELATIVE_ERROR) and underflow. More: the class that gets c,
-    with the probability of any other as the error: at most C - 1 times that noise makes up for c.
-    Arguments as
-    :func:`immutable_noisy_argmax`.
+    Two classes: exact up to rounding (RELATIVE_ERROR) and underflow. More: all probability is with
+    the class that gets c, and the error is that of any other: at most C - 1 times the probability
+    that noise makes up for c.
+
+    Args:
+        counts: votes, (queries, classes) int.
+        constant: c, in votes.
+        noise_scale: scale of the Laplace noise, or the Gaussian's standard deviation.
+        noise: ``laplace`` or ``gaussian``.
+        ties: which of several largest counts gets c, one of TIES.
+
+    Returns:
+        Probabilities, (queries, classes), and the bound.
+
+    Raises:
+        ValueError: as `immutable_noisy_argmax` raises it.
     """
     counts = _check(counts, constant, noise_scale, noise, ties)
     largest = counts == counts.max(axis=1, keepdims=True)
@@ -82,15 +109,19 @@ def label_distribution(
         chosen = np.zeros(counts.shape)
         chosen[np.arange(len(counts)), _raised_class(counts, ties, None)] = 1.0
     if counts.shape[1] > 2:
-        reach = float(_overtake_probability(np.array(constant / noise_scale), noise))
-        return chosen, min(1.0, (counts.shape[1] - 1) * reach * (1 + 1e-12) + UNDERFLOW)
+        overtaken = float(_overtake_probability(np.array(constant / noise_scale), noise))
+        return chosen, min(1.0, (counts.shape[1] - 1) * overtaken * (1 + 1e-12) + UNDERFLOW)
     lead = np.abs(counts[:, 0] - counts[:, 1])
-    lost = _overtake_probability((constant + lead) / noise_scale, noise)[:, None]
-    return chosen * (1 - lost) + chosen[:, ::-1] * lost, UNDERFLOW
+    overtaken_by_lead = _overtake_probability((constant + lead) / noise_scale, noise)[:, None]
+    return chosen * (1 - overtaken_by_lead) + chosen[:, ::-1] * overtaken_by_lead, UNDERFLOW
 
 
 def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
-    """counts as int64 (queries, classes), two classes at least; raises ValueError otherwise."""
+    """Return counts as int64 (queries, classes).
+
+    Raises:
+        ValueError: they are not integers of that shape with two classes at least.
+    """
     counts = np.asarray(counts)
     if counts.ndim != 2 or counts.shape[1] < 2 or counts.dtype.kind not in "iu":
         raise ValueError(
@@ -118,7 +149,7 @@ def _raised_class(counts: NDArray, ties: str, uniform: NDArray | None) -> NDArra
 
 
 def _overtake_probability(leads: NDArray, noise: str) -> NDArray[np.float64]:
-    """Pr[the difference of two standard noises exceeds leads >= 0]."""
+    """Return Pr[the difference of two standard noises exceeds leads >= 0]."""
     if noise == "gaussian":
         return ndtr(-leads / math.sqrt(2))
     return difference_tail(leads)
