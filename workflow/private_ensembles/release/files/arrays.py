@@ -6,6 +6,7 @@ import math
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,13 @@ from private_ensembles.release.files.cells import TextIndex
 from private_ensembles.release.files.columns import FileDescription
 from private_ensembles.release.files.tables import Cells, MemoryCheck, Table
 
-# Cells that are looked at at a time.
+# Cells are looked at in pieces of this many, so that memory stays near that of the votes.
 _PIECE = 1 << 22
-_CAST = ("votes", "counts")
-_BESIDE = ("labels", "n_classes", "ids")
-# How NumPy packs; what others unpack at a time has no limit.
+_VOTE_ARRAYS = ("votes", "counts")
+_SIDE_ARRAYS = ("labels", "n_classes", "ids")
+# NumPy packs in these two ways; others have no limit on what they unpack in one step.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# A header of numbers ends long before; that of another array may be as long as it likes.
+# A header of numbers ends long before this; that of another array may be of any length.
 _HEADER = 1 << 14
 _HEADER_READERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -30,37 +31,44 @@ _HEADER_READERS = {
 
 
 def read_npz(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
-    """Return what an npz file holds; its only array may have any name.
+    """Return what an npz file holds; if it has a single array, that may have any name.
 
-    fits: asked with queries and bytes before anything is unpacked. Raises ValueError for other
-    arrays than votes or counts, labels, ids and n_classes; OSError if it cannot be opened.
+    Args:
+        path: An npz file with votes or counts, and perhaps labels, ids and n_classes.
+        stated: What the owner says of the file.
+        require_memory: Called with the numbers of queries and bytes before anything is unpacked.
+
+    Raises:
+        ValueError: If the file holds other arrays, or cannot be read as an archive of arrays.
+        OSError: If it cannot be opened.
     """
-    promised = _read_declared_sizes(path)
-    cast = [name for name in promised if name not in _BESIDE]
-    rows = [shape[0] for shape in (promised[name][1] for name in cast) if shape]
-    require_memory(max(rows, default=1), sum(n_bytes for n_bytes, _ in promised.values()))
-    arrays = files.read_npz(path, names=list(promised))
-    if len(cast) != 1 or (cast[0] not in _CAST and len(promised) > 1):
-        has = ", ".join(cast) or "none"
+    declared = _read_declared_sizes(path)
+    candidates = [name for name in declared if name not in _SIDE_ARRAYS]
+    rows = [shape[0] for shape in (declared[name].shape for name in candidates) if shape]
+    require_memory(max(rows, default=1), sum(size.n_bytes for size in declared.values()))
+    arrays = files.read_npz(path, names=list(declared))
+    if len(candidates) != 1 or (candidates[0] not in _VOTE_ARRAYS and len(declared) > 1):
+        has = ", ".join(candidates) or "none"
         raise ValueError(
-            f"must hold exactly one of the arrays {', '.join(_CAST)}; it has {has}: write it with "
-            "np.savez(FILE, votes=VOTES)"
+            f"must hold exactly one of the arrays {', '.join(_VOTE_ARRAYS)}; it has {has}: write "
+            "it with np.savez(FILE, votes=VOTES)"
         )
-    kind = cast[0] if cast[0] in _CAST else stated.kind
+    (name,) = candidates
+    kind = name if name in _VOTE_ARRAYS else stated.kind
     if stated.kind not in ("auto", kind):
         raise ValueError(f"holds {kind}, and votes_kind = {stated.kind} is asked for")
-    # Of another shape they are of another length, which is refused.
-    beside = {"label": "labels", "id": "ids"}
-    beside = {part: arrays[name] for part, name in beside.items() if name in arrays}
-    beside = {part: _cells(array.ravel()) for part, array in beside.items()}
+    # An array of another shape has another length, which is refused later.
+    label, ids = (
+        _cells(arrays[side].ravel()) if side in arrays else None for side in ("labels", "ids")
+    )
     n_classes = arrays["n_classes"].tolist() if "n_classes" in arrays else None
-    return Table(kind, _matrix(arrays[cast[0]]), **beside, n_classes=n_classes)
+    return Table(kind, _matrix(arrays[name]), label, ids, n_classes=n_classes)
 
 
 def read_npy(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
-    """Return what an npy file holds; fits, errors: as in `read_npz`."""
+    """Return what an npy file holds: arguments and errors are those of `read_npz`."""
     try:
-        # Mapped, not read: pieces of a large file are looked at one after the other.
+        # The file is mapped, not read, so that a large one is looked at piece by piece.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, TypeError, SyntaxError) as error:
         raise ValueError(f"not a readable npy file: {files.explain_unreadable(error)}") from None
@@ -71,32 +79,42 @@ def read_npy(path: Path, stated: FileDescription, require_memory: MemoryCheck) -
     return Table(stated.kind, _matrix(array))
 
 
-def _read_declared_sizes(path: Path) -> dict[str, tuple[int, tuple[int, ...]]]:
-    """Return what the arrays in an npz file promise: bytes that each may take unpacked, and shape.
+class _DeclaredSize(NamedTuple):
+    """What the header of an array declares: the bytes that it may take unpacked, and its shape."""
 
-    Read off the headers, for a small file may unpack to much, and only of arrays that are wanted:
-    those of known names, or all where neither votes nor counts are among them. The same name twice
-    counts as the larger one; a file that is no archive promises nothing. ValueError for a member
-    that does not begin as an array does, or is packed as NumPy packs none; for a damaged archive.
+    n_bytes: int
+    shape: tuple[int, ...]
+
+
+def _read_declared_sizes(path: Path) -> dict[str, _DeclaredSize]:
+    """Return the declared size of each array in an npz file, by name.
+
+    Sizes come from the headers, because a small file may unpack to much. Only wanted arrays are
+    looked at: those of known names, or all if neither votes nor counts are among them. If a name
+    comes twice, the larger size counts. A file that is no archive declares nothing.
+
+    Raises:
+        ValueError: If a member does not begin as an array does or is packed in a way that NumPy
+            never uses, or if the archive is damaged.
     """
-    promised: dict[str, tuple[int, tuple[int, ...]]] = {}
+    declared: dict[str, _DeclaredSize] = {}
     with open(path, "rb") as file:
         if not zipfile.is_zipfile(file):
-            return promised
+            return declared
     try:
         with zipfile.ZipFile(path) as archive:
-            named = [(info.filename.removesuffix(".npy"), info) for info in archive.infolist()]
-            known = {*_CAST} & {name for name, _ in named}
-            for name, info in named:
-                if name in (*_CAST, *_BESIDE) or not known:
-                    each = _read_member_size(archive, info, name)
-                    promised[name] = max(each, promised.get(name, each))
+            members = [(info.filename.removesuffix(".npy"), info) for info in archive.infolist()]
+            vote_arrays = {*_VOTE_ARRAYS} & {name for name, _ in members}
+            for name, info in members:
+                if name in (*_VOTE_ARRAYS, *_SIDE_ARRAYS) or not vote_arrays:
+                    size = _read_member_size(archive, info, name)
+                    declared[name] = max(size, declared.get(name, size))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"not a readable npz file: {error}") from None
-    return promised
+    return declared
 
 
-def _read_member_size(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str):
+def _read_member_size(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> _DeclaredSize:
     if info.compress_type not in _PACKED:
         raise ValueError(
             f"not a readable npz file: {name} is packed in a way that NumPy never uses"
@@ -108,7 +126,7 @@ def _read_member_size(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str
     except Exception as error:  # a damaged archive sends the reader anywhere in the file
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"not a readable npz file: {name}: {reason}") from None
-    return max(info.file_size, math.prod(shape) * dtype.itemsize), shape
+    return _DeclaredSize(max(info.file_size, math.prod(shape) * dtype.itemsize), shape)
 
 
 def _matrix(array: NDArray) -> Cells:
@@ -121,5 +139,5 @@ def _cells(array: NDArray) -> Cells:
     if array.dtype.kind not in "biufSU":
         raise ValueError(f"has type {array.dtype}: must be whole numbers or texts")
     texts, step = TextIndex(), max(1, _PIECE // math.prod(array.shape[1:]))
-    pieces = [texts.encode(array[at : at + step]) for at in range(0, len(array), step)]
+    pieces = [texts.encode(array[start : start + step]) for start in range(0, len(array), step)]
     return Cells(np.concatenate(pieces), texts.all_texts)

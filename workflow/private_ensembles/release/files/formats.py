@@ -1,7 +1,7 @@
-"""The kinds of files that votes come in: by its ending, which function reads a file.
+"""The kinds of files that votes come in, and the function that reads each.
 
-Facts only: the configuration's pattern and the command's help are made from them, and load no
-reader.
+This holds facts only: the configuration's pattern and the command's help are made from them, and
+load no reader.
 """
 
 READERS = {

@@ -27,9 +27,10 @@ from private_ensembles.release.files.columns import (
     shorten,
 )
 
-# Cells that are parsed at a time, and rows at least, as every column of each piece takes its time.
+# So many cells are parsed together, but never fewer rows than this, because every column of each
+# piece takes its time.
 _CELLS, _ROWS = 1 << 18, 512
-# How files begin that are called CSV and are none.
+# A file that is called CSV and is none may begin like this.
 _OTHERS = {
     b"\x1f\x8b": "is compressed by gzip: unpack it",
     b"PK\x03\x04": "is a spreadsheet or an archive by its content: save it as CSV",
@@ -41,28 +42,34 @@ _BLANKS = r"\s+"
 # A first line of so many numbers or more may number the columns.
 _COUNTED = 4
 _TEACHERS = "teacher0, teacher1, ... in a header"
-MemoryCheck = Callable[[int, int, int], None]
+# A check of memory takes the numbers of queries and of bytes, and raises ValueError for too many.
+MemoryCheck = Callable[[int, int], None]
 
 
 class Cells(NamedTuple):
-    """Cells as places among different texts."""
+    """Cells of a table as codes: codes[i] of type int stands for the text texts[codes[i]]."""
 
     codes: NDArray
     texts: Sequence[str]
 
     def to_list(self) -> list[str]:
         """Return the text of every cell of a column."""
-        return [self.texts[place] for place in self.codes.tolist()]
+        return [self.texts[code] for code in self.codes.tolist()]
 
 
 @dataclass(frozen=True)
 class Table:
     """What a file holds, before it is known what its cells mean.
 
-    matrix: votes or counts, (rows, columns). label: (rows,), what is right; id: what the queries
-    are called; worker: the teachers, if each row holds one vote. kind: ``votes``, ``counts``, or
-    ``auto`` if nothing says so. columns: the names of the matrix's columns, if it has any. first:
-    of which line or row, for messages. n_classes: what the file itself says.
+    Attributes:
+        kind: ``votes``, ``counts``, or ``auto`` if nothing says so.
+        matrix: Votes or counts, (rows, columns).
+        label: The right labels, (rows,).
+        id: What the queries are called, (rows,).
+        worker: The teachers, (rows,), if each row holds one vote.
+        columns: The names of the matrix's columns, if it has any.
+        first_row: What messages call a row, and the number of the first one.
+        n_classes: How many classes there are by the file itself.
     """
 
     kind: str
@@ -83,8 +90,14 @@ class Table:
 def read_csv(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
     """Return what a CSV file holds.
 
-    stated: as in `foreign.read_own_votes`, which has an example. fits: asked with rows and bytes
-    before cells are read. Raises ValueError for what is no table, OSError if it cannot be opened.
+    Args:
+        path: The file.
+        stated: As in `votes_reader.read_own_votes`, which has an example.
+        require_memory: Called with the numbers of rows and bytes before cells are read.
+
+    Raises:
+        ValueError: If the file is no table.
+        OSError: If it cannot be opened.
     """
     with open(path, "rb") as file:
         start = file.read(4)
@@ -109,7 +122,7 @@ def read_csv(path: Path, stated: FileDescription, require_memory: MemoryCheck) -
         skiprows=line - 1,
         nrows=rows,
         chunksize=max(_ROWS, _CELLS // len(header)),
-        dtype=object,  # pandas' own texts take more time and memory, whose equal cells are not one
+        dtype=object,  # pandas' own texts take more time and memory, as equal cells are not shared
         keep_default_na=False,
         na_filter=False,
         skip_blank_lines=False,
@@ -122,54 +135,79 @@ def read_csv(path: Path, stated: FileDescription, require_memory: MemoryCheck) -
 def read_parquet(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
     """Return what a Parquet file holds; its columns mean what they would in a CSV with this header.
 
-    stated, fits, errors: as in `read_csv`; ModuleNotFoundError without pyarrow.
+    Arguments and errors are those of `read_csv`.
+
+    Raises:
+        ModuleNotFoundError: If pyarrow is not installed.
     """
     import pyarrow
     import pyarrow.parquet
 
-    with open(path, "rb"):  # its own error says more than Arrow's
+    with open(path, "rb"):  # the error of `open` says more than Arrow's
         pass
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             header = [field.name for field in file.schema_arrow]
             columns, rows = identify_columns(header, stated), file.metadata.num_rows
             require_memory(rows, 8 * rows * len(header))
-            places = (*columns.matrix, columns.label, columns.id, columns.worker)
-            wanted = [at for at in places if at is not None]
-            data = file.read(columns=[header[at] for at in wanted], use_pandas_metadata=False)
-            frame = data.to_pandas(ignore_metadata=True)[[header[at] for at in wanted]]
+            candidates = (*columns.matrix, columns.label, columns.id, columns.worker)
+            positions = [position for position in candidates if position is not None]
+            names = [header[position] for position in positions]
+            data = file.read(columns=names, use_pandas_metadata=False)
+            frame = data.to_pandas(ignore_metadata=True)[names]
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"not a readable Parquet file: {error}") from None
     if not rows:
         raise ValueError("has columns and no rows")
-    return _table([frame.set_axis(wanted, axis=1)], header, columns, ("row", 0), headed=True)
+    return _table([frame.set_axis(positions, axis=1)], header, columns, ("row", 0), headed=True)
 
 
 def _table(
     frames: Iterable[pd.DataFrame],
     header: Sequence[str],
     columns: Columns,
-    first: tuple[str, int],
+    first_row: tuple[str, int],
     *,
     headed: bool,
 ) -> Table:
-    """Return the table that comes in frames, whose columns are called by their places."""
-    wanted = {name: getattr(columns, name) for name in ("matrix", "label", "id", "worker")}
-    texts = {name: TextIndex() for name, at in wanted.items() if at is not None}
-    places = {name: [] for name in texts}
+    """Return the table that comes in frames, whose columns are called by their positions."""
+    parts = {name: getattr(columns, name) for name in ("matrix", "label", "id", "worker")}
+    texts = {name: TextIndex() for name, position in parts.items() if position is not None}
+    codes: dict[str, list[NDArray]] = {name: [] for name in texts}
     for frame in frames:
-        for name, some in texts.items():
-            places[name].append(some.encode(frame[wanted[name]]))
-    cells = {name: Cells(np.concatenate(places[name]), texts[name].all_texts) for name in texts}
-    named = tuple(header[at] for at in columns.matrix) if headed else None
-    return Table(columns.kind, columns=named, first_row=first, **cells)
+        for name, index in texts.items():
+            codes[name].append(index.encode(frame[parts[name]]))
+    cells = {name: Cells(np.concatenate(codes[name]), texts[name].all_texts) for name in texts}
+    names = tuple(header[position] for position in columns.matrix) if headed else None
+    return Table(
+        columns.kind,
+        cells["matrix"],
+        cells.get("label"),
+        cells.get("id"),
+        cells.get("worker"),
+        columns=names,
+        first_row=first_row,
+    )
 
 
-def _scan_csv(path: Path) -> tuple[list[str], int, int, str]:
-    """Return the first cells of a CSV file, their line, the number of lines, and the separator.
+class _CsvLayout(NamedTuple):
+    """How a CSV file is laid out.
 
-    pandas fills up short lines in silence, so that their lengths are checked here, and that blank
-    ones come last, where editors leave them.
+    first_cells: the cells of the first line. line: its number, from 1. rows: the number of lines
+    from there on. separator: what stands between cells.
+    """
+
+    first_cells: list[str]
+    line: int
+    rows: int
+    separator: str
+
+
+def _scan_csv(path: Path) -> _CsvLayout:
+    """Return how a CSV file is laid out; ValueError for lines of different lengths.
+
+    pandas fills up short lines in silence, so their lengths are checked here, and so is that blank
+    lines come last, where editors leave them.
     """
     with open(path, encoding="utf-8-sig") as file:
         text, line = file.readline(), 1
@@ -190,14 +228,14 @@ def _scan_csv(path: Path) -> tuple[list[str], int, int, str]:
             if width != len(first):
                 raise ValueError(f"line {number} has {width} values and the first one {len(first)}")
             rows += 1
-    return first, line, rows, separator
+    return _CsvLayout(first, line, rows, separator)
 
 
 def _separator(line: str) -> str:
     """Return what separates the cells of a line; a comma beside semicolons is a decimal one."""
     bare = re.sub(r'"[^"]*"', "x", line)
     blanks = _BLANKS if len(bare.split()) > 1 else ","
-    return next((each for each in "\t;," if each in bare), blanks)
+    return next((separator for separator in "\t;," if separator in bare), blanks)
 
 
 def _cells(text: str, separator: str, line: int) -> list[str]:
@@ -216,38 +254,38 @@ def _cells(text: str, separator: str, line: int) -> list[str]:
 def _is_header(cells: list[str], stated: FileDescription) -> bool:
     """Tell a header from a first line of votes, which are numbers, or names that are stated.
 
-    By names and by the shape alone: a refusal must not depend on votes.
+    Only the names and the shape decide, because a refusal must not depend on votes.
     """
-    n_classes, kind, width = stated.n_classes, stated.kind, len(cells)
+    n_classes, kind, width = stated.classes, stated.kind, len(cells)
     names = {name.casefold() for name in stated.class_names or ()}
-    named = [cell.casefold() in names for cell in cells]
-    odd = [at for at in range(width) if not named[at] and not is_value(cells[at])]
+    is_class = [cell.casefold() in names for cell in cells]
+    odd = [i for i in range(width) if not is_class[i] and not is_value(cells[i])]
     blank = not cells[0]
-    counted = cells[blank:] == [str(at) for at in range(width - blank)]
+    counted = cells[blank:] == [str(i) for i in range(width - blank)]
     no_votes = width - blank > n_classes or (blank and not stated.absent)
     if counted and no_votes and kind != "counts":
-        return True  # as pandas writes a table whose columns have no names
+        return True  # pandas writes a table whose columns have no names like this
     if odd:
-        rest = [cell for at, cell in enumerate(cells) if cell and not named[at] and at not in odd]
-        beside = not any(named) and all(is_side_column(at, cells[at], stated) for at in odd)
-        if not beside and (rest or sum(named) not in (0, n_classes)):
+        rest = [cell for i, cell in enumerate(cells) if cell and not is_class[i] and i not in odd]
+        beside = not any(is_class) and all(is_side_column(i, cells[i], stated) for i in odd)
+        if not beside and (rest or sum(is_class) not in (0, n_classes)):
             raise ValueError(
                 f"line 1: {shorten(cells[odd[0]])!r} is none of the classes, and other cells are: "
                 "must be a line of votes or a header"
             )
         return True
-    if stated.absent and kind != "counts":  # else a line of votes may look like a header
+    if stated.absent and kind != "counts":  # otherwise a line of votes may look like a header
         raise ValueError(f"must have a header if ballots may be absent: {_TEACHERS}")
-    if kind == "auto" and all(named) and width == n_classes:
+    if kind == "auto" and all(is_class) and width == n_classes:
         if stated.teachers not in (None, n_classes):
             return True
         raise ValueError(
             f"has {width} columns, as many as classes, so that line 1 may hold votes or name the "
             f"classes: {SAY_VOTES_KIND}"
         )
-    if kind == "auto" and not any(named) and _COUNTED <= width <= n_classes:
+    if kind == "auto" and not any(is_class) and _COUNTED <= width <= n_classes:
         raise ValueError(
             f"has no header, and {width} columns of {n_classes} classes, so that line 1 may hold "
             f"votes or numbers of columns: {SAY_VOTES_KIND}, or name the columns {_TEACHERS}"
         )
-    return kind == "counts" and all(named)
+    return kind == "counts" and all(is_class)

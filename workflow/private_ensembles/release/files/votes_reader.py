@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,16 +37,21 @@ from private_ensembles.release.files.columns import (
 from private_ensembles.release.files.formats import READERS
 from private_ensembles.release.files.tables import Cells, MemoryCheck, Table
 
-# Memory that one count takes on its way to a label, with exact noise (measured).
+# One count takes this much memory on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
 
 
-def read_own_votes(path: str | Path, **stated: object) -> Votes:
+def read_own_votes(path: str | Path, **stated: Any) -> Votes:
     """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
-    stated: what the owner says of the file, the fields of `columns.FileDescription`; all of it is
-    public. Raises ValueError, one line that names the file, for anything that is not as stated;
-    OSError if it cannot be opened.
+    Args:
+        path: The file; its ending says how it is read (`formats.READERS`).
+        **stated: What the owner says of the file, the fields of `columns.FileDescription`; all of
+            it is public.
+
+    Raises:
+        ValueError: If anything is not as stated; the message is one line that names the file.
+        OSError: If the file cannot be opened.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
@@ -57,43 +63,43 @@ def read_own_votes(path: str | Path, **stated: object) -> Votes:
     >>> votes.histogram().tolist(), votes.labels.tolist(), votes.ids
     ([[1, 2, 0], [2, 1, 0]], [1, -1], ('x.png', 'y.png'))
     """
-    path, said = Path(path), FileDescription(**stated)
+    path, description = Path(path), FileDescription(**stated)
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ValueError(f"{path}: must end in {', '.join(READERS)}")
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would wait for ever
         raise ValueError(f"{path}: must be a file")
-    fits = partial(_require_memory, said.n_classes)
+    require_memory = partial(_require_memory, description.classes)
     module, _, function = reader.rpartition(".")
     read = getattr(import_module(f"private_ensembles.{module}"), function)
     try:
-        return _votes(read(path, said, fits), said, fits)
+        return _votes(read(path, description, require_memory), description, require_memory)
     except ValueError as error:
         text = " ".join(str(error).split())
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
 def _require_memory(n_classes: int, n_queries: int, n_bytes: int) -> None:
-    """ValueError, before any work, if this machine lacks the memory for that many counts.
+    """Raise ValueError, before any work, if this machine lacks the memory for that many counts.
 
     n_bytes: of the file's own arrays, of which there is a second copy in their smallest type.
     """
     needed = n_queries * n_classes * _BYTES_OF_A_COUNT + 2 * n_bytes
-    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > there:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > memory:
         raise ValueError(
             f"{n_queries} queries x {n_classes} classes need about {needed / 2**30:.0f} GiB of "
-            f"memory, and this machine has {there / 2**30:.0f}: split the queries"
+            f"memory, and this machine has {memory / 2**30:.0f}: split the queries"
         )
 
 
 def _votes(table: Table, stated: FileDescription, require_memory: MemoryCheck) -> Votes:
-    """Return what a table holds; ValueError where it is not as stated."""
-    if table.n_classes not in (None, stated.n_classes):
-        raise ValueError(f"has n_classes = {table.n_classes}, and {stated.n_classes} is asked for")
-    kind, turned = _kind(table, stated)
+    """Return what a table holds; ValueError if it is not as stated."""
+    if table.n_classes not in (None, stated.classes):
+        raise ValueError(f"has n_classes = {table.n_classes}, and {stated.classes} is asked for")
+    kind, transposed = _kind(table, stated)
     matrix = _interpret_cells(table, kind, stated)
-    matrix = matrix.T if turned else matrix
+    matrix = matrix.T if transposed else matrix
     ids = None if table.id is None else table.id.to_list()
     if table.worker is not None:
         matrix, ids = _pivot_long_votes(table, matrix[:, 0], stated, require_memory)
@@ -103,19 +109,19 @@ def _votes(table: Table, stated: FileDescription, require_memory: MemoryCheck) -
     labels = unknown if table.label is None else _labels(table.label, stated)
     facts = {name: getattr(stated, name) for name in ("absent", "teachers", "most_ones")}
     facts |= {kind: matrix, "ids": None if ids is None else tuple(ids)}
-    result = Votes(stated.n_classes, labels, **facts)
-    if result.n_teachers < 2:
-        raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
-    return result
+    votes = Votes(stated.classes, labels, **facts)
+    if votes.n_teachers < 2:
+        raise ValueError(f"has votes of {votes.n_teachers} teacher: must be at least 2")
+    return votes
 
 
 def _kind(table: Table, stated: FileDescription) -> tuple[str, bool]:
-    """Return what a table holds, and whether teachers are in its rows, by its shape and names.
+    """Return what a table holds, and whether its rows are teachers.
 
-    A refusal must not depend on votes.
+    Only the shape and the names decide, because a refusal must not depend on votes.
     """
     rows, width = table.matrix.codes.shape
-    n_classes, teachers, kind = stated.n_classes, stated.teachers, table.kind
+    n_classes, teachers, kind = stated.classes, stated.teachers, table.kind
     if kind == "auto" and not all(map(is_value, table.matrix.texts)):
         kind = "votes"
     if table.worker is not None:
@@ -148,8 +154,8 @@ def _kind(table: Table, stated: FileDescription) -> tuple[str, bool]:
 
 
 def _interpret_cells(table: Table, kind: str, stated: FileDescription) -> NDArray:
-    """Return classes from 0, or numbers of votes; ValueError for the first cell that is none."""
-    places, texts = table.matrix
+    """Return classes from 0, or counts, in the matrix's shape; ValueError for the first other."""
+    codes, texts = table.matrix
     if kind == "counts":
         values = parse_vote_counts(texts)
     else:
@@ -158,22 +164,23 @@ def _interpret_cells(table: Table, kind: str, stated: FileDescription) -> NDArra
         numbers = [text for text in texts if parse_whole_number(text) is not None]
         if numbers and not set(words).isdisjoint(texts):
             raise ValueError(
-                f"holds names of classes and numbers, such as {shorten(numbers[0])!r}: must be either"
+                "holds names of classes and numbers, such as "
+                f"{shorten(numbers[0])!r}: must be either"
             )
-    if (values == INVALID).any() and (wrong := (values == INVALID)[places]).any():
+    if (values == INVALID).any() and (wrong := (values == INVALID)[codes]).any():
         row, column = map(int, np.argwhere(wrong)[0])
-        text = texts[places[row, column]]
+        text = texts[codes[row, column]]
         name = None if table.columns is None else table.columns[column]
         why = f"{shorten(text)!r} is no number of votes"
         if kind == "votes":
             why = explain_invalid_vote(text, texts, stated, name)
         raise ValueError(f"{table.describe_position(row, column)}: {why}")
-    ends = np.min_scalar_type(values.min()), np.min_scalar_type(values.max())
-    return values.astype(np.result_type(*ends))[places]
+    smallest_types = np.min_scalar_type(values.min()), np.min_scalar_type(values.max())
+    return values.astype(np.result_type(*smallest_types))[codes]
 
 
 def _labels(label: Cells, stated: FileDescription) -> NDArray:
-    """Return the labels with classes from 0, -1 where they are unknown."""
+    """Return the right labels, classes from 0; -1 for an unknown one."""
     values = parse_classes(label.texts, replace(stated, absent=True, absent_as=None))[label.codes]
     if (values == INVALID).any():
         row = int(np.argmax(values == INVALID))
@@ -187,13 +194,16 @@ def _labels(label: Cells, stated: FileDescription) -> NDArray:
 def _pivot_long_votes(
     table: Table, votes: NDArray, stated: FileDescription, require_memory: MemoryCheck
 ) -> tuple[NDArray, list[str]]:
-    """Return votes, one of which each row of a table holds, as queries x teachers, and the queries.
+    """Return the votes of a table with one vote in each row, (queries, teachers), and the queries.
 
-    Both in the order of their names: in that of the rows, whose vote is missing might decide it.
+    Queries and teachers are sorted by name. In the order of the rows, a missing vote might decide
+    which comes first.
     """
+    assert table.id is not None  # long_columns names both
+    assert table.worker is not None
     row, column = (
-        pd.Categorical.from_codes(places, texts).reorder_categories(sorted(texts))
-        for places, texts in (table.id, table.worker)
+        pd.Categorical.from_codes(codes, texts).reorder_categories(sorted(texts))
+        for codes, texts in (table.id, table.worker)
     )
     queries, teachers = list(row.categories), list(column.categories)
     number = len(teachers) if stated.teachers is None else stated.teachers
@@ -205,35 +215,37 @@ def _pivot_long_votes(
     if lines := _find_duplicate(
         row.codes.astype(np.int64) * number + column.codes, table.first_row
     ):
-        two, again = lines
-        teacher, query = shorten(column[again]), shorten(row[again])
-        raise ValueError(f"{two} hold two votes of {teacher!r} on {query!r}")
+        both, second = lines
+        teacher, query = shorten(column[second]), shorten(row[second])
+        raise ValueError(f"{both} hold two votes of {teacher!r} on {query!r}")
     matrix = np.full((len(queries), number), ABSENT, np.result_type(votes.dtype, np.int8))
     matrix[row.codes, column.codes] = votes
     if not stated.absent and len(votes) < matrix.size:
-        at, teacher = map(int, np.argwhere(matrix == ABSENT)[0])
+        i, j = map(int, np.argwhere(matrix == ABSENT)[0])
         raise ValueError(
-            f"has no vote of {shorten(teachers[teacher])!r} on {shorten(queries[at])!r}: if ballots "
-            "may be absent say absent=yes"
+            f"has no vote of {shorten(teachers[j])!r} on {shorten(queries[i])!r}: if ballots may "
+            "be absent say absent=yes"
         )
     return matrix, queries
 
 
-def _require_distinct_ids(ids: Sequence[str], first: tuple[str, int]) -> None:
-    """ValueError for an empty identifier, or one that two queries have; they are public."""
-    word, start = first
+def _require_distinct_ids(ids: Sequence[str], first_row: tuple[str, int]) -> None:
+    """Raise ValueError for an empty identifier, or one that two queries have; they are public."""
+    word, start = first_row
     if "" in ids:
         raise ValueError(f"{word} {start + ids.index('')} has no identifier: every query needs one")
-    if rows := _find_duplicate(ids, first):
-        two, again = rows
-        raise ValueError(f"{two} have the identifier {shorten(ids[again])!r}: must be different")
+    if rows := _find_duplicate(ids, first_row):
+        both, second = rows
+        raise ValueError(f"{both} have the identifier {shorten(ids[second])!r}: must be different")
 
 
-def _find_duplicate(values: Sequence, first: tuple[str, int]) -> tuple[str, int] | None:
-    """Return in words which two rows have the same value, and the second's place; None if none."""
+def _find_duplicate(
+    values: Sequence | NDArray, first_row: tuple[str, int]
+) -> tuple[str, int] | None:
+    """Return which two rows have the same value, in words, and the index of the second, or None."""
     column = pd.Series(values)
-    if not (again := column.duplicated()).any():
+    if not (repeated := column.duplicated()).any():
         return None
-    second, (word, start) = int(again.argmax()), first
+    second, (word, start) = int(repeated.argmax()), first_row
     earlier = int((column == column[second]).argmax())
     return f"{word}s {start + earlier} and {start + second}", second
