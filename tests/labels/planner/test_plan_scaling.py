@@ -79,7 +79,7 @@ def test_noise_that_costs_nothing_is_left_as_it_is(monkeypatch):
 
 def test_noise_of_which_nothing_is_proven_is_not_used(monkeypatch):
     known, votes = planned("gnmax_analytic", TASK)
-    monkeypatch.setattr(plan_scaling, "_SPARE", (0.5,))
+    monkeypatch.setattr(plan_scaling, "_NOISE_MARGINS", (0.5,))
     assert (
         scale_plan(known, replace(TASK, budget=replace(TASK.budget, epsilon=0.5)), *votes) is None
     )

@@ -248,7 +248,7 @@ def test_a_family_s_line_is_the_tightest_analysis_that_finds_noise(
 ):
     asked = []
 
-    def best(mechanism, *given):
+    def best(mechanism, *given, **options):
         asked.append(mechanism.name)
         refusal = "nothing is proven" if mechanism.name in unproven else None
         correct = 1.0 + FAMILY.index(mechanism.name)

@@ -1,1 +1,1 @@
-"""accounts"""
+"""Accounts: what labels of each law cost together, and which noise keeps a budget."""

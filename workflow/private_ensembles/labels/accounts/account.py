@@ -7,7 +7,7 @@ from private_ensembles.labels.laws.law import Law
 from private_ensembles.labels.parameters import Cost, Parameters
 from private_ensembles.labels.task import Task
 
-# With fewer labels each may cost more: with many classes, more of them may be right in total.
+# If fewer labels are paid for, each may cost more: with many classes, more may then be right.
 CAP = {"cap": (0.02, 1.0)}
 
 
@@ -16,11 +16,15 @@ class NothingProven(ValueError):
 
 
 class Account(ABC):
-    """free: names of what a planner may choose beside the task, each with its range.
+    """What the labels of a law cost together, and which noise keeps a budget.
 
-    quantity: under which `search_gnmax_sigma` writes the sigma of one label; "" if it does not.
-    groups: `find` and `cost` cover as many votes of every query as the task's unit may move
-    (`Protection.reach`), from any classes to any; else one vote, and a task of more is refused.
+    Attributes:
+        free_parameters: Names of what a planner may choose beside the task, each with its range.
+        quantity: The name under which `search_gnmax_sigma` writes the sigma of one label; "" if it
+            writes none.
+        covers_groups: Whether `find_noise` and `cost` cover as many votes of every query as the
+            task's unit may move (`Protection.reach`), from any classes to any. If not, they cover
+            one vote, and a task of more is refused.
     """
 
     free_parameters: Mapping[str, tuple[float, float]] = {}
@@ -29,24 +33,32 @@ class Account(ABC):
 
     @abstractmethod
     def find_noise(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
-        """Return parameters with which that many labels cost at most the budget, whatever votes.
+        """Return noise with which that many labels cost at most the task's budget.
 
-        Nothing in it looks at votes. free: arguments from `free`, without `cap`. Raises
-        NothingProven if there are none.
+        That holds whatever the votes are, because nothing here looks at them.
+
+        Args:
+            law: How a label is drawn.
+            task: What is wanted, and the budget of all labels together.
+            labels: The number of labels that are paid for.
+            **free: Values of `free_parameters`, without `cap`.
+
+        Raises:
+            NothingProven: No noise is proven for the budget.
         """
 
     @abstractmethod
     def cost(self, law: Law, task: Task, parameters: Parameters) -> Cost:
-        """Return what the labels cost together at the task's delta."""
+        """Return the total epsilon of the labels at the task's delta."""
 
     def refusal(self, law: Law, task: Task) -> str | None:
         """Return why nothing is proven for the task, or None."""
         return None
 
     def ensure_proven(self, noise: Parameters, task: Task) -> Parameters:
-        """Return one label's noise that another job found, as far as the task needs more of it."""
+        """Return one label's noise that another job found, raised if the task needs more of it."""
         return noise
 
     def guess_noise(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
-        """Return about what `find` does, for a search that asks often."""
+        """Return about what `find_noise` does, for a search that asks often."""
         return self.find_noise(law, task, labels, **free)

@@ -1,7 +1,7 @@
 """Gaussian noise on vote counts: how much rho a budget allows, as published and exactly.
 
 n thresholds with noise sigma1 and a labels with noise sigma2 cost rho = n / (2 sigma1^2) + a /
-sigma2^2 of zero-concentrated differential privacy (`labels.noisy_counts`). That holds for
+sigma2^2 of zero-concentrated differential privacy, zCDP (`labels.noisy_counts`). That holds for
 discrete noise as well (Canonne, Kamath & Steinke 2020, Proposition 5). The exact condition for
 Gaussians (Balle and Wang 2018) does not: secure noise has a condition of its own
 (`accounting.discrete_gaussian`).
@@ -30,16 +30,23 @@ from private_ensembles.labels.task import Task
 
 
 def noisy_counts_sigma(task: Task, labels: int, analysis: str) -> float:
-    """The sigma of so many labels' noisy counts by an analysis of `rho_within`."""
+    """Return the sigma with which the noisy counts of all labels keep the task's budget.
+
+    Args:
+        task: The budget of all labels together.
+        labels: The number of labels.
+        analysis: How a budget becomes rho, as in `noisy_counts.largest_rho`.
+    """
     return math.sqrt(labels / largest_rho(task.budget.epsilon, task.budget.delta, analysis)) * (
         1 + 1e-12
     )
 
 
 def label_noise_share(labels: int) -> float:
-    """Return about what share of the noise of their noisy counts the labels need.
+    """Return about what share of the noise of their noisy counts the labels alone need.
 
-    Measured (docs/many-labels.md): 0.848 of 10 labels, 0.808 of 100; the limit is sqrt(2 / pi).
+    It is fitted to measurements (docs/many-labels.md): 0.848 for 10 labels, 0.808 for 100. The
+    limit is sqrt(2 / pi).
     """
     return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
 
@@ -48,8 +55,12 @@ def label_noise_share(labels: int) -> float:
 class GaussianCounts(Account):
     """GNMax, charged for its noisy counts.
 
-    method: that of `gnmax_sigma`, by which one label is calibrated; conversion: of rho, by which
-    many are. Both say the same except for the grid of orders, which for one label is DaRRM's.
+    Both attributes mean the same analysis, except for the grid of orders, which for one label is
+    DaRRM's.
+
+    Attributes:
+        method: The method of `gnmax_sigma` that calibrates one label.
+        conversion: The conversion of rho that calibrates many labels.
     """
 
     method: str
@@ -59,7 +70,7 @@ class GaussianCounts(Account):
 
     @property
     def quantity(self) -> str:
-        """Return it by the method."""
+        """The name of one label's sigma, by the method."""
         return f"sigma_{self.method}"
 
     def find_noise(self, law, task, labels, **free):
@@ -75,7 +86,10 @@ class GaussianCounts(Account):
         return self.ensure_proven(GaussianNoise(sigma, labels), task)
 
     def ensure_proven(self, noise, task):
-        """Raise sigma until discrete noise is proven; Rényi's serve as they are."""
+        """Return the noise with sigma raised until discrete noise is proven.
+
+        A sigma by Rényi divergence serves as it is, since it holds for discrete noise as well.
+        """
         if self.conversion != "exact":
             return noise
         if not task.secure:
@@ -86,7 +100,7 @@ class GaussianCounts(Account):
         return replace(noise, sigma=noise.sigma * factor)
 
     def cost(self, law, task, parameters):
-        """Return the cost by the analysis, and exactly for the noise, by which labels compose."""
+        """Return the cost by the analysis, and the exact cost of all noisy counts."""
         if task.protection.reach > 1:
             return self._group_cost(law, task, parameters)
         if task.secure:
@@ -100,19 +114,19 @@ class GaussianCounts(Account):
         rho = parameters.labels / parameters.sigma**2 * (1 + 1e-14)
         claimed = rho_to_epsilon(rho, task.budget.delta, self.conversion)
         if parameters.labels == 1:
-            least = single_label_sigma(task.budget.epsilon, task.budget.delta, self.method, 1)
-            claimed = min(claimed, task.budget.epsilon) if parameters.sigma >= least else claimed
+            enough = single_label_sigma(task.budget.epsilon, task.budget.delta, self.method, 1)
+            claimed = min(claimed, task.budget.epsilon) if parameters.sigma >= enough else claimed
         return Cost(claimed, min(claimed, exact))
 
     def _group_cost(self, law: Law, task: Task, parameters: GaussianNoise) -> Cost:
-        """Return the cost of several votes that move: at a share of the noise, or as a group."""
+        """Return the cost of several votes that move, by less noise or by group privacy."""
         divided = law.scale_noise(
             parameters, groups.single_vote_noise_factor(task.protection.reach)
         )
         share = self.cost(law, replace(task.single_vote_task(), secure=False), divided)
         if not task.secure:
             return share
-        exact = groups.group_cost(lambda one: self.cost(law, one, parameters).proven, task)
+        exact = groups.group_cost(lambda single: self.cost(law, single, parameters).proven, task)
         if self.conversion == "exact":
             return Cost(exact, exact)
         return Cost(share.claimed, min(share.claimed, exact))

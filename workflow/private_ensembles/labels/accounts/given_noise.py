@@ -8,7 +8,7 @@ from private_ensembles.labels.parameters import Cost
 
 
 class GivenNoise(Account):
-    """No noise is found for a budget."""
+    """An account of noise that is given: none is found for a budget."""
 
     def find_noise(self, law, task, labels, **free):
         raise ValueError("noise: it is given, not found for a budget")
@@ -20,11 +20,11 @@ class GivenGaussian(GivenNoise):
     def cost(self, law, task, parameters):
         claimed = paper_epsilon(1 / parameters.sigma**2, task.budget.delta)
         if task.secure:
-            one = parameters.replace_labels(1)
+            single = parameters.replace_labels(1)
             return Cost(
                 claimed,
                 discrete_gaussian_epsilon(
-                    one.discrete_gaussian_counts, task.budget.epsilon, task.budget.delta
+                    single.discrete_gaussian_counts, task.budget.epsilon, task.budget.delta
                 ),
             )
         return Cost(claimed, analytic_epsilon(parameters.sigma, task.budget.delta))
@@ -34,7 +34,7 @@ class GivenLaplace(GivenNoise):
     """LNMax: (2 / scale, 0)-DP, hence at every delta as well."""
 
     def cost(self, law, task, parameters):
-        """Return one label's cost, as PATE 2017 has it."""
+        """Return the cost of one label, as PATE 2017 states it."""
         claimed = 2 / parameters.scale
         return Cost(claimed, round_float_up(claimed))
 

@@ -1,7 +1,7 @@
 """Laplace noise on vote counts, as PATE 2017 charges it: each label costs 2 / scale.
 
-One moved vote changes two counts by one. One label spends no delta; with many, composition spends
-it. If g votes move, g times the noise costs the same (docs/many-labels.md, "Groups").
+One moved vote changes two counts by one. One label spends no delta, and the composition of many
+labels does. If g votes move, g times the noise costs the same (docs/many-labels.md, "Groups").
 """
 
 from private_ensembles.accounting.label_composition import (
@@ -23,8 +23,8 @@ class PureLaplace(Account):
 
     def find_noise(self, law, task, labels, **free):
         if task.protection.reach > 1:
-            known = self.find_noise(law, task.single_vote_task(), labels)
-            return law.scale_noise(known, groups.group_noise_factor(task.protection.reach))
+            noise = self.find_noise(law, task.single_vote_task(), labels)
+            return law.scale_noise(noise, groups.group_noise_factor(task.protection.reach))
         if labels == 1:
             return PureScale(task.budget.epsilon, 1, round_float_up(2 / task.budget.epsilon))
         return PureScale(
@@ -40,10 +40,8 @@ class PureLaplace(Account):
             return self.cost(law, task.single_vote_task(), divided)
         if parameters.labels == 1 and parameters.scale >= round_float_up(2 / task.budget.epsilon):
             return Cost(task.budget.epsilon, task.budget.epsilon)
-        together = total_label_epsilon(
-            parameters.label_epsilon, parameters.labels, task.budget.delta
-        )
-        return Cost(together, together)
+        total = total_label_epsilon(parameters.label_epsilon, parameters.labels, task.budget.delta)
+        return Cost(total, total)
 
 
 paper = PureLaplace()

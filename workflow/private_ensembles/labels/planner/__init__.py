@@ -1,4 +1,4 @@
 """Which mechanism is best within a budget, on a stated profile of votes, and studies of that.
 
-Looks at no private votes and knows no files.
+This package looks at no private votes and knows no files.
 """

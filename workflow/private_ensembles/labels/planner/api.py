@@ -38,27 +38,39 @@ def plan(
     >>> best.mechanism, round(best.answers), round(best.correct)
     ('confident_gnmax_exact', 100, 92)
 
-    ensemble: who votes; sizes are taken to be public. budget: of all labels together. labels: the
-    most that are wanted, one for each query, or a `Wanted`. protection: whom the guarantee
-    protects; where it is not said, a record that one teacher has. mechanisms: names; None: all.
-    profile: how the teachers agree, stated from public data (keys easy_share, easy, hard,
-    confusion, commonest, absent_share, as in `labels.profile.ConsensusProfile`); None: that of
-    config.yaml, which is assumed and not yours. rehearsal: labels drawn from a seed; None: from the
-    system's entropy, by exact samplers, which only some mechanisms have. seed: of the profile's
-    votes.
+    A plan looks at nothing private, so it costs nothing.
 
-    A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
-    with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
-    of range or an unknown name, in one line. Source: docs/privacy.md.
+    Args:
+        ensemble: Who votes. The sizes are taken to be public.
+        budget: What all labels together may cost.
+        labels: The most labels that are wanted, one for each query, or a `Wanted`.
+        protection: Whom the guarantee protects; by default a record that one teacher has.
+        mechanisms: The names of the mechanisms to rank; None for all.
+        profile: How the teachers agree, stated from public data, with keys easy_share, easy, hard,
+            confusion, commonest and absent_share as in `labels.profile.ConsensusProfile`. None
+            takes that of config.yaml, which is assumed and not yours.
+        rehearsal: Says that labels are drawn from a seed. None means that they are drawn from the
+            system's entropy by exact samplers, which only some mechanisms have.
+        seed: The seed of the profile's votes.
+
+    Returns:
+        One plan for each mechanism or family, the best first. Every epsilon is an upper bound.
+        Mechanisms that do not apply come last, and `refusal` says why.
+
+    Raises:
+        ValueError: A value is out of range or a name is unknown; the message is one line.
+
+    References:
+        docs/privacy.md.
     """
     names = registry.offered_mechanisms() if mechanisms is None else list(mechanisms)
     for name in names:
         checks.check_choice(registry.offered_mechanisms(), mechanism=name)
-    wanted = Task(
+    task = Task(
         replace(ensemble, names=None),
         Budget.coerce(budget),
         Wanted.coerce(labels),
         protection,
         secure=rehearsal is None,
     )
-    return planning.rank_on_profile(planning.attach_profile(wanted, profile), names, seed)
+    return planning.rank_on_profile(planning.attach_profile(task, profile), names, seed)

@@ -1,8 +1,8 @@
 """What a plan becomes with fewer labels or another budget: its noise is scaled, not searched for.
 
-A plan is expensive: its noise is found to a thousandth, and its thresholds are searched for. For
-other labels and budgets the known noise is scaled as composition says, and one proof says that it
-keeps the budget (`Mechanism.cost`). This gives a little less than a plan of its own would.
+A plan is expensive, because its noise is found to a thousandth and its thresholds are searched for.
+For other numbers of labels and other budgets the known noise is scaled as composition says, and one
+proof shows that it keeps the budget (`Mechanism.cost`). A plan of its own would give a little more.
 Fewer labels with the same noise are the first of more labels, so they cost no more
 (post-processing).
 """
@@ -29,13 +29,13 @@ from private_ensembles.labels.task import Task
 if TYPE_CHECKING:  # pandas comes with an extra
     import pandas as pd
 
-# A little more noise than composition says; more of it if that is not enough.
-_SPARE = (1.004, 1.03, 1.15)
+# The noise that composition asks for is raised a little, and more if that is not enough.
+_NOISE_MARGINS = (1.004, 1.03, 1.15)
 # Noise stays as it is if half of it gains less than this share of right labels.
-_WORTH = 0.03
-# With more labels a proof takes many seconds: none is made, except that of the plan itself.
+_LEAST_GAIN = 0.03
+# With more labels a proof takes many seconds, so none is made except that of the plan itself.
 MAX_SCALED_LABELS = 1000
-# Of its budget, at which `around` looks.
+# `vary_labels_and_budget` looks at these multiples of the plan's epsilon.
 BUDGET_FACTORS = (0.5, 2.0)
 
 
@@ -50,11 +50,17 @@ class ScaledPlan:
 def scale_plan(
     known: ScaledPlan, task: Task, counts: NDArray, labels: NDArray
 ) -> ScaledPlan | None:
-    """Return the plan for other `labels`, at most those planned, or another `epsilon`.
+    """Return the plan for fewer labels or another epsilon, with scaled noise.
 
-    known: a plan that applies. task: its own except for these two. counts, labels: the profile's
-    votes, as in `ranking.rank_mechanisms`. None if the noise is not of a kind that scales to a smaller
-    budget. The epsilon of what comes back is an upper bound, at most that of `task`.
+    Args:
+        known: A plan that applies.
+        task: The plan's own task, except that fewer labels may be wanted or epsilon may differ.
+        counts: The profile's votes, (queries, classes) int, as in `ranking.rank_mechanisms`.
+        labels: Their true labels, (queries,) int.
+
+    Returns:
+        The plan, whose epsilon is an upper bound and at most that of `task`. None if the noise is
+        not of a kind that scales to a smaller budget.
 
     >>> import numpy as np
     >>> from private_ensembles.labels.planner import ranking
@@ -62,33 +68,33 @@ def scale_plan(
     >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
     >>> task = Task(Ensemble(100, 2), Budget(1.0, 1e-5), Wanted(40))
     >>> (plan,) = ranking.rank_mechanisms(task, counts, truth, ["gnmax_analytic"])
-    >>> few = replace(task, wanted=Wanted(10, 40))
-    >>> fewer = scale_plan(ScaledPlan(task, plan), few, counts, truth)
-    >>> round(plan.correct, 1), round(fewer.plan.correct, 1), fewer.plan.epsilon <= 1
+    >>> fewer = replace(task, wanted=Wanted(10, 40))
+    >>> scaled = scale_plan(ScaledPlan(task, plan), fewer, counts, truth)
+    >>> round(plan.correct, 1), round(scaled.plan.correct, 1), scaled.plan.epsilon <= 1
     (29.3, 8.7, True)
     """
     mechanism = load_mechanism(known.plan.mechanism)
-    before = known.plan.parameters
-    # As large a part of the labels asked for, rounded up.
-    part = -(-before.labels * task.wanted.labels // known.task.wanted.labels)
-    same = before.replace_labels(min(task.wanted.labels, part))
+    noise = known.plan.parameters
+    # The same share of the labels wanted is paid for, rounded up.
+    paid = -(-noise.labels * task.wanted.labels // known.task.wanted.labels)
+    same = noise.replace_labels(min(task.wanted.labels, paid))
     scales = "cap" in mechanism.account.free_parameters
 
-    def planned(parameters: Parameters, epsilon: float) -> Plan:
+    def evaluate(parameters: Parameters, epsilon: float) -> Plan:
         answers, correct = mechanism.law.expected_answers(counts, labels, task, parameters)
         return Plan(mechanism.name, None, parameters, epsilon, answers, correct, math.nan)
 
     unscaled = None
     # Fewer labels with the same noise cost no more.
     if task.budget.epsilon >= known.task.budget.epsilon:
-        unscaled = planned(same, known.plan.epsilon)
-        half = planned(mechanism.law.scale_noise(same, 0.5), math.nan) if scales else unscaled
-        if half.correct < (1 + _WORTH) * unscaled.correct:
+        unscaled = evaluate(same, known.plan.epsilon)
+        half = evaluate(mechanism.law.scale_noise(same, 0.5), math.nan) if scales else unscaled
+        if half.correct < (1 + _LEAST_GAIN) * unscaled.correct:
             return ScaledPlan(task, unscaled)
-    within = _noise_within_budget(mechanism, same, known, task) if scales else None
-    if within is None:
+    scaled = _noise_within_budget(mechanism, same, known, task) if scales else None
+    if scaled is None:
         return None if unscaled is None else ScaledPlan(task, unscaled)
-    best = planned(*within)
+    best = evaluate(*scaled)
     if unscaled is not None and unscaled.correct > best.correct:
         best = unscaled
     return ScaledPlan(task, best)
@@ -97,12 +103,20 @@ def scale_plan(
 def estimate_correct(
     known: ScaledPlan, task: Task, counts: NDArray, labels: NDArray
 ) -> float | None:
-    """Return about how many labels would be right, for fewer `labels` or another `epsilon`.
+    """Return about how many labels would be right, with fewer labels or another epsilon.
 
-    Arguments as `scale` takes them; as many labels are paid for as the plan does, or all if they
-    are fewer. Nothing is proven of the noise, so that many choices can be looked at; it is the
-    noise of which `around` asks a proof first. What more than noise has to be chosen for another
-    budget is planned anew, as there. None if the noise does not scale.
+    Nothing is proven of the noise, so that many choices can be looked at. It is the first noise
+    that `scale_plan` would try to prove. As many labels are paid for as in the plan, or all if they
+    are fewer. If another budget needs more than other noise, it is planned anew.
+
+    Args:
+        known: A plan that applies.
+        task: The plan's own task, except that fewer labels may be wanted or epsilon may differ.
+        counts: The profile's votes, (queries, classes) int.
+        labels: Their true labels, (queries,) int.
+
+    Returns:
+        The expected number of right labels, or None if the noise does not scale.
     """
     mechanism = load_mechanism(known.plan.mechanism)
     if "cap" not in mechanism.account.free_parameters:
@@ -110,18 +124,20 @@ def estimate_correct(
     if task.budget != known.task.budget and len(mechanism.account.free_parameters) > 1:
         replanned = _replan_for_budget(known, task, counts, labels)
         return None if replanned is None else replanned.plan.correct
-    before = known.plan.parameters
-    same = before.replace_labels(int(min(task.wanted.labels, before.labels)))
-    parameters = mechanism.law.scale_noise(same, _SPARE[0] * _noise_factor(same, known, task))
+    noise = known.plan.parameters
+    same = noise.replace_labels(int(min(task.wanted.labels, noise.labels)))
+    factor = _NOISE_MARGINS[0] * _noise_factor(same, known, task)
+    parameters = mechanism.law.scale_noise(same, factor)
     return mechanism.law.expected_answers(counts, labels, task, parameters)[1]
 
 
 def _noise_factor(same: Parameters, known: ScaledPlan, task: Task) -> float:
     """Return how many times the known noise composition asks for."""
-    more = largest_rho(known.task.budget.epsilon, known.task.budget.delta, "exact")
-    more /= largest_rho(task.budget.epsilon, task.budget.delta, "exact")
-    factor = math.sqrt(more * same.labels / known.plan.parameters.labels)
-    return factor * label_noise_share(same.labels) / label_noise_share(known.plan.parameters.labels)
+    planned = known.plan.parameters
+    rho_ratio = largest_rho(known.task.budget.epsilon, known.task.budget.delta, "exact")
+    rho_ratio /= largest_rho(task.budget.epsilon, task.budget.delta, "exact")
+    factor = math.sqrt(rho_ratio * same.labels / planned.labels)
+    return factor * label_noise_share(same.labels) / label_noise_share(planned.labels)
 
 
 def _noise_within_budget(
@@ -129,8 +145,8 @@ def _noise_within_budget(
 ) -> tuple[Parameters, float] | None:
     """Return noise that keeps the task's budget, and what it costs; None if none is found."""
     factor = _noise_factor(same, known, task)
-    for spare in _SPARE:
-        parameters = mechanism.law.scale_noise(same, factor * spare)
+    for margin in _NOISE_MARGINS:
+        parameters = mechanism.law.scale_noise(same, factor * margin)
         spent = mechanism.cost(task, parameters).claimed
         if spent <= task.budget.epsilon:
             return parameters, spent
@@ -140,26 +156,35 @@ def _noise_within_budget(
 def tabulate_fewer_labels(
     plans: Sequence[tuple[Task, Sequence[Plan]]], counts: NDArray, labels: NDArray
 ) -> pd.DataFrame:
-    """Return the plans of several budgets and what becomes of each with fewer labels.
+    """Return a table of the plans of several budgets, and what becomes of each with fewer labels.
 
-    plans: as `planning.plan_budgets`, of the same task except for epsilon; those that do not apply
-    are left out. A plan for less is a plan for more: if a smaller budget gives more right labels,
-    its plan is kept. Columns as `planning.plan_rows`, without published and not_applicable,
-    and `wanted` is the number of labels.
+    A plan for less is a plan for more: if a smaller budget gives more right labels, its plan is
+    kept.
+
+    Args:
+        plans: Tasks with their plans, as `planning.plan_budgets` returns them; the tasks differ in
+            epsilon only. Plans that do not apply are left out.
+        counts: The profile's votes, (queries, classes) int.
+        labels: Their true labels, (queries,) int.
+
+    Returns:
+        A table with the columns of `planning.plan_rows`, without published and not_applicable;
+        `wanted` is the number of labels.
     """
     import pandas as pd
 
-    rows, best = [], {}
+    rows: list[dict] = []
+    best: dict[tuple[str, int], Plan] = {}
     for task, ranked in sorted(plans, key=lambda pair: pair[0].budget.epsilon):
-        for first in ranked:
-            if first.refusal is not None:
+        for plan in ranked:
+            if plan.refusal is not None:
                 continue
-            family = registry.get_entry(first.mechanism).family or first.mechanism
-            for one in _scale_to_fewer_labels(ScaledPlan(task, first), counts, labels):
-                place = family, one.task.wanted.labels
-                if place not in best or one.plan.correct >= best[place].correct:
-                    best[place] = one.plan
-                rows += plan_rows(one.task, [best[place]])
+            family = registry.get_entry(plan.mechanism).family or plan.mechanism
+            for scaled in _scale_to_fewer_labels(ScaledPlan(task, plan), counts, labels):
+                key = family, scaled.task.wanted.labels
+                if key not in best or scaled.plan.correct >= best[key].correct:
+                    best[key] = scaled.plan
+                rows += plan_rows(scaled.task, [best[key]])
     return pd.DataFrame(rows).drop(columns=["published", "not_applicable"], errors="ignore")
 
 
@@ -168,21 +193,28 @@ def vary_labels_and_budget(
 ) -> list[dict]:
     """Return rows that say what some plans become with fewer labels, and at other budgets.
 
-    plans: those of the task that apply. Columns as `plan_rows`, and over: ``labels`` or
-    ``epsilon``, whichever the row varies; the plan itself is among both, at no other budget if it
-    is of more than `MOST` labels.
+    Args:
+        plans: Those of the task that apply.
+        task: The task that they are for.
+        counts: The profile's votes, (queries, classes) int.
+        labels: Their true labels, (queries,) int.
+
+    Returns:
+        Rows with the columns of `plan_rows` and `over`, ``labels`` or ``epsilon``, whichever the
+        row varies. The plan itself is among both. A plan of more than `MAX_SCALED_LABELS` labels is
+        shown at no other budget.
     """
     rows = []
-    for chosen in plans:
-        known = ScaledPlan(task, chosen)
-        shares = BUDGET_FACTORS if task.wanted.labels <= MAX_SCALED_LABELS else ()
-        budgets = [
-            replace(task, budget=replace(task.budget, epsilon=share * task.budget.epsilon))
-            for share in shares
-            if is_budget(share * task.budget.epsilon, task.budget.delta)
+    for plan in plans:
+        known = ScaledPlan(task, plan)
+        factors = BUDGET_FACTORS if task.wanted.labels <= MAX_SCALED_LABELS else ()
+        tasks = [
+            replace(task, budget=replace(task.budget, epsilon=factor * task.budget.epsilon))
+            for factor in factors
+            if is_budget(factor * task.budget.epsilon, task.budget.delta)
         ]
-        others = [_replan_for_budget(known, wanted, counts, labels) for wanted in budgets]
-        curves = {
+        others = [_replan_for_budget(known, other, counts, labels) for other in tasks]
+        curves: dict[str, Sequence[ScaledPlan | None]] = {
             "labels": _scale_to_fewer_labels(known, counts, labels),
             "epsilon": [known, *others],
         }
@@ -198,7 +230,7 @@ def vary_labels_and_budget(
 def _replan_for_budget(
     known: ScaledPlan, task: Task, counts: NDArray, labels: NDArray
 ) -> ScaledPlan | None:
-    """Return the plan at another budget: a new one if more than its noise has to be chosen."""
+    """Return the plan at another budget, planned anew if more than its noise has to be chosen."""
     mechanism = load_mechanism(known.plan.mechanism)
     if len(mechanism.account.free_parameters) < 2:
         return scale_plan(known, task, counts, labels)
@@ -207,15 +239,18 @@ def _replan_for_budget(
 
 
 def _scale_to_fewer_labels(known: ScaledPlan, counts: NDArray, labels: NDArray) -> list[ScaledPlan]:
-    """The plan and, one from the other, what it becomes with fewer labels, down to one."""
+    """Return the plan and what it becomes with fewer labels, down to one, each from the last."""
     chain = [known]
-    for few in _smaller_label_counts(known.task.wanted.labels):
-        fewer = replace(known.task, wanted=replace(known.task.wanted, labels=few))
+    for count in _smaller_label_counts(known.task.wanted.labels):
+        fewer = replace(known.task, wanted=replace(known.task.wanted, labels=count))
         chain.append(scale_plan(chain[-1], fewer, counts, labels) or chain[-1])
     return chain
 
 
 def _smaller_label_counts(labels: int) -> list[int]:
-    """Return 1, 2, 5, 10, 20 and so on below a number of labels, at most `MOST`, from above."""
-    below = [step * 10**k for k in range(len(str(MAX_SCALED_LABELS))) for step in (1, 2, 5)]
-    return [few for few in reversed(below) if few < labels and few <= MAX_SCALED_LABELS]
+    """Return those of 1, 2, 5, 10, 20 and so on that are below `labels`, the largest first.
+
+    None of them is above `MAX_SCALED_LABELS`.
+    """
+    steps = [step * 10**k for k in range(len(str(MAX_SCALED_LABELS))) for step in (1, 2, 5)]
+    return [count for count in reversed(steps) if count < labels and count <= MAX_SCALED_LABELS]

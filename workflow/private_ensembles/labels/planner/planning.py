@@ -1,6 +1,7 @@
 """Tables of the planner: mechanisms by budget on a stated profile, and their exact audit.
 
-settings: the section ``planner`` of the configuration. Nothing here looks at private votes.
+An argument `settings` is the section ``planner`` of the configuration. Nothing here looks at
+private votes.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from private_ensembles.base import streams as randomness
+from private_ensembles.base import streams
 from private_ensembles.base.parameter_names import write_number
 from private_ensembles.base.progress import Meter
 from private_ensembles.base.secure import check_mode
@@ -27,14 +28,21 @@ from private_ensembles.labels.task import Task
 if TYPE_CHECKING:  # pandas comes with an extra, and `plan_rows` needs none
     import pandas as pd
 
-# Queries of the profile that stand for a pool of fewer: five alone would say little about five.
-_FEWEST = 500
-# An ensemble small enough for all of its histograms.
+# A smaller pool is judged by so many queries of the profile: five would say little about five.
+_FEWEST_QUERIES = 500
+# All histograms of an ensemble of this size can be listed.
 _AUDITED_TEACHERS, _AUDITED_CLASSES = 7, (2, 3)
 
 
-def build_task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
-    """Return the task that the section describes; more: as `Task.stated` has it, in its place."""
+def build_task(settings: Mapping, epsilon: float, delta: float, **changed) -> Task:
+    """Return the task that the section describes, at one budget.
+
+    Args:
+        settings: The section ``planner``.
+        epsilon: The epsilon of all labels together.
+        delta: The delta of all labels together.
+        **changed: Entries of `Task.to_dict` that replace what the section says.
+    """
     arguments = {
         "queries": settings["queries"],
         "labels": settings["labels"],
@@ -42,15 +50,20 @@ def build_task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
         "n_classes": settings["n_classes"],
     }
     common = ("privacy_model", "adjacency", "teacher_epsilon", "teacher_Delta")
-    arguments |= {name: settings[name] for name in common} | more
+    arguments |= {name: settings[name] for name in common} | changed
     profile = {"n_classes": arguments["n_classes"], **settings["profile"]}
     return Task.from_dict(arguments | {"epsilon": epsilon, "delta": delta, "profile": profile})
 
 
 def attach_profile(task: Task, profile: Mapping | None) -> Task:
-    """Return the task with a stated profile (None, or a missing key: as in config.yaml).
+    """Return the task with a stated profile.
 
-    Raises ValueError for a key that no profile has.
+    Args:
+        task: What is wanted.
+        profile: How the teachers agree. None or a missing key stands for what config.yaml has.
+
+    Raises:
+        ValueError: No profile has such a key.
     """
     stated = {} if profile is None else dict(profile)
     if unknown := sorted(set(stated) - set(ASSUMED_PROFILE)):
@@ -61,9 +74,13 @@ def attach_profile(task: Task, profile: Mapping | None) -> Task:
 
 
 def profile_votes(task: Task, seed: int) -> tuple[NDArray, NDArray]:
-    """Votes of the stated profile, for the task's sizes: counts (queries, classes), labels."""
-    queries = ranking.sample_size(max(task.wanted.queries, _FEWEST), task.ensemble.classes)
-    generator = randomness.generator(seed, "planner", "profile")
+    """Draw votes of the task's profile, for its sizes.
+
+    Returns:
+        The counts, (queries, classes) int, and the true labels, (queries,) int.
+    """
+    queries = ranking.sample_size(max(task.wanted.queries, _FEWEST_QUERIES), task.ensemble.classes)
+    generator = streams.generator(seed, "planner", "profile")
     size = task.ensemble.teachers, queries
     return synthetic_counts(task.profile, *size, generator)
 
@@ -71,7 +88,14 @@ def profile_votes(task: Task, seed: int) -> tuple[NDArray, NDArray]:
 def rank_on_profile(
     wanted: Task, names: Sequence[str] | None, seed: int, meter: Meter | None = None
 ) -> list[ranking.Plan]:
-    """Rank the mechanisms for a task, as `ranking.rank_mechanisms` does, on votes of its stated profile."""
+    """Rank the mechanisms for a task by `ranking.rank_mechanisms`, on votes of its profile.
+
+    Args:
+        wanted: The task, with a profile.
+        names: The mechanisms to rank; None for all that are offered.
+        seed: The seed of the profile's votes.
+        meter: Advanced by one for each mechanism.
+    """
     counts, labels = profile_votes(wanted, seed)
     return ranking.rank_mechanisms(wanted, counts, labels, names, meter)
 
@@ -84,26 +108,40 @@ def plan_budgets(
     *,
     noise: str = "reproducible",
 ) -> list[tuple[Task, list[ranking.Plan]]]:
-    """Return the task at every epsilon and the mechanisms ranked for it, as `ranking.rank_mechanisms` does."""
+    """Return the task at every epsilon, with the mechanisms ranked for it.
+
+    Args:
+        settings: The section ``planner``.
+        epsilons: The epsilon of all labels together, for each task.
+        seed: The seed of the profile's votes.
+        meter: Advanced by one for each epsilon.
+        noise: ``reproducible`` or ``secure``.
+    """
     secure = check_mode(noise) == "secure"
     planned = []
     for epsilon in epsilons:
-        wanted = build_task(settings, epsilon, settings["delta"], secure=secure)
-        planned.append((wanted, rank_on_profile(wanted, settings["mechanisms"], seed)))
+        task = build_task(settings, epsilon, settings["delta"], secure=secure)
+        planned.append((task, rank_on_profile(task, settings["mechanisms"], seed)))
         if meter is not None:
             meter.advance()
     return planned
 
 
 def tabulate_plans(planned: Sequence[tuple[Task, Sequence[ranking.Plan]]]) -> pd.DataFrame:
-    """Return `plans` as a table: columns as `plan_rows`, best first within each epsilon."""
+    """Return the result of `plan_budgets` as a table with the columns of `plan_rows`.
+
+    Within each epsilon the best mechanism comes first.
+    """
     import pandas as pd
 
-    return pd.DataFrame([row for wanted, plans in planned for row in plan_rows(wanted, plans)])
+    return pd.DataFrame([row for task, plans in planned for row in plan_rows(task, plans)])
 
 
 def plan_rows(task: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
-    """Return plans as rows of a table; correct, published and answers: expected, on the profile."""
+    """Return plans as rows of a table.
+
+    The columns correct, published and answers are expected numbers on the profile.
+    """
     return [
         {
             "mechanism": plan.mechanism,
@@ -125,7 +163,7 @@ def plan_rows(task: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
 
 
 def refusals(plans: Sequence[ranking.Plan]) -> dict[str, list[str]]:
-    """Return the mechanisms that do not apply, by the reason, in their order."""
+    """Return the names of the mechanisms that do not apply, by the reason, in their order."""
     by_reason: dict[str, list[str]] = {}
     for plan in plans:
         if plan.refusal is not None:
@@ -137,11 +175,8 @@ def describe_parameters(parameters: Parameters | None) -> str:
     """Return parameters as text of four significant digits: "sigma = 40, labels = 286"."""
     if parameters is None:
         return ""
-    said = {
-        name: f"{name} = {_format_value(value)}"
-        for name, value in parameters.table_values().items()
-    }
-    return ", ".join(said.values())
+    values = parameters.table_values()
+    return ", ".join(f"{name} = {_format_value(value)}" for name, value in values.items())
 
 
 def _format_value(value: float) -> str:
@@ -151,8 +186,13 @@ def _format_value(value: float) -> str:
 def audit_table(settings: Mapping, *, noise: str = "reproducible") -> pd.DataFrame:
     """Audit one label of every mechanism exactly, at a size at which all histograms can be listed.
 
-    Columns: mechanism, teachers, classes, delta, claimed (epsilon at calibrated parameters), exact,
-    verdict (``holds``, ``fails``, or why there is none).
+    Args:
+        settings: The section ``planner``.
+        noise: ``reproducible`` or ``secure``.
+
+    Returns:
+        A table with the columns mechanism, teachers, classes, delta, claimed (epsilon at calibrated
+        parameters), exact, and verdict (``holds``, ``fails``, or why there is none).
     """
     import pandas as pd
 
@@ -160,7 +200,7 @@ def audit_table(settings: Mapping, *, noise: str = "reproducible") -> pd.DataFra
     rows = []
     for name in settings["mechanisms"]:
         for n_classes in _AUDITED_CLASSES:
-            wanted = build_task(
+            task = build_task(
                 settings,
                 1.0,
                 settings["delta"],
@@ -170,13 +210,13 @@ def audit_table(settings: Mapping, *, noise: str = "reproducible") -> pd.DataFra
                 n_classes=n_classes,
                 secure=secure,
             )
-            rows.append(audit_row(name, wanted))
+            rows.append(audit_row(name, task))
     return pd.DataFrame(rows)
 
 
 def audit_row(name: str, wanted: Task) -> dict:
-    """Audit one mechanism on all histograms of the task; see `audit_table`."""
-    row = {
+    """Audit one mechanism on all histograms of the task, and return a row of `audit_table`."""
+    row: dict[str, Any] = {
         "mechanism": name,
         "teachers": wanted.ensemble.teachers,
         "classes": wanted.ensemble.classes,
