@@ -22,7 +22,7 @@ __all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str):
-    # Lazy, so that a script that needs one room does not depend on (or wait for) the others.
+    # Modules are loaded late, so that a script that needs one does not wait for the others.
     if name in _PUBLIC:
         return getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

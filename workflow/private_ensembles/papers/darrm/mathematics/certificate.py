@@ -32,15 +32,16 @@ from private_ensembles.papers.darrm.mathematics.worst_case import (
 class Certificate:
     """What is proven about the privacy cost of one gamma.
 
-    holds : worst_cost <= allowance, that is, DaRRM is (m epsilon, delta)-DP.
-    worst_cost : upper bound on f over all feasible (p, p'), rounding errors included.
-    allowance : e^{m epsilon} - 1 + 2 delta, rounded down.
-    slack : allowance - worst_cost.
-    method : which bound was the least: three_corners, monotone_envelope, four_corners,
-        eight_corners (exact up to rounding) or series (see `worst_case`).
-    rounding_error : the part of worst_cost that pays for floating-point arithmetic.
-    attained_cost : f at the worst assignment found, a lower bound on the largest f.
-    worst_assignment : {corner (p, p'): number of teachers}.
+    Attributes:
+        holds: whether worst_cost <= allowance, that is, DaRRM is (m epsilon, delta)-DP.
+        worst_cost: upper bound on f over all feasible (p, p'), rounding errors included.
+        allowance: e^{m epsilon} - 1 + 2 delta, rounded down.
+        slack: allowance - worst_cost.
+        method: which bound was the least: three_corners, monotone_envelope, four_corners,
+            eight_corners (exact up to rounding) or series (see `worst_case`).
+        rounding_error: the part of worst_cost that pays for floating-point arithmetic.
+        attained_cost: f at the worst assignment found, a lower bound on the largest f.
+        worst_assignment: number of teachers by corner (p, p').
     """
 
     holds: bool
@@ -53,7 +54,7 @@ class Certificate:
     worst_assignment: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict:
-        """Plain types, for JSON."""
+        """Return the certificate in plain types, for JSON."""
         return {**asdict(self), "worst_assignment": dict(self.worst_assignment)}
 
 
@@ -62,15 +63,27 @@ def certify(
 ) -> Certificate:
     """Certify that DaRRM with this gamma is (m epsilon, delta)-DP, or show that it cannot be.
 
+    Args:
+        gamma: shape (K + 1,), values in [0, 1], exactly symmetric around K/2, K odd.
+        m: the privacy allowance in [1, K].
+        epsilon: that of one teacher.
+        Delta: that of one teacher.
+        delta: that of the released label; None means 1 - (1 - Delta)^m.
+
+    Returns:
+        The `Certificate`, which holds or does not.
+
+    Raises:
+        ValueError: gamma has a wrong shape, a value out of range or is asymmetric (the lemma does
+            not cover it), or a parameter is out of range (`privacy_cost.PrivacyProblem`).
+
+    References:
+        DaRRM, Lemmas 3.4 and 5.1; docs/method.md, sections 2 to 5.
+
     >>> certify([1, 0.5, 0.5, 1], m=1, epsilon=0.1).holds
     False
     >>> certify([0.3, 0.1, 0.1, 0.3], m=1, epsilon=0.1).holds
     True
-
-    gamma: shape (K + 1,), values in [0, 1], exactly symmetric around K/2, K odd. m, epsilon, Delta,
-    delta: as in `privacy_cost.PrivacyProblem`; delta=None means 1 - (1 - Delta)^m. Raises
-    ValueError for gamma of a wrong shape, range or asymmetric (the lemma does not cover it), and
-    for a parameter out of range.
     """
     gamma = check_gamma(gamma)
     problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))
@@ -82,10 +95,13 @@ def certify_problem(
     gamma: NDArray[np.float64],
     known_worst_case: tuple[WorstCase, bool] | None = None,
 ) -> Certificate:
-    """`certify` for a problem that exists already; gamma as returned by `check_gamma`.
+    """Certify a gamma for a problem that exists already.
 
-    known : gamma's worst case over all corners as `eight_corner_worst_case` returns it, if it
-    has been worked out before.
+    Args:
+        problem: what must hold.
+        gamma: (K + 1,), as `check_gamma` returns it.
+        known_worst_case: gamma's worst case over all corners, if it has been worked out before, as
+            `eight_corner_worst_case` returns it.
     """
     half = gamma[(problem.K + 1) // 2 :]
     envelope = np.maximum.accumulate(half)
@@ -102,7 +118,7 @@ def certify_problem(
     ]
     if distance > 0:
         bounds.append(_general_bound(problem, problem.odd_vector(gamma), known_worst_case))
-    upper, method, _ = min(bounds, key=lambda item: item[0])
+    upper, method, _ = min(bounds, key=lambda bound: bound[0])
     costs = [problem.cost(gamma, counts) for _, _, counts in bounds]
     attained = max(costs)
     rounding = problem.rounding_bound()
@@ -124,21 +140,31 @@ def scale_to_allowance(
     gamma: NDArray[np.float64],
     known_worst_case: tuple[WorstCase, bool] | None = None,
 ) -> tuple[NDArray[np.float64], Certificate]:
-    """gamma as it is if its certificate holds, else scaled down until it does.
+    """Return gamma as it is if its certificate holds, else scaled down until it does.
 
     f is linear in gamma and the allowance is positive, so some factor always serves: the ratio of
-    the two, less what pays for rounding. known : as in `certify_problem`. Returns the scaled gamma
-    and its certificate. Raises ValueError like `check_gamma`.
+    the two, less what pays for rounding.
+
+    Args:
+        problem: what must hold.
+        gamma: (K + 1,).
+        known_worst_case: as in `certify_problem`.
+
+    Returns:
+        The scaled gamma and its certificate.
+
+    Raises:
+        ValueError: gamma is no noise function (`check_gamma`).
     """
     gamma = check_gamma(gamma)
     certificate = certify_problem(problem, gamma, known_worst_case)
     while not certificate.holds:
         # The rounding bound does not shrink with gamma, so it is taken off the allowance.
         rounding = problem.rounding_bound()
-        room = max(0.0, problem.allowance - 3 * rounding)
-        factor = min(room / (certificate.worst_cost - certificate.rounding_error), 1 - 2.0**-50)
+        reduced = max(0.0, problem.allowance - 3 * rounding)
+        factor = min(reduced / (certificate.worst_cost - certificate.rounding_error), 1 - 2.0**-50)
         gamma = gamma * factor
-        # By linearity no second search is needed: the product is off by one round-off per value.
+        # By linearity no second search is needed. The product is off by one round-off per value.
         cost = (certificate.worst_cost - certificate.rounding_error) * factor + 2 * rounding
         certificate = replace(
             certificate,
@@ -154,7 +180,10 @@ def scale_to_allowance(
 def _general_bound(
     problem: PrivacyProblem, g: NDArray[np.float64], known_worst_case: tuple[WorstCase, bool] | None
 ) -> tuple[float, str, NDArray[np.int64]]:
-    """The bound that needs no monotone gamma, the known one if there is one."""
+    """Return the bound that needs no monotone gamma, the known one if there is one.
+
+    Beside it stand the name of its method and the worst assignment met.
+    """
     worst, exact = known_worst_case or eight_corner_worst_case(problem, g, effort=EFFORT)
     if problem.Delta == 0:
         return worst.upper, "four_corners", worst.counts

@@ -26,16 +26,18 @@ from private_ensembles.papers.darrm.mathematics.objective import (
 from private_ensembles.papers.darrm.mathematics.optimize import GammaSolution
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
-# Rows with a multiplier are binding at every optimum; gamma is one up to the search's tolerance.
+# A row that has a multiplier is binding at every optimum, and gamma is an optimum up to the
+# search's tolerance: so a row that is farther from binding than this is left out.
 NEARLY_BINDING = 1e-2
-TOLERANCE = 1e-10  # of the multipliers, relative to the utility
+# The multipliers' tolerance is relative to the utility.
+TOLERANCE = 1e-10
 
 
 def certificates_of_gamma(solution: GammaSolution) -> list[dict]:
-    """What is proven of an optimised gamma: `privacy`, and `optimality` if it can be written.
+    """Return what is proven of an optimised gamma: its privacy and, if possible, its optimality.
 
     An empirical prior's votes and a sampled objective are not in the file, so nobody could
-    recompute the utility; then there is no certificate of optimality.
+    recompute the utility: then there is no certificate of optimality.
 
     >>> from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
     >>> solution = optimize_gamma(K=3, m=1, epsilon=0.1)
@@ -49,10 +51,10 @@ def certificates_of_gamma(solution: GammaSolution) -> list[dict]:
 
 
 def make_gamma_record(solution: GammaSolution) -> dict:
-    """What the file of an optimised gamma says: the solution, and `certificates_of_gamma` of it.
+    """Return what the file of an optimised gamma says: the solution and its certificates.
 
     ``utility_upper_bound`` is the one that the certificate of optimality proves, if there is one,
-    and at least the solution's own; so the verifier finds every number beside the certificates in
+    and at least the solution's own. So the verifier finds every number beside the certificates in
     them, or works it out of gamma.
 
     >>> from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
@@ -68,16 +70,27 @@ def make_gamma_record(solution: GammaSolution) -> dict:
 
 
 def certify_privacy(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> dict:
-    """The claim that DaRRM with this gamma is (m epsilon, delta)-DP (docs/method.md, 2 and 3)."""
+    """Return the claim that DaRRM with this gamma is (m epsilon, delta)-DP.
+
+    Args:
+        problem: what is claimed.
+        gamma: (K + 1,).
+
+    References:
+        DaRRM, Lemma 3.4; docs/method.md, sections 2 and 3.
+    """
     statement = _problem_fields(problem) | {"gamma": write_hexadecimal(gamma)}
     return build_certificate("gamma_privacy", "darrm_lemma_3.4", **statement)
 
 
 def certify_optimality(solution: GammaSolution) -> dict:
-    """The claim that no private gamma has a larger utility, with multipliers that prove it.
+    """Return the claim that no private gamma has a larger utility, with multipliers that prove it.
 
     They are those of the linear program over the assignments that the search knew and that nearly
-    bind gamma. Whatever they are, weak duality makes a bound of them (docs/method.md, section 6).
+    bind gamma. Whatever they are, weak duality makes a bound of them.
+
+    References:
+        docs/method.md, section 6.
     """
     problem, prior = solution.problem, parse_prior(solution.prior)
     goal = make_objective(problem.K, prior)
@@ -85,31 +98,35 @@ def certify_optimality(solution: GammaSolution) -> dict:
     assignments = np.array(solution.assignments, dtype=np.int64).reshape(-1, 8)
     rows = np.array([problem.row(counts) for counts in assignments]) / problem.allowance
     rows = rows.reshape(-1, goal.size)
-    near = rows @ half > 1 - NEARLY_BINDING
-    assignments, rows = assignments[near], rows[near]
+    nearly_binding = rows @ half > 1 - NEARLY_BINDING
+    assignments, rows = assignments[nearly_binding], rows[nearly_binding]
     program = LinearProgram(goal.coefficients, np.ones(goal.size), rows, np.ones(len(rows)))
     multipliers = Highs(vertex=True).solve(program, TOLERANCE)[1] if len(rows) else np.zeros(0)
-    outwards = (problem.relaxed_allowance + problem.rounding_bound()) / problem.allowance
-    bound = dual_bound(replace(program, right=np.full(len(rows), outwards)), multipliers)
+    right_side = (problem.relaxed_allowance + problem.rounding_bound()) / problem.allowance
+    bound = dual_bound(replace(program, right=np.full(len(rows), right_side)), multipliers)
     # The bound is that of the row's true coefficients, up to what its rounding added.
-    claimed = max(solution.utility_upper_bound, bound + goal.rounding)
-    used = [
-        {"teachers": counts.tolist(), "multiplier": write_hexadecimal(y / problem.allowance)}
-        for counts, y in zip(assignments, multipliers, strict=True)
-        if y > 0
+    claimed_utility = max(solution.utility_upper_bound, bound + goal.rounding)
+    priced_rows = [
+        {
+            "teachers": counts.tolist(),
+            "multiplier": write_hexadecimal(multiplier / problem.allowance),
+        }
+        for counts, multiplier in zip(assignments, multipliers, strict=True)
+        if multiplier > 0
     ]
     interval = {
         "kind": prior.kind,
         "low": write_hexadecimal(prior.low),
         "high": write_hexadecimal(prior.high),
     }
-    statement = _problem_fields(problem) | {"prior": interval, "rows": used}
+    statement = _problem_fields(problem) | {"prior": interval, "rows": priced_rows}
     return build_certificate(
-        "gamma_utility", "weak_duality", **statement, utility=write_hexadecimal(claimed)
+        "gamma_utility", "weak_duality", **statement, utility=write_hexadecimal(claimed_utility)
     )
 
 
 def _problem_fields(problem: PrivacyProblem) -> dict:
+    """Return the fields of a certificate that state the problem."""
     numbers = {
         name: write_hexadecimal(getattr(problem, name))
         for name in ("m", "epsilon", "Delta", "delta")

@@ -19,38 +19,50 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProbl
 from private_ensembles.papers.darrm.mathematics.violations import VIOLATION, Cuts, Violations
 from private_ensembles.papers.darrm.mathematics.worst_case import WorstCase
 
-# Between the best gamma and the upper bound, relative: enough to stop. With many teachers, whose
-# rounds take seconds, GAP, or less where nearly every label is right, down to LEAST_GAP.
+# The search stops at this relative gap between the best gamma and the upper bound. With many
+# teachers, whose rounds take seconds, it stops at GAP, or at less if nearly every label is right,
+# down to LEAST_GAP.
 FINE_GAP, GAP, LEAST_GAP = 2e-9, 5e-7, 1e-8
 MANY_TEACHERS = 201
-# Of a program's solution, relative to the utility, and to the gap that suffices many teachers. The
-# finer it is, the nearer is gamma to its optimum where the utility hardly weighs it.
+# A program is solved to the first, relative to the utility, or with many teachers to the second,
+# relative to the gap that suffices. The finer it is, the nearer gamma comes to its optimum where
+# the utility hardly weighs it.
 FINE_TOLERANCE, TOLERANCE = 2e-12, 0.1
-MAX_ROUNDS = 100  # what is found by then is certified with its gap
-OPEN_SHARE = (
-    0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
-)
+# What the search has by then is certified with its gap.
+MAX_ROUNDS = 100
+# If a larger share of all l weighs next to nothing in the utility, their gamma is worth raising.
+OPEN_SHARE = 0.02
 FILL_ROUNDS = 24
-FILL_TOLERANCE = 1e-9  # of sum(gamma)
-BACK_OFF = 0.01  # share of what sum(gamma) could gain, which many teachers forgo
+# The largest sum(gamma) is found up to this relative tolerance.
+FILL_TOLERANCE = 1e-9
+# Many teachers forgo this share of what sum(gamma) could gain.
+BACK_OFF = 0.01
 
 
 class CuttingPlaneSearch:
     """One cutting-plane search over symmetric gamma, all of them or the monotone ones.
 
     A round solves the program over the rows known so far, from its inside, and adds the assignments
-    that are violated there. Its multipliers bound the utility from above; the point itself, scaled
+    that are violated there. Its multipliers bound the utility from above. The point itself, scaled
     down until nothing is violated, bounds it from below.
 
     The program's variables are gamma at l = (K+1)/2..K and, for a concave objective, its value u,
     bounded by tangents.
 
-    known : rows found so far, which the search adds to; solver : see `linear_program`.
-    monotone : only gamma non-decreasing in |l - K/2|, for which three corners suffice.
+    Args:
+        problem: what gamma must keep.
+        objective: what is maximised.
+        solver: see `linear_program`.
+        known: rows found so far, which the search adds to.
+        monotone: only gamma non-decreasing in |l - K/2|, for which three corners suffice.
 
-    x : the best gamma at l = (K+1)/2..K; upper_bound : no private gamma has a larger utility, in
-    exact arithmetic (docs/method.md, 6); proof : x's worst case over all corners, if a look at them
-    proved it, and whether it is exact; rounds : how many programs were solved.
+    Attributes:
+        x: the best gamma at l = (K+1)/2..K.
+        upper_bound: no private gamma has a larger utility, in exact arithmetic (docs/method.md,
+            section 6).
+        proof: x's worst case over all corners, if a look at them proved it, and whether it is
+            exact.
+        rounds: how many programs were solved.
     """
 
     def __init__(
@@ -75,7 +87,8 @@ class CuttingPlaneSearch:
     def run(self, feasible_x: NDArray[np.float64] | None = None) -> None:
         """Maximise the utility, then sum(gamma).
 
-        inside : a feasible x, the best one so far; default 0, after trying gamma = 1.
+        Args:
+            feasible_x: the best x so far; None means 0, after trying gamma = 1.
         """
         if feasible_x is None:
             if self.violations.add(self.x, 0.0, self._gap())[1] == 0:
@@ -92,26 +105,28 @@ class CuttingPlaneSearch:
         for _ in range(MAX_ROUNDS):
             try:
                 x = self._improve()
-            except Infeasible:  # rounding: what is found by now is certified with its gap
+            except Infeasible:  # rounding has the last word: x so far is certified with its gap
                 return
-            new, excess, seen = self.violations.add(x, self._gap(), self._gap())
-            if seen:
+            new_rows, excess, all_seen = self.violations.add(x, self._gap(), self._gap())
+            if all_seen:
                 self._keep_if_better(x, excess)
-            if self._is_settled() or not (new or self.concave):  # a tangent was added, too
+            # A concave objective has got a new tangent, too.
+            if self._is_settled() or not (new_rows or self.concave):
                 break
-        if not seen:  # the last x may still be the best one
+        if not all_seen:  # the last x may still be the best one
             _, excess, _ = self.violations.add(x, np.inf, self._gap())
             self._keep_if_better(x, excess)
 
     def _gap(self) -> float:
-        """The relative gap that suffices."""
+        """Return the relative gap that suffices."""
         return self._sufficient_gap() / self.bound
 
     def _is_settled(self) -> bool:
+        """Return whether the gap suffices."""
         return self.bound - self.value <= self._sufficient_gap()
 
     def _sufficient_gap(self) -> float:
-        """The gap that suffices: less if nearly every label is right, for then errors count."""
+        """Return the gap that suffices: less if nearly every label is right."""
         if self.problem.K <= MANY_TEACHERS:
             return FINE_GAP * self.bound
         lacking = self.objective.total - self.value
@@ -120,57 +135,66 @@ class CuttingPlaneSearch:
     def _raise_sum(self) -> None:
         """Raise sum(gamma) where the utility leaves it open: at l that together weigh nothing.
 
-        Many teachers stay a little way BACK from the largest sum, where rows that are slack at the
-        x so far are slack again: few are violated, and bounds far below the allowance make the look
-        at all corners short.
+        Many teachers stay a little way (BACK_OFF) from the largest sum, where rows that are slack
+        at the x so far are slack again: few are violated, and bounds far below the allowance make
+        the look at all corners short.
         """
-        room, start = self._sufficient_gap(), self.x
-        back = BACK_OFF if self.problem.K > MANY_TEACHERS else 0.0
-        cost = np.abs(self.objective.gradient(start))
-        order = np.argsort(cost)
-        raised = order[np.cumsum(cost[order]) < room / 2]
+        sufficient_gap, start = self._sufficient_gap(), self.x
+        back_off = BACK_OFF if self.problem.K > MANY_TEACHERS else 0.0
+        weight = np.abs(self.objective.gradient(start))
+        order = np.argsort(weight)
+        raised = order[np.cumsum(weight[order]) < sufficient_gap / 2]
         if len(raised) <= OPEN_SHARE * len(start):
             return
         for _ in range(FILL_ROUNDS):
             x = start.copy()
             try:
-                x[raised] += (1 - back) * (self._largest_sum(start, raised) - start[raised])
+                x[raised] += (1 - back_off) * (self._largest_sum(start, raised) - start[raised])
             except Infeasible:
                 return
             if self.monotone:
                 x = np.maximum.accumulate(x)
             self.known.rest_slack_rows(x, np.zeros(len(self.known.rows)), 1.0)
-            # All corners are asked about an x that the planes leave nearly as it is.
-            new, excess, seen = self.violations.add(x, room / 10 / self.value, self._gap())
+            # All corners are looked at only if the planes leave x nearly as it is.
+            new_rows, excess, all_seen = self.violations.add(
+                x, sufficient_gap / 10 / self.value, self._gap()
+            )
             x, proof = self.violations.scale_down(x, excess)
-            if seen and self.objective.value(x) >= self.value - room and x.sum() > start.sum():
+            if (
+                all_seen
+                and self.objective.value(x) >= self.value - sufficient_gap
+                and x.sum() > start.sum()
+            ):
                 self.x, self.proof = x, proof
                 return
-            if not new:
+            if not new_rows:
                 return
 
     def _largest_sum(
         self, start: NDArray[np.float64], raised: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The x at `raised` of the largest sum that the rows in use allow, `start` elsewhere."""
+        """Return the x at `raised` of the largest sum that the rows in use allow."""
         program, _ = self._program()
         columns, used = program.rows[:, raised], program.rows[:, : len(start)] @ start
         right = np.maximum(program.right - used, 0.0) + columns @ start[raised]
         size = np.abs(columns).max(axis=1)
-        some = size > VIOLATION  # the others can hardly be violated by what is raised
-        ones = np.ones(len(raised))
-        part = LinearProgram(ones, ones, columns[some] / size[some, None], right[some] / size[some])
+        touched = size > VIOLATION  # the others can hardly be violated by what is raised
+        ones, scale = np.ones(len(raised)), size[touched]
+        program = LinearProgram(
+            ones, ones, columns[touched] / scale[:, None], right[touched] / scale
+        )
         self.rounds += 1
-        return np.clip(self.solver.solve(part, FILL_TOLERANCE)[0], 0.0, 1.0)
+        return np.clip(self.solver.solve(program, FILL_TOLERANCE)[0], 0.0, 1.0)
 
     def _keep_if_better(self, x: NDArray[np.float64], excess: float) -> None:
+        """Scale x down until it is private, and keep it if its utility is the largest so far."""
         x, proof = self.violations.scale_down(x, excess)
         value = self.objective.value(x)
         if value > self.value:
             self.x, self.value, self.proof = x, value, proof
 
     def _improve(self) -> NDArray[np.float64]:
-        """A central x of the program over the rows in use, which may lower the bound."""
+        """Return a central x of the program over the rows in use, which may lower the bound."""
         program, outwards = self._program()
         tolerance = FINE_TOLERANCE
         if self.problem.K > MANY_TEACHERS:
@@ -191,7 +215,7 @@ class CuttingPlaneSearch:
         return x
 
     def _program(self) -> tuple[LinearProgram, NDArray[np.float64]]:
-        """The program, the rows in use first, and what each row may exceed its right side by.
+        """Return the program, the rows in use first, and by what rows may exceed their right side.
 
         The latter is what rounding may make of a private gamma, the row's division and sums
         included.
@@ -206,7 +230,7 @@ class CuttingPlaneSearch:
             right, outwards = (np.append(side, np.zeros(n - 1)) for side in (right, outwards))
         if not self.concave:
             return LinearProgram(self.objective.coefficients, np.ones(n), rows, right), outwards
-        # The utility u is a variable: of largest u, each tangent's u - gradient @ x <= height.
+        # The utility u is a variable, which is maximised. A tangent: u - gradient @ x <= height.
         cost, upper = np.append(np.zeros(n), 1.0), np.append(np.ones(n), self.objective.total)
         rows = np.column_stack([rows, np.zeros(len(rows))])
         for gradient, height in self.tangents:
@@ -216,5 +240,6 @@ class CuttingPlaneSearch:
         return LinearProgram(cost, upper, rows, right), outwards
 
     def _add_tangent(self, x: NDArray[np.float64]) -> None:
+        """Add the objective's tangent at x, which bounds it from above."""
         gradient = self.objective.gradient(x)
         self.tangents.append((gradient, self.objective.value(x) - float(gradient @ x)))

@@ -1,14 +1,15 @@
 """Bounds on f over slices of assignments, by a series in Delta: the teachers at H first.
 
-Every function scores whole families of assignments by array operations: with the operator
-T_p = (1 - p) I + p * shift, G of an assignment is the product of its teachers' operators applied
-to g, so no pmf is formed.
+Every function scores whole slices of assignments by array operations. With the operator
+T_p = (1 - p) I + p * shift, G of an assignment is the product of its teachers' operators
+applied to g, so no pmf is formed.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +22,28 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import (
 )
 
 LARGEST_ORDER = 4
-# Slices between two looks at the sizes of a slice's differences, which only shrink.
+# The sizes of a slice's differences only shrink, so they are worked out on every so many slices.
 REFRESHED = 8
+# More than rounding takes off the size of a difference.
 SIZE_ROUNDING = 1e-12
 
 
 def first_order_assignments(
     problem: PrivacyProblem, g: NDArray[np.float64], keep: int, floor: float
 ) -> list[NDArray[np.int64]]:
-    """Assignments whose f exceeds `floor` to first order in Delta, worst first, in O(K^3).
+    """Return the assignments whose f exceeds `floor` to first order in Delta, in O(K^3).
 
-    The peaks of f, at most `keep` for each number of teachers at H and its mirror image, so that
-    cuts come from all over the family, not from one neighbourhood.
+    They are the peaks of f, at most `keep` for each number of teachers at H and its mirror image,
+    so that cuts come from everywhere, not from one neighbourhood.
+
+    Args:
+        problem: the privacy problem.
+        g: (K + 1,), as `PrivacyProblem.odd_vector` returns it.
+        keep: most peaks of a slice.
+        floor: what f must exceed.
+
+    Returns:
+        Counts (8,) of teachers per corner, the worst assignment first.
     """
     exceeding: list[tuple[float, NDArray[np.int64]]] = []
     for V, _, box in iterate_boxes(problem, g, 1, floor):
@@ -40,12 +51,12 @@ def first_order_assignments(
         for i, b in zip(*find_peaks(f, floor, keep), strict=True):
             counts = choose_corners(problem, V, box[0].start + int(i), box[1].start + int(b))
             exceeding.append((float(f[i, b]), counts))
-    exceeding.sort(key=lambda item: -item[0])
+    exceeding.sort(key=lambda entry: -entry[0])
     return [counts for _, counts in exceeding]
 
 
 def series_order(problem: PrivacyProblem) -> int:
-    """The least order of the series whose remainder is negligible, at most LARGEST_ORDER."""
+    """Return the least order of the series whose remainder is negligible, at most LARGEST_ORDER."""
     x = 2 * problem.K * problem.Delta
     for order in range(2, LARGEST_ORDER):
         if x ** (order + 1) / math.factorial(order + 1) < 1e-7:
@@ -54,22 +65,41 @@ def series_order(problem: PrivacyProblem) -> int:
 
 
 def series_rounding(problem: PrivacyProblem, order: int) -> float:
-    """Rounding of the series' added terms, beside the bound on f itself.
+    """Return what rounding may do to the series' added terms, beside the bound on f itself.
 
     Each is a sum of at most 2 (order + 1) products, all of them below 1 + c in size.
     """
     return 64 * (order + 1) * UNIT_ROUNDOFF * (1 + problem.c) if problem.Delta > 0 else 0.0
 
 
+class BoxedSlice(NamedTuple):
+    """A slice of assignments, and the box outside of which f, or its bound, is at most the floor.
+
+    Attributes:
+        V: (t + 1, K - t + 1), G by the numbers of teachers at H and at (1,1), of t teachers at H
+            and its mirror image together.
+        sizes: at least max|diff^r V| for r = 0..order + 1.
+        box: rows and columns of V.
+    """
+
+    V: NDArray[np.float64]
+    sizes: list[float]
+    box: tuple[slice, slice]
+
+
 def iterate_boxes(
     problem: PrivacyProblem, g: NDArray[np.float64], order: int, floor: float
-) -> Iterator[tuple[NDArray[np.float64], list[float], tuple[slice, slice]]]:
-    """The slices that may hold an f above `floor`, and where in them.
+) -> Iterator[BoxedSlice]:
+    """Yield the slices that may hold an f above `floor`, and where in them.
 
-    order : 1 for f to first order in Delta; above, for the bound of `series_worst_case`.
-    Yields (V, sizes, (rows, columns)): outside of the box, f or its bound is at most `floor`.
-    sizes : at least max|diff^r V| for r = 0..order + 1. They fall from slice to slice, since V is
-    a mean of the last slice's neighbours and diff commutes with means: few of them are worked out.
+    The sizes of differences fall from slice to slice, since V is a mean of the last slice's
+    neighbours and diff commutes with means: few of them are worked out.
+
+    Args:
+        problem: the privacy problem.
+        g: (K + 1,), as `PrivacyProblem.odd_vector` returns it.
+        order: 1 for f to first order in Delta; above, for the bound of `series_worst_case`.
+        floor: what f must exceed.
     """
     D, c = problem.Delta, problem.c
     for t, V in enumerate(_slices(problem, g)):
@@ -83,13 +113,19 @@ def iterate_boxes(
         f = V - c * V[::-1]
         if f.max() <= floor - gain:
             continue
-        yield V, sizes, _hull(f > floor - gain)
+        yield BoxedSlice(V, sizes, _hull(f > floor - gain))
 
 
 def bound_to_first_order(
     problem: PrivacyProblem, V: NDArray[np.float64], box: tuple[slice, slice]
 ) -> NDArray[np.float64]:
-    """f over a box of one slice (t + 1, n + 1), each teacher at an end making its best move."""
+    """Return f over a box of one slice, to first order: each teacher at an end makes its best move.
+
+    Args:
+        problem: the privacy problem.
+        V: (t + 1, n + 1), a slice (`BoxedSlice`).
+        box: which of its rows and columns.
+    """
     rows, columns = box
     W = V[::-1]
     D, c = problem.Delta, problem.c
@@ -97,8 +133,8 @@ def bound_to_first_order(
     f = V[box] - c * W[box]
     if D == 0 or n == 0:
         return f
-    # What one teacher gains by leaving (0,0) towards (D,0) or (0,D) with b teachers at (1,1), and
-    # one at (1,1) likewise, for b from `low` on.
+    # These are what one teacher gains by leaving (0,0) towards (D,0) or (0,D) with b teachers at
+    # (1,1), and one at (1,1) likewise, for b from `low` on.
     low, high = max(columns.start - 1, 0), min(columns.stop, n)
     d = np.diff(V[rows, low : high + 1], axis=1)
     e = c * np.diff(W[rows, low : high + 1], axis=1)
@@ -119,7 +155,15 @@ def bound_to_all_orders(
     f: NDArray[np.float64],
     sizes: list[float],
 ) -> NDArray[np.float64]:
-    """The bound of `series_worst_case` over a box of one slice, from its first order."""
+    """Return the bound of `series_worst_case` over a box of one slice, from its first order.
+
+    Args:
+        problem: the privacy problem.
+        V: (t + 1, n + 1), a slice (`BoxedSlice`).
+        box: which of its rows and columns.
+        f: f over the box as `bound_to_first_order` returns it.
+        sizes: of the slice's differences (`BoxedSlice`).
+    """
     n = V.shape[1] - 1
     if problem.Delta == 0 or n == 0:
         return f
@@ -136,10 +180,10 @@ def find_bounds_exceeding(
     sizes: list[float],
     floor: float,
 ) -> tuple[tuple[slice, slice], NDArray[np.float64]]:
-    """`full_bound` where it may exceed `floor`: in which part of the box, and the bounds there.
+    """Return where in the box `bound_to_all_orders` may exceed `floor`, and the bounds there.
 
-    Order by order: if what the next ones can add at most does not reach the floor, they are not
-    worked out.
+    It goes order by order: if what the next ones can add at most does not reach the floor, they are
+    not worked out.
     """
     n = V.shape[1] - 1
     bound = bound_to_first_order(problem, V, box)
@@ -159,7 +203,14 @@ def find_bounds_exceeding(
 
 
 def choose_corners(problem: PrivacyProblem, V: NDArray, i: int, b: int) -> NDArray[np.int64]:
-    """The assignment behind a first-order maximum: every teacher at an end makes its best move."""
+    """Return the assignment behind a first-order maximum, each teacher at an end at its best move.
+
+    Args:
+        problem: the privacy problem.
+        V: (t + 1, n + 1), a slice (`BoxedSlice`).
+        i: teachers at H.
+        b: teachers at the ones.
+    """
     t, c = V.shape[0] - 1, problem.c
     n = problem.K - t
     a = n - b
@@ -177,9 +228,10 @@ def choose_corners(problem: PrivacyProblem, V: NDArray, i: int, b: int) -> NDArr
 
 
 def _slices(problem: PrivacyProblem, g: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
-    """For t = 0..K: V[i, b] = G with i teachers at p = high, t - i at p = low, b at 1, rest at 0.
+    """Yield for t = 0..K the slice V[i, b] = G of t teachers at H and its mirror image.
 
-    The other side of the same assignment has high and low exchanged: V[::-1].
+    i of them are at p = high, t - i at p = low; b others are at 1 and the rest at 0. On the other
+    side of the same assignment high and low are exchanged: V[::-1].
     """
     high, low = problem.high, problem.low
     V = np.asarray(g, dtype=np.float64)[None, :]
@@ -193,7 +245,7 @@ def _slices(problem: PrivacyProblem, g: NDArray[np.float64]) -> Iterator[NDArray
 
 
 def _hull(above: NDArray[np.bool_]) -> tuple[slice, slice]:
-    """The smallest box that holds every True; nothing if there is none."""
+    """Return the smallest box that holds every True; nothing if there is none."""
     rows, columns = (np.nonzero(above.any(axis=axis))[0] for axis in (1, 0))
     if not len(rows):
         return slice(0, 0), slice(0, 0)
@@ -201,7 +253,7 @@ def _hull(above: NDArray[np.bool_]) -> tuple[slice, slice]:
 
 
 def _sizes(V: NDArray[np.float64], order: int) -> list[float]:
-    """At least max|diff^r V| for r = 0..order, here and in the next slices, rounding included."""
+    """Return at least max|diff^r V| for r = 0..order, here and in the next slices."""
     sizes = [1.0]
     for _ in range(order):
         V = np.diff(V, axis=1)
@@ -213,14 +265,14 @@ def _sizes(V: NDArray[np.float64], order: int) -> list[float]:
 def _bound_higher_orders(
     problem: PrivacyProblem, n: int, sizes: list[float], least: int = 2
 ) -> float:
-    """Bound on the terms of the series from order `least` on, with n teachers at the ends."""
+    """Bound the terms of the series from order `least` on, with n teachers at the ends."""
     orders = range(least, len(sizes) - 1)
     terms = (math.comb(n, r) * problem.Delta**r * problem.c * sizes[r] for r in orders)
     return sum(terms) + _remainder(problem, n, sizes)
 
 
 def _remainder(problem: PrivacyProblem, n: int, sizes: list[float]) -> float:
-    """Bound on the terms of the series beyond its last order, len(sizes) - 2."""
+    """Bound the terms of the series beyond its last order, len(sizes) - 2."""
     D, order = problem.Delta, len(sizes) - 2
     if D == 0 or n <= order:
         return 0.0
@@ -231,7 +283,7 @@ def _remainder(problem: PrivacyProblem, n: int, sizes: list[float]) -> float:
 def _bound_term(
     problem: PrivacyProblem, V: NDArray[np.float64], box: tuple[slice, slice], r: int
 ) -> NDArray[np.float64]:
-    """The bound of `series_worst_case` on the term of order r >= 2, over a box of one slice."""
+    """Bound the term of order r >= 2 over a box of one slice, as in `series_worst_case`."""
     n, (rows, columns) = V.shape[1] - 1, box
     # diff^r V(b - s) for s = 0..r needs the columns b - r..b + r.
     low, high = max(columns.start - r, 0), min(columns.stop + r, n + 1)
@@ -242,9 +294,9 @@ def _bound_term(
 
 
 def _best_shift(differences: NDArray, order: int, sign: float) -> NDArray[np.float64]:
-    """max(0, max_s sign * (-1)^s D^order V(b - s)) over the s for which it is defined.
+    """Return max(0, max_s sign * (-1)^s D^order V(b - s)) over the s for which it is defined.
 
-    differences : D^order V, shape (rows, n + 1 - order); returned shape (rows, n + 1) over b.
+    differences: D^order V, shape (rows, n + 1 - order). The result has the shape (rows, n + 1).
     """
     rows, width = differences.shape
     best = np.zeros((rows, width + order))

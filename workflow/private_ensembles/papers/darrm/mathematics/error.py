@@ -17,14 +17,14 @@ from private_ensembles.papers.darrm.mathematics.objective import (
     uniform_points,
 )
 
-# Independent scramblings behind a confidence interval.
+# So many independent scramblings, of so many points each, are behind a confidence interval.
 REPLICATES = 16
 POINTS = 1 << 11
 
 
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """An expected error: `error`, and the half width of its 99 % interval (0 if exact)."""
+    """An expected error, the half width of its 99 % interval (0 if exact), and how it was found."""
 
     error: float
     half_width: float
@@ -32,10 +32,22 @@ class ErrorEstimate:
 
 
 def error_of_pmf(gamma: ArrayLike, alpha: ArrayLike) -> NDArray[np.float64]:
-    """|Pr[DaRRM = 1] - Pr[majority = 1]| for the pmf alpha of the number of teachers saying 1.
+    """Return |Pr[DaRRM = 1] - Pr[majority = 1]| for pmfs of the number of teachers that say 1.
 
-    gamma : (K + 1,); alpha : (..., K + 1). Returns (...,):
-    |1/2 sum_{l > K/2} (alpha_l - alpha_{K-l}) (1 - gamma_l)| (DaRRM, Eq. 196).
+    It is |1/2 sum_{l > K/2} (alpha_l - alpha_{K-l}) (1 - gamma_l)|.
+
+    Args:
+        gamma: (K + 1,), symmetric, in [0, 1].
+        alpha: (..., K + 1) pmfs.
+
+    Returns:
+        (...,) errors.
+
+    Raises:
+        ValueError: the last axis of alpha is not K + 1, or gamma is no noise function.
+
+    References:
+        DaRRM, Eq. 196.
     """
     gamma = check_gamma(gamma)
     alpha = np.asarray(alpha, dtype=np.float64)
@@ -47,9 +59,14 @@ def error_of_pmf(gamma: ArrayLike, alpha: ArrayLike) -> NDArray[np.float64]:
 
 
 def error_at(gamma: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
-    """Exact error if every teacher says 1 with the same probability p.
+    """Return the exact error if every teacher says 1 with the same probability p.
 
-    gamma : (K + 1,); p : any shape, values in [0, 1]. Returns p's shape.
+    Args:
+        gamma: (K + 1,), symmetric, in [0, 1].
+        p: any shape, values in [0, 1].
+
+    Returns:
+        Errors in p's shape.
     """
     gamma = check_gamma(gamma)
     p = np.asarray(p, dtype=np.float64)
@@ -57,12 +74,17 @@ def error_at(gamma: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
 
 
 def expected_error(gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1") -> float:
-    """Expected error under a prior; the value of `expected_error_estimate`.
+    """Return the expected error of gamma under a prior, as `expected_error_estimate` finds it.
+
+    Args:
+        gamma: (K + 1,), symmetric, in [0, 1].
+        prior: of the teachers' p_i.
+
+    Raises:
+        ValueError: gamma is no noise function, or the prior is unknown.
 
     >>> expected_error([1, 1, 1, 1]), round(expected_error([0, 0, 0, 0]), 4)
     (0.0, 0.3438)
-
-    gamma: (K + 1,), symmetric, in [0, 1]. prior: of the teachers' p_i. Raises ValueError otherwise.
     """
     return expected_error_estimate(gamma, prior).error
 
@@ -70,19 +92,30 @@ def expected_error(gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1") -> fl
 def expected_error_estimate(
     gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1", *, seed: int = 0
 ) -> ErrorEstimate:
-    """Expected error of gamma under a prior, exact if there is a formula.
+    """Return the expected error of gamma under a prior, exactly if there is a formula.
 
-    Exact: (sum_l c_l - sum_l c_l gamma_l) / 2 with c_l of `coefficients` (DaRRM, Eq. 197-201).
-    With all p_i >= 1/2 the lead alpha_l - alpha_{K-l} is never negative (there is a bijection from
-    the (K-l)-subsets of the teachers to the l-subsets that contain them, and each step multiplies
-    the weight by p/(1-p) >= 1), so under `uniform:a,b` and `common:a,b` with a >= 1/2 the absolute
-    value changes nothing. With a < 1/2 the formula is the paper's surrogate, a lower bound, and
-    the method says so.
+    The formula is (sum_l c_l - sum_l c_l gamma_l) / 2 with c_l of `coefficients`. With all
+    p_i >= 1/2 the lead alpha_l - alpha_{K-l} is never negative (there is a bijection from the
+    (K-l)-subsets of the teachers to the l-subsets that contain them, and each step multiplies the
+    weight by p/(1-p) >= 1), so under `uniform:a,b` and `common:a,b` with a >= 1/2 the absolute
+    value changes nothing. With a < 1/2 the formula is the paper's surrogate, a lower bound, and the
+    method says so.
 
-    `absolute-uniform:a,b` has no formula: the mean over REPLICATES scrambled Sobol' sequences of
-    POINTS points, with the error at the teachers' mean p as a control variate (its expectation is
-    a one-dimensional integral), and Student's 99 % interval over the replicates. Raises ValueError
-    as `check_gamma`, `parse_prior`.
+    `absolute-uniform:a,b` has no formula: the result is the mean over REPLICATES scrambled Sobol'
+    sequences of POINTS points, with the error at the teachers' mean p as a control variate (its
+    expectation is a one-dimensional integral), and Student's 99 % interval over the replicates.
+
+    Args:
+        gamma: (K + 1,), symmetric, in [0, 1].
+        prior: of the teachers' p_i.
+        seed: of the sampled points.
+
+    Raises:
+        ValueError: gamma is no noise function (`check_gamma`), or the prior is unknown
+            (`parse_prior`).
+
+    References:
+        DaRRM, Eq. 197-201.
     """
     gamma = check_gamma(gamma)
     K = len(gamma) - 1
@@ -95,16 +128,16 @@ def expected_error_estimate(
         )
     from scipy.stats import t
 
-    drawn, together = _sample_pmfs(K, parsed, seed)
-    errors = [error_of_pmf(gamma, alpha) for alpha in drawn]
-    controls = [error_of_pmf(gamma, alpha) for alpha in together]
+    pmfs, common_pmfs = _sample_pmfs(K, parsed, seed)
+    errors = [error_of_pmf(gamma, alpha) for alpha in pmfs]
+    controls = [error_of_pmf(gamma, alpha) for alpha in common_pmfs]
     # The factor comes from a sequence of its own, so that the estimate stays unbiased.
-    spread = float(controls[-1].var())
-    factor = float(np.cov(errors[-1], controls[-1])[0, 1]) / spread if spread > 0 else 0.0
-    known = _expect_control(gamma, parsed)
+    variance = float(controls[-1].var())
+    factor = float(np.cov(errors[-1], controls[-1])[0, 1]) / variance if variance > 0 else 0.0
+    control_mean = _expect_control(gamma, parsed)
     means = np.array(
         [
-            (error - factor * control).mean() + factor * known
+            (error - factor * control).mean() + factor * control_mean
             for error, control in zip(errors[:-1], controls[:-1], strict=True)
         ]
     )
@@ -112,26 +145,26 @@ def expected_error_estimate(
     return ErrorEstimate(float(means.mean()), float(half_width), "quasi_monte_carlo")
 
 
-# What several gammas are asked under one prior shares.
+# Errors of several gammas under one prior share these.
 @functools.lru_cache(maxsize=1)
 def _sample_pmfs(
     K: int, prior: Prior, seed: int
 ) -> tuple[tuple[NDArray[np.float64], ...], tuple[NDArray[np.float64], ...]]:
-    """Pmfs of the votes at every sequence's p, and if all teachers had their mean, (POINTS, K + 1).
+    """Return pmfs of the votes at every sequence's p, and those if all teachers had their mean.
 
-    The last sequence is for the control variate's factor.
+    Each is (POINTS, K + 1). The last sequence is for the control variate's factor.
     """
     draws = [uniform_points(K, prior, POINTS, (seed, k)) for k in range(REPLICATES + 1)]
     return tuple(map(pmf, draws)), tuple(_common_pmf(K, p.mean(axis=-1)) for p in draws)
 
 
 def _common_pmf(K: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pmf of the votes of K teachers who all say 1 with probability p, (*p.shape, K + 1)."""
+    """Return the pmf of K teachers' votes if all say 1 with probability p, (*p.shape, K + 1)."""
     return pmf(np.broadcast_to(p[..., None], (*p.shape, K)))
 
 
 def _expect_control(gamma: NDArray[np.float64], prior: Prior) -> float:
-    """E error_at(gamma, mean of the K independent uniform p_i).
+    """Return E error_at(gamma, mean of the K independent uniform p_i).
 
     The sum of K standard uniforms has the cardinal B-spline as its density (Irwin-Hall); between
     its knots, and the kink of the error at p = 1/2, the integrand is a polynomial of degree below

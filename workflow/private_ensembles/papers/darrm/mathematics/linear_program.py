@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from private_ensembles.base import checks
 from private_ensembles.papers.darrm.mathematics.privacy_cost import UNIT_ROUNDOFF
 
-MOST_STEPS, MOST_PIVOTS = 200, 100_000  # what takes more goes round in circles
-VIOLATION = 1e-8  # of a row, and NEAR tolerances between x and the bound: what is taken as optimal
+# A solver that takes more goes round in circles.
+MOST_STEPS, MOST_PIVOTS = 200, 100_000
+# An x is taken as optimal if it violates rows by less, and the bound is within NEAR tolerances.
+VIOLATION = 1e-8
 NEAR = 10
-NEGLIGIBLE = 1e-12  # an entry of a row that HiGHS leaves out; no bound rests on what it returns
+# HiGHS leaves smaller entries of a row out; no bound rests on what it returns.
+NEGLIGIBLE = 1e-12
 
 
 class SolverUnavailable(RuntimeError):
@@ -35,7 +38,11 @@ class Infeasible(RuntimeError):
 class LinearProgram:
     """Maximise cost @ x over rows @ x <= right, 0 <= x <= upper.
 
-    cost, upper : (n,); rows : (m, n), of a size around 1; right : (m,).
+    Attributes:
+        cost: (n,).
+        upper: (n,).
+        rows: (m, n), of a size around 1.
+        right: (m,).
     """
 
     cost: NDArray[np.float64]
@@ -45,7 +52,12 @@ class LinearProgram:
 
 
 class Highs:
-    """HiGHS (highspy), on `threads` threads; vertex : go to a vertex, whose multipliers are few."""
+    """HiGHS (highspy).
+
+    Args:
+        threads: how many it uses.
+        vertex: go to a vertex, whose multipliers are few.
+    """
 
     name = "highs"
 
@@ -74,9 +86,10 @@ class Highs:
     def solve(
         self, program: LinearProgram, tolerance: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """An x (n,) that is optimal up to a relative `tolerance`, and multipliers (m,), >= 0.
+        """Return x (n,), optimal up to a relative `tolerance`, and multipliers (m,), >= 0.
 
-        Raises Infeasible if HiGHS finds no optimum.
+        Raises:
+            Infeasible: HiGHS finds no optimum.
         """
         size = max(float(np.abs(program.cost).max()), 1e-300)  # HiGHS' tolerances are absolute
         self.model.passModel(self._model(program, size))
@@ -112,9 +125,13 @@ class Highs:
 
 
 class Gurobi:
-    """Gurobi (gurobipy), on `threads` threads. Its licence may limit rows and columns.
+    """Gurobi (gurobipy). Its licence may limit rows and columns.
 
-    Raises SolverUnavailable if it is not installed or has no licence.
+    Args:
+        threads: how many it uses.
+
+    Raises:
+        SolverUnavailable: it is not installed or has no licence.
     """
 
     name = "gurobi"
@@ -141,7 +158,12 @@ class Gurobi:
     def solve(
         self, program: LinearProgram, tolerance: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """As `Highs.solve`; raises SolverUnavailable if the licence refuses the size."""
+        """Return x (n,), optimal up to a relative `tolerance`, and multipliers (m,), >= 0.
+
+        Raises:
+            Infeasible: Gurobi finds no optimum.
+            SolverUnavailable: the licence refuses the size.
+        """
         try:
             with self.api.Model(env=self.environment) as model:
                 model.Params.BarConvTol = tolerance
@@ -160,7 +182,11 @@ SOLVERS = {"auto": Highs, "highs": Highs, "gurobi": Gurobi}
 
 
 def solver_named(name: str, threads: int = 1) -> Highs | Gurobi:
-    """The solver of that name; `auto` is HiGHS. Raises ValueError for any other name."""
+    """Return the solver of that name; `auto` is HiGHS.
+
+    Raises:
+        ValueError: there is no such solver.
+    """
     checks.check_choice(tuple(SOLVERS), solver=name)
     return SOLVERS[name](threads)
 
@@ -171,7 +197,7 @@ def _is_near(
     multipliers: NDArray[np.float64],
     tolerance: float,
 ) -> bool:
-    """Whether x keeps the rows and the multipliers bound the optimum near x's value."""
+    """Return whether x keeps the rows and the multipliers bound the optimum near x's value."""
     violation = float((program.rows @ x - program.right).max(initial=0.0))
     bound = dual_bound(program, multipliers)
     gap = bound - float(program.cost @ x)
@@ -179,12 +205,19 @@ def _is_near(
 
 
 def dual_bound(program: LinearProgram, multipliers: NDArray[np.float64]) -> float:
-    """A bound on cost @ x over all feasible x, rounding included.
+    """Bound cost @ x over all feasible x, rounding included.
 
-    Weak duality from any multipliers, whatever solver and tolerance they come from: for y >= 0,
-    cost @ x <= y @ right + sum_j upper_j max(0, cost_j - (y @ rows)_j). A sum of n products, in
-    whatever order, is off by at most n + 1 round-offs of the sum of their sizes (Higham, Accuracy
-    and Stability of Numerical Algorithms, section 3.1); four times that is added.
+    Weak duality makes a bound of any multipliers, whatever solver and tolerance they come from: for
+    y >= 0, cost @ x <= y @ right + sum_j upper_j max(0, cost_j - (y @ rows)_j). A sum of n
+    products, in whatever order, is off by at most n + 1 round-offs of the sum of their sizes; four
+    times that is added.
+
+    Args:
+        program: the program.
+        multipliers: (m,).
+
+    References:
+        Higham, Accuracy and Stability of Numerical Algorithms, section 3.1.
     """
     cost, upper = program.cost, program.upper
     active = np.nonzero(multipliers > 0)[0]

@@ -5,8 +5,8 @@ gamma_l with p_i in the upper half; the pmf is multilinear in the p_i, so for in
 mean mu E[alpha_l] is exactly the Binomial(K, mu) pmf and c_l needs no sampling
 (docs/method.md, section 1).
 
-A new prior is an entry of KINDS: configuration, schema, optimiser and expected errors take it from
-there. The verifier has formulas of its own (CLOSED_FORMS).
+A new prior is an entry of PRIOR_KINDS: configuration, schema, optimiser and expected errors take it
+from there. The verifier has formulas of its own (CLOSED_FORMS).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from private_ensembles.accounting.poisson_binomial import binomial_pmf, pmf
 from private_ensembles.papers.darrm.mathematics.privacy_cost import UNIT_ROUNDOFF
 
-# Points of the sampled objective; a power of two, as Sobol' points want it.
+# The sampled objective has so many points: a power of two, as Sobol' points want it.
 SAMPLES = 1 << 14
 
 # Priors -------------------------------------------------------------------------------------------
@@ -34,8 +34,13 @@ SAMPLES = 1 << 14
 class Prior:
     """What is believed of the p_i.
 
-    kind : of KINDS, or `empirical` (the observed sizes of majorities; `weights` holds the share of
-        queries with l votes for the majority, l = 0..K, and `sha256` names the vote cache).
+    Attributes:
+        kind: one of PRIOR_KINDS, or `empirical` (the observed sizes of majorities).
+        low: least p_i.
+        high: largest p_i.
+        weights: of an empirical prior, the share of queries with l votes for the majority,
+            l = 0..K.
+        sha256: of an empirical prior's vote cache.
     """
 
     kind: str
@@ -46,15 +51,16 @@ class Prior:
 
     @property
     def name(self) -> str:
+        """Return the text from which `parse_prior` makes this prior."""
         if self.kind == "empirical":
             return f"empirical:{self.sha256}"
-        # All digits, so that the name is the prior; 1.0 is written as 1.
+        # The name has all digits, so that it is the prior; 1.0 is written as 1.
         low, high = (repr(end).removesuffix(".0") for end in (self.low, self.high))
         return f"{self.kind}:{low},{high}"
 
     @property
     def is_absolute(self) -> bool:
-        """Whether the objective keeps the absolute value of Eq. 196, so that it is not linear."""
+        """Return whether the objective keeps Eq. 196's absolute value, so that it is not linear."""
         return self.kind in PRIOR_KINDS and PRIOR_KINDS[self.kind].is_absolute
 
 
@@ -62,9 +68,13 @@ class Prior:
 class PriorKind:
     """A kind of prior over p_i in [low, high], written `kind:low,high`.
 
-    words : which p_i, for the help of the configuration; expected_pmf : E[alpha_l] of K teachers,
-    l = 0..K; absolute : see `Prior.absolute`. Without the absolute value, low + high >= 1: else 1
-    is not the majority label, and the objective would reward the wrong answer.
+    Without the absolute value, low + high >= 1: else 1 is not the majority label, and the objective
+    would reward the wrong answer.
+
+    Attributes:
+        words: which p_i, for the help of the configuration.
+        expected_pmf: E[alpha_l] of K teachers, l = 0..K.
+        is_absolute: see `Prior.is_absolute`.
     """
 
     words: str
@@ -77,8 +87,8 @@ def _independent_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
 
 
 def _common_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
-    """int Bin(l; K, p) dp over [low, high]: a difference of beta tails over K + 1."""
-    from scipy.stats import beta  # here, because it takes 0.6 s
+    """Return int Bin(l; K, p) dp over [low, high]: a difference of beta tails over K + 1."""
+    from scipy.stats import beta  # late, because it takes 0.6 s
 
     l = np.arange(K + 1)
     upper = beta.sf(prior.low, l + 1, K - l + 1) - beta.sf(prior.high, l + 1, K - l + 1)
@@ -103,19 +113,21 @@ _LINEAR, _ABSOLUTE = (
 
 
 def parse_prior(text: str | Prior) -> Prior:
-    """A prior from its name, `kind:a,b` with a kind of KINDS.
+    """Return a prior from its name, `kind:a,b` with a kind of PRIOR_KINDS.
 
-    0 <= a < b <= 1, and a + b >= 1 if the objective has no absolute value (see `Kind`). Raises
-    ValueError for any other text; `empirical:...` comes from `empirical_prior` only, since it
-    needs votes.
+    0 <= a < b <= 1, and a + b >= 1 if the objective has no absolute value (see `PriorKind`).
+
+    Raises:
+        ValueError: any other text. `empirical:...` comes from `empirical_prior` only, since it
+            needs votes.
     """
     if isinstance(text, Prior):
         return text
-    name, _, rest = str(text).partition(":")
+    name, _, ends = str(text).partition(":")
     if name == "empirical":
         raise ValueError(f"prior = {text!r}: an empirical prior is made by empirical_prior(votes)")
     try:
-        low, high = (float(part) for part in rest.split(","))
+        low, high = (float(part) for part in ends.split(","))
     except ValueError:
         low = high = math.nan
     parsed = Prior(name, low, high)
@@ -129,12 +141,18 @@ def parse_prior(text: str | Prior) -> Prior:
 
 
 def empirical_prior(counts: Sequence[int] | NDArray, K: int, sha256: str) -> Prior:
-    """The observed sizes of majorities as a prior, from the number of teachers that said 1.
+    """Return the observed sizes of majorities as a prior.
 
-    counts : (queries,), integers in 0..K; sha256 : of the vote cache, 64 hexadecimal digits.
+    It warns: a gamma optimised for this prior depends on private votes, which its certificate does
+    not account for. Use votes that are public, or charge for the choice.
 
-    Warns: a gamma optimised for it depends on private votes, which its certificate does not
-    account for. Use votes that are public, or charge for the choice.
+    Args:
+        counts: (queries,) int in 0..K, the number of teachers that said 1.
+        K: number of teachers.
+        sha256: of the vote cache, 64 hexadecimal digits.
+
+    Raises:
+        ValueError: counts are empty or out of range, or sha256 is not 64 such digits.
     """
     counts = np.asarray(counts)
     if counts.ndim != 1 or not len(counts) or counts.min() < 0 or counts.max() > K:
@@ -151,7 +169,11 @@ def empirical_prior(counts: Sequence[int] | NDArray, K: int, sha256: str) -> Pri
 
 
 def expected_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
-    """E[alpha_l], l = 0..K: the expected pmf of the number of teachers that say 1."""
+    """Return E[alpha_l], l = 0..K: the expected pmf of the number of teachers that say 1.
+
+    Raises:
+        ValueError: the prior is empirical and of another number of teachers.
+    """
     if prior.kind != "empirical":
         return PRIOR_KINDS[prior.kind].expected_pmf(K, prior)
     if len(prior.weights) != K + 1:
@@ -160,9 +182,13 @@ def expected_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
 
 
 def coefficients(K: int, prior: Prior) -> NDArray[np.float64]:
-    """c_l = E[alpha_l - alpha_{K-l}] for l = (K+1)/2..K, shape ((K+1)/2,), all >= 0.
+    """Return c_l = E[alpha_l - alpha_{K-l}] for l = (K+1)/2..K, shape ((K+1)/2,), all >= 0.
 
-    Raises ValueError if the objective is not linear (`Prior.absolute`, `sampled_leads`).
+    Raises:
+        ValueError: the objective is not linear (`Prior.is_absolute`, `sampled_leads`).
+
+    References:
+        docs/method.md, section 1.
     """
     if prior.is_absolute:
         raise ValueError(f"prior = {prior.name}: its objective is not linear in gamma")
@@ -173,9 +199,9 @@ def coefficients(K: int, prior: Prior) -> NDArray[np.float64]:
 def uniform_points(
     K: int, prior: Prior, samples: int, seed: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """Scrambled Sobol' points of K independent p_i ~ U[low, high], shape (samples, K).
+    """Return scrambled Sobol' points of K independent p_i ~ U[low, high], shape (samples, K).
 
-    Randomised quasi-Monte Carlo: means over them are unbiased for every seed.
+    Means over them are unbiased for every seed (randomised quasi-Monte Carlo).
     """
     from scipy.stats import qmc
 
@@ -185,9 +211,9 @@ def uniform_points(
 
 @functools.lru_cache(maxsize=8)
 def sampled_leads(K: int, low: float, high: float, samples: int = SAMPLES) -> NDArray[np.float64]:
-    """alpha_l - alpha_{K-l}, l = (K+1)/2..K, at `uniform_points` with a fixed seed.
+    """Return alpha_l - alpha_{K-l}, l = (K+1)/2..K, at `uniform_points` with a fixed seed.
 
-    Shape (samples, (K+1)/2); read-only.
+    The shape is (samples, (K+1)/2). The array is read-only.
     """
     alpha = pmf(uniform_points(K, Prior("uniform", low, high), samples, (0,)))
     leads = (alpha - alpha[:, ::-1])[:, (K + 1) // 2 :]
@@ -199,10 +225,13 @@ def sampled_leads(K: int, low: float, high: float, samples: int = SAMPLES) -> ND
 
 
 class LinearObjective:
-    """sum c_l gamma_l (DaRRM Eq. 201 without the factor -1/2), for x = gamma at l = (K+1)/2..K.
+    """sum c_l gamma_l (DaRRM, Eq. 201 without the factor -1/2), for x = gamma at l = (K+1)/2..K.
 
-    size : of x; total : the utility of gamma = 1, the largest there is; rounding : bound on how
-    much larger the utility of an x may be in exact arithmetic, with exact c_l.
+    Attributes:
+        size: of x.
+        total: the utility of gamma = 1, the largest there is.
+        rounding: bound on how much larger the utility of an x may be in exact arithmetic, with
+            exact c_l.
     """
 
     def __init__(self, coefficients: NDArray) -> None:
@@ -213,30 +242,34 @@ class LinearObjective:
         self.total = float(coefficients.sum())
 
     def value(self, x: NDArray) -> float:
+        """Return the utility of x."""
         return float(self.coefficients @ x)
 
     def gradient(self, x: NDArray) -> NDArray:
+        """Return the utility's gradient at x."""
         return self.coefficients
 
 
 class AbsoluteObjective:
     """E|sum lead_l| - E|sum lead_l (1 - gamma_l)| over sampled leads: twice the error avoided.
 
-    Eq. 196's true expected error, with its absolute value, is concave in gamma as a utility; if
-    the lead never changes sign, it equals `LinearObjective`.
+    Eq. 196's true expected error, with its absolute value, is concave in gamma as a utility. If the
+    lead never changes sign, it equals `LinearObjective`.
     """
 
     def __init__(self, leads: NDArray) -> None:
         self.leads = leads
         self.size = leads.shape[1]
         self.total = float(np.abs(leads.sum(axis=1)).mean())
-        # Of `value`, and of a tangent's slope and height: sums over the samples, then over l.
+        # `value`, and a tangent's slope and height, are sums over the samples, then over l.
         self.rounding = 4 * sum(leads.shape) * UNIT_ROUNDOFF * float(np.abs(leads).mean(0).sum())
 
     def value(self, x: NDArray) -> float:
+        """Return the utility of x."""
         return self.total - float(np.abs(self.leads @ (1 - x)).mean())
 
     def gradient(self, x: NDArray) -> NDArray:
+        """Return a supergradient of the utility at x."""
         return np.sign(self.leads @ (1 - x)) @ self.leads / len(self.leads)
 
 
@@ -244,7 +277,7 @@ Objective = LinearObjective | AbsoluteObjective
 
 
 def make_objective(K: int, prior: Prior) -> Objective:
-    """The objective that a prior gives."""
+    """Return the objective that a prior gives."""
     if prior.is_absolute:
         return AbsoluteObjective(sampled_leads(K, prior.low, prior.high))
     return LinearObjective(coefficients(K, prior))

@@ -35,15 +35,18 @@ from private_ensembles.papers.darrm.mathematics.violations import Cuts
 class GammaSolution:
     """An optimised noise function.
 
-    gamma : (K + 1,), symmetric, certified private.
-    utility : sum_{l > K/2} c_l gamma_l (DaRRM Eq. 201 without the factor -1/2); for the prior
-        `absolute-uniform` the concave utility of `objective.AbsoluteObjective`, on its samples.
-    utility_upper_bound : no private gamma has a larger utility, in exact arithmetic.
-    certificate : proof of privacy of exactly this gamma.
-    solver : name, version, cuts, rounds, seconds.
-    monotone : whether gamma is non-decreasing in |l - K/2|.
-    scaling_loss : utility given up so that the certificate holds, relative.
-    assignments : teachers per corner of the rows that the search knew.
+    Attributes:
+        problem: what gamma keeps.
+        prior: for which it is optimal.
+        gamma: (K + 1,), symmetric, certified private.
+        utility: sum_{l > K/2} c_l gamma_l (DaRRM Eq. 201 without the factor -1/2); for the prior
+            `absolute-uniform` the concave utility of `objective.AbsoluteObjective`, on its samples.
+        utility_upper_bound: no private gamma has a larger utility, in exact arithmetic.
+        certificate: proof of privacy of exactly this gamma.
+        solver: name, version, cuts, rounds, seconds.
+        monotone: whether gamma is non-decreasing in |l - K/2|.
+        scaling_loss: utility given up so that the certificate holds, relative.
+        assignments: teachers per corner of the rows that the search knew.
     """
 
     problem: PrivacyProblem
@@ -58,7 +61,7 @@ class GammaSolution:
     assignments: list[tuple[int, ...]]
 
     def to_dict(self) -> dict:
-        """Plain types for JSON, in the order of the file in results/darrm/gamma/."""
+        """Return plain types for JSON, in the order of the file in results/darrm/gamma/."""
         return asdict(self.problem) | {
             "prior": self.prior,
             "gamma": [float(value) for value in self.gamma],
@@ -85,21 +88,33 @@ def optimize_gamma(
 ) -> GammaSolution:
     """Return the gamma of largest utility for which DaRRM is (m epsilon, delta)-DP.
 
+    If the utility leaves gamma undetermined, sum(gamma) is maximised among the optima.
+
+    Args:
+        K: odd number of (epsilon, Delta)-DP teachers.
+        m: privacy allowance in [1, K].
+        epsilon: that of one teacher.
+        Delta: that of one teacher.
+        delta: total failure probability, >= Delta; None means 1 - (1 - Delta)^m.
+        prior: of the teachers' probabilities, see `objective.parse_prior`.
+        solver: auto, highs or gurobi.
+        monotone: restrict to gamma non-decreasing in |l - K/2|, provable by three corners alone.
+        threads: of the solver.
+
+    Returns:
+        A `GammaSolution` whose certificate holds and whose utility is at least that of the best
+        monotone gamma.
+
+    Raises:
+        ValueError: a parameter is out of range, or the budget is so small that rounding alone uses
+            it up (m epsilon and delta below about 1e-14 K).
+
+    References:
+        DaRRM, Eq. 2-3; docs/method.md, section 6.
+
     >>> solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)
     >>> round(solution.utility, 4), solution.certificate.holds
     (0.8488, True)
-
-    K: odd number of (epsilon, Delta)-DP teachers. m: privacy allowance in [1, K]. delta: total
-    failure probability, >= Delta; None means 1 - (1 - Delta)^m. prior: see `objective.parse_prior`.
-    solver: auto, highs or gurobi. monotone: restrict to gamma non-decreasing in |l - K/2|,
-    provable by three corners alone.
-
-    Returns a `GammaSolution` whose certificate holds and whose utility is at least that of the
-    best monotone gamma. If the utility leaves gamma undetermined, sum(gamma) is maximised
-    among the optima.
-
-    Raises ValueError for a parameter out of range, and if the budget is so small that rounding
-    alone uses it up (m epsilon and delta below about 1e-14 K).
     """
     started = time.perf_counter()
     problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))
@@ -113,7 +128,7 @@ def optimize_gamma(
     backend, known = solver_named(solver, threads), Cuts(problem)
     name, version = backend.name, backend.version
     if solver == "auto" and K > MANY_TEACHERS and isinstance(goal, LinearObjective):
-        # HiGHS' points can jump where the utility weighs nothing: docs/method.md, section 6.
+        # HiGHS' points can jump where the utility weighs nothing (docs/method.md, section 6).
         name, version = "interior", np.__version__
         first = InteriorSearch(problem, goal, known, monotone=True)
         general = InteriorSearch(problem, goal, Cuts(problem), monotone=False)
@@ -124,14 +139,14 @@ def optimize_gamma(
     gamma, certificate = scale_to_allowance(problem, mirror_gamma(first.x))
     searches, best = [first], first
     if not np.all(first.x == 1):
-        # Beyond gamma = 1 the monotone program's bound holds for monotone gamma only.
+        # Unless gamma = 1, the monotone program's bound holds for monotone gamma only.
         general.run(feasible_x=gamma[(K + 1) // 2 :])
         searches.append(general)
         if not monotone:
             other, other_certificate = scale_to_allowance(
                 problem, mirror_gamma(general.x), general.proof
             )
-            # Strictly better only: equal utility goes to the one with the simpler proof.
+            # If both have the same utility, the one with the simpler proof is kept.
             if goal.value(other[(K + 1) // 2 :]) > goal.value(gamma[(K + 1) // 2 :]):
                 gamma, certificate, best = other, other_certificate, general
     half = gamma[(K + 1) // 2 :]

@@ -1,8 +1,8 @@
-"""Planes of assignments: teachers at H and at the two ends, f of all of them at once and exactly.
+"""Planes of assignments: teachers at H and at the two ends, f of all of them exactly.
 
-An optimal gamma is bound nearly everywhere by such assignments, in which all zeros stay or all move
-on one side, and all ones likewise. There are O(K^2) of them, while all corners take O(K^3) to first
-order in Delta alone.
+An optimal gamma is bound nearly everywhere by such assignments, in which all zeros stay or all
+move on one side, and all ones likewise. There are O(K^2) of them, while all corners take O(K^3)
+to first order in Delta alone.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     assignment_counts,
 )
 
+# Probabilities below this are left out.
 TAIL = 1e-19
-STRIP = 64  # rows, so that what they hold at K = 1001 fits a processor's cache
-# Corners of the zeros and of the ones, and what their moves make of G(p) and of G(p').
+# So many rows are worked on at once: what they hold at K = 1001 fits a processor's cache.
+STRIP = 64
+# Each row has the corners of the zeros and of the ones, and the tables of G(p) and of G(p') that
+# their moves make.
 MOVES = (
     ("zero", "one", "as_they_are", "as_they_are"),
     ("D_zero", "one", "zeros", "as_they_are"),
@@ -35,7 +38,7 @@ MOVES = (
 
 
 def count_move_terms(K: int, Delta: float) -> int:
-    """Number of terms after which the tail of Bin(K, Delta) is below TAIL.
+    """Return the number of terms after which the tail of Bin(K, Delta) is below TAIL.
 
     Pr[Bin(K, Delta) >= s] <= C(K, s) Delta^s <= (K Delta)^s / s!.
     """
@@ -49,14 +52,14 @@ def count_move_terms(K: int, Delta: float) -> int:
 
 @functools.lru_cache(maxsize=2)
 def move_probabilities(problem: PrivacyProblem) -> NDArray[np.float64]:
-    """Bin(s; n, Delta) at [n, s], for n up to K and the s that are not negligible; read-only."""
+    """Return Bin(s; n, Delta) at [n, s], n up to K, for the s that matter; read-only."""
     weights = binomial_table(problem.K, problem.Delta, count_move_terms(problem.K, problem.Delta))
     weights.flags.writeable = False
     return weights
 
 
 def tabulate_operator_powers(g: NDArray, p: float) -> NDArray[np.float64]:
-    """Row i holds T_p^i g on 0..K-i, zero beyond."""
+    """Return the table (K + 1, K + 1) whose row i holds T_p^i g on 0..K-i, zero beyond."""
     K = len(g) - 1
     table = np.zeros((K + 1, K + 1))
     table[0] = g
@@ -67,13 +70,22 @@ def tabulate_operator_powers(g: NDArray, p: float) -> NDArray[np.float64]:
 
 
 def three_corner_costs(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np.float64]:
-    """f at every assignment of teachers to the corners (D,0), H, (1,1-D).
+    """Return f at every assignment of teachers to the corners (D,0), H, (1,1-D).
 
-    Returns an array (K+1, K+1) indexed [teachers at H, teachers at (1,1-D)]; the rest are at
-    (D,0); -inf if the counts exceed K. If gamma is non-decreasing in |l - K/2|, G is
-    non-decreasing in each p_i, so f is largest on the lower-right frontier of the feasible
-    region, whose vertices are these three: their maximum is then exact
-    (docs/method.md, section 2).
+    If gamma is non-decreasing in |l - K/2|, G is non-decreasing in each p_i, so f is largest on the
+    lower-right frontier of the feasible region, whose vertices are these three: their maximum is
+    then exact.
+
+    Args:
+        problem: the privacy problem.
+        g: (K + 1,), as `PrivacyProblem.odd_vector` returns it.
+
+    Returns:
+        (K+1, K+1) indexed [teachers at H, teachers at (1,1-D)]; the rest are at (D,0); -inf if the
+        counts exceed K.
+
+    References:
+        docs/method.md, section 2.
     """
     up, down = tabulate_operator_powers(g, problem.high), tabulate_operator_powers(g, problem.low)
     f = np.full_like(up, -np.inf)
@@ -93,9 +105,17 @@ def pure_move_assignments(
     *,
     mirrored: bool = False,
 ) -> list[NDArray[np.int64]]:
-    """The `keep` largest peaks of f above `floor` over teachers at H and pure moves at the ends.
+    """Return the largest peaks of f over teachers at H and pure moves at the ends.
 
-    mirrored : teachers at H's mirror image in the place of H.
+    Args:
+        problem: the privacy problem.
+        g: (K + 1,), as `PrivacyProblem.odd_vector` returns it.
+        keep: most peaks.
+        floor: what f must exceed.
+        mirrored: teachers at H's mirror image in the place of H.
+
+    Returns:
+        Counts (8,) of teachers per corner, the worst assignment first.
     """
     f, move = pure_move_costs(problem, g, mirrored=mirrored)
     assignments = []
@@ -110,19 +130,25 @@ def pure_move_assignments(
 def pure_move_costs(
     problem: PrivacyProblem, g: NDArray[np.float64], *, mirrored: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The largest f over MOVES, and which it is, for every number of teachers at H and the ones.
+    """Return the largest f over MOVES, and which it is, by the teachers at H and at the ones.
 
-    Two arrays (K+1, K+1) indexed [teachers at H, teachers at the ones]; the rest are at the zeros;
-    -inf if the counts exceed K. mirrored : H's mirror image in the place of H.
+    Args:
+        problem: the privacy problem.
+        g: (K + 1,), as `PrivacyProblem.odd_vector` returns it.
+        mirrored: H's mirror image in the place of H.
+
+    Returns:
+        Two arrays (K+1, K+1) indexed [teachers at H, teachers at the ones]; the rest are at the
+        zeros; -inf if the counts exceed K.
     """
     K = problem.K
     p, q = (problem.low, problem.high) if mirrored else (problem.high, problem.low)
     tables = tabulate_operator_powers(g, p), tabulate_operator_powers(g, q)
     best = np.full((K + 1, K + 1), -np.inf)
     move = np.zeros((K + 1, K + 1), dtype=np.int64)
-    for part in _strips(K):
-        left, right = (_move_strip(problem, table[part], part[0]) for table in tables)
-        largest, which = best[part], move[part]
+    for strip in _strips(K):
+        left, right = (_move_strip(problem, table[strip], strip[0]) for table in tables)
+        largest, which = best[strip], move[strip]
         for k, (_, _, ours, theirs) in enumerate(MOVES if problem.Delta > 0 else MOVES[:1]):
             f = left[ours] - problem.c * right[theirs]
             which[f > largest] = k
@@ -132,19 +158,20 @@ def pure_move_costs(
 
 
 def _strips(K: int) -> Iterator[tuple[slice, slice]]:
-    """The rows of a triangle (K+1, K+1) in strips that a cache holds: (rows, columns in use)."""
+    """Yield a triangle (K+1, K+1) in strips that a cache holds: (rows, columns in use)."""
     for start in range(0, K + 1, STRIP):
         yield slice(start, min(start + STRIP, K + 1)), slice(0, K + 1 - start)
 
 
 def _mask_outside(K: int) -> NDArray[np.bool_]:
+    """Return where the counts exceed K."""
     return np.add.outer(np.arange(K + 1), np.arange(K + 1)) > K
 
 
 def _move_strip(
     problem: PrivacyProblem, table: NDArray[np.float64], rows: slice
 ) -> dict[str, NDArray[np.float64]]:
-    """A strip of G over teachers at H and the ones, as it is and with all zeros or ones moved."""
+    """Return a strip of G as it is, with all zeros moved, and with all ones moved."""
     if problem.Delta == 0:
         return {"as_they_are": table}
     return {
@@ -155,12 +182,12 @@ def _move_strip(
 
 
 def _move_ones(problem: PrivacyProblem, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Entry [i, b] becomes sum_s Bin(s; b, Delta) table[i, b - s]."""
+    """Return the table whose entry [i, b] is sum_s Bin(s; b, Delta) table[i, b - s]."""
     if problem.Delta == 0:
         return table
     terms = move_probabilities(problem).shape[1]
     moved = np.empty_like(table)
-    for start in range(0, table.shape[1], STRIP):  # of a matrix that is a band along its diagonal
+    for start in range(0, table.shape[1], STRIP):  # the matrix is a band along its diagonal
         stop, first = min(start + STRIP, table.shape[1]), max(0, start - terms + 1)
         moved[:, start:stop] = table[:, first:stop] @ _band(problem)[first:stop, start:stop]
     return moved
@@ -169,32 +196,40 @@ def _move_ones(problem: PrivacyProblem, table: NDArray[np.float64]) -> NDArray[n
 def _move_zeros(
     problem: PrivacyProblem, table: NDArray[np.float64], rows: slice
 ) -> NDArray[np.float64]:
-    """Entry [i, b] becomes sum_s Bin(s; K - i - b, Delta) table[i, b + s]; 0 beyond K - i.
+    """Return the table of sum_s Bin(s; K - i - b, Delta) table[i, b + s] at [i, b]; 0 beyond K - i.
 
-    rows : the numbers i of the table's rows.
+    rows: the numbers i of the table's rows.
     """
     if problem.Delta == 0:
         return table
     zeros = problem.K - np.arange(problem.K + 1)[rows, None] - np.arange(table.shape[1])
-    some = np.maximum(zeros, 0)
-    # Columns number the zeros in place of the ones, and back.
-    flipped = np.take_along_axis(table, some, axis=1)
-    return np.where(zeros >= 0, np.take_along_axis(_move_ones(problem, flipped), some, axis=1), 0.0)
+    valid_zeros = np.maximum(zeros, 0)
+    # The columns are turned to number the zeros in place of the ones, and back.
+    flipped = np.take_along_axis(table, valid_zeros, axis=1)
+    return np.where(
+        zeros >= 0, np.take_along_axis(_move_ones(problem, flipped), valid_zeros, axis=1), 0.0
+    )
 
 
 @functools.lru_cache(maxsize=2)
 def _band(problem: PrivacyProblem) -> NDArray[np.float64]:
-    """Matrix (K+1, K+1) with Bin(n - l; n, Delta) at [l, n]; read-only."""
+    """Return the matrix (K+1, K+1) with Bin(n - l; n, Delta) at [l, n]; read-only."""
     K, weights = problem.K, move_probabilities(problem)
     band = np.zeros((K + 1, K + 1))
-    for s in range(weights.shape[1]):  # few: those of Bin(K, Delta) above TAIL
+    for s in range(weights.shape[1]):  # these are few: the terms of Bin(K, Delta) above TAIL
         band[np.arange(K + 1 - s), np.arange(s, K + 1)] = weights[s:, s]
     band.flags.writeable = False
     return band
 
 
 def find_peaks(f: NDArray, floor: float, keep: int) -> tuple[NDArray, NDArray]:
-    """Indices of at most `keep` local maxima of a matrix above `floor`, largest first."""
+    """Return the indices of the largest local maxima of a matrix, largest first.
+
+    Args:
+        f: the matrix.
+        floor: what a maximum must exceed.
+        keep: most maxima.
+    """
     peak = f > floor
     if not peak.any():
         return np.zeros(0, int), np.zeros(0, int)

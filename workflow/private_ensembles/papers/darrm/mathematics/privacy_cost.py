@@ -24,12 +24,19 @@ LARGEST_EXPONENT = 690.0
 # m = 1 can that take it below Delta.
 DELTA_ROUNDING = 2.0**-52
 
-# Names of the corners (p, p') of Lemma 5.1, in the order used by every array of counts.
+# These are the corners (p, p') of Lemma 5.1, in the order used by every array of counts.
 CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
 
 
 def resolve_delta(m: float, Delta: float, delta: float | None) -> float:
-    """delta, or 1 - (1 - Delta)^m if it is None (DaRRM, section 6.1); ValueError without one."""
+    """Return delta, or 1 - (1 - Delta)^m if it is None.
+
+    Raises:
+        ValueError: delta is None and Delta not in [0, 1/2).
+
+    References:
+        DaRRM, section 6.1.
+    """
     if delta is not None:
         return delta
     checks.check_range(0, 0.5, Delta=Delta, high_allowed=False)
@@ -44,8 +51,16 @@ class PrivacyProblem:
     A delta below Delta by DELTA_ROUNDING at most is 1 - (1 - Delta)**m as a user computes it. It is
     taken as it is, the smaller allowance.
 
-    Raises ValueError unless K is odd and >= 1, 1 <= m <= K, epsilon > 0, 0 <= Delta <= delta < 1,
-    Delta < 1/2 and m * epsilon <= 690 (beyond it, exp overflows).
+    Attributes:
+        K: odd number of teachers.
+        m: the privacy allowance in [1, K].
+        epsilon: that of one teacher.
+        Delta: that of one teacher.
+        delta: that of the released label.
+
+    Raises:
+        ValueError: not K odd and >= 1, 1 <= m <= K, epsilon > 0, 0 <= Delta <= delta < 1,
+            Delta < 1/2 and m * epsilon <= 690 (beyond it, exp overflows).
     """
 
     K: int
@@ -69,7 +84,7 @@ class PrivacyProblem:
 
     @cached_property
     def c(self) -> float:
-        """A lower bound on exp(m epsilon), within a few units in the last place.
+        """Return a lower bound on exp(m epsilon), within a few units in the last place.
 
         f <= c - 1 + 2 delta reads G(p) + 1 - 2 delta <= c (1 + G(p')); as 1 + G >= 0, whatever
         holds for a smaller c holds for the true one.
@@ -79,18 +94,18 @@ class PrivacyProblem:
 
     @property
     def _growth_error(self) -> float:
-        """Bound on the relative error of exp(m * epsilon) in floating point, with room to spare."""
+        """Bound the relative error of exp(m * epsilon) in floating point, with room to spare."""
         return (self.m * self.epsilon + 4) * 2 * UNIT_ROUNDOFF
 
     @cached_property
     def allowance(self) -> float:
-        """c - 1 + 2 delta, rounded down; 0 if rounding leaves nothing."""
+        """Return c - 1 + 2 delta, rounded down; 0 if rounding leaves nothing."""
         value = (self.c - 1) + 2 * self.delta
         return max(0.0, value - 4 * UNIT_ROUNDOFF * (abs(self.c - 1) + 2 * self.delta))
 
     @cached_property
     def relaxed_allowance(self) -> float:
-        """At least row @ gamma, whatever the private gamma and whatever `row` was rounded to.
+        """Return at least row @ gamma, for every private gamma and whatever `row` was rounded to.
 
         A private gamma has G(p) - C G(p') <= C - 1 + 2 delta, C = exp(m epsilon) itself. A row uses
         c <= C, which adds (C - c) G(p') <= C - c, and is off by `rounding_bound` together.
@@ -101,18 +116,18 @@ class PrivacyProblem:
 
     @cached_property
     def high(self) -> float:
-        """p of the corner H: (e^epsilon + Delta) / (e^epsilon + 1), in the overflow-free form."""
+        """Return p of the corner H, (e^epsilon + Delta) / (e^epsilon + 1), without overflow."""
         decay = math.exp(-self.epsilon)
         return (1 + self.Delta * decay) / (1 + decay)
 
     @cached_property
     def low(self) -> float:
-        """p' of the corner H: (1 - Delta) / (e^epsilon + 1) = 1 - high."""
+        """Return p' of the corner H: (1 - Delta) / (e^epsilon + 1) = 1 - high."""
         decay = math.exp(-self.epsilon)
         return (1 - self.Delta) * decay / (1 + decay)
 
     def corner_probabilities(self) -> NDArray[np.float64]:
-        """(8, 2) array of (p, p') in the order of CORNERS; with Delta = 0 four pairs coincide."""
+        """Return (p, p') by corner, (8, 2), in the order of CORNERS; if Delta = 0 four coincide."""
         D, high, low = self.Delta, self.high, self.low
         return np.array(
             [(0, 0), (1, 1), (0, D), (D, 0), (1 - D, 1), (1, 1 - D), (high, low), (low, high)],
@@ -120,7 +135,7 @@ class PrivacyProblem:
         )
 
     def rounding_bound(self) -> float:
-        """Bound on the rounding error of any computed cost f of this module.
+        """Bound the rounding error of any computed cost f of this module.
 
         Every G is obtained by at most K steps x -> (1 - p) x + p y on numbers in [-1, 1] (3
         round-offs each), with corner probabilities that are off by at most 6 round-offs (G moves
@@ -133,22 +148,28 @@ class PrivacyProblem:
         return 32 * (self.K + 4) * UNIT_ROUNDOFF * (1 + self.c)
 
     def odd_vector(self, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
-        """g(l) = sgn(l - K/2) gamma(l), shape (K + 1,)."""
+        """Return g(l) = sgn(l - K/2) gamma(l), shape (K + 1,)."""
         g = np.array(gamma, dtype=np.float64)
         g[: (self.K + 1) // 2] *= -1
         return g
 
     def row(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Coefficients of gamma(l), l = (K+1)/2..K, in f at an assignment of corners to teachers.
+        """Return the coefficients of gamma(l), l = (K+1)/2..K, in f at one assignment.
 
-        counts : (8,) teachers at each corner, in the order of CORNERS, summing to K.
+        Args:
+            counts: (8,) int, teachers at each corner in the order of CORNERS, adding up to K.
         """
         p = self.corner_probabilities()
         weight = grouped_pmf(p[:, 0], counts) - self.c * grouped_pmf(p[:, 1], counts)
         return (weight - weight[::-1])[(self.K + 1) // 2 :]
 
     def cost(self, gamma: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
-        """f at one assignment, by the forward recursion that forms no pmf."""
+        """Return f at one assignment, by the forward recursion that forms no pmf.
+
+        Args:
+            gamma: (K + 1,).
+            counts: (8,) int, as in `row`.
+        """
         p = self.corner_probabilities()
         values = []
         for side in (0, 1):
@@ -161,11 +182,14 @@ class PrivacyProblem:
 
 
 def assignment_counts(**counts: int) -> NDArray[np.int64]:
-    """(8,) counts from keyword names: zero, one, zero_D, D_zero, below_one, one_below, up, down."""
+    """Return teachers per corner, (8,) int, from counts by name; corners not named have none.
+
+    The names are zero, one, zero_D, D_zero, below_one, one_below, up and down.
+    """
     names = ("zero", "one", "zero_D", "D_zero", "below_one", "one_below", "up", "down")
     return np.array([counts.get(name, 0) for name in names], dtype=np.int64)
 
 
 def describe_assignment(counts: NDArray[np.int64]) -> Mapping[str, int]:
-    """An assignment as {corner: teachers}, corners without teachers left out."""
+    """Return an assignment as {corner: teachers}, corners without teachers left out."""
     return {name: int(n) for name, n in zip(CORNERS, counts, strict=True) if n}

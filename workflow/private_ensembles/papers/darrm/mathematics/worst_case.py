@@ -28,11 +28,11 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     assignment_counts,
 )
 
-# Table entries that an exact eight-corner maximum may work out, some eight seconds' worth, and what
-# the moves of one number of teachers take beside the entries themselves.
+# An exact eight-corner maximum may work out so many table entries, some eight seconds' worth. The
+# moves of one number of teachers take an overhead beside the entries themselves.
 EFFORT = 3e8
 OVERHEAD = 1 << 13
-# Teachers beyond which a look at all pure moves first saves more than it costs.
+# With more teachers, a look at all pure moves first saves more than it costs.
 SEEDED = 201
 
 
@@ -40,15 +40,17 @@ SEEDED = 201
 class WorstCase:
     """An upper bound on f without the rounding bound, and the worst assignment found.
 
-    upper : at least f at every assignment of the family, up to `PrivacyProblem.rounding_bound`.
-    counts : (8,) teachers per corner (order of `privacy_cost.CORNERS`) of the worst one found.
+    Attributes:
+        upper: at least f at every assignment looked at, up to `PrivacyProblem.rounding_bound`.
+        counts: (8,) int, teachers per corner (order of `privacy_cost.CORNERS`) of the worst one
+            found.
     """
 
     upper: float
     counts: NDArray[np.int64]
 
     def scale(self, problem: PrivacyProblem, factor: float) -> WorstCase:
-        """The same for g * factor, factor in [0, 1], each product off by one round-off.
+        """Return the same for g * factor, factor in [0, 1], each product off by one round-off.
 
         f is linear in g, with coefficients of total size at most 1 + c.
         """
@@ -58,12 +60,15 @@ class WorstCase:
 
 @dataclass(frozen=True)
 class CornerSearchResult:
-    """What a look at all corners found.
+    """What a search of all corners found.
 
-    exceeding : assignments whose f exceeds the limit, with their f, worst first, one at most for
-    each number of teachers at one end and at H and its mirror image together: the worst of these.
-    worst : the worst case over what was looked at; exact : whether up to rounding; all_seen :
-    whether that was everything.
+    Attributes:
+        exceeding: assignments whose f exceeds the limit, with their f, worst first: at most one,
+            the worst, for each number of teachers at one end and at H and its mirror image
+            together.
+        worst: the worst case over what was looked at.
+        exact: whether it is exact up to rounding.
+        all_seen: whether everything was looked at.
     """
 
     exceeding: list[tuple[float, NDArray[np.int64]]]
@@ -73,7 +78,15 @@ class CornerSearchResult:
 
 
 def three_corner_worst_case(problem: PrivacyProblem, g: NDArray[np.float64]) -> WorstCase:
-    """Maximum of `three_corner_costs`, with the truncated binomial tails added."""
+    """Return the maximum of `three_corner_costs`, with the truncated binomial tails added.
+
+    Args:
+        problem: the privacy problem.
+        g: (K + 1,), as `PrivacyProblem.odd_vector` returns it.
+
+    References:
+        docs/method.md, section 2.
+    """
     f = three_corner_costs(problem, g)
     i, b = np.unravel_index(np.argmax(f), f.shape)
     counts = assignment_counts(D_zero=problem.K - i - b, up=i, one_below=b)
@@ -83,21 +96,26 @@ def three_corner_worst_case(problem: PrivacyProblem, g: NDArray[np.float64]) -> 
 def series_worst_case(
     problem: PrivacyProblem, g: NDArray[np.float64], order: int | None = None
 ) -> WorstCase:
-    """Upper bound on f over all eight corners in O(order * K^3), and the worst assignment found.
+    """Return an upper bound on f over all eight corners in O(order * K^3), and the worst found.
 
-    order : of the expansion in Delta, default `series_order`.
+    The four corners (0,0), (1,1), H and its mirror image are evaluated exactly. With n = a + b
+    teachers at the ends f is a polynomial in Delta whose term of order r is at most
 
-    The four corners (0,0), (1,1), H and its mirror image are evaluated exactly. A teacher at (D,0)
-    instead of (0,0) replaces the operator I by I + D*diff, one at (1-D,1) the shift S by
-    S - D*diff, and the same on the other side, so with n = a + b teachers at the ends f is a
-    polynomial in Delta whose term of order r is at most
+        Delta^r C(n, r) max(0, max_s (-1)^s diff^r V(b-s), max_s -(-1)^s c diff^r V'(b-s)).
 
-        Delta^r C(n, r) max(0, max_s (-1)^s diff^r V(b-s), max_s -(-1)^s c diff^r V'(b-s))
+    The first order is exact; orders beyond `order` are bounded through
 
-    (Vandermonde on the choices, and C(x, r) + C(y, r) <= C(x + y, r) since a teacher moves on one
-    side only). The first order is exact; orders beyond `order` are bounded through
-    |diff^(r+k) V| <= 2^k max|diff^r V| by (n Delta)^(order+1) / (order+1)! e^(2 n Delta)
-    max(|diff^(order+1) V|, c |diff^(order+1) V'|). With Delta = 0 the bound is the exact maximum.
+        (n Delta)^s / s! e^(2 n Delta) max(|diff^s V|, c |diff^s V'|), s = order + 1.
+
+    With Delta = 0 the bound is the exact maximum.
+
+    Args:
+        problem: the privacy problem.
+        g: (K + 1,), as `PrivacyProblem.odd_vector` returns it.
+        order: of the expansion in Delta; None means `series_order`.
+
+    References:
+        docs/method.md, section 4.
     """
     order = series_order(problem) if order is None else order
     counts = three_corner_worst_case(problem, g).counts
@@ -121,21 +139,30 @@ def eight_corner_worst_case(
     *,
     effort: float = np.inf,
 ) -> tuple[WorstCase, bool]:
-    """The exact maximum of f over all C(K+7, 7) corner multisets, in O(K^5) time or far less.
+    """Return the exact maximum of f over all C(K+7, 7) corner multisets.
 
-    With i teachers at H, j at its mirror image, a at the zeros and b at the ones, the two sides
-    separate: f = P(aP, bP) - c P'(aQ, bQ), where aP of the zeros sit at (D,0), aQ at (0,D), and bP,
-    bQ of the ones likewise. So the best (aQ, bQ) for every (aP, bP) is a running maximum over
-    aQ <= a - aP, bQ <= b - bP, and no pair is enumerated. Only those (i, j, b) are worked out
-    whose bound of `series_worst_case` exceeds the largest f met so far.
+    It takes O(K^5) time or far less. With i teachers at H, j at its mirror image, a at the zeros
+    and b at the ones, the two sides separate: f = P(aP, bP) - c P'(aQ, bQ), where aP of the zeros
+    sit at (D,0), aQ at (0,D), and bP, bQ of the ones likewise. So the best (aQ, bQ) for every
+    (aP, bP) is a running maximum over aQ <= a - aP, bQ <= b - bP, and no pair is enumerated. Only
+    those (i, j, b) are worked out whose bound of `series_worst_case` exceeds the largest f met so
+    far.
 
-    effort : number of table entries after which what is left keeps its series bound.
-    Returns the worst case, and whether it is exact (up to rounding).
+    Args:
+        problem: the privacy problem.
+        g: (K + 1,), as `PrivacyProblem.odd_vector` returns it.
+        effort: number of table entries after which what is left keeps its series bound.
+
+    Returns:
+        The worst case, and whether it is exact (up to rounding).
+
+    References:
+        docs/method.md, section 3.
     """
     if problem.Delta == 0:
         return series_worst_case(problem, g), True
-    seen = search_corners(problem, g, effort=effort)
-    return seen.worst, seen.exact
+    search = search_corners(problem, g, effort=effort)
+    return search.worst, search.exact
 
 
 def search_corners(
@@ -146,32 +173,40 @@ def search_corners(
     effort: float = np.inf,
     first: int | None = None,
 ) -> CornerSearchResult:
-    """Look for the worst of all assignments, and for all that exceed `limit` (see `Look`).
+    """Search all assignments for the worst, and for those that exceed `limit`.
 
-    effort : as in `eight_corner_worst_case`; first : if some with at most that many
-    teachers at H and its mirror image exceed the limit, the others are not looked at.
+    Args:
+        problem: the privacy problem.
+        g: (K + 1,), as `PrivacyProblem.odd_vector` returns it.
+        limit: what f must exceed.
+        effort: as in `eight_corner_worst_case`.
+        first: if some with at most that many teachers at H and its mirror image exceed the limit,
+            the others are not looked at.
     """
     counts = _guess_worst(problem, g)
     best = problem.cost(np.abs(g), counts)
     search = _CornerSearch(problem, min(best, limit), limit, effort)
     all_seen = search.run(g, first=first)
-    exceeding = sorted(search.exceeding, key=lambda item: -item[0])
+    exceeding = sorted(search.exceeding, key=lambda entry: -entry[0])
     if exceeding and exceeding[0][0] > best:
         best, counts = exceeding[0]
     # A cell that was pruned has a bound below the floor, up to the rounding of the series.
     upper = max(best, search.remaining_bound) + 4 * TAIL * (1 + problem.c)
     upper += series_rounding(problem, series_order(problem))
-    above = [item for item in exceeding if item[0] > limit]
+    above_limit = [entry for entry in exceeding if entry[0] > limit]
     return CornerSearchResult(
-        above, WorstCase(upper, counts), search.remaining_bound == -np.inf, all_seen
+        above_limit, WorstCase(upper, counts), search.remaining_bound == -np.inf, all_seen
     )
 
 
 class _CornerSearch:
-    """One look at all corners, worked out where the bounds exceed the floor.
+    """One search of all corners, worked out where the bounds exceed the floor.
 
-    The floor rises with the largest f met, as far as `limit`. found : assignments that exceeded
-    it and their f; left_over : bound on f if the effort did not suffice.
+    The floor rises with the largest f met, as far as `limit`.
+
+    Attributes:
+        exceeding: assignments that exceeded the floor, and their f.
+        remaining_bound: bound on f if the effort did not suffice, else -inf.
     """
 
     def __init__(self, problem: PrivacyProblem, floor: float, limit: float, effort: float) -> None:
@@ -180,7 +215,7 @@ class _CornerSearch:
         self.remaining_bound = -np.inf
 
     def run(self, g: NDArray[np.float64], *, first: int | None = None) -> bool:
-        """Look at g; first : as in `look`. Returns whether all corners were looked at."""
+        """Search all corners for g as `search_corners` does; return whether all were looked at."""
         problem, order = self.problem, series_order(self.problem)
         for V, sizes, box in iterate_boxes(problem, g, order, self.floor):
             if first is not None and len(V) > first + 1 and self._has_exceeded_limit():
@@ -218,7 +253,7 @@ class _CornerSearch:
 
 
 def _guess_worst(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np.int64]:
-    """An assignment with a large f: the better it is, the less of what follows has to be met."""
+    """Return an assignment with a large f: the larger, the less is left to be searched."""
     if problem.K > SEEDED:
         worst = pure_move_assignments(problem, g, 1, -np.inf)
         if worst:
