@@ -1,4 +1,4 @@
-"""Counts that somebody has in memory, as votes."""
+"""Vote histograms that somebody has in memory, checked and turned into `Votes`."""
 
 from __future__ import annotations
 
@@ -17,23 +17,33 @@ def votes_from_arrays(
     absent: bool = False,
     most_ones: int | None = None,
 ) -> Votes:
-    """Return votes from what `private_ensembles.release_labels` takes, which says what each is.
+    """Return a table of votes per class as `Votes`, each teacher with one vote on a query.
+
+    Args:
+        counts: (queries, classes) int, votes for each class, as `private_ensembles.release_labels`
+            takes them.
+        teachers: How many teachers there are. None: as many as each row adds up to.
+        absent: Whether ballots may be absent, so that rows may add up to less than `teachers`.
+        most_ones: On how many queries a teacher votes 1 at most (`Votes.most_ones`).
+
+    Returns:
+        Votes without labels: the truth of every query is unknown, -1.
+
+    Raises:
+        ValueError: In one line, for arrays that are not such a table, and for what does not go
+            together.
 
     >>> votes_from_arrays([[4, 1], [2, 3]]).n_teachers
     5
-
-    Counts are of one vote of each teacher. teachers: how many there are; None: as rows add up.
-    absent: rows may add up to less. Raises ValueError, in one line, for arrays that are not such a
-    table, and for what does not go together.
     """
-    rows = _rows(counts)
+    rows = _require_rows(counts)
     sums = rows.sum(axis=1)
     if absent:
         checks.check_integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
         if (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
         return _votes(rows, most_ones, teachers=teachers, absent=True)
-    # Refused by the number of teachers alone, which is public.
+    # The refusal tells the number of teachers alone, which is public.
     if (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "
@@ -46,12 +56,25 @@ def votes_from_arrays(
     return _votes(rows, most_ones)
 
 
-def _votes(rows: NDArray[np.int64], most_ones: int | None, **facts: object) -> Votes:
+def _votes(
+    rows: NDArray[np.int64],
+    most_ones: int | None,
+    *,
+    teachers: int | None = None,
+    absent: bool = False,
+) -> Votes:
     unknown = np.full(len(rows), -1)
-    return Votes(rows.shape[1], unknown, counts=rows, most_ones=most_ones, **facts)
+    return Votes(
+        rows.shape[1],
+        unknown,
+        counts=rows,
+        absent=absent,
+        teachers=teachers,
+        most_ones=most_ones,
+    )
 
 
-def _rows(counts: ArrayLike) -> NDArray[np.int64]:
+def _require_rows(counts: ArrayLike) -> NDArray[np.int64]:
     checks.check_unmasked(counts=counts)
     rows = np.asarray(counts)
     if rows.ndim != 2 or 0 in rows.shape or rows.shape[1] < 2 or rows.dtype.kind not in "iu":
@@ -61,5 +84,5 @@ def _rows(counts: ArrayLike) -> NDArray[np.int64]:
         )
     if rows.min() < 0:
         raise ValueError("counts: must be numbers of votes, at least 0")
-    # Small types hold no sums; numbers that large ones hold are too many in any case.
+    # A small integer type cannot hold the sums, and what only a large one holds is too many votes.
     return rows.astype(np.uint64).clip(max=MOST_TEACHERS + 1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Names for reading: of mechanisms, data sets and columns, which tables hold as identifiers."""
+"""Display names of mechanisms, data sets and columns, which tables hold as identifiers."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ DATASETS = {
     "glyph": "Glyph",
     "digits": "digits",
 }
-# What PATE's tables and configuration call its mechanisms, as the paper's rows do.
+# PATE's tables and configuration call its mechanisms so, as the paper's rows do.
 _AGGREGATORS = {"confident": "confident_gnmax", "interactive": "interactive_gnmax"}
 _GREEK = {
     "epsilon": "ε",
@@ -25,56 +25,65 @@ _GREEK = {
     "beta": "β",
     "lambda": "λ",
 }
-# Words that are written as one with a sign before them.
+# These parts of a column's name stand in brackets.
 _SHORT = {"sd": "(sd)", "mean": "(mean)"}
 
 
 def find_entry(name: str) -> registry.Entry | None:
-    """Return a mechanism's facts by its name, or by what PATE's tables call it; None of others."""
+    """Return a mechanism's entry by its name or by PATE's name for it, or None if there is none."""
     return registry.entries().get(_AGGREGATORS.get(name, name))
 
 
 def mechanism_label(name: str) -> str:
-    """Return a mechanism's name for reading; an unknown one as it is.
+    """Return a mechanism's display name; an unknown name is returned as it is.
 
     >>> mechanism_label("gnmax_analytic"), mechanism_label("confident"), mechanism_label("my_own")
     ('GNMax, analytic σ', 'Confident-GNMax', 'my_own')
     """
-    known = find_entry(name)
-    return known.label if known else name
+    entry = find_entry(name)
+    return entry.label if entry else name
 
 
 def short_labels(mechanisms: Iterable[str], locations: Iterable[object] | None = None) -> list[str]:
     """Return mechanisms' names without how their noise is found, for figures with little room.
 
-    places: where each of them is shown; without them all are shown at one place. Where two would
-    have the same short name, both keep their whole names, at every place.
+    Where two mechanisms at one location would have the same short name, both keep their whole
+    names, at every location.
+
+    Args:
+        mechanisms: Names of mechanisms.
+        locations: Where each of them is shown, such as a panel. None: all are shown at one
+            location.
+
+    Returns:
+        One display name for each mechanism, in their order.
 
     >>> short_labels(["gnmax_exact", "darrm_opt"])
     ['GNMax', 'DaRRM']
     >>> short_labels(["darrm_sub", "darrm_opt"])
     ['DaRRM, γ by subsampling', 'DaRRM, optimised γ']
     """
-    listed = list(mechanisms)
-    first = [mechanism_label(name).partition(",")[0] for name in listed]
-    where = repeat(None) if locations is None else locations
-    sharing: dict[tuple, set[str]] = {}
-    for name, words, place in zip(listed, first, where, strict=False):
-        sharing.setdefault((words, place), set()).add(name)
-    several = {words for (words, _), among in sharing.items() if len(among) > 1}
+    names = list(mechanisms)
+    short_names = [mechanism_label(name).partition(",")[0] for name in names]
+    name_locations = repeat(None) if locations is None else locations
+    users: dict[tuple[str, object], set[str]] = {}
+    for name, short_name, location in zip(names, short_names, name_locations, strict=False):
+        users.setdefault((short_name, location), set()).add(name)
+    ambiguous = {short_name for (short_name, _), sharing in users.items() if len(sharing) > 1}
     return [
-        mechanism_label(name) if words in several else words
-        for name, words in zip(listed, first, strict=True)
+        mechanism_label(name) if short_name in ambiguous else short_name
+        for name, short_name in zip(names, short_names, strict=True)
     ]
 
 
 def aggregator_label(name: str) -> str:
-    """Return what answers queries in PATE's and NZC's tables: a mechanism, and of how many.
+    """Return the display name of what answers queries in PATE's and NZC's tables, with its number.
 
-    LNMax has a number of queries; the others, a number of teachers. What is no mechanism stays.
+    The number counts queries for LNMax and teachers for all others. What is no mechanism is
+    returned as it is.
 
-    >>> aggregator_label("lnmax-100"), aggregator_label("confident"), aggregator_label("nzc-5"), aggregator_label("truth")
-    ('LNMax, 100 queries', 'Confident-GNMax', 'NZC, 5 teachers', 'truth')
+    >>> [aggregator_label(name) for name in ("lnmax-100", "confident", "nzc-5", "truth")]
+    ['LNMax, 100 queries', 'Confident-GNMax', 'NZC, 5 teachers', 'truth']
     """
     bare, dash, number = name.rpartition("-")
     if not (dash and find_entry(bare)):
@@ -83,7 +92,7 @@ def aggregator_label(name: str) -> str:
 
 
 def format_row_name(text: str) -> str:
-    """Return what a printed number's row or column is about, with its mechanisms' labels.
+    """Return the name of a printed number's row or column, with its mechanisms' display names.
 
     >>> format_row_name("nzc above lnmax-9000"), format_row_name("confident, first label")
     ('NZC above LNMax, 9000 queries', 'Confident-GNMax, first label')
@@ -92,10 +101,12 @@ def format_row_name(text: str) -> str:
 
 
 def format_cell(column: str, text: str) -> str:
-    """Return a cell of a table's column, with the labels of mechanisms that it speaks of.
+    """Return the text of a cell with mechanisms' display names, if its column speaks of mechanisms.
 
-    >>> format_cell("mechanism", "ladder"), format_cell("aggregator", "nzc"), format_cell("note", "nzc")
-    ('Optimal ladder', 'NZC', 'nzc')
+    >>> format_cell("mechanism", "ladder"), format_cell("aggregator", "nzc")
+    ('Optimal ladder', 'NZC')
+    >>> format_cell("note", "nzc")
+    'nzc'
     """
     if column == "mechanism":
         return mechanism_label(text)
@@ -103,7 +114,7 @@ def format_cell(column: str, text: str) -> str:
 
 
 def format_reason(text: str) -> str:
-    """Return why a mechanism is left out, with others that it speaks of by their names for reading.
+    """Return why a mechanism is left out, with the display names of other mechanisms in it.
 
     >>> format_reason("costs what one teacher does: majority_private")
     'costs what one teacher does: Majority, private teachers'
@@ -112,7 +123,7 @@ def format_reason(text: str) -> str:
 
 
 def dataset_label(name: str) -> str:
-    """Return a data set's real name; an unknown one as it is.
+    """Return a data set's display name; an unknown name is returned as it is.
 
     >>> dataset_label("adult")
     'UCI Adult'
@@ -121,7 +132,7 @@ def dataset_label(name: str) -> str:
 
 
 def format_setting(text: str) -> str:
-    """Return what a claim is for, with the real name of a data set that it begins with.
+    """Return the setting of a claim, with the display name of the data set that it begins with.
 
     >>> format_setting("mnist: one label, K = 11"), format_setting("K = 11")
     ('MNIST: one label, K = 11', 'K = 11')
@@ -131,7 +142,7 @@ def format_setting(text: str) -> str:
 
 
 def relation_label(name: str) -> str:
-    """Return the name of a privacy model or an adjacency in words.
+    """Return the display name of a privacy model or an adjacency.
 
     >>> relation_label("disjoint_shards"), relation_label("add_remove")
     ('disjoint shards', 'add or remove')
@@ -140,7 +151,7 @@ def relation_label(name: str) -> str:
 
 
 def format_powers(text: str) -> str:
-    """Return a text with its very large and small numbers as powers of ten.
+    """Return a text with its numbers in scientific notation as powers of ten.
 
     >>> format_powers("ε = 9.1e-08 of 1e+90, δ = 1e-05")
     'ε = 9.1·10⁻⁸ of 10⁹⁰, δ = 10⁻⁵'
@@ -149,15 +160,15 @@ def format_powers(text: str) -> str:
 
 
 def _power(match: re.Match) -> str:
-    raised = str(int(match[2])).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"10{raised}" if match[1] == "1" else f"{match[1]}·10{raised}"
+    exponent = str(int(match[2])).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{exponent}" if match[1] == "1" else f"{match[1]}·10{exponent}"
 
 
 def column_heading(name: str) -> str:
-    """Return the heading of a column: words for its parts, Greek letters and mechanisms for theirs.
+    """Return the heading of a column: words, Greek letters and mechanisms' names for its parts.
 
-    >>> column_heading("epsilon_total_gnmax"), column_heading("printed sigma_ss"), column_heading("accuracy_sd")
-    ('ε total GNMax', 'printed σ ss', 'accuracy (sd)')
+    >>> [column_heading(name) for name in ("delta_total_gnmax", "printed sigma_ss", "accuracy_sd")]
+    ['δ total GNMax', 'printed σ ss', 'accuracy (sd)']
     """
     first, *others = re.split(r"[_ ]", name)
     words = [_GREEK.get(first, first)]

@@ -3,8 +3,8 @@
 GNMax (PATE, section 4.1) adds independent N(0, sigma^2) to each class's count of votes and releases
 the class of the largest. Neighbouring data sets change one teacher, hence move one vote: one count
 falls by 1 and another rises by 1 (shared or disjoint training data alike, as long as one record
-reaches one teacher). sigma is in votes, epsilon in nats. All of this is for continuous noise; the
-discrete noise of `noise: secure` is accounted for in `accounting.discrete_gaussian`.
+reaches one teacher). sigma is in votes, epsilon in nats. All of this is for continuous noise;
+`accounting.discrete_gaussian` accounts for the discrete noise of `noise: secure`.
 """
 
 import math
@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import chain
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from private_ensembles.accounting.composition import conversion_cost, exact_conversion_cost
@@ -30,15 +31,15 @@ from private_ensembles.base.root_search import (
 from private_ensembles.base.rounding import round_up, sixty_digits
 
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
-# Points of the search for the exact method, and of those that are looked at together.
+# The exact method searches a grid of _GRID points, of which _AT_ONCE are looked at together.
 _GRID, _AT_ONCE = 4000, 200
-# Renyi orders that are tried at most; the least ones are half an order apart.
+# At most so many Rényi orders are tried; the grid's step is half an order or more.
 _MOST_ORDERS = 100_000
 
 
 @dataclass(frozen=True)
 class SigmaSearch:
-    """The least noise scale found, and the Rényi order that proves it (None: no order used)."""
+    """The least noise scale of a search, and the Rényi order that proves it, if it used orders."""
 
     sigma: float
     order: float | None
@@ -51,7 +52,8 @@ def gnmax_sigma(
     method: str,
     n_teachers: int | None = None,
     n_classes: int = 2,
-    **grid,
+    order_max: float = 500,
+    order_step: float = 0.5,
 ) -> float:
     """Return the least standard deviation with which one GNMax label is (epsilon, delta)-DP.
 
@@ -64,26 +66,44 @@ def gnmax_sigma(
 
     Every value returned proves its claim: it is rounded up.
 
-    ``rdp``: GNMax is (lambda, lambda / sigma^2)-RDP for every lambda > 1 (PATE, section 4.1), with
-    the classic conversion; least over the grid of DaRRM, appendix D.2.1 (see :func:`order_grid`).
-    ``improved_rdp``: the same with the conversion of Canonne, Kamath & Steinke (2020), Proposition
-    12, over the orders 1 + order_step, 1 + 2 order_step, ... up to order_max.
-    ``analytic``: moving one vote moves the vector of counts by sqrt(2), so the noisy counts are
-    (epsilon, delta)-DP exactly if Phi(u/2 - epsilon/u) - e^epsilon Phi(-u/2 - epsilon/u) <= delta
-    with u = sqrt(2) / sigma (Balle & Wang 2018, Theorem 8); the label is their post-processing.
-    With two classes this is the mechanism on the difference of the counts. Any number of classes.
-    ``exact``: two classes and odd ``n_teachers`` = K: the label itself, whose distribution is
-    :func:`label_probability`, is (epsilon, delta)-DP over all K pairs of neighbouring histograms
-    (the least such sigma up to a grid of relative step 0.2 %, then bisection).
+    Args:
+        epsilon: > 0.
+        delta: In (0, 1).
+        method: One of :data:`METHODS`. ``rdp``: GNMax is (lambda, lambda / sigma^2)-RDP for every
+            lambda > 1, with the classic conversion, at the best order of :func:`order_grid`.
+            ``improved_rdp``: the same with an improved conversion. ``analytic``: exact for the
+            noisy counts, of which the label is post-processing. Moving one vote moves the vector of
+            counts by sqrt(2), so that Phi(u/2 - epsilon/u) - e^epsilon Phi(-u/2 - epsilon/u) <=
+            delta must hold with u = sqrt(2) / sigma. With two classes this is the mechanism on the
+            difference of the counts. ``exact``: for two classes, the label itself, whose
+            distribution is :func:`label_probability`, over all K pairs of neighbouring histograms;
+            the least such sigma up to a grid of relative step 0.2 %, then bisection.
+        n_teachers: K, an odd integer, which ``exact`` alone needs.
+        n_classes: The number of classes, which matters for ``exact`` alone.
+        order_max: The largest Rényi order of ``rdp`` and ``improved_rdp``.
+        order_step: The distance between their orders.
 
-    grid: order_max (default 500) and order_step (0.5) of the first two.
+    Returns:
+        sigma, in votes.
 
-    Raises ValueError for epsilon <= 0 or not finite, delta outside (0, 1), an unknown method,
-    n_classes < 2, ``exact`` without an odd n_teachers >= 1 or with n_classes other than 2, and a
-    grid of orders on which no sigma is enough.
+    Raises:
+        ValueError: For epsilon <= 0 or not finite, delta outside (0, 1), an unknown method,
+            n_classes < 2, ``exact`` without an odd n_teachers >= 1 or with n_classes other than 2,
+            and a grid of orders on which no sigma is enough.
+
+    References:
+        ``rdp``: PATE, section 4.1, and DaRRM, appendix D.2.1. ``improved_rdp``: Canonne, Kamath &
+        Steinke (2020), Proposition 12. ``analytic``: Balle & Wang (2018), Theorem 8.
     """
-    options = {"n_teachers": n_teachers, "n_classes": n_classes, **grid}
-    return search_sigma(epsilon, delta, method=method, **options).sigma
+    return search_sigma(
+        epsilon,
+        delta,
+        method=method,
+        n_teachers=n_teachers,
+        n_classes=n_classes,
+        order_max=order_max,
+        order_step=order_step,
+    ).sigma
 
 
 def search_sigma(
@@ -96,7 +116,10 @@ def search_sigma(
     order_max: float = 500,
     order_step: float = 0.5,
 ) -> SigmaSearch:
-    """Do what :func:`gnmax_sigma` does and return the order found as well."""
+    """Return what :func:`gnmax_sigma` does, and the Rényi order that proves it.
+
+    Args, errors and references are those of :func:`gnmax_sigma`.
+    """
     _check(epsilon, delta)
     checks.check_choice(METHODS, method=method)
     checks.check_integer(n_classes=n_classes, at_least=2)
@@ -117,19 +140,35 @@ def search_sigma(
             f"order_max = {order_max}: no order up to it gives ({epsilon}, {delta}); raise it"
         )
     order = float(orders[best])
-    # Any order is valid; the float search only chose it, sixty digits prove it.
+    # Any order is valid: the search in floats only chose it, and sixty digits prove it.
     with sixty_digits():
         room = Decimal(epsilon) - exact_conversion_cost(order, delta, conversion)
         return SigmaSearch(round_up((Decimal(order) / room).sqrt()), order)
 
 
 def sigma_quantities(
-    epsilon: float, delta: float, n_teachers: int, **grid: float
+    epsilon: float,
+    delta: float,
+    n_teachers: int,
+    *,
+    order_max: float = 500,
+    order_step: float = 0.5,
 ) -> list[dict[str, object]]:
-    """Return all of :data:`METHODS` at one budget as rows of quantity, value, source.
+    """Return the sigma of all of :data:`METHODS` at one budget, as rows of a table.
 
-    grid: order_max and order_step of :func:`search_sigma`. Quantities: sigma_<method> (votes) and,
-    if an order is searched, order_<method>.
+    Args:
+        epsilon: > 0.
+        delta: In (0, 1).
+        n_teachers: An odd integer.
+        order_max: As in :func:`gnmax_sigma`.
+        order_step: As in :func:`gnmax_sigma`.
+
+    Returns:
+        Rows of quantity, value, source. Quantities are sigma_<method>, in votes, and order_<method>
+        if the method searches an order.
+
+    Raises:
+        ValueError: As :func:`gnmax_sigma` does.
     """
     sources = {
         "rdp": "DaRRM appendix D.2.1: PATE section 4.1, classic conversion, grid of orders",
@@ -139,7 +178,14 @@ def sigma_quantities(
     }
     rows = []
     for method, source in sources.items():
-        best = search_sigma(epsilon, delta, method=method, n_teachers=n_teachers, **grid)
+        best = search_sigma(
+            epsilon,
+            delta,
+            method=method,
+            n_teachers=n_teachers,
+            order_max=order_max,
+            order_step=order_step,
+        )
         rows.append({"quantity": f"sigma_{method}", "value": best.sigma, "source": source})
         if best.order is not None:
             rows.append({"quantity": f"order_{method}", "value": best.order, "source": source})
@@ -150,9 +196,21 @@ def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
     """Return the least epsilon with which ``labels`` GNMax labels together are (epsilon, delta)-DP.
 
     The inverse of the method ``analytic``. Gaussian mechanisms compose into one, adaptively chosen
-    queries included (Dong, Roth & Su 2022, Corollary 3.3): Q labels cost what one costs at sigma /
-    sqrt(Q). Rounded up. Raises ValueError for sigma not a finite number > 0, labels < 1, delta
-    outside (0, 1).
+    queries included: Q labels cost what one costs at sigma / sqrt(Q).
+
+    Args:
+        sigma: Standard deviation of the noise, in votes.
+        delta: In (0, 1).
+        labels: How many labels.
+
+    Returns:
+        epsilon, rounded up.
+
+    Raises:
+        ValueError: For sigma not a finite number > 0, labels < 1, delta outside (0, 1).
+
+    References:
+        Dong, Roth & Su (2022), Corollary 3.3, for the composition.
     """
     checks.check_integer(labels=labels, at_least=1)
     check_sigma(sigma)
@@ -165,9 +223,15 @@ def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
 
 
 def least_order(epsilon: float, delta: float) -> float:
-    """Return lambda_min = log(1/delta) / epsilon + 1 of DaRRM, appendix D.2.1.
+    """Return lambda_min = log(1/delta) / epsilon + 1, the order up to which no sigma is enough.
 
-    At orders up to it the classic conversion alone costs epsilon and no sigma is enough.
+    The classic conversion alone costs epsilon there.
+
+    Raises:
+        ValueError: For epsilon <= 0 or not finite, delta outside (0, 1).
+
+    References:
+        DaRRM, appendix D.2.1.
     """
     _check(epsilon, delta)
     return -math.log(delta) / epsilon + 1
@@ -180,27 +244,50 @@ def order_grid(
     method: str = "rdp",
     order_max: float = 500,
     order_step: float = 0.5,
-) -> np.ndarray:
-    """Return the Rényi orders searched, ascending, all in (1, order_max].
+) -> NDArray[np.float64]:
+    """Return the Rényi orders that are searched, ascending, all in (1, order_max].
 
-    ``rdp``: lambda_min + order_step, lambda_min + 2 order_step, ... (lambda_min itself allows no
-    sigma). ``improved_rdp``: 1 + order_step, 1 + 2 order_step, ...
+    Args:
+        epsilon: > 0.
+        delta: In (0, 1).
+        method: ``rdp``: orders lambda_min + order_step, lambda_min + 2 order_step, ..., as
+            :func:`least_order` itself allows no sigma. Otherwise: 1 + order_step, 1 + 2 order_step,
+            ...
+        order_max: The largest order.
+        order_step: > 0.
+
+    Returns:
+        (orders,) float64.
+
+    Raises:
+        ValueError: For a value out of range.
     """
     checks.check_number(order_step=order_step, above=0)
     checks.check_finite(order_max=order_max)
     start = least_order(epsilon, delta) if method == "rdp" else 1.0
     steps = math.floor((order_max - start) / order_step)
-    return start + order_step * np.arange(1, max(0, steps) + 1)
+    return start + order_step * np.arange(1, max(0, steps) + 1, dtype=np.float64)
 
 
 def sigma_curve(
-    epsilon: float, delta: float, orders: np.ndarray, *, conversion: str = "classic"
-) -> np.ndarray:
-    """Return sigma^2 (A,) that each of ``orders`` (A,) asks for; infinite if none is enough.
+    epsilon: float, delta: float, orders: ArrayLike, *, conversion: str = "classic"
+) -> NDArray[np.float64]:
+    """Return the sigma^2 that each Rényi order asks for, infinite if none is enough.
 
-    ``classic``: sigma^2 = lambda / (epsilon - log(1/delta) / (lambda - 1)), the curve of DaRRM's
-    Figure 10; ``improved``: the same with the improved conversion. Plain floating point, for
-    searching and drawing. Raises ValueError for orders <= 1.
+    Plain floating point, for searching and drawing.
+
+    Args:
+        epsilon: > 0.
+        delta: In (0, 1).
+        orders: (orders,) float, > 1.
+        conversion: ``classic``: sigma^2 = lambda / (epsilon - log(1/delta) / (lambda - 1)), the
+            curve of DaRRM's Figure 10. ``improved``: the same with the improved conversion.
+
+    Returns:
+        (orders,) float64.
+
+    Raises:
+        ValueError: For orders <= 1, and for epsilon or delta out of range.
     """
     _check(epsilon, delta)
     orders = np.asarray(orders, dtype=float)
@@ -212,11 +299,24 @@ def sigma_curve(
     return squares
 
 
-def label_probability(n_teachers: int, sigma: float, votes: np.ndarray | None = None) -> np.ndarray:
-    """Return Pr[GNMax releases 1 | n of K teachers vote 1] for n = votes, or 0..K.
+def label_probability(
+    n_teachers: int, sigma: float, votes: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return Pr[GNMax releases 1 | n of K teachers vote 1], for two classes.
 
-    Two classes: Phi((2n - K) / (sqrt(2) sigma)), because the difference of the noisy counts is
-    N(2n - K, 2 sigma^2). Raises ValueError for n_teachers < 1 or sigma not a finite number > 0.
+    It is Phi((2n - K) / (sqrt(2) sigma)), because the difference of the noisy counts is N(2n - K, 2
+    sigma^2).
+
+    Args:
+        n_teachers: K.
+        sigma: Standard deviation of the noise, in votes.
+        votes: The numbers n, of any shape. None: 0..K.
+
+    Returns:
+        float64, in the shape of `votes`.
+
+    Raises:
+        ValueError: For n_teachers < 1 or sigma not a finite number > 0.
     """
     checks.check_integer(n_teachers=n_teachers, at_least=1)
     check_sigma(sigma)
@@ -225,24 +325,37 @@ def label_probability(n_teachers: int, sigma: float, votes: np.ndarray | None = 
 
 @lru_cache(maxsize=1024)
 def single_label_sigma(epsilon: float, delta: float, method: str, n_teachers: int) -> float:
-    """The least sigma of one label by a method of `gnmax_sigma`."""
+    """Return the least sigma of one label by a method of `gnmax_sigma`, for budgets of any size."""
     # The paper's grid of orders ends at 500; a small budget needs larger ones.
-    orders = {"order_max": max(500.0, 4 * least_order(epsilon, delta))}
-    orders["order_step"] = max(0.5, orders["order_max"] / _MOST_ORDERS)
-    return gnmax_sigma(epsilon, delta, method=method, n_teachers=n_teachers, **orders)
+    order_max = max(500.0, 4 * least_order(epsilon, delta))
+    return gnmax_sigma(
+        epsilon,
+        delta,
+        method=method,
+        n_teachers=n_teachers,
+        order_max=order_max,
+        order_step=max(0.5, order_max / _MOST_ORDERS),
+    )
 
 
-def noisy_plurality(counts: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Return the class of the largest count after noise, (Q,), for counts and noise (Q, C).
+def noisy_plurality(counts: NDArray, noise: NDArray) -> NDArray[np.int64]:
+    """Return the class of the largest count after noise.
 
-    The first class of those that tie, which does not matter with continuous noise.
+    It is the first class of those that tie, which does not matter with continuous noise.
+
+    Args:
+        counts: (queries, classes) votes for each class.
+        noise: (queries, classes) noise that is added.
+
+    Returns:
+        (queries,) int.
     """
     return np.argmax(counts + noise, axis=1)
 
 
 def _standardised_leads(
-    n_teachers: int, sigma: float | np.ndarray, votes: np.ndarray | None = None
-) -> np.ndarray:
+    n_teachers: int, sigma: float | NDArray[np.float64], votes: NDArray[np.int64] | None = None
+) -> NDArray[np.floating]:
     votes = np.arange(n_teachers + 1) if votes is None else votes
     return (2.0 * votes - n_teachers) / (math.sqrt(2) * sigma)
 
@@ -253,7 +366,7 @@ def _check(epsilon: float, delta: float) -> None:
 
 
 def check_sigma(sigma: float) -> float:
-    """Return sigma as a float; ValueError unless it is finite and > 0."""
+    """Return sigma as a float; raise ValueError unless it is finite and > 0."""
     checks.check_finite(sigma=sigma, above=0)
     return float(sigma)
 
@@ -272,38 +385,38 @@ def _analytic_sigma(epsilon: float, delta: float) -> float:
 
 def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
     def holds(sigma: float) -> bool:
-        # Output 0 gives the same inequalities after n -> K - n; moving the vote back only helps.
+        # Output 0 gives the same inequalities after n -> K - n. A vote that moves back costs less.
         leads = _standardised_leads(n_teachers, sigma)
         return bool(np.all(hockey_stick_divergence(leads[1:], leads[:-1], epsilon) <= delta))
 
-    def surely_fails(sigmas: np.ndarray) -> np.ndarray:
-        # Within 1e-12, to which two orders of the same operations on numbers below 2 agree, there
-        # is doubt, and `holds` is asked.
+    def surely_fails(sigmas: NDArray[np.float64]) -> NDArray[np.bool_]:
+        # Two orders of the same operations on numbers below 2 agree within 1e-12. So close to delta
+        # there is doubt, and `holds` decides.
         leads = _standardised_leads(n_teachers, sigmas[:, None])
-        return (hockey_stick_divergence(leads[:, 1:], leads[:, :-1], epsilon) > delta + 1e-12).any(
-            axis=1
-        )
+        divergences = hockey_stick_divergence(leads[:, 1:], leads[:, :-1], epsilon)
+        return np.any(divergences > delta + 1e-12, axis=1)
 
     def narrowest_majority_holds(sigma: float) -> bool:
-        t = np.array(1 / (math.sqrt(2) * sigma))
-        return bool(hockey_stick_divergence(t, -t, epsilon) <= delta)
+        lead = np.array(1 / (math.sqrt(2) * sigma))
+        return bool(hockey_stick_divergence(lead, -lead, epsilon) <= delta)
 
     # The label is post-processing of the noisy counts, so the analytic sigma holds here as well
     # (doubled only so that rounding cannot make the last grid point fail).
     high = 2 * _analytic_sigma(epsilon, delta)
-    # A lead of one vote breaks the claim for every sigma up to `low`, which is shrunk to where it
-    # just does. Above, wider leads may hold, fail and hold again: walk upwards, do not bisect.
+    # A lead of one vote breaks the claim for every sigma up to `low`, the largest that bisection
+    # finds. Above it, wider leads may hold, fail and hold again, so the search walks upwards.
     low = find_first_failing(narrowest_majority_holds, halving_points(high))
     low = bisect(narrowest_majority_holds, low, high) * (1 - 1e-9)
     return find_first_holding(holds, _points_to_check(np.geomspace(low, high, _GRID), surely_fails))
 
 
 def _points_to_check(
-    grid: np.ndarray, surely_fails: Callable[[np.ndarray], np.ndarray]
+    grid: NDArray[np.float64],
+    surely_fails: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
 ) -> Iterator[float]:
     """Yield the points of a grid at which a claim need not fail, and the one before each."""
     for start in range(0, len(grid), _AT_ONCE):
         points = grid[start : start + _AT_ONCE + 1]
-        asked = ~surely_fails(points)
-        asked[:-1] |= asked[1:]
-        yield from points[:_AT_ONCE][asked[:_AT_ONCE]].tolist()
+        undecided = ~surely_fails(points)
+        undecided[:-1] |= undecided[1:]
+        yield from points[:_AT_ONCE][undecided[:_AT_ONCE]].tolist()

@@ -1,7 +1,7 @@
 """Vote histograms made small: equal rows merge, and so do equal counts within a row.
 
-What a noisy argmax does to a class depends on the histogram's gaps alone, so a vote matrix of many
-queries and classes has far fewer different problems in it than entries.
+What a noisy argmax does to a class depends on the gaps between the counts alone, so a vote matrix
+of many queries and classes has far fewer different problems in it than entries.
 """
 
 from __future__ import annotations
@@ -13,16 +13,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# Numbers worked on at a time, and how many of them in one pass.
+# _CHUNK numbers are worked on at a time, _BLOCK of them in one pass.
 _CHUNK = 2_000_000
 _BLOCK = 50_000
 
 
 def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
-    """counts as int64 (queries, classes), which are not copied if they are that already.
+    """Return counts as int64, which are not copied if they are that already.
 
-    Raises ValueError for another rank, non-integers, negative counts, or rows that do not add up
-    to the same positive number of teachers.
+    Args:
+        counts: (queries, classes) int, votes for each class.
+
+    Returns:
+        (queries, classes) int64.
+
+    Raises:
+        ValueError: For another rank, numbers that are not integers, negative counts, or rows that
+            do not add up to the same positive number of teachers.
     """
     counts = np.asarray(counts)
     if counts.ndim != 2 or 0 in counts.shape:
@@ -44,12 +51,20 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class MergedHistograms:
-    """Rows are distinct histograms up to order, pairs their distinct counts, largest first.
+    """Distinct histograms of a vote matrix up to order (rows), as pairs of a count and its
+    multiplicity.
 
-    gap: (pairs,) votes by which the row's largest count leads this one, >= 0. multiplicity:
-    (pairs,) how many classes have it. row: (pairs,) the row of each pair. starts: (rows,) the first
-    pair of each row. n_classes: C. query, column, pair: (entries,) entries of the vote matrix and
-    the pair of each. rest: (queries,) the pair of all others of a query.
+    Attributes:
+        gap: (pairs,) votes by which the row's largest count leads this one, >= 0; largest counts
+            first.
+        multiplicity: (pairs,) how many classes have this count.
+        row: (pairs,) the row of each pair.
+        starts: (rows,) the first pair of each row.
+        n_classes: C.
+        query: (entries,) the query of each entry of the vote matrix that is not 0.
+        column: (entries,) its class.
+        pair: (entries,) its pair.
+        remaining_pair: (queries,) the pair of all other classes of a query, which have no votes.
     """
 
     gap: NDArray[np.int64]
@@ -65,40 +80,60 @@ class MergedHistograms:
     @property
     def entry_pairs(self) -> NDArray[np.int64]:
         """The pair of every entry of the vote matrix, (queries, classes)."""
-        home = np.repeat(self.remaining_pair[:, None], self.n_classes, axis=1)
-        home[self.query, self.column] = self.pair
-        return home
+        pairs = np.repeat(self.remaining_pair[:, None], self.n_classes, axis=1)
+        pairs[self.query, self.column] = self.pair
+        return pairs
 
     @property
     def pairs_per_row(self) -> NDArray[np.int64]:
-        """How many pairs each row has, (rows,)."""
+        """The number of pairs of each row, (rows,)."""
         return np.diff(np.append(self.starts, len(self.gap)))
 
     def select_row_pairs(
         self, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The pairs of these rows, in the rows' order, and where each row starts among them."""
+        """Return the pairs of these rows, in the rows' order, and where each row starts among them.
+
+        Args:
+            rows: (n,) numbers of rows.
+
+        Returns:
+            (pairs of these rows,) numbers of pairs, and (n,) the place of each row's first one in
+            them.
+        """
         sizes = self.pairs_per_row[rows]
         first = np.cumsum(sizes) - sizes
         pairs = np.arange(sizes.sum()) + np.repeat(self.starts[rows] - first, sizes)
         return pairs, first
 
     def select_label_pairs(self, labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The pair of one class of each query, (queries,), and which pairs these are, (pairs,)."""
-        rows = self.remaining_pair.copy()
-        mine = self.column == np.asarray(labels)[self.query]
-        rows[self.query[mine]] = self.pair[mine]
+        """Return the pair of one class of each query, and a mask of these pairs.
+
+        Args:
+            labels: (queries,) int, a class of each query.
+
+        Returns:
+            (queries,) numbers of pairs, and (pairs,) bool, which pairs these are.
+        """
+        pairs = self.remaining_pair.copy()
+        is_label = self.column == np.asarray(labels)[self.query]
+        pairs[self.query[is_label]] = self.pair[is_label]
         wanted = np.zeros(len(self.gap), dtype=bool)
-        wanted[rows] = True
-        return rows, wanted
+        wanted[pairs] = True
+        return pairs, wanted
 
 
 def split_into_chunks(
     items: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> list[NDArray[np.int64]]:
-    """Items (n,) in parts of about equal size, as much at a time as fits in a laptop's cache.
+    """Return items in parts of about equal size, each of which fits in a laptop's cache.
 
-    sizes: (n,) numbers that each item takes.
+    Args:
+        items: (n,) int.
+        sizes: (n,) how many numbers each item takes.
+
+    Returns:
+        The parts, in the items' order.
     """
     return np.split(items, np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK)) + 1)
 
@@ -106,9 +141,15 @@ def split_into_chunks(
 def iterate_blocks(
     first: NDArray[np.int64], pairs: int, width: int
 ) -> Iterator[tuple[slice, slice, NDArray[np.int64]]]:
-    """Rows a few at a time, as fit in a core's cache: rows, their pairs, starts among those.
+    """Yield a few rows at a time, as many as fit in a core's cache.
 
-    first: (rows,) where each row starts among that many `pairs`. width: numbers that a pair takes.
+    Args:
+        first: (rows,) where each row starts among the pairs.
+        pairs: The number of pairs.
+        width: How many numbers a pair takes.
+
+    Yields:
+        A slice of rows, the slice of their pairs, and where rows start among those pairs.
     """
     ends = np.append(first[1:], pairs)
     cuts = np.flatnonzero(np.diff(ends * width // _BLOCK)) + 1
@@ -117,51 +158,62 @@ def iterate_blocks(
 
 
 def merge_histograms(counts: ArrayLike) -> MergedHistograms:
-    """Merge a vote matrix, integers (queries, classes). Raises ValueError like `check_counts`.
+    """Merge equal histograms of a vote matrix, and equal counts within each.
 
-    Works on the votes that are there: with few teachers nearly all of very many classes have none.
+    The work is in proportion to the entries with votes: with few teachers nearly all of very many
+    classes have none.
+
+    Args:
+        counts: (queries, classes) int, votes for each class.
+
+    Returns:
+        The distinct histograms, and where each entry of the matrix is among them.
+
+    Raises:
+        ValueError: As `check_counts` does.
     """
     counts = check_counts(counts)
     queries, n_classes = counts.shape
     row, column = np.divmod(np.flatnonzero(counts.ravel() != 0), n_classes)
     largest = counts.max(axis=1)
-    # Each query's gaps, ascending, and how many classes have each; classes without votes last.
+    # List each query's gaps, ascending, and how many classes have each; classes without votes
+    # come last.
     votes = counts[row, column]
     width = int(largest.max()) + 1
     keys = row * width + (largest[row] - votes)
-    keys, which, times = np.unique(keys, return_inverse=True, return_counts=True)
-    none = n_classes - np.bincount(row, minlength=queries)
-    some = np.flatnonzero(none)
-    keys = np.concatenate([keys, some * width + largest[some]])
-    times = np.concatenate([times, none[some]])
+    keys, key_of_entry, multiplicity = np.unique(keys, return_inverse=True, return_counts=True)
+    without_votes = n_classes - np.bincount(row, minlength=queries)
+    with_empty = np.flatnonzero(without_votes)
+    keys = np.concatenate([keys, with_empty * width + largest[with_empty]])
+    multiplicity = np.concatenate([multiplicity, without_votes[with_empty]])
     order = np.argsort(keys)
-    place = np.empty(len(keys), dtype=np.int64)
-    place[order] = np.arange(len(keys))
+    rank = np.empty(len(keys), dtype=np.int64)
+    rank[order] = np.arange(len(keys))
     query, gap = np.divmod(keys[order], width)
-    times = times[order]
+    multiplicity = multiplicity[order]
     first = np.searchsorted(query, np.arange(queries))
     number = np.arange(len(query)) - first[query]
-    # Rows that agree in all gaps and numbers are one; the larger the votes, the earlier.
+    # Rows that agree in all gaps and multiplicities are one; the larger the votes, the earlier.
     runs = np.zeros((queries, number.max() + 1, 2), dtype=np.int64)
-    runs[query, number] = np.stack([gap, -times], axis=1)
-    _, kept, of = np.unique(
+    runs[query, number] = np.stack([gap, -multiplicity], axis=1)
+    _, kept, row_of_query = np.unique(
         runs.reshape(queries, -1), axis=0, return_index=True, return_inverse=True
     )
     sizes = np.bincount(query, minlength=queries)[kept]
     starts = np.cumsum(sizes) - sizes
     pairs = np.arange(sizes.sum()) + np.repeat(first[kept] - starts, sizes)
-    # Where each query's pairs are among those that are kept.
-    moved = starts[of.ravel()] - first
-    rest = np.zeros(queries, dtype=np.int64)
-    rest[some] = moved[some] + place[len(keys) - len(some) :]
+    # The shift leads from a query's pairs to those of the row that is kept for it.
+    shift = starts[row_of_query.ravel()] - first
+    remaining_pair = np.zeros(queries, dtype=np.int64)
+    remaining_pair[with_empty] = shift[with_empty] + rank[len(keys) - len(with_empty) :]
     return MergedHistograms(
         gap=gap[pairs],
-        multiplicity=times[pairs],
+        multiplicity=multiplicity[pairs],
         row=np.repeat(np.arange(len(kept)), sizes),
         starts=starts,
         n_classes=n_classes,
         query=row,
         column=column,
-        pair=moved[row] + place[which.ravel()],
-        remaining_pair=rest,
+        pair=shift[row] + rank[key_of_entry.ravel()],
+        remaining_pair=remaining_pair,
     )

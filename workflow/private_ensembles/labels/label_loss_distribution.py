@@ -1,6 +1,6 @@
-"""Labels for accountants that people already use, as a distribution of privacy losses.
+"""The privacy loss distribution of labels, for accountants that people already use.
 
-The laws and what they are called: `labels.noise_scale`. dp_accounting comes with an extra and is
+`labels.noise_scale` says what the mechanisms are called. dp_accounting comes with an extra and is
 imported when it is needed.
 """
 
@@ -28,17 +28,31 @@ def label_loss_distribution(
     >>> round(labels.get_epsilon_for_delta(1e-5), 2)
     1.0
 
-    mechanism, scale, reach: as in `noise_scale`. interval: dp_accounting composes distributions of
-    equal intervals only, and 1e-4 is its default. The distribution is that of a pair whose curve
-    lies on or above that of the labels at every epsilon, in both orders; an infinite loss holds
-    about 1e-13. It composes with that of any mechanism for the same neighbours: ADD_OR_REMOVE_ONE,
-    if a record that comes or goes changes one shard, or REPLACE_ONE within a shard
-    (docs/from-other-accountants.md, which also says below which delta dp_accounting's totals of
-    many steps are too small). Raises ValueError for a value out of range, and
-    ModuleNotFoundError without dp_accounting.
+    It is that of a pair whose privacy curve lies on or above that of the labels at every epsilon,
+    in both orders; an infinite loss holds about 1e-13. It composes with that of any mechanism for
+    the same neighbours: ADD_OR_REMOVE_ONE, if a record that comes or goes changes one shard, or
+    REPLACE_ONE within a shard.
+
+    Args:
+        mechanism: As in `noise_scale`.
+        scale: Of the noise, as in `noise_scale`.
+        labels: How many labels.
+        teachers: K.
+        classes: C.
+        reach: As in `noise_scale`.
+        interval: Of the distribution. dp_accounting composes distributions of equal intervals only,
+            and 1e-4 is its default.
+
+    Raises:
+        ValueError: For a value out of range.
+        ModuleNotFoundError: Without dp_accounting.
+
+    References:
+        docs/from-other-accountants.md, which also says below which delta dp_accounting's totals of
+        many steps are too small.
     """
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
     charged, task, noise = load_tightest_mechanism(mechanism, scale, **sizes)
-    family = charged.law.dominating_pairs(task, noise)
-    whole = whole_curve(family, labels, fineness=grid_fineness(classes, labels))
-    return to_pld(whole.delta, whole.last_epsilon, interval=interval)
+    dominating_pairs = charged.law.dominating_pairs(task, noise)
+    curve = whole_curve(dominating_pairs, labels, fineness=grid_fineness(classes, labels))
+    return to_pld(curve.delta, curve.last_epsilon, interval=interval)

@@ -12,6 +12,8 @@ votes without noise is not for release.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,41 +34,59 @@ from private_ensembles.labels.product_integrals import (
 # Pieces below the point where all noisy counts lie with probability e^-40 are left out, and each
 # piece's own quadrature error is below e^-40.
 _NEGLIGIBLE = 40.0
-# Parameter of the Bernstein ellipse on which the integrand is bounded; pieces are at most 1 long.
+# The integrand is bounded on the Bernstein ellipse of this parameter; pieces are at most 1 long.
 _RHO = 4.0
 # Numbers of nodes are rounded up to multiples of this, so that few groups remain.
 _ROUND_UP = 4
 
 
+class _Pieces(NamedTuple):
+    """Intervals of t between two neighbouring counts: the row of each, its top and its bottom."""
+
+    rows: NDArray[np.int64]
+    tops: NDArray[np.float64]
+    bottoms: NDArray[np.float64]
+
+
 def check_scale(scale: float) -> float:
-    """Return the Laplace scale as a float; ValueError unless it is finite and > 0."""
+    """Return the Laplace scale as a float; raise ValueError unless it is finite and > 0."""
     checks.check_finite(scale=scale, above=0)
     return float(scale)
 
 
 def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
-    """Pr[LNMax releases class j] for every query, (queries, classes).
+    """Return Pr[LNMax releases class j] for every query.
 
-    counts: votes per class, (queries, classes); scale: of the Laplace noise, in votes, > 0 (the
-    paper's 1 / gamma). Every probability is within 1e-12 of the exact one, and rows sum to 1
-    within that times the number of classes. Why:
+    Every probability is within 1e-12 of the exact one, and rows sum to 1 within that times the
+    number of classes. Why:
 
-    - Above the largest count, v_1, the integrand is a polynomial of degree C - 1 in u =
-      exp(-(t - v_1)): Gauss-Legendre with C // 2 + 1 nodes makes no error but rounding. From
-      `MANY_CLASSES` on, `integrals_of_others` takes fewer.
+    - Above the largest count, v_1, the integrand is a polynomial of degree C - 1 in u = exp(-(t -
+      v_1)): Gauss-Legendre with C // 2 + 1 nodes makes no error but rounding. From `MANY_CLASSES`
+      on, `leave_one_out_integrals` takes fewer.
     - Between two counts, on pieces at most 1 long, Gauss-Legendre with n nodes is off by at most
       (64/15) r M rho^(-2n) / (1 - rho^-2), r half the piece's length, if the integrand is bounded
-      by M on the Bernstein ellipse of parameter rho = 4 (Trefethen 2013, Theorem 19.3). There
-      |e^-(t - v)| <= e^-(Re t - v), so each factor's bound is |1 - e^-(t - v) / 2| <= 1 +
-      e^-(t_lo - v) / 2 for counts below and e^(t_hi - v) / 2 for counts above; n is chosen so that
-      the bound is below e^-40. There are at most 40 + C pieces that matter.
+      by M on the Bernstein ellipse of parameter rho = 4 (the theorem below). There |e^-(t - v)| <=
+      e^-(Re t - v), so each factor's bound is |1 - e^-(t - v) / 2| <= 1 + e^-(t_lo - v) / 2 for
+      counts below and e^(t_hi - v) / 2 for counts above; n is chosen so that the bound is below
+      e^-40. There are at most 40 + C pieces that matter.
     - Below, where all noisy counts together lie with probability under e^-40, nothing is added.
-      From `MANY_CLASSES` on, pieces are left out as well if F's product over all classes, which
-      f F^-1 <= 1 makes a bound on every integrand, is under e^-40 at their upper end. It falls at
+      From `MANY_CLASSES` on, pieces are left out as well if F's product over all classes, which f
+      F^-1 <= 1 makes a bound on every integrand, is under e^-40 at their upper end. It falls at
       least as fast as e^(t - v_1) further down, so that they hold less than e^-40 together.
     - All terms are positive, so rounding costs a few round-offs per factor of the product.
 
-    Raises ValueError like `check_counts` and `check_scale`.
+    Args:
+        counts: (queries, classes) int, votes for each class.
+        scale: Scale of the Laplace noise, in votes, > 0 (the paper's 1 / gamma).
+
+    Returns:
+        (queries, classes) float64.
+
+    Raises:
+        ValueError: As `check_counts` and `check_scale` do.
+
+    References:
+        Trefethen (2013), Theorem 19.3.
     """
     scale = check_scale(scale)
     merged = merge_histograms(counts)
@@ -78,26 +98,44 @@ def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
 def lnmax_probability_correct(
     merged: MergedHistograms, labels: ArrayLike, scale: float
 ) -> NDArray[np.float64]:
-    """Pr[LNMax releases its query's label], (queries,): entries of `lnmax_distribution`.
+    """Return Pr[LNMax releases its query's label]: entries of `lnmax_distribution`.
+
+    The other classes' integrals are left out, which saves time.
+
+    Args:
+        merged: The votes, as `merge_histograms` returns them, which serve every scale.
+        labels: (queries,) int, a class of each query.
+        scale: Scale of the Laplace noise, in votes, > 0.
+
+    Returns:
+        (queries,) float64.
+
+    Raises:
+        ValueError: As `check_scale` does.
 
     >>> lnmax_probability_correct(merge_histograms([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
     array([0.763, 0.483])
-
-    merged: the votes, of `merge`, which serves every scale. labels: (queries,) classes. The other
-    classes' integrals are left out, which saves time. Raises ValueError like `check_scale`.
     """
-    of, wanted = merged.select_label_pairs(labels)
-    return lnmax_pair_probabilities(merged, check_scale(scale), wanted)[of]
+    label_pairs, wanted = merged.select_label_pairs(labels)
+    return lnmax_pair_probabilities(merged, check_scale(scale), wanted)[label_pairs]
 
 
 def lnmax_pair_probabilities(
     merged: MergedHistograms, scale: float, wanted: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Pr of the pairs of merged votes that are wanted, (pairs,); 0 of the others."""
+    """Return Pr[LNMax releases a class] of the pairs of merged votes that are wanted.
+
+    Args:
+        merged: The votes, as `merge_histograms` returns them.
+        scale: Scale of the Laplace noise, in votes.
+        wanted: (pairs,) bool.
+
+    Returns:
+        (pairs,) float64, 0 of the pairs that are not wanted.
+    """
     gap = merged.gap / scale
     probability = _integrate_above_largest(merged, gap, wanted)
-    pieces = _pieces(merged, gap)
-    for rows, tops, bottoms, nodes in _groups(merged, gap, *pieces):
+    for (rows, tops, bottoms), nodes in _groups(merged, gap, _pieces(merged, gap)):
         pairs, first = merged.select_row_pairs(rows)
         sizes = merged.pairs_per_row[rows]
         x, weights = gauss_legendre(nodes)
@@ -105,14 +143,15 @@ def lnmax_pair_probabilities(
         t = (tops + bottoms)[:, None] / 2 + half[:, None] * x
         chosen = wanted[pairs]
         integrand, done = np.empty((int(chosen.sum()), nodes)), 0
-        for mine, inside, starts in iterate_blocks(first, len(pairs), nodes):
-            z = np.repeat(t[mine], sizes[mine], axis=0) + gap[pairs[inside]][:, None]
-            multiplicity = merged.multiplicity[pairs[inside]]
-            values = _integrand(z, multiplicity, starts, np.flatnonzero(chosen[inside]))
+        for piece_block, pair_block, starts in iterate_blocks(first, len(pairs), nodes):
+            z = np.repeat(t[piece_block], sizes[piece_block], axis=0)
+            z = z + gap[pairs[pair_block]][:, None]
+            multiplicity = merged.multiplicity[pairs[pair_block]]
+            values = _integrand(z, multiplicity, starts, np.flatnonzero(chosen[pair_block]))
             integrand[done : done + len(values)] = values
             done += len(values)
-        added = integrand @ weights * np.repeat(half, sizes)[chosen]
-        probability += np.bincount(pairs[chosen], added, minlength=len(gap))
+        piece_integrals = integrand @ weights * np.repeat(half, sizes)[chosen]
+        probability += np.bincount(pairs[chosen], piece_integrals, minlength=len(gap))
     return np.minimum(probability, 1.0)
 
 
@@ -122,7 +161,14 @@ def _integrand(
     first: NDArray[np.int64],
     chosen: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """f(t - v_j) times the product of F(t - v_i) over i != j, at z = t - v: (chosen, nodes)."""
+    """Return f(t - v_j) times the product of F(t - v_i) over i != j, (chosen, nodes).
+
+    Args:
+        z: (pairs, nodes) t - v.
+        multiplicity: (pairs,) how many classes have each count.
+        first: Where rows start among the pairs.
+        chosen: Numbers of the pairs j.
+    """
     density = np.abs(z)
     np.exp(np.negative(density, out=density), out=density)
     density *= 0.5
@@ -132,8 +178,8 @@ def _integrand(
     log_below[beyond] = np.where(z[beyond] < 0, log_below[beyond], np.log1p(-density[beyond]))
     own = log_below[chosen]
     log_below *= multiplicity[:, None]
-    everyone = np.add.reduceat(log_below, first, axis=0)
-    others = everyone[np.searchsorted(first, chosen, side="right") - 1]
+    all_below = np.add.reduceat(log_below, first, axis=0)
+    others = all_below[np.searchsorted(first, chosen, side="right") - 1]
     others -= own
     return density[chosen] * np.exp(others, out=others)
 
@@ -141,10 +187,10 @@ def _integrand(
 def _integrate_above_largest(
     merged: MergedHistograms, gap: NDArray[np.float64], wanted: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """The integral over all t above the largest count, (pairs,): exact in exact arithmetic."""
+    """Return the integral over all t above the largest count, (pairs,), off by rounding alone."""
     if merged.n_classes >= MANY_CLASSES:
-        chances = 0.5 * np.exp(-gap)
-        return chances * leave_one_out_integrals(merged, chances, wanted)
+        probabilities = 0.5 * np.exp(-gap)
+        return probabilities * leave_one_out_integrals(merged, probabilities, wanted)
     x, weights = gauss_legendre(merged.n_classes // 2 + 1)
     u = (1 + x) / 2
     result = np.zeros(len(gap))
@@ -152,20 +198,20 @@ def _integrate_above_largest(
     for rows in split_into_chunks(np.arange(len(size)), size * len(u)):
         pairs, first = merged.select_row_pairs(rows)
         below = np.log1p(-0.5 * np.exp(-gap[pairs])[:, None] * u)
-        everyone = np.add.reduceat(merged.multiplicity[pairs][:, None] * below, first, axis=0)
-        mine = np.flatnonzero(wanted[pairs])
-        others = everyone[np.searchsorted(first, mine, side="right") - 1]
-        others -= below[mine]
-        mine = pairs[mine]
-        result[mine] = np.exp(others, out=others) @ (weights / 2) * 0.5 * np.exp(-gap[mine])
+        all_below = np.add.reduceat(merged.multiplicity[pairs][:, None] * below, first, axis=0)
+        chosen = np.flatnonzero(wanted[pairs])
+        others = all_below[np.searchsorted(first, chosen, side="right") - 1]
+        others -= below[chosen]
+        chosen = pairs[chosen]
+        result[chosen] = np.exp(others, out=others) @ (weights / 2) * 0.5 * np.exp(-gap[chosen])
     return result
 
 
-def _pieces(merged: MergedHistograms, gap: NDArray[np.float64]):
-    """Row, top and bottom of every piece, at most 1 long, that can matter; 0 is the row's largest.
+def _pieces(merged: MergedHistograms, gap: NDArray[np.float64]) -> _Pieces:
+    """Return every piece, at most 1 long, that can matter; t is seen from the row's largest count.
 
-    Between two neighbouring counts, the m classes above t are below it with probability
-    exp(-sum (v_i - t)) / 2^m; from where that is negligible, pieces end.
+    Between two neighbouring counts, the m classes above t are below it with probability exp(-sum
+    (v_i - t)) / 2^m; from where that is negligible, pieces end.
     """
     last = np.zeros(len(gap), dtype=bool)
     last[np.append(merged.starts[1:], len(gap)) - 1] = True
@@ -175,7 +221,7 @@ def _pieces(merged: MergedHistograms, gap: NDArray[np.float64]):
     weighted = merged.multiplicity * gap
     total = np.cumsum(weighted)
     total -= np.repeat((total - weighted)[merged.starts], sizes)
-    # sum over the m above of (v_i - t) = m depth - total of their gaps.
+    # The sum over the m classes above of (v_i - t) is m depth - total of their gaps.
     deepest = (_NEGLIGIBLE + total) / classes
     following = np.append(gap[1:], 0.0)
     bottom = np.minimum(np.where(last, deepest, following), deepest)
@@ -184,11 +230,17 @@ def _pieces(merged: MergedHistograms, gap: NDArray[np.float64]):
     length = ((bottom - gap)[keep]) / parts
     number = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
     tops = -(np.repeat(gap[keep], parts) + number * np.repeat(length, parts))
-    return np.repeat(merged.row[keep], parts), tops, tops - np.repeat(length, parts)
+    return _Pieces(np.repeat(merged.row[keep], parts), tops, tops - np.repeat(length, parts))
 
 
-def _groups(merged: MergedHistograms, gap, rows, tops, bottoms):
-    """Pieces that need equally many nodes, as many at a time as fit in the cache of a laptop."""
+def _groups(
+    merged: MergedHistograms, gap: NDArray[np.float64], pieces: _Pieces
+) -> Iterator[tuple[_Pieces, int]]:
+    """Yield pieces that need equally many nodes, and that number.
+
+    Each group is as large as fits in the cache of a laptop.
+    """
+    rows, tops, bottoms = pieces
     nodes = np.empty(len(rows), dtype=np.int64)
     size = merged.pairs_per_row
     matters = np.ones(len(rows), dtype=bool)
@@ -215,6 +267,6 @@ def _groups(merged: MergedHistograms, gap, rows, tops, bottoms):
         nodes[part] = np.ceil(np.maximum(bound + _NEGLIGIBLE, 1) / (2 * math.log(_RHO)))
     nodes = -(-nodes // _ROUND_UP) * _ROUND_UP
     for n in np.unique(nodes[matters]):
-        mine = np.flatnonzero((nodes == n) & matters)
-        for part in split_into_chunks(mine, size[rows[mine]] * n):
-            yield rows[part], tops[part], bottoms[part], int(n)
+        group = np.flatnonzero((nodes == n) & matters)
+        for part in split_into_chunks(group, size[rows[group]] * n):
+            yield _Pieces(rows[part], tops[part], bottoms[part]), int(n)

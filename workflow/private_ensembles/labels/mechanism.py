@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from private_ensembles.audit.divergence import coins_delta
 from private_ensembles.audit.histograms import both_counts
@@ -32,12 +33,12 @@ class Mechanism:
 
     @property
     def name(self) -> str:
-        """Return the name that the registry gives it."""
+        """The mechanism's name in the registry."""
         return self.entry.name
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return what its claim covers."""
+        """What the mechanism's privacy claim covers."""
         return self.entry.guarantee
 
     def refusal(self, task: Task) -> str | None:
@@ -71,8 +72,16 @@ class Mechanism:
     def calibrate(self, task: Task, **free: float) -> Parameters:
         """Return parameters with which all labels together cost at most the budget.
 
-        free: arguments from the account's `free`. Raises TypeError for any other, and ValueError
-        for one below 0 or above its range there, or if no noise is proven for the budget.
+        Args:
+            task: Whose budget is to be kept.
+            free: Arguments named in the account's `free_parameters`.
+
+        Returns:
+            The noise, and for how many labels.
+
+        Raises:
+            TypeError: For an argument that is not free.
+            ValueError: For one below 0 or above its range, or if no noise is proven for the budget.
         """
         labels, others = self._split_arguments(task, free)
         charged = self.charged_task(task)
@@ -85,11 +94,14 @@ class Mechanism:
             raise ValueError(f"noise = secure: {reason}") from None
         parameters = self._cap_at_drawn(parameters, task, labels)
         self.require_bernoulli_within_delta(task, parameters)
-        size = {"n_teachers": int(task.ensemble.teachers), "n_classes": int(task.ensemble.classes)}
-        return replace(parameters, **size)
+        return replace(
+            parameters,
+            n_teachers=int(task.ensemble.teachers),
+            n_classes=int(task.ensemble.classes),
+        )
 
     def guess_parameters(self, task: Task, **free: float) -> Parameters:
-        """Return about what `calibrate` does, for a search that asks often."""
+        """Return about what `calibrate` does, without a proof, for a search that asks often."""
         labels, others = self._split_arguments(task, free)
         charged = self.charged_task(task)
         parameters = self.account.guess_noise(
@@ -98,7 +110,7 @@ class Mechanism:
         return self._cap_at_drawn(parameters, task, labels)
 
     def count_paid_labels(self, task: Task, **free: float) -> int:
-        """Return how many labels `calibrate` pays for at most, so that no more can be right."""
+        """Return how many labels `calibrate` pays for at most, so that no more can be correct."""
         return self._split_arguments(task, free)[0]
 
     def cost(self, task: Task, parameters: Parameters) -> Cost:
@@ -106,12 +118,15 @@ class Mechanism:
         return self.account.cost(self.law, *self.charged_task_and_noise(task, parameters))
 
     def charged_task(self, task: Task) -> Task:
-        """Return the task as accounts see it: of the labels that the protected unit can change.
+        """Return the task as accounts see it: with the labels that the protected unit can change.
 
-        The one place where labels drawn become labels charged. Where teachers vote 1 on few
-        queries, the others are the same on both data sets and cost nothing, however many there are
-        (docs/multi-label.md, theorem 2). That is a theorem on noise that is fresh for each label:
-        teachers' own privacy charges for all.
+        This is the one place where labels drawn become labels charged. Where teachers vote 1 on few
+        queries, the others are the same on both data sets and cost nothing, however many there are.
+        That is a theorem on noise that is fresh for each label: if the teachers' own privacy
+        protects, all labels are charged.
+
+        References:
+            docs/multi-label.md, theorem 2.
 
         >>> from private_ensembles.labels.task import Budget, Ensemble
         >>> task = Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28, most_ones=3))
@@ -120,11 +135,11 @@ class Mechanism:
         """
         if not self._charges_fewer(task):
             return task
-        most = task.changed_queries
-        return replace(task, wanted=Wanted(min(task.wanted.labels, most), most))
+        queries = task.changed_queries
+        return replace(task, wanted=Wanted(min(task.wanted.labels, queries), queries))
 
     def charged_task_and_noise(self, task: Task, parameters: Parameters) -> tuple[Task, Parameters]:
-        """Return the task and the noise, both for as many labels as are charged (`charged`)."""
+        """Return the task and the noise, both for the labels that are charged (`charged_task`)."""
         if not self._charges_fewer(task):
             return task, parameters
         labels = int(parameters.labels)
@@ -135,11 +150,11 @@ class Mechanism:
         return charged, _replace_caps(parameters, charged.wanted.queries, charged.wanted.labels)
 
     def _charges_fewer(self, task: Task) -> bool:
-        """Whether fewer labels are charged than drawn."""
+        """Return whether fewer labels are charged than drawn."""
         return task.wanted.most_ones is not None and self.guarantee.hides_votes
 
     def _cap_at_drawn(self, parameters: Parameters, task: Task, labels: int) -> Parameters:
-        """Return noise that was found for the labels charged, for so many that are drawn."""
+        """Return noise that was found for the labels charged, for the labels drawn."""
         return (
             _replace_caps(parameters, task.wanted.queries, labels)
             if self._charges_fewer(task)
@@ -147,10 +162,11 @@ class Mechanism:
         )
 
     def require_bernoulli_within_delta(self, task: Task, parameters: Parameters) -> None:
-        """Prove one secure label of two classes of the very coins that are drawn, where they are.
+        """Raise ValueError if one secure label, drawn as an exact coin, costs more than delta.
 
-        Raises ValueError if they cost more than delta: for parameters that another job found, or if
-        rounding takes more than delta leaves.
+        The audit proves the very coin that is drawn, where the law draws coins: parameters that
+        another job found may cost more than delta, and so may rounding where delta leaves no room
+        for it.
         """
         if (
             self.law.draws_exact_bernoulli
@@ -169,12 +185,15 @@ class Mechanism:
     def _split_arguments(
         self, task: Task, free: Mapping[str, float]
     ) -> tuple[int, dict[str, float]]:
-        """Return how many labels the cap leaves, and all other arguments; raises as `calibrate`."""
+        """Return how many labels the cap leaves, and all other free arguments.
+
+        Raises TypeError and ValueError as `calibrate` does.
+        """
         allowed = self.account.free_parameters
         unknown = sorted(set(free) - set(allowed))
         if unknown:
-            known = ", ".join(allowed) or "none"
-            raise TypeError(f"{self.name}: calibrate takes {known}, not {', '.join(unknown)}")
+            names = ", ".join(allowed) or "none"
+            raise TypeError(f"{self.name}: calibrate takes {names}, not {', '.join(unknown)}")
         for key, value in free.items():
             high = allowed[key][1]
             if not 0 <= value <= high:
@@ -185,27 +204,32 @@ class Mechanism:
 
 
 def _replace_caps(parameters: Parameters, queries: int, labels: int) -> Parameters:
-    """Return the same noise for so many labels, and queries where a threshold comes first."""
-    caps = {"queries": queries} if hasattr(parameters, "queries") else {}
-    return replace(parameters, labels=labels, **caps)
+    """Return the same noise for so many labels, and queries if a threshold comes first."""
+    caps: dict[str, Any] = {"labels": labels}
+    if hasattr(parameters, "queries"):
+        caps["queries"] = queries
+    return replace(parameters, **caps)
 
 
 def unproven_reason(entry: Entry, labels: int, n_classes: int) -> str | None:
-    """Return why secure noise proves nothing of that many labels and classes, or None.
+    """Return why secure noise proves nothing for so many labels and classes, or None.
 
-    The registry's column `secure` is the table that it reads.
+    The registry's column `secure` says how many labels are proven.
     """
-    of_two, of_more = entry.guarantee.secure
-    if labels <= (of_two if n_classes == 2 else of_more):
+    two_class_labels, multiclass_labels = entry.guarantee.secure
+    if labels <= (two_class_labels if n_classes == 2 else multiclass_labels):
         return None
-    if of_two == 1:
+    if two_class_labels == 1:
         return "has no sampler for secure noise beyond one label of two classes"
-    return f"has no sampler for secure noise beyond {of_two:,} labels of two classes"
+    return f"has no sampler for secure noise beyond {two_class_labels:,} labels of two classes"
 
 
 @cache
 def load_mechanism(name: str) -> Mechanism:
-    """Return the mechanism of this name; ValueError if there is none.
+    """Return the mechanism of this name.
+
+    Raises:
+        ValueError: If there is none.
 
     >>> load_mechanism("gnmax").account.free_parameters
     {'cap': (0.02, 1.0)}
@@ -222,7 +246,7 @@ def load_all_mechanisms() -> dict[str, Mechanism]:
     return {name: load_mechanism(name) for name in registry.entries()}
 
 
-def _import_object(path: str):
-    """Return the object that an entry names by its path in the package."""
+def _import_object(path: str) -> Any:
+    """Return the object at a path in the package, such as `labels.laws.gaussian.WHOLE`."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(f"private_ensembles.{module}"), name)

@@ -1,7 +1,8 @@
 """How much noise labels need for a budget, and what labels cost at a given noise.
 
-The laws: ``gnmax`` (normal; the scale is its standard deviation), ``lnmax`` (Laplace),
-``exponential`` (Gumbel; the scale is 1 / rate) and ``permute_and_flip`` (exponential; likewise).
+The mechanisms are ``gnmax`` (normal noise; the scale is its standard deviation), ``lnmax``
+(Laplace), ``exponential`` (Gumbel; the scale is 1 / rate) and ``permute_and_flip`` (exponential;
+likewise).
 """
 
 from __future__ import annotations
@@ -46,13 +47,24 @@ def noise_scale(
     >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51, reach=2), 2)
     38.84
 
-    mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
-    labels together, for replace_one and disjoint shards. analysis: ``label``, charged for labels
-    (docs/many-labels.md), of all but lnmax; of gnmax and lnmax ``paper``, as published; of gnmax
-    ``analytic``, exact for the noisy counts, which tell more than the labels. reach: the most
-    shards that the unit which is protected may be in, so that it may move as many votes of every
-    query (docs/many-labels.md, "Groups"). The scale is in votes, an upper bound on what is needed,
-    for continuous noise. Raises ValueError for a value out of range.
+    Args:
+        mechanism: ``gnmax``, ``lnmax``, ``exponential`` or ``permute_and_flip``.
+        epsilon: Of all labels together, for replace_one and disjoint shards.
+        delta: Of all labels together.
+        labels: How many labels.
+        teachers: K.
+        classes: C.
+        analysis: ``label``, charged for labels (docs/many-labels.md), for all but lnmax; ``paper``,
+            as published, for gnmax and lnmax; ``analytic``, exact for the noisy counts, which tell
+            more than the labels, for gnmax.
+        reach: The most shards that the protected unit may be in, so that it may move as many votes
+            of every query (docs/many-labels.md, "Groups").
+
+    Returns:
+        The scale in votes, an upper bound on what is needed, for continuous noise.
+
+    Raises:
+        ValueError: For a value out of range.
     """
     by_law = registry.analyses_by_law()
     checks.check_choice(by_law, mechanism=mechanism)
@@ -66,7 +78,9 @@ def noise_scale(
     )
     if refusal := analysed.refusal(task):
         raise ValueError(f"mechanism = {mechanism!r}: {refusal}")
-    exact = Fraction(analysed.law.scale(analysed.calibrate(task)))
+    law_scale = analysed.law.scale(analysed.calibrate(task))
+    assert law_scale is not None  # the registry lists only laws of one scale here
+    exact = Fraction(law_scale)
     scale = float(exact)
     return scale if scale >= exact else math.nextafter(scale, math.inf)
 
@@ -87,16 +101,28 @@ def label_epsilon(
     >>> round(bounds.upper, 2)
     1.0
 
-    mechanism, scale, reach: as in :func:`noise_scale`. upper: holds for replace_one, disjoint
-    shards and queries chosen adaptively, in floating point. lower: what votes for two classes alone
-    cost, so no account of these labels can be below it; 0 for other laws than gnmax in more than
-    two classes. Raises ValueError for a value out of range.
+    Args:
+        mechanism: As in :func:`noise_scale`.
+        scale: Of the noise, as in :func:`noise_scale`.
+        delta: Of all labels together.
+        labels: How many labels.
+        teachers: K.
+        classes: C.
+        reach: As in :func:`noise_scale`.
+
+    Returns:
+        The upper bound holds for replace_one, disjoint shards and queries chosen adaptively, in
+        floating point. The lower one is what votes for two classes alone cost, so no account of
+        these labels can be below it; 0 for other mechanisms than gnmax in more than two classes.
+
+    Raises:
+        ValueError: For a value out of range.
     """
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}
     charged, task, noise = load_tightest_mechanism(mechanism, scale, delta=delta, **sizes)
-    family = charged.law.dominating_pairs(task, noise)
-    bounds = adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
-    if reach == 1 and not isinstance(family, PessimisticPairs):
+    pairs = charged.law.dominating_pairs(task, noise)
+    bounds = adaptive_epsilon(pairs, labels, delta, fineness=grid_fineness(classes, labels))
+    if reach == 1 and not isinstance(pairs, PessimisticPairs):
         return bounds
     return Bounds(bounds.lower, min(bounds.upper, charged.cost(task, noise).proven))
 
@@ -111,9 +137,19 @@ def load_tightest_mechanism(
     reach: int,
     delta: float = 1e-5,
 ) -> tuple[Mechanism, Task, Parameters]:
-    """Return a law's mechanism that is charged least, its task and its noise at a scale.
+    """Return the mechanism of the tightest analysis, its task and its noise at a scale.
 
-    delta: of the task, for what asks for one. Raises ValueError for a value out of range.
+    Args:
+        mechanism: As in :func:`noise_scale`.
+        scale: Of the noise, as in :func:`noise_scale`.
+        labels: How many labels.
+        teachers: K.
+        classes: C.
+        reach: As in :func:`noise_scale`.
+        delta: Of the task, for what asks for one.
+
+    Raises:
+        ValueError: For a value out of range.
     """
     by_law = registry.analyses_by_law()
     checks.check_choice(by_law, mechanism=mechanism)

@@ -1,4 +1,4 @@
-"""What Confident-GNMax costs whatever the votes, at the caps on queries and answers.
+"""The cost of Confident-GNMax whatever the votes, at the caps on queries and answers.
 
 Every query tried pays the threshold, every label given pays GNMax: the largest count moves by at
 most 1 when one teacher changes its vote, the vector of counts by sqrt(2). Both are Gaussian
@@ -24,17 +24,24 @@ from private_ensembles.base import checks
 from private_ensembles.base.root_search import find_largest_within
 from private_ensembles.labels.gnmax import analytic_epsilon, check_sigma
 
-# Budgets below which rho is looked for in units of epsilon squared.
+# For budgets below this one, rho is searched for in units of epsilon squared.
 _TINY = 1e-4
-# The paper's orders, with which it turns Renyi costs of its aggregators into epsilon.
+# The paper turns Rényi costs of its aggregators into epsilon at these orders.
 _PAPER_ORDERS = 1 + 0.5 * np.arange(1, 2000)
 
 
 @dataclass(frozen=True)
 class GaussianReleases:
-    """Numbers of thresholds with noise sigma1 (None: no threshold) and of labels with sigma2.
+    """Numbers of noisy thresholds and of noisy labels, with the noise of each.
 
-    Raises ValueError for a negative number or noise <= 0.
+    Attributes:
+        thresholds: How many queries are compared with the threshold.
+        sigma1: Noise of the threshold, in votes; None: there is no threshold.
+        labels: How many labels are released.
+        sigma2: Noise of a label, in votes.
+
+    Raises:
+        ValueError: For a negative number or noise <= 0.
     """
 
     thresholds: int
@@ -50,13 +57,13 @@ class GaussianReleases:
 
     @property
     def rho(self) -> float:
-        """Rényi cost per order, rounded up."""
+        """rho of zero-concentrated differential privacy, the Rényi cost per order, rounded up."""
         threshold = 0.0 if self.sigma1 is None else self.thresholds / (2 * self.sigma1**2)
         return (threshold + self.labels / self.sigma2**2) * (1 + 1e-15)
 
     @property
     def discrete_gaussian_counts(self) -> tuple[DiscreteGaussianCounts, ...]:
-        """All noisy counts that a neighbour moves by 1: one of a threshold, two of a label."""
+        """All noisy counts of sensitivity 1: one of a threshold, two of a label."""
         labels = DiscreteGaussianCounts(2 * self.labels, self.sigma2)
         if self.sigma1 is None:
             return (labels,)
@@ -66,11 +73,19 @@ class GaussianReleases:
 def data_independent_epsilon(
     rho: float, delta: float, *, conversion: str = "improved"
 ) -> tuple[float, float]:
-    """Least epsilon over all orders of lambda rho, and its order; rounded up.
+    """Return the least epsilon over all orders of a Rényi cost of lambda rho, and its order.
 
-    ``classic``: at lambda = 1 + sqrt(log(1/delta) / rho), where it is least. ``improved``: the
-    least of a fine grid about there; any order is valid. rho = 0 costs nothing. Raises ValueError
-    for rho < 0, delta outside (0, 1), an unknown conversion.
+    Args:
+        rho: >= 0; 0 costs nothing.
+        delta: In (0, 1).
+        conversion: ``classic``: at lambda = 1 + sqrt(log(1/delta) / rho), where it is least.
+            ``improved``: the least of a fine grid about there; any order is valid.
+
+    Returns:
+        epsilon, rounded up, and the order.
+
+    Raises:
+        ValueError: For rho < 0, delta outside (0, 1), an unknown conversion.
     """
     checks.check_finite(rho=rho, at_least=0)
     conversion_cost(np.array([2.0]), delta, conversion)  # checks delta and conversion
@@ -85,10 +100,17 @@ def data_independent_epsilon(
 
 
 def exact_data_independent_epsilon(rho: float, delta: float) -> float:
-    """Least epsilon of one Gaussian mechanism of mu = sqrt(2 rho), rounded up.
+    """Return the least epsilon of one Gaussian mechanism of mu = sqrt(2 rho), rounded up.
 
-    Balle & Wang 2018, Theorem 8; Dong, Roth & Su 2022, Corollary 3.3 for the composition. Raises
-    ValueError for rho < 0, delta outside (0, 1).
+    Args:
+        rho: >= 0.
+        delta: In (0, 1).
+
+    Raises:
+        ValueError: For rho < 0, delta outside (0, 1).
+
+    References:
+        Balle & Wang (2018), Theorem 8; Dong, Roth & Su (2022), Corollary 3.3 for the composition.
     """
     checks.check_finite(rho=rho, at_least=0)
     # One GNMax label at this noise is a Gaussian mechanism of mu = sqrt(2) / sigma.
@@ -96,12 +118,18 @@ def exact_data_independent_epsilon(rho: float, delta: float) -> float:
 
 
 def paper_epsilon(rho: float, delta: float) -> float:
-    """Epsilon of rho at delta as PATE claims it: the classic conversion over its grid of orders."""
+    """Return the epsilon of rho at delta as PATE claims it: classic conversion, grid of orders."""
     return rdp_to_dp(_PAPER_ORDERS, rho * _PAPER_ORDERS, delta, "classic")[0]
 
 
 def rho_to_epsilon(rho: float, delta: float, analysis: str) -> float:
-    """Epsilon of rho at delta, an upper bound: by a Rényi conversion, or exact for Gaussians."""
+    """Return an upper bound on the epsilon of rho at delta.
+
+    Args:
+        rho: >= 0.
+        delta: In (0, 1).
+        analysis: A Rényi conversion, or ``exact`` for Gaussian noise.
+    """
     if analysis == "exact":
         return exact_data_independent_epsilon(rho, delta)
     return data_independent_epsilon(rho, delta, conversion=analysis)[0]
@@ -109,8 +137,8 @@ def rho_to_epsilon(rho: float, delta: float, analysis: str) -> float:
 
 @lru_cache(maxsize=1024)
 def largest_rho(epsilon: float, delta: float, analysis: str) -> float:
-    """The largest rho found that costs at most epsilon at delta."""
-    # About epsilon^2 if delta is small: the search ends at 1e-12.
+    """Return the largest rho that a search finds to cost at most epsilon at delta."""
+    # The search ends at 1e-12, and rho is about epsilon^2 if epsilon is small.
     unit = epsilon**2 if epsilon < _TINY else 1.0
     return unit * find_largest_within(
         lambda rho: rho_to_epsilon(unit * rho, delta, analysis), epsilon
@@ -121,7 +149,13 @@ def largest_rho(epsilon: float, delta: float, analysis: str) -> float:
 def discrete_gaussian_epsilon(
     count_groups: tuple[DiscreteGaussianCounts, ...], epsilon: float, delta: float
 ) -> float:
-    """Return what noisy counts cost at delta with discrete noise; at most epsilon if it is kept."""
+    """Return what noisy counts cost at delta with discrete noise.
+
+    Args:
+        count_groups: The counts, in groups of one noise each.
+        epsilon: A budget. If the counts keep it, no more than it is returned.
+        delta: In (0, 1).
+    """
     if discrete_gaussian.delta(epsilon, count_groups) <= delta:
         return min(epsilon, discrete_gaussian.epsilon(delta, count_groups))
     return discrete_gaussian.epsilon(delta, count_groups)

@@ -1,8 +1,9 @@
-"""What a mechanism was calibrated to, what its labels cost, and counts that fit both."""
+"""What a mechanism was calibrated to, what its labels cost, and checks of the counts it is for."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,40 +15,50 @@ from private_ensembles.base.limits import check_size
 
 @dataclass(frozen=True)
 class Parameters:
-    """Noise of one scale; a subclass says which. labels: how many queries it answers at most.
+    """Noise of one scale, for at most `labels` labels; a subclass says which noise, and has that
+    field.
 
-    continuous: the proof covers continuous noise only, so that labels drawn from discrete noise
-    are not released (`release.refusal`). n_teachers, n_classes: of the task that it was calibrated
-    for; None if it was given.
+    Attributes:
+        labels: How many labels are drawn at most.
+        continuous: Whether the proof covers continuous noise only, so that labels drawn from
+            discrete noise are not released (`release_gate.refusal`).
+        n_teachers: Of the task that it was calibrated for; None if the noise was given.
+        n_classes: Of that task; None if the noise was given.
     """
+
+    if TYPE_CHECKING:  # a field of every subclass, after its noise
+
+        @property
+        def labels(self) -> int: ...
 
     continuous: bool = field(default=False, kw_only=True, repr=False)
     n_teachers: int | None = field(default=None, kw_only=True, repr=False, compare=False)
     n_classes: int | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     def replace_labels(self, labels: int) -> Parameters:
-        """Return the same noise for other numbers of labels; for fewer it costs no more."""
-        return replace(self, labels=labels)
+        """Return the same noise for another number of labels; for fewer it costs no more."""
+        changes: dict[str, Any] = {"labels": labels}
+        return replace(self, **changes)
 
     @property
     def noisy_counts(self) -> tuple[tuple[int, int, float], ...]:
-        """Return the noisy counts that a release is a function of; nothing where it is of none.
+        """The noisy counts that a release is post-processing of; empty where it is of none.
 
-        Each: how many times, by how much a moved vote changes them (squared for Gaussian noise, in
-        the square of the sum for Laplace), and the scale in votes.
+        Each is how many times they are drawn, by how much a moved vote changes them (squared for
+        Gaussian noise, in the square of the sum for Laplace), and the scale in votes.
         """
         return ()
 
     @property
     def discrete_gaussian_counts(self) -> tuple[DiscreteGaussianCounts, ...]:
-        """Return them as counts that a neighbour moves by 1 each, for discrete Gaussian noise."""
+        """The noisy counts as counts of sensitivity 1 each, for discrete Gaussian noise."""
         return tuple(
-            DiscreteGaussianCounts(times * moved, scale)
-            for times, moved, scale in self.noisy_counts
+            DiscreteGaussianCounts(times * squared_change, scale)
+            for times, squared_change, scale in self.noisy_counts
         )
 
     def table_values(self) -> dict[str, float]:
-        """Return what a table says of the parameters; None and arrays are left out."""
+        """Return the values of the parameters for a table, without None and arrays."""
         fields = asdict(self)
         del fields["continuous"], fields["n_teachers"], fields["n_classes"]
         return {
@@ -57,9 +68,11 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Cost:
-    """Total epsilon of all labels at the task's delta, upper bounds.
+    """The total epsilon of all labels at the task's delta, as upper bounds.
 
-    claimed: by the mechanism's own analysis. proven: the least that this package proves.
+    Attributes:
+        claimed: By the mechanism's own analysis.
+        proven: The least that this package proves.
     """
 
     claimed: float
@@ -67,25 +80,45 @@ class Cost:
 
 
 def require_counts(counts: NDArray, parameters: Parameters) -> NDArray[np.int64]:
-    """Return counts of votes of the teachers that the parameters are for; ValueError for others.
+    """Return counts of votes of the teachers that the parameters are for.
 
-    An ensemble of as many teachers passes or fails whatever its votes: rows of others, or with too
-    many teachers for any sampler, are no counts of it.
+    An ensemble of as many teachers passes or fails whatever its votes: rows with other sums, or
+    with too many teachers for any sampler, are no counts of it.
+
+    Args:
+        counts: (queries, classes) int, votes for each class.
+        parameters: What the mechanism was calibrated to.
+
+    Returns:
+        (queries, classes) int64.
+
+    Raises:
+        ValueError: For what is no table of counts, and for rows that add up to another number.
     """
     counts = require_count_table(counts)
     sums = counts.sum(axis=1, dtype=np.int64)
-    wanted = sums[0] if parameters.n_teachers is None else parameters.n_teachers
-    if (sums != wanted).any():
+    n_teachers = sums[0] if parameters.n_teachers is None else parameters.n_teachers
+    if (sums != n_teachers).any():
         raise ValueError(
-            f"counts: rows add up to {sums.min()} to {sums.max()}: must add up to the {wanted} "
+            f"counts: rows add up to {sums.min()} to {sums.max()}: must add up to the {n_teachers} "
             "teachers for which the noise was found"
         )
-    check_size(int(wanted), counts.shape[1])
+    check_size(int(n_teachers), counts.shape[1])
     return counts.astype(np.int64)
 
 
 def require_count_table(counts: NDArray) -> NDArray:
-    """Return counts of votes, whatever their rows add up to; ValueError for what is no table."""
+    """Return counts of votes as an array, whatever their rows add up to.
+
+    Args:
+        counts: (queries, classes) int, votes for each class.
+
+    Returns:
+        (queries, classes) int.
+
+    Raises:
+        ValueError: For another rank or type, and for negative or masked numbers.
+    """
     checks.check_unmasked(counts=counts)
     counts = np.asarray(counts)
     if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":

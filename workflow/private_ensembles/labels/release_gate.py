@@ -1,4 +1,4 @@
-"""May labels be released, and the labels that a release shows: one door for every way to them."""
+"""The one gate of every release: whether labels may be released, and the labels that it shows."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,15 @@ def refusal(
 ) -> str | None:
     """Return why labels of these parameters may not be released, or None if they may.
 
-    A function of what is public only: the mechanism, its noise, the number of labels and classes,
-    and the source. Seeded labels are rehearsals, of which nothing is claimed. How many labels and
-    classes are proven is the registry's column `secure` (docs/discrete-noise.md shows it).
+    It depends only on what is public: the mechanism, its noise, the number of labels and classes,
+    and the source. Seeded labels are rehearsals, of which nothing is claimed. The registry's column
+    `secure` says how many labels and classes are proven (docs/discrete-noise.md shows it).
+
+    Args:
+        mechanism: What draws the labels.
+        parameters: Its noise, and for how many labels.
+        n_classes: C.
+        secure: Whether noise is drawn from the system's entropy.
     """
     if not secure:
         return None
@@ -32,7 +38,10 @@ def refusal(
 def require_proof(
     mechanism: Mechanism, parameters: Parameters, n_classes: int, *, secure: bool
 ) -> None:
-    """Raise ValueError if labels would be drawn from noise of which nothing is proven."""
+    """Raise ValueError if labels would be drawn from secure noise that proves nothing.
+
+    Args are those of `refusal`, which says why.
+    """
     if reason := refusal(mechanism, parameters, n_classes, secure=secure):
         raise ValueError(f"noise = secure: {mechanism.name} {reason}")
 
@@ -40,11 +49,22 @@ def require_proof(
 def release_from_counts(
     mechanism: Mechanism, counts: NDArray, parameters: Parameters, source: NoiseSource
 ) -> NDArray[np.int64]:
-    """Release one label for each of the first `labels` queries, -1 if there is no answer.
+    """Release one label for each query up to the cap on labels, -1 if there is no answer.
 
-    counts: (queries, classes), whole numbers >= 0; each row adds up to the teachers for which
-    the parameters were calibrated. Whatever they are beyond that, labels are drawn. Raises
-    ValueError for other counts, and for secure noise of which the parameters prove nothing.
+    Labels are drawn whatever the counts are, as long as they are such a table.
+
+    Args:
+        mechanism: What draws the labels.
+        counts: (queries, classes) int, >= 0; each row adds up to the teachers for which the
+            parameters were calibrated.
+        parameters: Its noise, and the cap `labels`; later queries get -1.
+        source: Where the noise comes from.
+
+    Returns:
+        (queries,) int64.
+
+    Raises:
+        ValueError: For other counts, and for secure noise of which the parameters prove nothing.
     """
     if not mechanism.law.needs_only_counts and min(len(counts), parameters.labels) > 1:
         raise ValueError(f"counts of {len(counts)} queries: a {mechanism.name} needs the votes")
@@ -56,7 +76,20 @@ def release_from_counts(
 def release_from_votes(
     mechanism: Mechanism, votes: Votes, parameters: Parameters, source: NoiseSource
 ) -> NDArray[np.int64]:
-    """Do what `release` does, given the votes of an ensemble."""
+    """Release labels as `release_from_counts` does, from the votes of an ensemble.
+
+    Args:
+        mechanism: What draws the labels.
+        votes: The votes of every teacher, or their counts.
+        parameters: Its noise, and for how many labels.
+        source: Where the noise comes from.
+
+    Returns:
+        (queries,) int64.
+
+    Raises:
+        ValueError: For another number of teachers, and as `release_from_counts` does.
+    """
     if mechanism.law.needs_only_counts:
         return release_from_counts(mechanism, votes.histogram(), parameters, source)
     if parameters.n_teachers not in (None, votes.n_teachers):
@@ -73,9 +106,12 @@ def release_from_votes(
 def draw_outcomes(
     mechanism: Mechanism, votes: Votes, parameters: Parameters, source: NoiseSource
 ) -> NDArray[np.int64]:
-    """Draw one outcome per query of an ensemble, (queries,), however many are paid for.
+    """Draw one outcome per query of an ensemble, however many labels are paid for.
 
     What is drawn once for all queries, such as a committee, is drawn here.
+
+    Returns:
+        (queries,) int64, -1 if there is no answer.
     """
     if mechanism.law.needs_only_counts:
         return mechanism.law.draw(votes.histogram(), parameters, source)
