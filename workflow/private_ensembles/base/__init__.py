@@ -1,5 +1,5 @@
 """What every room needs: checks, limits, roots, seeded streams and exact samplers, files.
 
-Knows nothing of privacy: what noise proves is said by `accounting` and `labels`. May import no
-other room.
+This room knows nothing of privacy: `accounting` and `labels` say what noise proves. It may import
+no other room.
 """

@@ -1,14 +1,14 @@
-"""What an argument must be: a check for each kind, which says in one line what is wrong.
+"""Checks of arguments: one for each kind, whose error says in one line what is wrong.
 
-Values are handed over by name, so that the line names them. A value annotated as `float` may be any
-real number, such as an int, a NumPy scalar or a Fraction. What is right passes in silence:
+Values are passed by name, so that the error can name them. A value annotated as `float` may be any
+real number, such as an int, a NumPy scalar or a Fraction. A value that is right passes in silence:
 
 >>> check_integer(labels=100, at_least=1)
 >>> check_probability(delta=1.5)
 Traceback (most recent call last):
 ValueError: delta = 1.5: must be in [0, 1]
 
-Imports nothing but Python's own modules, because everything else may import it.
+This module imports only the standard library, because every other one may import it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,13 @@ def check_integer(
 ) -> None:
     """Raise ValueError unless every value is an integer within the limits.
 
-    NumPy's integers are integers, and so is a float without a fraction (3.0); booleans are not.
-    at_least, at_most: limits, both of them allowed. odd: even numbers are refused.
+    NumPy's integers are integers, and so is a float without a fraction (3.0). Booleans are not.
+
+    Args:
+        at_least: the smallest integer that is allowed.
+        at_most: the largest integer that is allowed.
+        odd: whether even numbers are refused.
+        values: what is checked, by name.
 
     >>> check_integer(labels=100, queries=7.0, at_least=1)
     >>> check_integer(labels=2.5, at_least=1)
@@ -54,9 +59,14 @@ def check_integer(
 def check_finite(
     *, above: float | None = None, at_least: float | None = None, **values: float
 ) -> None:
-    """Raise ValueError unless every value is a finite number above, or of at least, a limit.
+    """Raise ValueError unless every value is a finite number within a limit.
 
-    above: a limit that is itself refused. at_least: one that is allowed; at most one of the two.
+    At most one of the two limits may be given.
+
+    Args:
+        above: a lower limit that is itself refused.
+        at_least: a lower limit that is allowed.
+        values: what is checked, by name.
 
     >>> check_finite(epsilon=1, sigma=0.5, above=0)
     >>> check_finite(sigma=float("inf"), above=0)
@@ -75,7 +85,10 @@ def check_number(
 ) -> None:
     """Raise ValueError unless every value is a number within a limit; infinity is a number.
 
-    above, at_least: as for :func:`finite`.
+    Args:
+        above: a lower limit that is itself refused.
+        at_least: a lower limit that is allowed.
+        values: what is checked, by name.
 
     >>> check_number(epsilon=math.inf, at_least=0)
     >>> check_number(epsilon=math.nan, at_least=0)
@@ -88,7 +101,12 @@ def check_number(
 
 
 def check_probability(*, zero: bool = True, one: bool = True, **values: float) -> None:
-    """Raise ValueError unless every value is in [0, 1]. zero, one: whether the ends are allowed.
+    """Raise ValueError unless every value is in [0, 1].
+
+    Args:
+        zero: whether 0 is allowed.
+        one: whether 1 is allowed.
+        values: what is checked, by name.
 
     >>> check_probability(delta=1e-5, confidence=0.95, zero=False, one=False)
     >>> check_probability(delta=0, zero=False)
@@ -101,7 +119,14 @@ def check_probability(*, zero: bool = True, one: bool = True, **values: float) -
 def check_range(
     low: float, high: float, *, low_allowed: bool = True, high_allowed: bool = True, **values: float
 ) -> None:
-    """Raise ValueError unless every value is between low and high, of which each may be allowed.
+    """Raise ValueError unless every value is between low and high.
+
+    Args:
+        low: the lower end of the range.
+        high: the upper end of the range.
+        low_allowed: whether a value may equal low.
+        high_allowed: whether a value may equal high.
+        values: what is checked, by name.
 
     >>> check_range(2, 4, factor=2)
     >>> check_range(0, 20, low_allowed=False, epsilon=0)
@@ -120,12 +145,15 @@ def check_range(
 
 
 def did_you_mean(name: str, known: Collection[str], *, prefix: str = "") -> str | None:
-    """Return a question with the known name that is most like an unknown one, or None.
+    """Return a question that suggests the known name most like an unknown one, or None.
+
+    Args:
+        name: the name that nobody knows.
+        known: all names that there are.
+        prefix: what precedes the known name in the question, such as its section.
 
     >>> did_you_mean("releases", ["plan", "release"])
     'did you mean release?'
-
-    prefix: put before the name that is known, such as the section that it is in.
     """
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f"did you mean {prefix}{close[0]}?" if close else None
@@ -173,7 +201,9 @@ def check_finite_values(*, above: float, **arrays: NDArray) -> None:
 
 
 def check_unmasked(**arrays: object) -> None:
-    """Raise ValueError for an array with a mask, or a list of such rows: NumPy drops the mask.
+    """Raise ValueError for an array with a mask, or a list of such rows.
+
+    NumPy would drop the mask without a word, and what it hides would count.
 
     >>> import numpy as np
     >>> check_unmasked(counts=np.array([[3, 2]]))
@@ -184,7 +214,7 @@ values are, as with counts.filled(0)
     """
     for name, array in arrays.items():
         rows = array if isinstance(array, list | tuple) else ()
-        if any(hasattr(each, "mask") and hasattr(each, "filled") for each in (array, *rows)):
+        if any(hasattr(part, "mask") and hasattr(part, "filled") for part in (array, *rows)):
             raise ValueError(
                 f"{name}: must be an array without a mask, which would be lost: say what masked "
                 f"values are, as with {name}.filled(0)"
@@ -192,11 +222,13 @@ values are, as with counts.filled(0)
 
 
 def check_separate_files(outputs: Iterable[str | PathLike], **inputs: object) -> None:
-    """Raise ValueError if a file that is to be written is one that is read, by whatever name.
+    """Raise ValueError if a file that will be written is one that is read, by whatever name.
 
-    outputs: files, or folders in which anything may be written; they need not be there. inputs:
-    files, or values that are none, such as null, which are passed over. Links are followed, and
-    two names of one file on the disk are the same file.
+    Links are followed, and two names of one file on the disk are the same file.
+
+    Args:
+        outputs: files, or folders in which anything may be written; they need not exist.
+        inputs: files that are read, by name. Values that are no paths, such as None, are ignored.
 
     >>> check_separate_files(["labels.csv"], votes="votes.csv")
     >>> check_separate_files(["labels.csv", "out"], votes="elsewhere/../out/votes.csv")
@@ -213,20 +245,20 @@ written
 
 
 def _may_overwrite(output: str | PathLike, path: str | PathLike) -> bool:
-    """Return whether whoever writes to `output`, a file or folder, may write to `path`."""
-    where, what = os.path.realpath(output), os.path.realpath(path)
-    if what == where or what.startswith(os.path.join(where, "")):
+    """Return whether writing to `output`, a file or folder, may overwrite `path`."""
+    target, source = os.path.realpath(output), os.path.realpath(path)
+    if source == target or source.startswith(os.path.join(target, "")):
         return True
     if not os.path.exists(path):
         return False
-    there: list[str | PathLike] = [output] if os.path.isfile(output) else []
+    written: list[str | PathLike] = [output] if os.path.isfile(output) else []
     for folder, _, files in os.walk(os.fspath(output)):
-        there += [os.path.join(folder, file) for file in files]
-    return any(os.path.exists(file) and os.path.samefile(file, path) for file in there)
+        written += [os.path.join(folder, file) for file in files]
+    return any(os.path.exists(file) and os.path.samefile(file, path) for file in written)
 
 
 def _is_integer(value: object) -> bool:
-    if type(value) is int:  # next to all, and twice as fast as the question that follows
+    if type(value) is int:  # nearly every value is, and this is twice as fast as isinstance
         return True
     if isinstance(value, Integral):
         return not isinstance(value, bool)

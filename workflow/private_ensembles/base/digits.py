@@ -1,17 +1,17 @@
-"""Numbers for readers: to so many significant digits, bounds rounded to the safe side."""
+"""Numbers for readers: few significant digits, and bounds rounded to the safe side."""
 
 import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
-# Significant digits of our numbers, and of those that are beside printed ones.
+# Our numbers have so many significant digits; more are shown beside a paper's printed number.
 DIGITS, MORE_DIGITS = 4, 5
-# Below it, all digits before the point are written.
+# All digits before the point are written of numbers below this one.
 _PLAIN = 1e7
 
 
 def format_number(value: float, digits: int = MORE_DIGITS) -> str:
-    """Write a number for reading: integers in full, others to that many significant digits.
+    """Write a number for reading: integers in full, others to so many significant digits.
 
     >>> format_number(10742.8518, 4), format_number(0.000264321, 4)
     ('10743', '0.0002643')
@@ -26,7 +26,7 @@ def format_number(value: float, digits: int = MORE_DIGITS) -> str:
 
 
 def format_upper_bound(value: float, digits: int = DIGITS) -> str:
-    """Write an upper bound to that many significant digits, rounded up: a bound stays a bound.
+    """Write an upper bound to so many significant digits, rounded up: it stays an upper bound.
 
     >>> format_upper_bound(0.14830141), format_upper_bound(0.2676), format_upper_bound(10742.2)
     ('0.1484', '0.2676', '10743')
@@ -35,7 +35,7 @@ def format_upper_bound(value: float, digits: int = DIGITS) -> str:
 
 
 def format_lower_bound(value: float, digits: int = DIGITS) -> str:
-    """Write a lower bound to that many significant digits, rounded down.
+    """Write a lower bound to so many significant digits, rounded down.
 
     >>> format_lower_bound(0.14839999), format_lower_bound(10742.8)
     ('0.1483', '10742')

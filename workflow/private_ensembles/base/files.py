@@ -1,6 +1,6 @@
-"""How a job talks to the world: log, progress, atomic outputs, and one line when it fails.
+"""How a job talks to the world: log, progress, atomic outputs, and one line if it fails.
 
-Imports only the standard library, because every job pays for what is imported here.
+This module imports only the standard library, because every job pays for what is imported here.
 """
 
 import contextlib
@@ -21,16 +21,17 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
+from typing import Any
 
 from private_ensembles import missing_extra
 from private_ensembles.base import progress as watch
 from private_ensembles.base import provenance as records
 
-# Failures that a user can act on are reported by their message alone; others with their type.
+# A user can act on these failures, so their message alone is reported; others show their type, too.
 _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError)
-# A disk that takes no more; a write does not say which file it was for.
+# The disk takes no more. Such an error of a write does not say which file it was for.
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-# What to do where a file cannot be locked, as on some network disks.
+# This tells the user what to do if a file cannot be locked, as on some network disks.
 NO_LOCKS = (
     "this file system may have no locks, without which two processes could charge at once: use a "
     "folder on a local disk"
@@ -38,27 +39,31 @@ NO_LOCKS = (
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
-class Files(list):
+class Files(list[Any]):
     """Paths by index and, if the rule names them, by attribute."""
 
-    def __init__(self, paths: Sequence, names: Mapping | None = None):
+    def __init__(self, paths: Sequence[Any], names: Mapping[str, Any] | None = None) -> None:
         super().__init__(paths)
         self._names = dict(names or {})
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._names:
             return self._names[name]
         raise AttributeError(f"no file named {name!r}: must be one of {', '.join(self._names)}")
 
 
 class Job:
-    """What a script sees of its rule. `output` holds temporary paths; the rest is as in Snakemake.
+    """What a script sees of its rule.
 
-    Attributes: input, output, params, wildcards, threads, resources, config, rule, and log, a
-    `logging.Logger` that writes to the rule's log file.
+    input, params, wildcards, threads, resources, config and rule are as in Snakemake.
+
+    Attributes:
+        output: the temporary paths at which the outputs are written.
+        log: writes to the rule's log file.
+        what: the rule and its wildcards, for messages.
     """
 
-    def __init__(self, snakemake, log: logging.Logger, *, confidential: bool = False):
+    def __init__(self, snakemake: Any, log: logging.Logger, *, confidential: bool = False) -> None:
         self.input = snakemake.input
         self.params = snakemake.params
         self.wildcards = snakemake.wildcards
@@ -67,8 +72,8 @@ class Job:
         self.config = getattr(snakemake, "config", {})
         self.rule = getattr(snakemake, "rule", "script")
         wildcards = getattr(snakemake, "wildcards", None)
-        of = ", ".join(f"{name}={value}" for name, value in dict(wildcards or {}).items())
-        self.what = f"{self.rule} {of}".rstrip()
+        values = ", ".join(f"{name}={value}" for name, value in dict(wildcards or {}).items())
+        self.what = f"{self.rule} {values}".rstrip()
         self.log = log
         self.output, self._moves = _temporaries(snakemake.output)
         self._records = _records(self._moves)
@@ -79,60 +84,74 @@ class Job:
         }
         self._origin = functools.partial(records.origin, snakemake, inputs)
 
-    def report_progress(self, message: str, *arguments) -> None:
-        """Write a line to the log and to the terminal, so that a long job is seen to advance."""
+    def report_progress(self, message: str, *arguments: object) -> None:
+        """Write a line to the log and to the terminal, so that a long job is seen to advance.
+
+        Args:
+            message: a format for the arguments, as `logging` takes it.
+            arguments: what is filled in.
+        """
         text = message % arguments if arguments else message
         self.log.info("%s", text)
         self._say(text)
 
     def announce_duration(self, seconds: float) -> None:
-        """Say about how many seconds of one core the work ahead takes."""
+        """Report about how many seconds of one core the work ahead takes."""
         self.report_progress("about %s of one core", watch.format_duration(seconds))
 
     def _say(self, text: str) -> None:
         print(f"{self.what}: {text}", file=sys.stderr, flush=True)
 
     def meter(self, total: int | None, unit: str) -> watch.Meter:
-        """Return what counts `total` things called `unit`: seen in a terminal, quiet elsewhere."""
+        """Return a counter of `total` items called `unit`, which prints only in a terminal."""
         return watch.Meter(total, unit, **self._meter_options())
 
-    def track(self, items: Iterable, unit: str, total: int | None = None) -> Iterator:
-        """Yield the items, counted as :meth:`meter` does."""
+    def track(self, items: Iterable[Any], unit: str, total: int | None = None) -> Iterator[Any]:
+        """Yield the items while a :meth:`meter` counts them."""
         return watch.track(items, unit, total=total, **self._meter_options())
 
-    def _meter_options(self) -> dict:
+    def _meter_options(self) -> dict[str, Any]:
         say = self._say if watch.is_terminal() else None
         return {"say": say, "log": lambda line: self.log.info("%s", line)}
 
 
 class _Stopped(BaseException):
-    """A signal asked the job to end; not an Exception, so that no handler in between keeps it."""
+    """A signal asked the job to end.
 
-    def __init__(self, signum: int):
+    It is no Exception, so that no handler on the way catches it.
+    """
+
+    def __init__(self, signum: int) -> None:
         super().__init__(f"stopped by {signal.Signals(signum).name}")
         self.code = 128 + signum
 
 
 @contextlib.contextmanager
-def job(snakemake, *, confidential: bool = False, lock: str | Path | None = None) -> Iterator[Job]:
+def job(
+    snakemake: Any, *, confidential: bool = False, lock: str | Path | None = None
+) -> Iterator[Job]:
     """Run a script's block as one job: all of its outputs appear when it succeeds, or none.
 
     Outputs are written under temporary names in their own folder, with their own suffix, and moved
-    into place together after the block. When the block raises, or SIGTERM, SIGHUP or Ctrl-C ends
-    it, they are removed; what a killed job left behind is removed when the job starts again. Until
-    they are in place, nobody else may read them (mode 0600). Each result gets its record (see
-    `records`), and an input that no longer is what its record says is refused. What is private
-    (`records.is_private`) stays for its owner alone (files 0600, the folder 0700).
-
-    confidential: the inputs are somebody's private data. Their hashes are recorded nowhere, only
-    the owner may read the log, in which an error may quote them, and all outputs get one time, a
-    whole second, because how long the work took may depend on the data. lock: a file that is
-    held from before the job touches its outputs until they are in place (`alone`).
+    into place together after the block. They are removed if the block raises, or if SIGTERM, SIGHUP
+    or Ctrl-C ends it. What a killed job left behind is removed when the job starts again. Until the
+    outputs are in place, nobody else may read them (mode 0600). Each result gets its record, and an
+    input that differs from its record is refused (`base.provenance`). A private result
+    (`provenance.is_private`) stays for its owner alone (files 0600, the folder 0700).
 
     A failure prints one line `error: ...` on stderr, leaves the traceback in the log and ends the
     process with status 1 (130, 143 or 129 after a signal).
+
+    Args:
+        snakemake: what Snakemake gives the script.
+        confidential: whether the inputs are somebody's private data. Their hashes are then recorded
+            nowhere, only the owner may read the log, in which an error may quote them, and all
+            outputs get one time, a whole second, because how long the work took may depend on the
+            data.
+        lock: a file that is held from before the job touches its outputs until they are in place
+            (`hold_lock`).
     """
-    # The handlers come first: a signal during the set-up must not leave anything behind either.
+    # The handlers come first, because a signal during the set-up must leave nothing behind either.
     with (
         _signals_raise(),
         _logging(snakemake, confidential) as log,
@@ -142,7 +161,7 @@ def job(snakemake, *, confidential: bool = False, lock: str | Path | None = None
         current = None
         code = 1
         try:
-            with _mask(mask):  # folders are made for everybody
+            with _mask(mask):  # everybody may read the folders that are made
                 if lock is not None:
                     held.enter_context(hold_lock(lock))
                 current = Job(snakemake, log, confidential=confidential)
@@ -177,7 +196,10 @@ def job(snakemake, *, confidential: bool = False, lock: str | Path | None = None
 def hold_lock(lock: str | Path) -> Iterator[None]:
     """Hold a lock file while the block runs; wait, and say so, if another process holds it.
 
-    Makes the file and its folder. Raises OSError if they cannot be made or locked.
+    The file and its folder are made.
+
+    Raises:
+        OSError: if they cannot be made or locked.
     """
     Path(lock).parent.mkdir(parents=True, exist_ok=True)
     with open(lock, "a", encoding="utf-8") as file:
@@ -193,19 +215,19 @@ def hold_lock(lock: str | Path) -> Iterator[None]:
 
 
 def is_held(lock: str | Path) -> bool:
-    """Return whether somebody holds a lock file; this process, too, if it does."""
+    """Return whether some process, perhaps this one, holds a lock file."""
     try:
         with open(lock, encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:  # of none, or one that cannot be locked, nobody holds it
+    except OSError:  # nobody holds a file that is not there or cannot be locked
         return False
     return False
 
 
 def _peak_memory() -> str:
-    """Say what the process needed at most, if Linux tells: benchmarks look too rarely."""
+    """Return the process's peak memory as text, if Linux tells it: benchmarks look too rarely."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         status = Path("/proc/self/status").read_text(encoding="ascii")
         return f", peak memory {int(status.split('VmHWM:')[1].split()[0]) / 1024:.0f} MiB"
@@ -213,7 +235,7 @@ def _peak_memory() -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Put an exception into one line, without its traceback."""
+    """Describe an exception in one line, without its traceback."""
     if isinstance(error, MemoryError):
         return f"out of memory: {_one_line(error)}".rstrip(": ")
     if isinstance(error, OSError) and error.strerror:
@@ -230,13 +252,13 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def _temporaries(outputs) -> tuple[Files, list[tuple[Path, Path]]]:
+def _temporaries(outputs: Any) -> tuple[Files, list[tuple[Path, Path]]]:
     """Map each output to its temporary path, after removing what a killed job left there."""
     moves = {}
     for output in outputs:
         final = Path(str(output))
-        # One name per output, without the process id: Snakemake's lock keeps a second writer away,
-        # and so the next start finds and removes what a killed one left.
+        # The name has no process id, so that the next start finds and removes what a killed one
+        # left; Snakemake's lock keeps a second writer away.
         temporary = final.with_name(f".{final.stem}.part{final.suffix}")
         final.parent.mkdir(parents=True, exist_ok=True)
         if records.is_private(final):
@@ -268,16 +290,16 @@ def _publish(current: Job, mask: int) -> None:
         for temporary, _ in current._moves:
             os.utime(temporary, (now, now))
     facts = current._origin() if current._records else {}
-    places = {final: temporary for temporary, final in current._records}
+    record_files = {final: temporary for temporary, final in current._records}
     for temporary, final in current._moves:
         if (record := records.record_path(final)) is not None:
-            records.write_record(places[record], final, temporary, facts)
+            records.write_record(record_files[record], final, temporary, facts)
     moves = current._moves + current._records
     for temporary, final in moves:
         if not records.is_private(final):
             _open_to_readers(temporary, mask)
         if temporary.is_file():
-            # A full disk may only show here; a rename after it cannot leave an empty file.
+            # A full disk may show only here, and a rename after it cannot leave an empty file.
             with open(temporary, "rb+") as file:
                 os.fsync(file.fileno())
     moved = []
@@ -304,7 +326,7 @@ def _open_to_readers(path: Path, mask: int) -> None:
 
 @contextlib.contextmanager
 def _mask(mask: int) -> Iterator[int]:
-    """Take `mask` from the permissions of what the block makes; yields the one before."""
+    """Take `mask` from the permissions of what the block makes; yield the previous mask."""
     before = os.umask(mask)
     try:
         yield before
@@ -326,22 +348,29 @@ def _signals_raise() -> Iterator[None]:
         yield  # Python delivers signals to the main thread only.
         return
 
-    def stop(signum, frame):
+    def stop(signum: int, frame: object) -> None:
         # A second signal must not interrupt the clearing up.
-        for each in _SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
         raise _Stopped(signum)
 
-    before = {each: signal.signal(each, stop) for each in _SIGNALS}
+    before = {number: signal.signal(number, stop) for number in _SIGNALS}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _LogFile(logging.FileHandler):
+    """A log file that swallows its own errors: on a full disk they would bury the job's message."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        pass
 
 
 @contextlib.contextmanager
-def _logging(snakemake, confidential: bool) -> Iterator[logging.Logger]:
+def _logging(snakemake: Any, confidential: bool) -> Iterator[logging.Logger]:
     """Send the log, and the warnings of libraries, to the rule's log file, line by line."""
     log = logging.getLogger("private_ensembles.job")
     log.setLevel(logging.INFO)
@@ -351,14 +380,12 @@ def _logging(snakemake, confidential: bool) -> Iterator[logging.Logger]:
     if paths:
         try:
             Path(paths[0]).parent.mkdir(parents=True, exist_ok=True)
-            handler = logging.FileHandler(paths[0], mode="w", encoding="utf-8")
+            handler = _LogFile(paths[0], mode="w", encoding="utf-8")
             if confidential:
                 Path(paths[0]).chmod(0o600)
         except OSError as error:
             print(f"error: {describe(error)}", file=sys.stderr, flush=True)
             sys.exit(1)
-    # On a full disk the log cannot be written either; its own complaints would bury the message.
-    handler.handleError = lambda record: None
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     warned = logging.getLogger("py.warnings")
     propagate = warned.propagate
@@ -378,13 +405,21 @@ def _logging(snakemake, confidential: bool) -> Iterator[logging.Logger]:
                 handler.close()
 
 
-def write_csv(path, rows, columns: Sequence[str] | None = None) -> None:
-    """Write a table: rows as mappings with the same keys, or a pandas DataFrame without its index.
+def write_csv(path: str | Path, rows: Any, columns: Sequence[str] | None = None) -> None:
+    """Write a table as CSV.
 
-    Floats are written in full (shortest form that reads back the same), None and NaN as nothing.
+    Floats are written in full (in the shortest form that reads back the same), None and NaN as
+    nothing.
 
-    Raises ValueError if rows differ in their keys, or there are none and no `columns`.
+    Args:
+        path: of the file.
+        rows: mappings with the same keys, or a pandas DataFrame, whose index is left out.
+        columns: the columns in their order; None for those of the rows.
+
+    Raises:
+        ValueError: if rows differ in their keys, or if there are neither rows nor columns.
     """
+    values: Iterable[Sequence[Any]]
     if hasattr(rows, "to_csv"):
         frame = rows if columns is None else rows[list(columns)]
         names = list(frame.columns)
@@ -405,7 +440,7 @@ def write_csv(path, rows, columns: Sequence[str] | None = None) -> None:
         writer.writerows([_cell(value) for value in line] for line in values)
 
 
-def _cell(value) -> str:
+def _cell(value: Any) -> str:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ""
     if isinstance(value, bool | str):
@@ -414,16 +449,20 @@ def _cell(value) -> str:
         return str(int(value))
     if isinstance(value, Real):
         return "" if math.isnan(value) else repr(float(value))
-    return str(value)  # numpy.bool among others
+    return str(value)  # such as a numpy.bool
 
 
-def write_json(path, value) -> None:
-    """Write readable JSON; arrays become lists, NaN and infinity are refused (ValueError)."""
+def write_json(path: str | Path, value: Any) -> None:
+    """Write readable JSON, arrays as lists.
+
+    Raises:
+        ValueError: for NaN, infinity and objects that JSON does not have.
+    """
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
     Path(path).write_text(text + "\n", encoding="utf-8")
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Path):
@@ -431,10 +470,11 @@ def _plain(value):
     raise ValueError(f"value of type {type(value).__name__}: must be a number, text, list or dict")
 
 
-def write_npz(path, **arrays) -> None:
-    """Write arrays (any shapes) compressed; the same arrays always give the same bytes.
+def write_npz(path: str | Path, **arrays: Any) -> None:
+    """Write arrays of any shapes, compressed; equal arrays always give equal bytes.
 
-    Raises ValueError for an array of Python objects, which could only be stored as a pickle.
+    Raises:
+        ValueError: for an array of Python objects, which could only be stored as a pickle.
     """
     import zipfile
 
@@ -444,18 +484,26 @@ def write_npz(path, **arrays) -> None:
     for name, array in arrays.items():
         if array.dtype.hasobject:
             raise ValueError(f"{name}: must be numbers or text, not Python objects")
-    # As np.savez_compressed does, at the level that takes a fifth of its time for votes.
+    # np.savez_compressed writes the same at a level that takes five times as long for votes.
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
 
 
-def read_npz(path, required: Sequence[str] = (), names: Sequence[str] | None = None) -> dict:
+def read_npz(
+    path: str | Path, required: Sequence[str] = (), names: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return the arrays of an npz file by name; pickles are never loaded.
 
-    names: of those that are unpacked; None: all. Raises ValueError, naming the file, for what is
-    not a readable npz or lacks a `required` name, and OSError if it cannot be opened.
+    Args:
+        path: of the file.
+        required: names that must be there.
+        names: of the arrays that are unpacked; None for all.
+
+    Raises:
+        ValueError: with the file's name, if it is no readable npz file or lacks a required name.
+        OSError: if the file cannot be opened.
     """
     import numpy as np
 
@@ -466,12 +514,12 @@ def read_npz(path, required: Sequence[str] = (), names: Sequence[str] | None = N
                 raise ValueError("it is a single array")
             wanted = [name for name in archive.files if names is None or name in names]
             arrays = {name: archive[name] for name in wanted}
-        except Exception as error:  # a damaged archive sends the reader anywhere in the file
+        except Exception as error:  # a damaged archive may raise anything
             raise ValueError(
                 f"{path}: not a readable npz file: {explain_unreadable(error)}"
             ) from None
     for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):  # a member that is not an array comes as bytes
+        if not isinstance(array, np.ndarray):  # NumPy returns a member that is no array as bytes
             raise ValueError(f"{path}: {name} is not an array")
     missing = [name for name in required if name not in arrays]
     if missing:
@@ -487,14 +535,18 @@ def explain_unreadable(error: Exception) -> str:
         return "its header is longer than any array of numbers needs"
     if "Object arrays" in text or "Python objects" in text:
         return "it holds pickled Python objects, which are never loaded"
-    if "pickle" in text:  # what NumPy says of anything that does not begin as its files do
+    if "pickle" in text:  # NumPy says so of anything that does not begin as its files do
         return "its content is neither npy nor npz; pickles are never loaded"
     return text
 
 
-def provenance(*packages: str, device: str | None = None, **facts) -> dict:
+def provenance(*packages: str, device: str | None = None, **facts: Any) -> dict[str, Any]:
     """Return what a result came from: versions, git revision, Python, machine, and `facts`.
 
-    packages: distributions whose versions matter ("torch", "numpy"); an uninstalled one is None.
+    Args:
+        packages: distributions whose versions matter, such as "torch"; None is recorded for one
+            that is not installed.
+        device: "cpu" unless another one is given.
+        facts: what else is recorded, by name.
     """
     return {**facts, **records.surroundings(*packages, device=device or "cpu")}

@@ -5,9 +5,18 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def difference_tail(gap: ArrayLike) -> NDArray[np.float64]:
-    """Pr[the difference of two standard Laplace variables exceeds gap >= 0]: (2 + x) / (4 e^x).
+    """Return Pr[the difference of two standard Laplace variables exceeds a gap].
 
-    gap: in units of the scale, any shape; its shape is returned. PATE 2017, Lemma 4.
+    It is (2 + x) / (4 e^x) for a gap x >= 0.
+
+    Args:
+        gap: in units of the noise's scale, >= 0, any shape.
+
+    Returns:
+        The probabilities, of the same shape.
+
+    References:
+        PATE 2017, Lemma 4.
     """
     gap = np.asarray(gap, dtype=np.float64)
     with np.errstate(under="ignore"):
@@ -15,6 +24,6 @@ def difference_tail(gap: ArrayLike) -> NDArray[np.float64]:
 
 
 def log_difference_tail(gap: ArrayLike) -> NDArray[np.float64]:
-    """log of :func:`difference_tail`, also if that underflows."""
+    """Return the logarithm of :func:`difference_tail`, also where that underflows."""
     gap = np.asarray(gap, dtype=np.float64)
     return np.log((2 + gap) / 4) - gap

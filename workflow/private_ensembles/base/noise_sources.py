@@ -1,7 +1,8 @@
-"""Where a mechanism's noise comes from: a seeded stream, or the operating system's entropy.
+"""Sources of a mechanism's noise: a seeded stream, or the operating system's entropy.
 
-A sampler asks its source and does not care which it is. `Seeded` draws can be repeated from the
-seed; `Secure` ones by nobody, and they use no floating-point samplers (see `secure`).
+A sampler asks its source and does not care which one it is. Draws of `SeededNoise` can be repeated
+from the seed. Draws of `SecureNoise` can be repeated by nobody, and use no floating-point samplers
+(see `secure`).
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from private_ensembles.base import secure as exact
 
 @dataclass(frozen=True)
 class SeededNoise:
-    """Draws from a NumPy generator.
+    """Noise from a NumPy generator.
 
-    by_class: Gaussian noise is drawn class by class, not query by query, as the labels of DaRRM's
-    tables were. With fewer queries the draws for each are then different.
+    Attributes:
+        generator: what is drawn from.
+        by_class: whether Gaussian noise is drawn class by class, not query by query, as the labels
+            of DaRRM's tables were. Fewer queries then have different draws.
+        secure: False for this source.
     """
 
     generator: np.random.Generator
@@ -28,7 +32,7 @@ class SeededNoise:
     secure = False
 
     def add_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
-        """Return counts (queries, classes) plus independent N(0, sigma^2)."""
+        """Return counts (queries, classes) plus independent N(0, sigma^2) noise."""
         if self.by_class:
             return counts + sigma * self.generator.standard_normal(counts.shape[::-1]).T
         return counts + sigma * self.generator.standard_normal(counts.shape)
@@ -36,51 +40,51 @@ class SeededNoise:
     add_fine_gaussian = add_gaussian
 
     def argmax(self, noisy: NDArray) -> NDArray[np.int64]:
-        """Return the place of each row's largest number; ties have probability 0."""
+        """Return the index of each row's largest number; ties have probability 0."""
         return np.argmax(noisy, axis=1)
 
     def argmax_fair_ties(self, counts: NDArray) -> NDArray[np.int64]:
-        """Return the place of each row's largest whole number; every tied one is as likely."""
+        """Return the index of each row's largest integer; ties are broken uniformly."""
         return np.argmax(counts + self.generator.random(np.shape(counts)), axis=1)
 
     def bits(self, number: int) -> int:
-        """Return a whole number of that many bits."""
+        """Return a uniform integer below 2^number."""
         drawn = int.from_bytes(self.generator.bytes(-(-number // 8)), "little")
         return drawn & ((1 << number) - 1)
 
     def subsets(self, number: int, size: int, most: int) -> NDArray[np.int64]:
-        """Return independent uniform subsets of 0..size-1, `most` places each, (number, most)."""
+        """Return independent uniform subsets of 0..size-1, `most` members each: (number, most)."""
         return self.generator.permuted(np.tile(np.arange(size), (number, 1)), axis=1)[:, :most]
 
 
 @dataclass(frozen=True)
 class SecureNoise:
-    """Draws exact discrete noise from the operating system's entropy."""
+    """Exact discrete noise from the operating system's entropy; `secure` is True."""
 
     secure = True
 
     def add_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
-        """Return counts (queries, classes) plus independent discrete Gaussians N_Z(0, sigma^2)."""
+        """Return counts (queries, classes) plus independent discrete Gaussian N_Z(0, sigma^2)."""
         return exact.add_discrete_gaussian(counts, sigma)
 
     def add_fine_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
-        """Return them in `secure.fine_units`: nearly continuous noise, for `largest`."""
+        """Return noisy counts in `secure.fine_units`: nearly continuous noise, for `argmax`."""
         return exact.add_fine_gaussian(counts, sigma)
 
     def argmax(self, noisy: NDArray) -> NDArray[np.int64]:
-        """Return the place of each row's largest number; fair dice decide among ties."""
+        """Return the index of each row's largest number; ties are broken uniformly."""
         return exact.argmax_fair_ties(noisy)
 
     def argmax_fair_ties(self, counts: NDArray) -> NDArray[np.int64]:
-        """Return the place of each row's largest whole number; fair dice decide among ties."""
+        """Return the index of each row's largest integer; ties are broken uniformly."""
         return exact.argmax_fair_ties(counts)
 
     def bits(self, number: int) -> int:
-        """Return a whole number of that many fair bits."""
+        """Return a uniform integer below 2^number."""
         return secrets.randbits(number)
 
     def subsets(self, number: int, size: int, most: int) -> NDArray[np.int64]:
-        """Return independent uniform subsets of 0..size-1, `most` places each, (number, most)."""
+        """Return independent uniform subsets of 0..size-1, `most` members each: (number, most)."""
         return exact.subsets(number, size, most)
 
 

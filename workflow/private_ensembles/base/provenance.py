@@ -1,15 +1,16 @@
 """Where each result came from: a record in results/provenance, and a check that nobody changed it.
 
-The record of results/<path> is results/provenance/<path>.json, also where a workflow that imports
-this one puts a prefix before both. It is written by the job that makes the result, outside
-of it, so that equal results are equal bytes, and is compared with the file when a later job reads
-it: a disk that flips bytes in a CSV is noticed, too.
+The record of results/<path> is results/provenance/<path>.json, also if a workflow that imports
+this one puts a prefix before both. The job that makes a result writes its record into another
+file, so that equal results are equal bytes. When a later job reads the result, it is compared with
+the record, so a disk that flips bytes in a CSV is noticed, too.
 
 A hash reveals something about its source: anyone who knows all votes but one teacher's can try
 that teacher's until the hash fits. So what is in a folder called `private` has no record, nor has a
-rehearsal, whose noise anyone can compute from the seed. As inputs, these are recorded without
-theirs, and so is whatever a confidential job reads.
-Imports only the standard library, because every job pays for what is imported here.
+rehearsal, whose noise anyone can compute from the seed. As inputs, both are recorded without their
+hashes, and so is whatever a confidential job reads.
+
+This module imports only the standard library, because every job pays for what is imported here.
 """
 
 import contextlib
@@ -21,9 +22,12 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-# Modules whose versions matter to a result, if a job has loaded them, and their distributions.
+# The versions of these modules matter to a result if its job has loaded them; each has the name of
+# its distribution beside it.
 PACKAGES = {
     "dp_accounting": "dp-accounting",
     "gurobipy": "gurobipy",
@@ -39,47 +43,55 @@ PACKAGES = {
     "torch": "torch",
 }
 ROOT, FOLDER = "results", "provenance"
-# Folders for their owner's eyes alone: whoever has the seed can take a rehearsal's noise away.
+# Only their owner may look into these folders: whoever has the seed can take away a rehearsal's
+# noise.
 PRIVATE = {"private", "rehearsal"}
 
 
-def _split(path) -> tuple[Path, tuple[str, ...]] | None:
-    """Return the folder of results that holds a path, and the path in it; None for no result."""
+StrPath = str | os.PathLike[str]
+
+
+def _split(path: StrPath) -> tuple[Path, tuple[str, ...]] | None:
+    """Return the folder of results that holds a path, and the path's parts in it, or None."""
     parts = PurePosixPath(path).parts
     if ROOT not in parts or ".." in parts:
         return None
-    place = parts.index(ROOT) + 1
-    return Path(*parts[:place]), parts[place:]
+    depth = parts.index(ROOT) + 1
+    return Path(*parts[:depth]), parts[depth:]
 
 
-def is_private(path) -> bool:
-    """Tell whether a result is in a folder of `PRIVATE`, for its owner's eyes alone."""
-    place = _split(path)
-    return place is not None and not PRIVATE.isdisjoint(place[1][:-1])
+def is_private(path: StrPath) -> bool:
+    """Return whether a result is in a folder of `PRIVATE`, which only its owner may read."""
+    split = _split(path)
+    return split is not None and not PRIVATE.isdisjoint(split[1][:-1])
 
 
-def record_path(path) -> Path | None:
-    """Return where the record of a result is; None for no result (data, docs, logs), or private."""
-    place = _split(path)
-    if place is None or is_private(path) or os.path.isabs(path):
+def record_path(path: StrPath) -> Path | None:
+    """Return the path of a result's record.
+
+    It is None for a private result, and for a file that is no result (data, docs, logs).
+    """
+    split = _split(path)
+    if split is None or is_private(path) or os.path.isabs(path):
         return None
-    root, parts = place
+    root, parts = split
     if not parts or parts[0] in (FOLDER, "benchmarks"):
         return None
     return Path(root, FOLDER, *parts[:-1], f"{parts[-1]}.json")
 
 
-def sha256_of(path) -> str:
-    """Return the hexadecimal sha256 of a file; OSError if it cannot be read."""
+def sha256_of(path: StrPath) -> str:
+    """Return the hexadecimal sha256 of a file; raise OSError if it cannot be read."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_inputs(paths) -> dict[str, str]:
-    """Return the sha256 of every input file, after comparing it with its record.
+def check_inputs(paths: Iterable[StrPath]) -> dict[str, str]:
+    """Compare every input file with its record, and return the hexadecimal sha256 by path.
 
-    Raises ValueError, naming the file, if contents differ from the record; OSError if a file
-    cannot be read.
+    Raises:
+        ValueError: with the name of the file, if its content differs from its record.
+        OSError: if a file cannot be read.
     """
     hashes = {}
     for path in map(str, paths):
@@ -96,10 +108,10 @@ def check_inputs(paths) -> dict[str, str]:
     return hashes
 
 
-def read_record(path) -> dict:
-    """Return the record of a result; empty if there is none that can be read."""
+def read_record(path: StrPath) -> dict[str, Any]:
+    """Return the record of a result; it is empty if there is none that can be read."""
     record = record_path(path)
-    if record is None:  # downloaded, not made
+    if record is None:  # the file was downloaded, not made
         return {}
     with contextlib.suppress(OSError, ValueError, TypeError):
         content = json.loads(record.read_text(encoding="utf-8"))
@@ -107,14 +119,16 @@ def read_record(path) -> dict:
     return {}
 
 
-def origin(snakemake, inputs: dict[str, str | None]) -> dict:
+def origin(snakemake: Any, inputs: dict[str, str | None]) -> dict[str, Any]:
     """Return what all outputs of a job have in common: rule, parameters, inputs, surroundings.
 
-    params: the slice of the configuration that the rule uses, with the fingerprint of its code.
-    inputs: sha256 by path, None if it is confidential.
+    Args:
+        snakemake: what Snakemake gives the script. Its params are the slice of the configuration
+            that the rule uses, with the fingerprint of its code.
+        inputs: hexadecimal sha256 by path; None for what is confidential.
     """
-    params = getattr(snakemake, "params", None)
-    wildcards = getattr(snakemake, "wildcards", None)
+    params: Any = getattr(snakemake, "params", None)
+    wildcards: Any = getattr(snakemake, "wildcards", None)
     return {
         "rule": getattr(snakemake, "rule", None),
         "wildcards": dict(wildcards.items()) if hasattr(wildcards, "items") else {},
@@ -125,8 +139,13 @@ def origin(snakemake, inputs: dict[str, str | None]) -> dict:
     }
 
 
-def surroundings(*packages: str, device: str | None = None) -> dict:
-    """Return versions of this package and of `packages`, git revision, Python, machine, device."""
+def surroundings(*packages: str, device: str | None = None) -> dict[str, Any]:
+    """Return versions of this package and of `packages`, git revision, Python, machine, device.
+
+    Args:
+        packages: names of distributions; one that is not installed has None as its version.
+        device: "cpu", or the name of a GPU; None looks at what torch uses.
+    """
     return {
         "versions": {name: _version(name) for name in ("private-ensembles", *packages)},
         "revision": _revision(),
@@ -136,12 +155,20 @@ def surroundings(*packages: str, device: str | None = None) -> dict:
     }
 
 
-def write_record(temporary, final, written, facts: dict) -> None:
-    """Write to `temporary` the record of the result `final`, whose bytes are still at `written`.
+def write_record(
+    temporary: StrPath, final: StrPath, written: StrPath, facts: dict[str, Any]
+) -> None:
+    """Write the record of a result.
 
-    A directory has no sha256 and is recorded without.
+    A directory has no sha256 and is recorded without one.
+
+    Args:
+        temporary: where the record is written.
+        final: where the result will be.
+        written: where its bytes are for now.
+        facts: what `origin` returns.
     """
-    content = {"file": str(final), **facts}
+    content: dict[str, Any] = {"file": str(final), **facts}
     if os.path.isfile(written):
         status = os.stat(written)
         content["sha256"] = sha256_of(written)
@@ -152,12 +179,12 @@ def write_record(temporary, final, written, facts: dict) -> None:
         file.write(text + "\n")
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _device() -> str:
-    torch = sys.modules.get("torch")
+    torch: Any = sys.modules.get("torch")
     used = torch is not None and torch.cuda.is_initialized()
     return f"cuda: {torch.cuda.get_device_name()}" if used else "cpu"
 
@@ -176,8 +203,8 @@ def _version(name: str) -> str | None:
 @functools.cache
 def _revision() -> str | None:
     """Return the git revision of this code, with "+" if files differ from it."""
-    here = str(Path(__file__).resolve().parent)
-    command = ["git", "-C", here, "describe", "--always", "--abbrev=40", "--dirty=+"]
+    folder = str(Path(__file__).resolve().parent)
+    command = ["git", "-C", folder, "describe", "--always", "--abbrev=40", "--dirty=+"]
     command += ["--exclude=*"]
     # Without its optional lock, a job cannot get in the way of somebody's `git commit`.
     environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}

@@ -1,15 +1,16 @@
-"""Where a claim begins to hold: the one search behind every least noise and largest budget.
+"""Searches for where a claim begins to hold, behind every least noise and largest budget.
 
-A claim is a function of one number that says yes or no, such as "labels with this noise keep the
-budget". It was asked about the very number that is returned, and the answer was yes, so a proof by
-computation stays a proof. Which search to use:
+A claim is a function of one number that returns True or False, such as "labels with this noise keep
+the budget". Each search has evaluated the claim at the very number that it returns, and it held, so
+a proof by computation stays a proof. The search to use depends on what is known:
 
-- `bisect`, `bisect_integers`: one end is known to hold, the other one to fail;
-- `first_holding`: a way is known on which the claim is first met, as powers of two (`doubling`,
-  `halving`), small steps up (`ascending`) or a grid, on which it may hold, fail and hold again;
-- `largest`, `largest_within`: nothing is known but that the claim holds up to there, or that a cost
-  which grows is to stay within a budget;
-- `least_scale`: each question takes long, and the cost falls smoothly as the scale grows.
+- `bisect`, `bisect_integers`: the claim holds at one end and fails at the other;
+- `find_first_holding`: the claim is looked for along points, such as powers of two
+  (`doubling_points`, `halving_points`), small steps up (`ascending_points`) or a grid, and it may
+  hold, fail and hold again;
+- `find_largest`, `find_largest_within`: the claim holds up to some number, or a cost grows and has
+  to stay within a budget;
+- `least_scale`: each evaluation takes long, and the cost falls smoothly as the scale grows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
-# How close the guide of `largest_within` comes.
+# The guide of `find_largest_within` comes relatively so close.
 _CLOSE = 1e-9
 _SMALLEST, _LARGEST = 1e-12, 1e12
 _TRIES = 40
@@ -30,7 +31,11 @@ def bisect(
 ) -> float:
     """Return a value at which the claim holds, within ``relative`` of one at which it fails.
 
-    The two ends, both >= 0, may be in either order; ``holds_at`` is taken on trust, so check it.
+    Args:
+        holds: the claim.
+        fails_at: a number >= 0 at which the claim fails; it may be above or below holds_at.
+        holds_at: a number >= 0 at which the claim holds, which is taken on trust.
+        relative: the largest distance of the two values, relative to the larger one.
     """
     while abs(holds_at - fails_at) > relative * max(fails_at, holds_at):
         middle = (fails_at + holds_at) / 2
@@ -42,7 +47,7 @@ def bisect(
 
 
 def bisect_integers(holds: Callable[[int], bool], fails_at: int, holds_at: int) -> int:
-    """Return an integer at which the claim holds and beside which, towards fails_at, it fails."""
+    """Return an integer at which the claim holds while it fails at the next one to fails_at."""
     while abs(holds_at - fails_at) > 1:
         middle = (fails_at + holds_at) // 2
         if holds(middle):
@@ -55,10 +60,13 @@ def bisect_integers(holds: Callable[[int], bool], fails_at: int, holds_at: int) 
 def find_first_holding(
     holds: Callable[[float], bool], points: Iterable[float], *, relative: float = 1e-10
 ) -> float:
-    """Return where the claim holds first on the way along ``points``; infinite if at none of them.
+    """Return where the claim first holds along some points; infinite if it holds at none of them.
 
-    :func:`bisect` goes on between the first point that holds and the one before it, down to
-    ``relative``, or not at all if that is infinite.
+    Args:
+        holds: the claim.
+        points: numbers >= 0, in the order in which they are tried.
+        relative: how far :func:`bisect` then refines between the first point at which the claim
+            holds and the one before it; infinite for not at all.
 
     >>> find_first_holding(lambda x: x >= 5, doubling_points(1.0), relative=1e-3)
     5.0
@@ -72,7 +80,7 @@ def find_first_holding(
 
 
 def find_first_failing(holds: Callable[[float], bool], points: Iterable[float]) -> float:
-    """Return the first of ``points`` at which the claim fails; infinite if it holds at them all."""
+    """Return the first of ``points`` at which the claim fails; infinite if it fails at none."""
     return next((point for point in points if not holds(point)), math.inf)
 
 
@@ -98,15 +106,18 @@ def ascending_points(start: float, step: float) -> Iterator[float]:
 
 
 def find_largest(holds: Callable[[float], bool], *, relative: float) -> float:
-    """Return the largest x, from 1e-12 to 1e12, at which a claim holds that holds up to there.
+    """Return the largest x, from 1e-12 to 1e12, up to which a claim holds.
 
-    From 1 by doubling, and back by halves. Raises ValueError if the claim fails everywhere.
+    The search doubles x from 1 on, and then halves it.
+
+    Raises:
+        ValueError: if the claim fails everywhere.
     """
     beyond = min(find_first_failing(holds, doubling_points(1.0, _LARGEST)), _LARGEST)
-    found = find_first_holding(holds, halving_points(beyond, _SMALLEST), relative=relative)
-    if math.isinf(found):
+    largest = find_first_holding(holds, halving_points(beyond, _SMALLEST), relative=relative)
+    if math.isinf(largest):
         raise ValueError(f"the claim fails at every x from {beyond:g} to {_SMALLEST:g}")
-    return found
+    return largest
 
 
 def find_largest_within(
@@ -116,11 +127,19 @@ def find_largest_within(
     *,
     relative: float = 1e-7,
 ) -> float:
-    """Return the largest x > 0, within ``relative``, whose cost, which grows with x, is in budget.
+    """Return the largest x > 0 whose cost is within a budget.
 
-    As :func:`largest` of that claim, with fewer questions: a closer one, found by secants or by
-    ``about``, nearly the cost in less time, answers most of them. What is returned was asked of the
-    cost itself. Raises ValueError as there.
+    This is :func:`find_largest` of that claim with fewer evaluations: secants first find a number
+    near the result. The cost itself was evaluated at the number that is returned.
+
+    Args:
+        cost: grows with x.
+        budget: what the cost may be.
+        approximate_cost: nearly the cost, in less time; it guides the secants.
+        relative: how close the result comes to the largest x.
+
+    Raises:
+        ValueError: if the cost exceeds the budget everywhere.
 
     >>> round(find_largest_within(lambda x: x**2 + x, 2.0), 6)
     1.0
@@ -135,37 +154,45 @@ def find_largest_within(
 
     near = 1 / least_scale(height, 1 / start, _CLOSE / 4)
     beyond = near * (1 + 2 * _CLOSE)
-    if near > 0 and cost(beyond) > budget:  # otherwise it is not near enough
-        found = find_largest(
+    if near > 0 and cost(beyond) > budget:  # otherwise the guide did not come near enough
+        largest = find_largest(
             lambda x: x <= near or (x < beyond and cost(x) <= budget), relative=relative
         )
-        if cost(found) <= budget:
-            return found
+        if cost(largest) <= budget:
+            return largest
     return find_largest(lambda x: cost(x) <= budget, relative=relative)
 
 
 def least_scale(height: Callable[[float], float], start: float, tolerance: float) -> float:
-    """Return a scale of height <= 0 with one of height > 0 about ``tolerance`` below.
+    """Return a scale with height <= 0 such that one about ``tolerance`` below has height > 0.
 
-    The height, as the logarithm of a cost over the budget, falls about as fast as ln scale rises.
-    Secants find the way from ``start``, within what is known to be too little and enough; if they
-    are slow, bisection does. The height may jump a little. Infinite if no scale is found.
+    Secants find the way from ``start``, between the scales that are known to be too small and large
+    enough; if they are slow, bisection does.
+
+    Args:
+        height: such as the logarithm of cost / budget; it falls about as fast as ln scale rises,
+            and may jump a little.
+        start: the first scale.
+        tolerance: relative to the scale, and absolute for the height.
+
+    Returns:
+        The scale, or infinity if none is found.
     """
-    low, high, point, steep = 0.0, math.inf, start, -1.0
-    last, known = math.nan, math.nan
+    low, high, point, steepness = 0.0, math.inf, start, -1.0
+    last_point, last_value = math.nan, math.nan
     for count in range(_TRIES):
-        place = height(point)
-        if place <= 0:
+        value = height(point)
+        if value <= 0:
             high = min(high, point)
         else:
             low = max(low, point)
-        if high <= low * (1 + tolerance) or -tolerance <= place <= 0:
+        if high <= low * (1 + tolerance) or -tolerance <= value <= 0:
             return high
         if count:
-            slope = (place - known) / math.log(point / last)
-            steep = min(max(slope, -4.0), -1 / 8)
-        last, known = point, place
-        step = math.copysign(max(abs(place / steep - tolerance / 2), tolerance / 2), place)
+            slope = (value - last_value) / math.log(point / last_point)
+            steepness = min(max(slope, -4.0), -1 / 8)
+        last_point, last_value = point, value
+        step = math.copysign(max(abs(value / steepness - tolerance / 2), tolerance / 2), value)
         point *= math.exp(min(0.5, max(-0.5, step)))
         if 0 < low < high < math.inf and (count > 5 or not low < point < high):
             point = math.sqrt(low * high)

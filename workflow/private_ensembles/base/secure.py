@@ -1,9 +1,9 @@
 """Noise for releases of real data: the operating system's entropy, and no floating-point samplers.
 
-Whoever knows the seed of a reproducible run can compute its noise, and low bits of a noisy float
-can tell what the noise was added to (Mironov 2012). Here coins are exact, of a rational number or
-of e^x, classes come in exact proportion to e^score, counts get discrete Gaussian noise from OpenDP,
-and DP-SGD gets sums of Gaussians from the system's entropy.
+Whoever knows the seed of a reproducible run can compute its noise, and the low bits of a noisy
+float can tell what the noise was added to (Mironov 2012). Here Bernoulli variables have exactly the
+given probability or exactly e^x, classes come in exact proportion to e^score, counts get discrete
+Gaussian noise from OpenDP, and DP-SGD gets sums of Gaussians from the system's entropy.
 """
 
 import math
@@ -16,50 +16,77 @@ import numpy as np
 from private_ensembles.base import checks, softmax
 
 MODES = ("reproducible", "secure")
-# Units of the fine lattice in one vote, at most, and the bits that sigma has in units, at most.
+# One vote has at most FINEST units of the fine lattice, and sigma in units at most so many bits.
 FINEST = 1 << 40
 _BITS_OF_SIGMA = 56
-# Numbers that are Python's own at a time, which takes much memory.
+# So many numbers at a time are Python objects, which take much memory.
 _AT_ONCE = 1 << 18
-# Votes of one class must be fewer: with noise of 64 sigma they fit 64 bits in any units.
+# One class must have fewer votes, so that they and noise of 64 sigma fit 64 bits in any units.
 MOST_VOTES = 1 << 22
-# Noise of 64 times as much would not fit 64 bits.
+# Noise of 64 sigma would not fit 64 bits if sigma were larger.
 LARGEST_SIGMA = 2.0**_BITS_OF_SIGMA
 
 
 def draw_bernoulli(probabilities: np.ndarray) -> np.ndarray:
-    """Toss one coin per probability, any shape: bool, True with exactly the given probability.
+    """Draw independent Bernoulli variables that have exactly the given probabilities.
 
-    A float is a rational number with a power of two below, so comparing it with a uniform integer
-    of as many bits rounds nothing. Raises ValueError for a probability outside [0, 1].
+    A float is a rational number whose denominator is a power of two, so comparing it with a uniform
+    integer of as many bits rounds nothing.
+
+    Args:
+        probabilities: of True, in [0, 1], any shape.
+
+    Returns:
+        Booleans of the same shape.
+
+    Raises:
+        ValueError: for a probability outside [0, 1].
     """
     values = np.asarray(probabilities, dtype=np.float64)
     checks.check_probabilities(probabilities=values)
     ratios = (float(value).as_integer_ratio() for value in values.flat)
-    tossed = [secrets.randbelow(below) < above for above, below in ratios]
+    tossed = [secrets.randbelow(denominator) < numerator for numerator, denominator in ratios]
     return np.array(tossed, dtype=bool).reshape(values.shape)
 
 
 def draw_bernoulli_exp(exponents: np.ndarray) -> np.ndarray:
-    """Toss one coin per exponent <= 0, any shape: bool, True with exactly e^exponent.
+    """Draw independent Bernoulli variables with a probability of exactly e^exponent.
 
-    Raises ValueError for other exponents.
+    Args:
+        exponents: floats <= 0, any shape.
+
+    Returns:
+        Booleans of the same shape.
+
+    Raises:
+        ValueError: for other exponents.
     """
     return softmax.draw_bernoulli_exp(exponents, secrets.randbits)
 
 
 def softmax_classes(scores: np.ndarray) -> np.ndarray:
-    """Return a class of each row, int64 (Q,), with exactly e^score over the sum of its row.
+    """Draw a class of each row with a probability of exactly e^score over the row's sum.
 
-    scores: floats (Q, C). Raises ValueError for scores that are not finite.
+    Args:
+        scores: floats (queries, classes).
+
+    Returns:
+        The classes, (queries,) int64.
+
+    Raises:
+        ValueError: for scores that are not finite.
     """
     return softmax.draw_each(scores, secrets.randbits)
 
 
 def choose_uniformly(wanted: np.ndarray) -> np.ndarray:
-    """Return a place of each row that is True, int64 (Q,), every one with the same probability.
+    """Draw uniformly, in each row, the index of an entry that is True.
 
-    wanted: bool (Q, C), at least one True in a row.
+    Args:
+        wanted: booleans (queries, classes), at least one True in each row.
+
+    Returns:
+        The indices, (queries,) int64.
     """
     numbers = wanted.sum(axis=1).tolist()
     drawn = np.array([secrets.randbelow(number) for number in numbers], dtype=np.int64)
@@ -67,18 +94,27 @@ def choose_uniformly(wanted: np.ndarray) -> np.ndarray:
 
 
 def fair_bits(shape: int | tuple[int, ...]) -> np.ndarray:
-    """Return independent fair bits, uint8 0 or 1."""
+    """Return independent fair bits of this shape, as uint8 0 or 1."""
     size = int(np.prod(shape))
     data = np.frombuffer(secrets.token_bytes(-(-size // 8)), np.uint8)
     return np.unpackbits(data, count=size).reshape(shape)
 
 
 def add_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
-    """Add independent discrete Gaussian noise N_Z(0, sigma^2) to whole numbers, any shape: int64.
+    """Add independent discrete Gaussian noise N_Z(0, sigma^2) to integers.
 
-    OpenDP's exact sampler (Canonne, Kamath & Steinke 2020, Algorithm 3, in rational arithmetic).
-    Raises ValueError for counts that are not integers below MOST_VOTES in size, which no ensemble
-    of as many teachers has, and for sigma not in (0, LARGEST_SIGMA).
+    Args:
+        counts: integers below MOST_VOTES in size, any shape.
+        sigma: the noise's scale in votes, in (0, LARGEST_SIGMA).
+
+    Returns:
+        The noisy counts, int64, of the same shape.
+
+    Raises:
+        ValueError: for other counts or another sigma.
+
+    References:
+        Canonne, Kamath and Steinke 2020, Algorithm 3, which OpenDP runs in rational arithmetic.
     """
     return _add_lattice_noise(counts, sigma, 1)
 
@@ -86,47 +122,59 @@ def add_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
 def fine_units(sigma: float) -> int:
     """Return how many units of the fine lattice make one vote at this noise, a power of two.
 
+    It is FINEST if sigma < 2^16, and half as many each time that sigma doubles from there on, so
+    that sigma stays below 2^56 units.
+
+    Raises:
+        ValueError: for sigma not in (0, LARGEST_SIGMA).
+
     >>> fine_units(40.0) == FINEST, fine_units(2.0**16) == FINEST // 2
     (True, True)
-
-    FINEST if sigma < 2^16, else half as many for each time that sigma doubles, so that sigma stays
-    below 2^56 units. Raises ValueError for sigma not in (0, LARGEST_SIGMA).
     """
     _check(sigma)
     return FINEST >> max(0, math.frexp(sigma)[1] - _BITS_OF_SIGMA + FINEST.bit_length() - 1)
 
 
 def add_fine_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
-    """Add noise N(0, sigma^2) to whole numbers on a lattice of 1 / `fine_units`: int64, any shape.
+    """Add noise N(0, sigma^2) on a lattice of 1 / `fine_units` to integers.
+
+    The largest noisy count is the one that continuous noise gives, except with a probability that
+    `accounting.discrete_gaussian.fine_lattice_total_variation` bounds.
+
+    Args:
+        counts: as for :func:`add_discrete_gaussian`, which draws such noise exactly.
+        sigma: the noise's scale in votes, in (0, LARGEST_SIGMA).
+
+    Returns:
+        `fine_units` times the noisy counts, int64, of the same shape.
+
+    Raises:
+        ValueError: as for :func:`add_discrete_gaussian`.
 
     >>> abs(int(add_fine_gaussian(np.array([7]), 1.0)[0]) - 7 * FINEST) < 40 * FINEST
     True
-
-    Returns `fine_units` times the noisy numbers, exactly as :func:`add_discrete_gaussian` draws
-    them. The largest of them is the largest of continuous ones except with a probability that
-    `accounting.discrete_gaussian.fine_lattice_total_variation` bounds. Raises ValueError as
-    :func:`add_discrete_gaussian`.
     """
     return _add_lattice_noise(counts, sigma, fine_units(sigma))
 
 
 def _add_lattice_noise(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
-    """Units of the counts plus discrete noise of that many units times sigma."""
+    """Return unit * counts plus discrete Gaussian noise of scale unit * sigma."""
     counts = np.asarray(counts)
     _check(sigma)
     if counts.dtype.kind not in "iu" or np.abs(counts).max(initial=0) >= MOST_VOTES:
         raise ValueError(f"counts of type {counts.dtype}: must be integers below 2^22 in size")
-    every, noisy = counts.ravel(), np.empty(counts.size, dtype=np.int64)
+    flat, noisy = counts.ravel(), np.empty(counts.size, dtype=np.int64)
     draw = _gaussian(float(sigma) * unit)
-    for start in range(0, every.size, _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        noisy[some] = draw([count * unit for count in every[some].tolist()])
+    for start in range(0, flat.size, _AT_ONCE):
+        chunk = slice(start, start + _AT_ONCE)
+        noisy[chunk] = draw([count * unit for count in flat[chunk].tolist()])
     return noisy.reshape(counts.shape)
 
 
 @cache
 def _gaussian(sigma: float):
-    # late: reproducible runs need none of it; opendp.prelude loads scikit-learn as well, a second
+    # OpenDP is imported late because reproducible runs do not need it, and in parts because
+    # opendp.prelude also loads scikit-learn, which takes a second.
     from opendp import measurements
     from opendp.domains import atom_domain, vector_domain
     from opendp.metrics import l2_distance
@@ -139,25 +187,37 @@ def _gaussian(sigma: float):
 
 
 def argmax_fair_ties(noisy: np.ndarray) -> np.ndarray:
-    """Return the place of each row's largest number, int64 (Q,), with a fair die for ties.
+    """Return the index of each row's largest integer, breaking ties uniformly at random.
 
-    noisy: whole numbers (Q, C). Continuous noise never ties; with dice all classes stay on a par.
+    Continuous noise never ties. Breaking ties fairly keeps all classes on a par.
+
+    Args:
+        noisy: integers (queries, classes).
+
+    Returns:
+        The indices, (queries,) int64.
     """
     tied = noisy == noisy.max(axis=1, keepdims=True)
     labels = tied.argmax(axis=1)
-    for query in np.flatnonzero(tied.sum(axis=1) > 1):  # few ties, each with its own die
+    for query in np.flatnonzero(tied.sum(axis=1) > 1):  # ties are rare
         labels[query] = secrets.choice(np.flatnonzero(tied[query]).tolist())
     return labels
 
 
 def subsets(number: int, size: int, most: int) -> np.ndarray:
-    """Return independent uniform subsets of 0..size-1, `most` places each: int64 (number, most)."""
+    """Return independent uniform subsets of 0..size-1, as int64 (number, most).
+
+    Args:
+        number: how many subsets.
+        size: of the set.
+        most: how many members each subset has.
+    """
     drawn = [secrets.SystemRandom().sample(range(size), most) for _ in range(number)]
     return np.array(drawn, dtype=np.int64).reshape(number, most)
 
 
 def uniform(shape: int | tuple[int, ...]) -> np.ndarray:
-    """Return independent uniform numbers in (0, 1), float64 with 52 bits of system entropy."""
+    """Return independent uniform float64 in (0, 1), each with 52 bits of the system's entropy."""
     size = int(np.prod(shape))
     bits = np.frombuffer(os.urandom(8 * size), np.uint64) >> np.uint64(12)
     return ((bits.astype(np.float64) + 0.5) * 2.0**-52).reshape(shape)
@@ -167,8 +227,11 @@ def normal(shape: int | tuple[int, ...]) -> np.ndarray:
     """Return independent standard Gaussians, float64, each half the sum of four.
 
     DP-SGD works in floating point throughout, so no exact sampler fits. Summing four samples is the
-    known defence against reading a sum's low bits (Holohan & Braghin 2021; Opacus' secure_mode does
-    the same): it makes the attack impractical, which is less than a proof.
+    known defence against reading a sum's low bits, as in Opacus' secure_mode. It makes the attack
+    impractical, which is less than a proof.
+
+    References:
+        Holohan and Braghin 2021.
     """
     from scipy.special import ndtri
 
@@ -177,18 +240,23 @@ def normal(shape: int | tuple[int, ...]) -> np.ndarray:
 
 
 def check_mode(noise: str) -> str:
-    """Return `noise` if it is one of MODES; raises ValueError otherwise."""
+    """Return `noise` if it is one of MODES; raise ValueError otherwise."""
     checks.check_choice(MODES, noise=noise)
     return noise
 
 
 def seed_of(noise: str, seed: int | None) -> int | None:
-    """Return the seed of a rehearsal, 0 unless one is given; None for secure noise, without one.
+    """Return the seed of a rehearsal, 0 unless one is given; None for secure noise.
+
+    Args:
+        noise: one of MODES.
+        seed: of reproducible noise; None for secure noise, which has no seed.
+
+    Raises:
+        ValueError: for another noise, and for a seed of secure noise.
 
     >>> seed_of("reproducible", None), seed_of("secure", None)
     (0, None)
-
-    Raises ValueError for another noise, and for a seed of secure noise.
     """
     if check_mode(noise) == "reproducible":
         return 0 if seed is None else seed

@@ -1,4 +1,4 @@
-"""The types that sections of the configuration share, and how a section says what is wrong."""
+"""Types that sections of the configuration share, and how a section reports what is wrong."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -20,9 +20,9 @@ from pydantic_core import PydanticCustomError
 from private_ensembles.base import limits
 from private_ensembles.base.parameter_names import plain_number
 
-# What is wrong: the key (relative to the section that says so), its value, and what is allowed.
+# A mistake is a key (relative to the section that reports it), its value, and what is allowed.
 Mistake = tuple[str, object, str]
-# The default of a key that may be left out; if it is given, it has a value of its type.
+# This is the default of a key that may be left out; if it is given, it has a value of its type.
 LEFT_OUT: Any = None
 
 
@@ -84,7 +84,7 @@ class Section(BaseModel):
         return self
 
     def to_dict(self) -> dict:
-        """Return what was given, as dictionaries, lists, text and numbers."""
+        """Return the keys that were given, as dictionaries, lists, text and numbers."""
         return self.model_dump(exclude_unset=True)
 
     def pick(self, *names: str) -> dict:

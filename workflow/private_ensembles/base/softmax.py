@@ -1,9 +1,9 @@
-"""Classes in exact proportion to e^score and coins of exactly e^x, for the floats that are given.
+"""Exact samplers: classes in proportion to e^score, and Bernoulli variables of exactly e^x.
 
 Floating-point samplers of such laws (a sum of exponentials, or the largest of scores with Gumbel
 noise) have probabilities that differ from them in low bits and lose rare classes altogether, which
-no account of the real law covers. Here floats only say where to look; what is drawn is decided by
-whole numbers, and where these are not enough, by more digits. Theorems: docs/tokens.md,
+no account of the real law covers. Here floats only say where to look: integers decide what is
+drawn, and where these are not enough, more digits do. Theorems: docs/tokens.md,
 docs/discrete-noise.md.
 """
 
@@ -14,30 +14,39 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# A point is drawn among so many, as bits.
+# A point is drawn among 2^BITS.
 BITS = 62
-# Of these a part is left over, so that what rounding adds to the classes' parts fits.
+# This share of the points is left over, to hold what rounding adds to the classes' intervals.
 _LEFT = 2.0**-20
-# What e^(s - largest) times a constant may be off by, in floats: a difference of at most 800 and
-# NumPy's exponential, of which 4 units in the last place are known (docs/rounding.md).
+# In floats, e^(s - largest) times a constant has at most this relative error: it is a difference of
+# at most 800 and NumPy's exponential, which is off by at most 4 units in the last place
+# (docs/rounding.md).
 _ERROR = 2.0**-40
-# Bits by which a point is known better, if that is needed.
+# A point is refined by so many bits at a time.
 _MORE = 64
-# Below the exponent -700 less n, e^x is less than 2^-(62 + n).
+# e^x is less than 2^-(62 + n) if x is below -700 - n.
 _FURTHEST = 700
 
 
 @dataclass(frozen=True)
 class ClassIntervals:
-    """Where each class is on a line of 2^BITS points: of class j the part below its true size.
+    """Consecutive intervals of the classes on a line of 2^BITS points.
 
-    The true size of class j is factor e^(s_j - largest), a real number. ends: int64 (classes,), the
-    ends of places that are at least as long, one after the other; sure: int64 (classes,), whole
-    numbers that are no longer. scores, largest: as given; factor: a float.
+    Class j owns the part of its interval that is below its true size, factor e^(s_j - largest), a
+    real number.
+
+    Attributes:
+        scores: (classes,) floats.
+        largest: the largest score.
+        factor: the size of a class that has the largest score.
+        ends: (classes,) int64, the ends of the intervals, which are at least as long as the true
+            sizes.
+        sure_lengths: (classes,) int64, integers that do not exceed the true sizes.
     """
 
     scores: NDArray[np.float64]
@@ -47,23 +56,37 @@ class ClassIntervals:
     sure_lengths: NDArray[np.int64]
 
     def exponent(self, class_index: int) -> Fraction:
-        """Return s_j - largest exactly."""
+        """Return s_j - largest exactly, for class j."""
         return Fraction(float(self.scores[class_index])) - Fraction(self.largest)
 
 
+class _IntervalArrays(NamedTuple):
+    """The fields of `ClassIntervals` for each row of scores."""
+
+    scores: NDArray[np.float64]
+    largest: NDArray[np.float64]
+    factors: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    sure_lengths: NDArray[np.int64]
+
+
 def class_intervals(scores: ArrayLike) -> ClassIntervals:
-    """Return where classes of these scores are; one array of floats, -inf for none.
+    """Return the intervals of classes with these scores.
 
-    Raises ValueError for scores that are not finite or -inf, or all -inf.
+    Args:
+        scores: (classes,) floats, -inf for a class that is never drawn.
+
+    Raises:
+        ValueError: for scores that are neither finite nor -inf, and if all are -inf.
     """
-    scores = np.asarray(scores, dtype=np.float64)
-    if scores.ndim != 1:
+    row = np.asarray(scores, dtype=np.float64)
+    if row.ndim != 1:
         raise ValueError("scores: must be finite, or -inf for a class that is never drawn")
-    return _intervals_of_row(_interval_arrays(scores[None]), 0)
+    return _intervals_of_row(_interval_arrays(row[None]), 0)
 
 
-def _interval_arrays(scores: NDArray[np.float64]) -> tuple[NDArray, ...]:
-    """The fields of `Parts` for each row of scores, (queries, classes)."""
+def _interval_arrays(scores: NDArray[np.float64]) -> _IntervalArrays:
+    """Return the intervals for each row of scores (queries, classes)."""
     largest = scores.max(axis=1, initial=-math.inf)
     if not np.isfinite(largest).all():  # NaN and +inf are the largest
         raise ValueError("scores: must be finite, or -inf for a class that is never drawn")
@@ -71,98 +94,125 @@ def _interval_arrays(scores: NDArray[np.float64]) -> tuple[NDArray, ...]:
         sizes = np.exp(scores - largest[:, None])
         factors = 2.0**BITS * (1 - _LEFT) / sizes.sum(axis=1)
         sizes *= factors[:, None]
-        sure, places = _bracket_sizes(sizes)
-    places[np.isneginf(scores)] = 0
-    ends = np.cumsum(places, axis=1)
-    if (ends[:, -1] > 1 << BITS).any():  # of more than 2^30 classes
+        sure_lengths, lengths = _bracket_sizes(sizes)
+    lengths[np.isneginf(scores)] = 0
+    ends = np.cumsum(lengths, axis=1)
+    if (ends[:, -1] > 1 << BITS).any():  # only more than 2^30 classes can reach this
         raise ValueError(f"scores: {scores.shape[1]:,} classes are too many")
-    return scores, largest, factors, ends, sure
+    return _IntervalArrays(scores, largest, factors, ends, sure_lengths)
 
 
-def _intervals_of_row(lines: tuple[NDArray, ...], row: int) -> ClassIntervals:
-    scores, largest, factors, ends, sure = lines
+def _intervals_of_row(arrays: _IntervalArrays, row: int) -> ClassIntervals:
+    scores, largest, factors, ends, sure = arrays
     return ClassIntervals(
         scores[row], float(largest[row]), float(factors[row]), ends[row], sure[row]
     )
 
 
 def _bracket_sizes(sizes: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Whole numbers below and above true sizes, of which the given ones are rounded."""
+    """Return integers below and above the true sizes, given their floats."""
     sure = (sizes * (1 - _ERROR)).astype(np.int64)
     return sure, (sizes * (1 + _ERROR)).astype(np.int64) + 1
 
 
 def draw(scores: ArrayLike, bits: Callable[[int], int]) -> int:
-    """Return j with a probability of exactly e^(s_j) / (sum of e^(s_i)), if `bits` are fair.
+    """Draw class j with a probability of exactly e^(s_j) / (sum of e^(s_i)), if `bits` are fair.
+
+    A point is drawn on the line of `class_intervals`. If it is within the true size of a class,
+    that class is returned. Otherwise another point is drawn, which happens one time in a million.
+    The time does not depend on the scores, except if a point is next to the end of a true size,
+    which is rarer still.
+
+    Args:
+        scores: (classes,) floats, -inf for a class that is never drawn.
+        bits: returns a uniform integer of as many bits as it is asked for.
+
+    Raises:
+        ValueError: as for `class_intervals`.
 
     >>> import secrets
     >>> draw([-np.inf, 3.0], secrets.randbits)
     1
-
-    scores: (classes,), floats, -inf for a class that is never drawn. bits: a whole number of as
-    many fair bits as it is asked for. A point is drawn on the line of `parts`. If it is in the true
-    part of a class, which is as long as it should be, it is that class; else another point is
-    drawn, one time in a million. Time does not depend on the scores, except if a point is next to
-    an end of a true part, which is rarer still. Raises ValueError as `parts`.
     """
     line = class_intervals(scores)
     while True:
         point = bits(BITS)
-        place = int(np.searchsorted(line.ends, point, side="right"))
-        if place == line.ends.size:
+        class_index = int(np.searchsorted(line.ends, point, side="right"))
+        if class_index == line.ends.size:
             continue
-        start = int(line.ends[place - 1]) if place else 0
-        if is_accepted(line, place, point - start, bits):
-            return place
+        start = int(line.ends[class_index - 1]) if class_index else 0
+        if is_accepted(line, class_index, point - start, bits):
+            return class_index
 
 
 def draw_each(scores: ArrayLike, bits: Callable[[int], int]) -> NDArray[np.int64]:
-    """Do what `draw` does for each row of scores (queries, classes), in one pass over them.
+    """Do what `draw` does for each row of scores, in one pass over them.
+
+    Args:
+        scores: (queries, classes) floats, -inf for a class that is never drawn.
+        bits: as for `draw`.
+
+    Returns:
+        A class for each row, (queries,) int64.
+
+    Raises:
+        ValueError: as for `class_intervals`.
 
     >>> import secrets
     >>> draw_each([[-np.inf, 3.0], [0.0, -np.inf]], secrets.randbits)
     array([1, 0])
     """
-    lines = _interval_arrays(np.asarray(scores, dtype=np.float64))
-    scores, *_, ends, sure = lines
-    rows, points = np.arange(len(scores)), _points(len(scores), bits)
+    arrays = _interval_arrays(np.asarray(scores, dtype=np.float64))
+    table, ends, sure = arrays.scores, arrays.ends, arrays.sure_lengths
+    rows, points = np.arange(len(table)), _points(len(table), bits)
     chosen = (ends <= points[:, None]).sum(axis=1)
-    place = np.minimum(chosen, scores.shape[1] - 1)
-    inside = points - np.where(place > 0, ends[rows, place - 1], 0)
-    unsure = (chosen > place) | (inside >= sure[rows, place])
-    for row in np.flatnonzero(unsure).tolist():  # one in a million
-        here = int(place[row])
-        free = chosen[row] > here
-        if free or not is_accepted(_intervals_of_row(lines, row), here, int(inside[row]), bits):
-            chosen[row] = draw(scores[row], bits)
+    classes = np.minimum(chosen, table.shape[1] - 1)
+    inside = points - np.where(classes > 0, ends[rows, classes - 1], 0)
+    unsure = (chosen > classes) | (inside >= sure[rows, classes])
+    for row in np.flatnonzero(unsure).tolist():  # about one row in a million
+        class_index = int(classes[row])
+        beyond = chosen[row] > class_index
+        line = _intervals_of_row(arrays, row)
+        if beyond or not is_accepted(line, class_index, int(inside[row]), bits):
+            chosen[row] = draw(table[row], bits)
     return chosen
 
 
 def draw_bernoulli_exp(exponents: ArrayLike, bits: Callable[[int], int]) -> NDArray[np.bool_]:
-    """Toss one coin per exponent, any shape: True with a probability of exactly e^exponent.
+    """Draw independent Bernoulli variables with a probability of exactly e^exponent.
+
+    A point is drawn among 2^BITS and compared with 2^BITS e^exponent. If 62 bits do not decide,
+    more are drawn.
+
+    Args:
+        exponents: floats <= 0, any shape.
+        bits: returns a uniform integer of as many bits as it is asked for.
+
+    Returns:
+        Booleans of the same shape.
+
+    Raises:
+        ValueError: for other exponents.
 
     >>> import secrets
     >>> draw_bernoulli_exp([0.0, -1e6], secrets.randbits)
     array([ True, False])
-
-    exponents: floats <= 0. A point is drawn among 2^BITS; it is below 2^BITS e^exponent or not,
-    and if 62 bits do not tell, more are drawn. Raises ValueError for others.
     """
-    exponents = np.asarray(exponents, dtype=np.float64)
-    if not (exponents <= 0).all():
+    powers = np.asarray(exponents, dtype=np.float64)
+    if not (powers <= 0).all():
         raise ValueError("exponents: must be numbers that are at most 0")
     with np.errstate(under="ignore"):
-        sure, most = _bracket_sizes(2.0**BITS * np.exp(exponents))
-    points = _points(exponents.size, bits).reshape(exponents.shape)
-    tossed = (points < sure) | (exponents == 0)
-    for place in zip(*np.nonzero(~tossed & (points < most)), strict=True):
-        exponent, point = Fraction(float(exponents[place])), int(points[place])
-        tossed[place] = _is_below(Fraction(1 << BITS), exponent, point, bits)
+        sure, most = _bracket_sizes(2.0**BITS * np.exp(powers))
+    points = _points(powers.size, bits).reshape(powers.shape)
+    tossed: NDArray[np.bool_] = (points < sure) | (powers == 0)
+    for index in zip(*np.nonzero(~tossed & (points < most)), strict=True):
+        exponent, point = Fraction(float(powers[index])), int(points[index])
+        tossed[index] = _is_below(Fraction(1 << BITS), exponent, point, bits)
     return tossed
 
 
 def _points(number: int, bits: Callable[[int], int]) -> NDArray[np.int64]:
-    """So many uniform whole numbers below 2^BITS."""
+    """Return so many uniform integers below 2^BITS."""
     drawn = bits(64 * number).to_bytes(8 * number, "little")
     return (np.frombuffer(drawn, dtype="<u8") >> np.uint64(64 - BITS)).astype(np.int64)
 
@@ -170,9 +220,14 @@ def _points(number: int, bits: Callable[[int], int]) -> NDArray[np.int64]:
 def is_accepted(
     line: ClassIntervals, class_index: int, inside: int, bits: Callable[[int], int]
 ) -> bool:
-    """Return whether a point that is uniform in [inside, inside + 1) is below a class' true size.
+    """Return whether a point in a class's interval is below the class's true size.
 
-    Its further bits are drawn as far as they matter.
+    Args:
+        line: the intervals of all classes.
+        class_index: the class in whose interval the point is.
+        inside: the point is uniform in [inside, inside + 1), counted from the interval's start.
+        bits: returns a uniform integer of as many bits as it is asked for; they refine the point as
+            far as it matters.
     """
     if inside < line.sure_lengths[class_index]:
         return True
@@ -182,7 +237,7 @@ def is_accepted(
 def _is_below(
     factor: Fraction, exponent: Fraction, inside: int, bits: Callable[[int], int]
 ) -> bool:
-    """Whether a point that is uniform in [inside, inside + 1) is below factor e^exponent."""
+    """Return whether a point, uniform in [inside, inside + 1), is below factor e^exponent."""
     known = BITS
     while True:
         below, above = bracket_exponential(factor, exponent, known - BITS)
@@ -194,10 +249,15 @@ def _is_below(
 
 
 def bracket_exponential(factor: Fraction, exponent: Fraction, extra_bits: int) -> tuple[int, int]:
-    """Return whole numbers around 2^more factor e^exponent, for factor <= 2^BITS, exponent <= 0.
+    """Return integers below and above 2^extra_bits factor e^exponent.
 
-    They are one or two apart, unless the number is below 1: then they are 0 and 1 if it is tiny.
-    The decimal module's exponential is rounded correctly, and so are its quotients.
+    They are one or two apart, or 0 and 1 if the number is tiny. The decimal module rounds its
+    exponential and its quotients correctly.
+
+    Args:
+        factor: at most 2^BITS.
+        exponent: at most 0.
+        extra_bits: by how many bits the number is scaled up.
     """
     if exponent < -_FURTHEST - extra_bits:
         return 0, 1
@@ -205,6 +265,6 @@ def bracket_exponential(factor: Fraction, exponent: Fraction, extra_bits: int) -
     with localcontext(Context(prec=digits)):
         power = Decimal(exponent.numerator) / Decimal(exponent.denominator)
         size = Decimal(factor.numerator) / Decimal(factor.denominator) * power.exp() * 2**extra_bits
-        # Each step is off by less than a unit of the last digit, and the power by one of its own.
+        # Each step is off by less than a unit of its last digit, and so is the power.
         off = size * (abs(power) + 16) * Decimal(10) ** (1 - digits)
         return max(0, math.floor(size - off)), math.ceil(size + off)

@@ -1,7 +1,7 @@
-"""Independent random streams, each addressed by the seed and a path of names and numbers.
+"""Independent random streams, each addressed by a seed and a path of names and numbers.
 
-What is drawn at one address does not depend on what else is drawn, or in which order: adding a
-data set, a seed or a mechanism leaves every other result as it was.
+What is drawn at one address does not depend on what else is drawn, or in which order. Adding a
+data set, a seed or a mechanism therefore leaves every other result as it was.
 """
 
 import hashlib
@@ -16,11 +16,12 @@ _WORD = 0xFFFFFFFF
 def stream(seed: int, *path: int | str) -> np.random.SeedSequence:
     """Return the seed sequence at `path` under `seed`.
 
-    Each part becomes 32-bit words of the spawn key: a string its sha256 (8 words), an integer its
-    base-2^32 digits. A word in front holds kind and length, so that "1" is not 1 and no two paths
-    share a key.
+    Each part of the path becomes 32-bit words of the spawn key: a string its sha256 (8 words), an
+    integer its base-2^32 digits. A word in front holds kind and length, so that "1" is not 1 and no
+    two paths share a key.
 
-    Raises ValueError for a negative or boolean integer and for other types.
+    Raises:
+        ValueError: for a negative or boolean integer, and for other types.
     """
     key = [word for part in path for word in _words(part)]
     return np.random.SeedSequence(_natural("seed", seed), spawn_key=key)
@@ -55,10 +56,10 @@ def generator(seed: int, *path: int | str) -> np.random.Generator:
 
 
 def system_generator() -> np.random.Generator:
-    """Return a PCG64 generator that the operating system's entropy seeds: no run repeats another.
+    """Return a PCG64 generator that is seeded with the operating system's entropy.
 
-    For noise in floating point that nobody may know; if there is an exact sampler, take that one
-    (`base.secure`).
+    It is for noise in floating point that nobody may know. If there is an exact sampler, use that
+    one (`base.secure`).
     """
     return np.random.Generator(np.random.PCG64(secrets.randbits(128)))
 

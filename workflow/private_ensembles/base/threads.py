@@ -1,31 +1,36 @@
-"""Products of small matrices on one thread: more of them wait for each other longer than they work.
+"""Products of small matrices on one thread: several threads would mostly wait for each other.
 
-The number of BLAS threads belongs to the process, so it is set for such products alone and then put
-back to what it was.
+The number of BLAS threads belongs to the process, so it is set for such products alone and then
+restored.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, wraps
+from typing import ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Return the libraries that are loaded: looking for them takes milliseconds, so it is once."""
+    """Return the loaded libraries; they are looked up once, as that takes milliseconds."""
     return ThreadpoolController()
 
 
-def on_one_thread(function):
-    """Return a function that does the same with one BLAS thread, and then restores their number.
+def on_one_thread(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function that does the same on one BLAS thread, and then restores their number.
 
     >>> on_one_thread(abs)(-2)
     2
     """
 
     @wraps(function)
-    def limited(*arguments, **named):
+    def limited(*arguments: P.args, **named: P.kwargs) -> R:
         with _libraries().limit(limits=1, user_api="blas"):
             return function(*arguments, **named)
 
