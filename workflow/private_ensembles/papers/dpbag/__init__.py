@@ -1,4 +1,4 @@
 """DPBag's sections: thirds of a table, bagged votes, label counts and students.
 
-The mathematics is in `dpbag`. May import what `papers` may.
+The mathematics is in `papers.dpbag.mathematics`. May import what `papers` may.
 """

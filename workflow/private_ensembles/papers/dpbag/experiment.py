@@ -28,7 +28,10 @@ MODELS = ("logistic", "boosted_trees")
 
 @dataclass(frozen=True)
 class Thirds:
-    """Features float64 (., d) and labels (.,) of teachers (private), queries (public) and test."""
+    """The teachers' (private), the queries' (public) and the test third of a table.
+
+    Each is features, (records, features) float64, and labels, (records,).
+    """
 
     teachers: tuple[np.ndarray, np.ndarray]
     queries: tuple[np.ndarray, np.ndarray]
@@ -38,12 +41,20 @@ class Thirds:
 def split_thirds(records, scaling, seed, repeat):
     """Split all records of a data set into thirds, in random order, as the paper does.
 
-    records: LabelledRecords of two classes, whose own split is not used. scaling: `data`, to the
-    range of all records as the paper does (which no privacy claim here covers), or `public`, to
-    the bounds that are known without them. The split is drawn from seed and repeat; it is also the
-    order in which the queries are asked. What is left of a division by three goes to test.
+    Args:
+        records: LabelledRecords of two classes, whose own split is not used.
+        scaling: ``data`` scales to the range of all records, as the paper does (which no privacy
+            claim here covers); ``public`` scales to the bounds that are known without them.
+        seed: with `repeat`, the split is drawn from it.
+        repeat: the number of the split.
 
-    Raises ValueError for another scaling, more than two classes, or fewer than three records.
+    Returns:
+        Thirds. The order of the queries is the one in which they are asked. What is left of a
+        division by three goes to test.
+
+    Raises:
+        ValueError: scaling is another, there are more than two classes, or fewer than three
+            records.
     """
     checks.check_choice(("data", "public"), scaling=scaling)
     if records.n_classes != 2:
@@ -62,17 +73,26 @@ def split_thirds(records, scaling, seed, repeat):
 
 
 def noise_of(settings, n):
-    """lambda for n shards: settings' noise / n."""
+    """Return lambda for n shards: the settings' noise / n."""
     return settings["noise"] / n
 
 
 def deltas_of(settings):
-    """Both deltas: the one that the paper prints, and the one that its label counts have."""
+    """Return both deltas: the one that the paper prints, and the one that its label counts have."""
     return list(dict.fromkeys([settings["delta"], settings["delta_of_counts"]]))
 
 
 def queries_needed(settings, n, available):
-    """How many queries n shards can need: with two classes m >= 1/2, at most four times SAA's."""
+    """Return how many of the available queries n shards can need.
+
+    With two classes m >= 1/2, so that no record's budget pays for more than four times SAA's
+    labels.
+
+    Args:
+        settings: epsilon (list), delta, delta_of_counts, noise and order_max.
+        n: number of shards.
+        available: number of queries.
+    """
     largest = max(
         affordable_cost(
             max(settings["epsilon"]), noise_of(settings, n), delta, settings["order_max"]
@@ -85,9 +105,22 @@ def queries_needed(settings, n, available):
 def cast_votes(thirds, model, training, *, n, partitions, n_queries, seed, path, progress=None):
     """Train the teachers of some partitions and let them vote on the first n_queries queries.
 
-    model: in MODELS, with its training settings. n: shards. partitions: consecutive numbers, which
-    are drawn at `path` under `seed`: the same whatever else is trained. progress: called with
-    (teachers done, teachers). Returns a BaggedVotes. Raises ValueError as the models do.
+    Args:
+        thirds: the data.
+        model: one of MODELS.
+        training: the model's settings.
+        n: number of shards.
+        partitions: consecutive numbers.
+        n_queries: number of queries.
+        seed: the partitions are drawn under it at `path`, the same whatever else is trained.
+        path: names of the stream.
+        progress: is called with (teachers done, teachers).
+
+    Returns:
+        BaggedVotes of these partitions.
+
+    Raises:
+        ValueError: as the models raise it.
     """
     partitions = list(partitions)
     features, labels = thirds.teachers
@@ -98,7 +131,7 @@ def cast_votes(thirds, model, training, *, n, partitions, n_queries, seed, path,
 
         # Converted once; the fits ask for it.
         features = csr_array(features)
-    bits = []
+    packed_votes = []
     for number, part in enumerate(shards):
         if model == "logistic":
             from private_ensembles.training.teachers.logistic import fit_shards, predict
@@ -112,33 +145,36 @@ def cast_votes(thirds, model, training, *, n, partitions, n_queries, seed, path,
             votes = cast_shard_votes(features, labels, part, queries, training)
         else:
             raise ValueError(f"model = {model!r}: must be one of {', '.join(MODELS)}")
-        bits.append(pack_votes(votes))
+        packed_votes.append(pack_votes(votes))
         if progress is not None:
             progress((number + 1) * n, len(partitions) * n)
     return BaggedVotes(
-        np.stack(bits), shard_of_record(shards, len(labels)), len(queries), partitions[0]
+        np.stack(packed_votes), shard_of_record(shards, len(labels)), len(queries), partitions[0]
     )
 
 
 def account_labels(votes, settings, k_values):
-    """What labels cost the most expensive record, and how many of them each budget buys.
+    """Return what labels cost the most expensive record, and how many of them each budget buys.
 
-    votes: a BaggedVotes. settings: epsilon (list), delta, delta_of_counts, noise, order_max.
-    k_values: numbers of partitions, increasing. Returns (rows, arrays); both but the
-    data-independent rows are not for release.
+    The number of labels is a function of the votes and nothing accounts for it: with a personalised
+    budget, when to stop is itself private. Nothing but the data-independent rows is for release.
 
-    rows: k, accounting (`personalised`, `data_independent`: SAA's and DPBag-'s, or `conjectured`),
-    epsilon, delta, releasable (most labels with accounted epsilon <= epsilon), first_exceeding (one
-    more, what the paper prints; None if the queries end first), rms_m (of the most expensive
-    record over these labels), plain_epsilon (holds for everyone after as many labels, whatever the
-    votes), release. The number of labels is a function of the votes and nothing accounts for it:
-    with a personalised budget, when to stop is itself private.
+    Args:
+        votes: BaggedVotes.
+        settings: epsilon (list), delta, delta_of_counts, noise and order_max.
+        k_values: numbers of partitions, increasing.
 
-    `conjectured`, at delta_of_counts alone, trusts the supplement's unproven equation 3, as the
-    printed counts do: first_exceeding is for comparison, releasable and rms_m are None.
+    Returns:
+        Rows, and arrays by name. Rows have k, accounting (`personalised`, `data_independent`: SAA's
+        and DPBag-'s, or `conjectured`), epsilon, delta, releasable (most labels with accounted
+        epsilon <= epsilon), first_exceeding (one more, what the paper prints; None if the queries
+        end first), rms_m (of the most expensive record over these labels), plain_epsilon (holds for
+        everyone after as many labels, whatever the votes) and release. `conjectured`, at
+        delta_of_counts alone, trusts the supplement's unproven equation 3, as the printed counts
+        do: there first_exceeding is for comparison, and releasable and rms_m are None.
 
-    arrays: k (S,), with 1 for SAA; ones int64 (S, Q), votes for 1 of the first k partitions;
-    running int64 (S, Q), `running_costs`.
+        The arrays are k, (sizes,), with 1 for SAA; ones, (sizes, queries) int64, the votes for 1 of
+        the first k partitions; and running, (sizes, queries) int64, as `running_costs` returns it.
     """
     noise, order_max = noise_of(settings, votes.n_shards), settings["order_max"]
     sizes = sorted({1, *k_values})
@@ -149,13 +185,13 @@ def account_labels(votes, settings, k_values):
         for budget in settings["epsilon"]:
             count = data_independent_count(budget, noise, delta, order_max)
             rows.append(_make_row(1, "data_independent", budget, delta, count, 1.0, noise, PUBLIC))
-            for place, k in enumerate(sizes):
+            for size_index, k in enumerate(sizes):
                 if k not in k_values:
                     continue
-                count = label_count(running[place], k, budget, noise, delta, order_max)
+                count = label_count(running[size_index], k, budget, noise, delta, order_max)
                 rms = None
                 if count.releasable:
-                    spent = running[place, count.releasable - 1]
+                    spent = running[size_index, count.releasable - 1]
                     rms = np.sqrt(spent / count.releasable) / k
                 rows.append(
                     _make_row(
@@ -167,7 +203,7 @@ def account_labels(votes, settings, k_values):
 
 
 def _costs(votes, settings, sizes, k_values):
-    """`first_exceeding` of k_values and `running_costs` of sizes, from votes added up once."""
+    """Return `first_exceeding` of k_values and `running_costs` of sizes, from one pass."""
     counts = ConjecturedCounts(
         votes,
         k_values,
@@ -177,21 +213,23 @@ def _costs(votes, settings, sizes, k_values):
         settings["order_max"],
     )
     running = RunningCosts(votes, sizes)
-    for start, place, most in count_agreeing_votes(votes, sizes):
-        running.charge(start, place, most)
-        if sizes[place] in k_values:
-            counts.charge(start, k_values.index(sizes[place]), most)
+    for start, size_index, agreeing_votes in count_agreeing_votes(votes, sizes):
+        running.charge(start, size_index, agreeing_votes)
+        if sizes[size_index] in k_values:
+            counts.charge(start, k_values.index(sizes[size_index]), agreeing_votes)
     return counts.first_labels, running.largest
 
 
 def _conjectured_rows(votes, settings, k_values, exceeding):
-    """Rows of the labels that the supplement's equation 3 would buy."""
+    """Return the rows of the labels that the supplement's equation 3 would buy."""
     noise, delta = noise_of(settings, votes.n_shards), settings["delta_of_counts"]
     rows = []
-    for k, of_budgets in zip(k_values, exceeding.tolist(), strict=True):
-        for budget, labels in zip(settings["epsilon"], of_budgets, strict=True):
+    for k, first_labels in zip(k_values, exceeding.tolist(), strict=True):
+        for budget, first_label in zip(settings["epsilon"], first_labels, strict=True):
             # If the queries end first, all of them were bought.
-            count = LabelCount(labels - 1 if labels else votes.n_queries, labels or None)
+            count = LabelCount(
+                first_label - 1 if first_label else votes.n_queries, first_label or None
+            )
             row = _make_row(k, "conjectured", budget, delta, count, None, noise, FUNCTION_OF_VOTES)
             rows.append(row | {"releasable": None})
     return rows

@@ -1,7 +1,7 @@
 """DPBag's figures over epsilon: labels that a budget buys beside SAA's, and students on them.
 
-Drawn from the frames of `dpbag_tables.label_counts` and `dpbag_tables.student_accuracy` alone, at
-one delta: one row of panels per model, one column per number of shards.
+Drawn from the frames of `papers.dpbag.tables` (`label_counts`, `student_accuracy`) alone, at one
+delta: one row of panels per model, one column per number of shards.
 """
 
 import math
@@ -19,7 +19,7 @@ _LOOKS = {
     PLAIN: {"color": style.ORANGE, "marker": "P", "linestyle": "-"},
 }
 _MODELS = {"logistic": "logistic", "boosted_trees": "boosted trees"}
-# Ticks of a ratio to SAA's labels, and by how much of epsilon neighbouring bars are apart.
+# The ticks of a ratio to SAA's labels are these; neighbouring bars are so much of epsilon apart.
 _MULTIPLES, _ASIDE = (0.5, 1, 1.5, 2, 4, 8, 16), 0.12
 _BUDGET = r"privacy budget $\varepsilon$"
 
@@ -27,24 +27,31 @@ _BUDGET = r"privacy budget $\varepsilon$"
 def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
     """Draw labels within a budget as multiples of SAA's: DPBag by k, the whole loss composed.
 
-    counts: rows of `dpbag_tables.label_counts` (all models). Personalised counts depend on the
-    votes and are not for release. Raises ValueError if there is no row at `delta`.
+    Personalised counts depend on the votes and are not for release.
+
+    Args:
+        counts: the frame of `papers.dpbag.tables.label_counts`, of all models.
+        delta: the one that is drawn.
+        paths: the files to write.
+
+    Raises:
+        ValueError: there is no row at `delta`.
     """
     counts = _select_delta(counts, delta, "counts")
-    mine = counts["accounting"] == "personalised"
-    alone = counts[~mine & (counts["k"] == 1)].set_index(["model", "n", "epsilon"])
-    alone = alone["releasable_mean"].groupby(level=[0, 1, 2]).first()
-    places = pd.MultiIndex.from_frame(counts[["model", "n", "epsilon"]])
-    base = alone.reindex(places).to_numpy()
+    is_personalised = counts["accounting"] == "personalised"
+    saa_labels = counts[~is_personalised & (counts["k"] == 1)].set_index(["model", "n", "epsilon"])
+    saa_labels = saa_labels["releasable_mean"].groupby(level=[0, 1, 2]).first()
+    keys = pd.MultiIndex.from_frame(counts[["model", "n", "epsilon"]])
+    base = saa_labels.reindex(keys).to_numpy()
     names = ["releasable_mean", "releasable_sd", "plain_labels"]
     counts = counts.assign(**{name: counts[name] / base for name in names})
 
     def draw(axis, rows: pd.DataFrame) -> None:
         personal = rows["accounting"] == "personalised"
         partitions = list(_partitions(counts, "k"))
-        for place, (k, look) in enumerate(partitions):
-            part = _dodge(rows[personal & (rows["k"] == k)], place, len(partitions))
-            _draw_line(axis, part, "releasable_mean", _dpbag(k), look, "releasable_sd")
+        for position, (k, look) in enumerate(partitions):
+            line = _dodge(rows[personal & (rows["k"] == k)], position, len(partitions))
+            _draw_line(axis, line, "releasable_mean", _dpbag(k), look, "releasable_sd")
         _draw_line(axis, rows.drop_duplicates("epsilon"), "plain_labels", PLAIN)
         axis.axhline(1, label=_SAA, color=style.VERMILION, linewidth=1.2, linestyle="--")
         axis.set_yscale("log")
@@ -56,10 +63,15 @@ def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
 def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
     """Draw the students' mean accuracy with bars of one standard deviation; without privacy: dots.
 
-    students: rows of `dpbag_tables.student_accuracy` (all models). Raises ValueError like
-    `draw_labels`.
+    Args:
+        students: the frame of `papers.dpbag.tables.student_accuracy`, of all models.
+        delta: the one that is drawn.
+        paths: the files to write.
+
+    Raises:
+        ValueError: there is no row at `delta`.
     """
-    free = students[students["method"] == "npb"].set_index("model")["accuracy_mean"]
+    without_privacy = students[students["method"] == "npb"].set_index("model")["accuracy_mean"]
     students = _select_delta(students, delta, "students")
 
     def draw(axis, rows: pd.DataFrame) -> None:
@@ -67,10 +79,10 @@ def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
         size = 1 + len(partitions)
         saa = _dodge(rows[rows["method"] == "saa"], 0, size)
         _draw_line(axis, saa, "accuracy_mean", _SAA, spread="accuracy_sd")
-        for place, (k, look) in enumerate(partitions, start=1):
-            part = _dodge(rows[(rows["method"] == "dpbag") & (rows["k"] == k)], place, size)
-            _draw_line(axis, part, "accuracy_mean", _dpbag(k), look, "accuracy_sd")
-        for value in free.get(rows["model"].iloc[:1], ()):
+        for position, (k, look) in enumerate(partitions, start=1):
+            line = _dodge(rows[(rows["method"] == "dpbag") & (rows["k"] == k)], position, size)
+            _draw_line(axis, line, "accuracy_mean", _dpbag(k), look, "accuracy_sd")
+        for value in without_privacy.get(rows["model"].iloc[:1], ()):
             dots = {"color": style.BLACK, "linewidth": 1, "linestyle": style.DOTS}
             axis.axhline(value, label="without privacy (NPB)", **dots)
 
@@ -78,7 +90,7 @@ def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
 
 
 def _dodge(rows: pd.DataFrame, position: int, size: int) -> pd.DataFrame:
-    """The rows a little aside, so that bars of the same epsilon are beside each other."""
+    """Return the rows moved a little aside, so that bars of the same epsilon stand side by side."""
     return rows.assign(epsilon=rows["epsilon"] + _ASIDE * (position - (size - 1) / 2))
 
 
@@ -91,7 +103,7 @@ def _select_delta(frame: pd.DataFrame, delta: float, name: str) -> pd.DataFrame:
 
 def _partitions(frame: pd.DataFrame, column: str) -> Iterator[tuple[int, dict]]:
     sizes = sorted(k for k in frame[column].unique() if k > 1)
-    # From the last: the largest number of partitions looks the same in every figure.
+    # Looks are taken from the last, so that the most partitions look the same in every figure.
     return zip(sizes, style.SEQUENCE[-len(sizes) :], strict=False)
 
 
@@ -112,7 +124,7 @@ def _draw_line(
 def _draw_panels(
     frame: pd.DataFrame, draw: Callable, title: str, delta: float, paths: tuple, mark: str = ""
 ) -> None:
-    """One row per model, one column per n, empty ones left out; one legend for all."""
+    """Draw one row of panels per model, one column per n, without empty ones, and one legend."""
     models = [name for name in _MODELS if name in set(frame["model"])]
     shards = {name: sorted(frame[frame["model"] == name]["n"].unique()) for name in models}
     columns = max(map(len, shards.values()))

@@ -14,7 +14,7 @@ _COUNTS = "dpbag/tables/table6"
 
 
 def plain_labels(tables: RunTables) -> Finding:
-    """How many labels composing whole losses buys, over what DPBag's accountant allows."""
+    """Return how many labels composing whole losses buys, over what DPBag's accountant allows."""
     counts = tables.select_rows(_COUNTS, accounting="personalised")
     ratios = read_column(counts, "plain_labels", over="releasable_mean")
     least, most = write_lower_bound(ratios.min(), 2), write_upper_bound(ratios.max(), 2)
@@ -50,7 +50,7 @@ def plain_labels(tables: RunTables) -> Finding:
 
 
 def equation_3(tables: RunTables) -> Finding:
-    """Whether the paper's smallest counts are those of the supplement's unproven equation 3."""
+    """Return whether the paper's smallest counts are those of the unproven equation 3."""
     counts = tables.select_rows(_COUNTS, dataset="adult", n=50, k=10, epsilon=1, delta=0.001)
     stated, trusted = (
         read_first(counts[counts["accounting"] == accounting], "first_exceeding_mean")

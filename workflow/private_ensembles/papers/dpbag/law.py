@@ -17,9 +17,15 @@ from private_ensembles.papers.dpbag.mathematics.label_loss import ones_probabili
 
 @dataclass(frozen=True)
 class BaggingNoise(Parameters):
-    """n_shards shards in each of k partitions (1: SAA), lambda = rate per averaged vote.
+    """DPBag's parameters.
 
-    share: m(x; u), the larger share of the record's k teachers that agree; 1 serves every record.
+    Attributes:
+        n_shards: shards, and teachers, of one partition.
+        k: partitions; 1 is SAA.
+        rate: lambda, the inverse scale of the noise per averaged vote.
+        share: m(x; u), the larger share of the record's k teachers that agree; 1 serves every
+            record.
+        labels: how many labels are released.
     """
 
     n_shards: int
@@ -32,13 +38,21 @@ class BaggingNoise(Parameters):
 def release(
     ones: ArrayLike, n_shards: int, k: int, noise: float, generator: np.random.Generator
 ) -> NDArray[np.uint8]:
-    """Release labels argmax_c n_c + Lap(1 / noise), (queries,).
+    """Release labels argmax_c n_c + Lap(1 / noise).
 
-    ones: integers (queries,), how many of the k * n_shards teachers vote 1; n_1 = ones / k, n_0 =
-    n_shards - n_1. noise: lambda, the inverse scale in votes of one partition. generator: drawn
-    from twice a query, in the order of the queries.
+    Args:
+        ones: (queries,) int, how many of the k * n_shards teachers vote 1. Then n_1 = ones / k and
+            n_0 = n_shards - n_1.
+        n_shards: shards of one partition.
+        k: partitions.
+        noise: lambda, the inverse scale in votes of one partition.
+        generator: drawn from twice a query, in the order of the queries.
 
-    Raises ValueError for votes outside 0..k * n_shards, or noise that is not above 0.
+    Returns:
+        Labels, (queries,) uint8.
+
+    Raises:
+        ValueError: a vote is outside 0..k * n_shards, or the noise is not above 0.
     """
     ones = np.asarray(ones)
     if ones.ndim != 1 or ones.size == 0 or ones.min() < 0 or ones.max() > k * n_shards:
@@ -52,13 +66,13 @@ def release(
 class Bagging(TableLaw):
     """Only the record's k teachers vote differently on a neighbouring data set.
 
-    Of them those that agree move a count by `share` at most.
+    Those of them that agree change a count by `share` at most.
     """
 
     n_classes = 2
 
     def probabilities(self, counts, parameters):
-        """Return Pr[label] in closed form; counts of k n teachers."""
+        """Return Pr[label] in closed form, (queries, 2); counts are those of k n teachers."""
         gap = 2 * np.arange(int(counts[0].sum()) + 1) / parameters.k - parameters.n_shards
         ones = ones_probability(gap, parameters.rate)
         return np.stack([ones[::-1], ones], axis=1)[counts[:, 1]]
@@ -75,15 +89,15 @@ class Bagging(TableLaw):
         return replace(parameters, rate=parameters.rate / factor)
 
     def build_audit(self, task, parameters):
-        """Let all of the record's teachers that agree move their votes.
+        """Return the audit in which all of the record's teachers that agree change their votes.
 
         Neighbours differ by k share of them: the probability of a label grows with its votes, so
-        that smaller moves cost less.
+        that changing fewer votes costs less.
         """
-        moved = math.floor(parameters.share * parameters.k)
-        first = np.arange(task.ensemble.teachers + 1 - moved)
+        changed_votes = math.floor(parameters.share * parameters.k)
+        first = np.arange(task.ensemble.teachers + 1 - changed_votes)
         audited = super().build_audit(task, parameters)
-        audited.pairs = np.stack([first, first + moved], 1)
+        audited.pairs = np.stack([first, first + changed_votes], 1)
         return audited
 
 

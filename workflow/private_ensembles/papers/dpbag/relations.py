@@ -1,9 +1,9 @@
 """What DPBag's supplement says of several of its numbers at once.
 
 Students are compared split by split: two methods are trained and tested on the same records there,
-so that a difference varies less than either number. So are label counts. The tables that hold them
-by split are read, not their means. Of Heart Failure, which is private, the printed numbers are held
-against each other.
+so that a difference varies less than either number. Label counts are compared in the same way. The
+tables that hold them by split are read, not their means. Heart Failure is private: its printed
+numbers are held against each other.
 """
 
 import math
@@ -23,14 +23,14 @@ from private_ensembles.papers.compare.judging import (
 )
 from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
 
-# Our names of methods, by the supplement's.
+# The supplement's names of methods, and ours.
 _METHODS = {"DPBag": "dpbag", "DPBag-": "dpbag_minus", "SAA": "saa", "NPB": "npb"}
-# Our names of accountings, by method, and what the supplement conjectures in place of the first.
+# Each accounting of ours belongs to a method; the supplement conjectures another for the first.
 _STATED = {"personalised": "dpbag", "data_independent": "saa"}
 _CONJECTURED = {"conjectured": "dpbag", "data_independent": "saa"}
 _PLACE = ["method", "n", "k", "epsilon"]
-# Students of epsilon = 1 have 10 to 280 labels: they vary so much that means with them decide
-# nothing.
+# Students of epsilon = 1 are left out: they have 10 to 280 labels, and vary so much that means
+# with them decide nothing.
 _BUDGETS = (3.0, 5.0)
 _WHICH = "Students of epsilon = 3 and 5; those of epsilon = 1 vary too much."
 _ONE_SPLIT = "One split of the data: no spread of our own to judge by."
@@ -53,14 +53,14 @@ _EQUATION_3 = Cause(
         "tests/papers/dpbag/test_printed.py::test_six_counts_of_table_6_come_out_with_equation_3_alone"
     ),
 )
-# What is known of students that are below print.
+# This is known of students that are worse than the printed ones.
 _BELOW = "No solver, penalty or leaf that was tried gives it (docs/dpbag.md, findings 4 and 8)."
 
 
 class _SplitNumbers(NamedTuple):
-    """Ours by metric: a row for each split (and draw), a column for each place; or why not.
+    """Our numbers by metric: a row for each split (and draw), a column for each place.
 
-    missing: the reason, if it is known.
+    A place is method, n, k and epsilon. `missing` says why there are no numbers, if that is known.
     """
 
     numbers: dict[str, pd.DataFrame]
@@ -104,12 +104,14 @@ def _orders_in_print(evidence: Evidence, item: str, *orders: tuple[str, str]) ->
                 for pair in _pair_methods(values, above, below)
             }
             for epsilon in sorted({high[3] for high, _ in differences}):
-                mine = [gap for (high, _), gap in differences.items() if high[3] == epsilon]
-                gaps.append(sum(mine) / len(mine))
+                gaps_at_epsilon = [
+                    gap for (high, _), gap in differences.items() if high[3] == epsilon
+                ]
+                gaps.append(sum(gaps_at_epsilon) / len(gaps_at_epsilon))
         row, column = f"{above} above {below}", "means of metrics and budgets in this order"
-        right = Estimate(sum(gap > 0 for gap in gaps))
+        count_right = Estimate(sum(gap > 0 for gap in gaps))
         note = "One mean for each of three metrics and three budgets, over all n and k."
-        yield Relation("printed", item, dataset, row, column, len(gaps), right, note=note)
+        yield Relation("printed", item, dataset, row, column, len(gaps), count_right, note=note)
 
 
 def _bound_in_print(evidence: Evidence, item: str) -> Relation:
@@ -118,9 +120,9 @@ def _bound_in_print(evidence: Evidence, item: str) -> Relation:
     below = []
     for metric in METRICS:
         values = printed[metric]
-        free = values.index.get_level_values("method") == "npb"
-        (bound,) = values[free]
-        below += list(values[~free] < bound)
+        is_baseline = values.index.get_level_values("method") == "npb"
+        (bound,) = values[is_baseline]
+        below += list(values[~is_baseline] < bound)
     row, column = "NPB above every private student", "numbers in this order"
     return Relation("printed", item, dataset, row, column, len(below), Estimate(sum(below)))
 
@@ -130,21 +132,21 @@ def _growth_in_print(evidence: Evidence, item: str) -> Relation:
     printed, dataset = printed_numbers(evidence, item)
     counts = printed["labels"]
     pairs = _pair_growing_partitions(counts.index)
-    broken = [pair for pair in pairs if counts[pair[0]] < counts[pair[1]]]
-    at_the_impossible = all(more[1] == 250 and more[3] == 5 for more, _ in broken)
+    violated = [pair for pair in pairs if counts[pair[0]] < counts[pair[1]]]
+    only_impossible = all(larger[1] == 250 and larger[3] == 5 for larger, _ in violated)
     row, column = "more partitions, no fewer labels", "pairs in this order"
-    right = Estimate(len(pairs) - len(broken))
-    cause = _IMPOSSIBLE if item == "table2" and at_the_impossible else None
-    return Relation("printed", item, dataset, row, column, len(pairs), right, cause=cause)
+    kept_orders = Estimate(len(pairs) - len(violated))
+    cause = _IMPOSSIBLE if item == "table2" and only_impossible else None
+    return Relation("printed", item, dataset, row, column, len(pairs), kept_orders, cause=cause)
 
 
 def _pair_growing_partitions(places: Iterable[tuple]) -> list[tuple[tuple, tuple]]:
-    """Return the pairs of DPBag's places that differ by more partitions alone, which come first."""
-    mine = [place for place in places if place[0] == "dpbag"]
+    """Return the pairs of DPBag's places that differ in k alone, the larger k first."""
+    dpbag_places = [place for place in places if place[0] == "dpbag"]
     return [
-        (more, fewer)
-        for more, fewer in product(mine, repeat=2)
-        if (more[1], more[3]) == (fewer[1], fewer[3]) and more[2] > fewer[2]
+        (larger, smaller)
+        for larger, smaller in product(dpbag_places, repeat=2)
+        if (larger[1], larger[3]) == (smaller[1], smaller[3]) and larger[2] > smaller[2]
     ]
 
 
@@ -154,7 +156,7 @@ def _pair_growing_partitions(places: Iterable[tuple]) -> list[tuple[tuple, tuple
 def _students(evidence: Evidence, item: str) -> Iterator[Relation]:
     """Yield, for each metric, the orders of the methods and the mean of all private students.
 
-    Also, for accuracies, how large a lead is: a lead varies less over splits than a student does.
+    Accuracies also have the size of a lead, which varies less over splits than a student does.
     """
     printed, dataset = printed_numbers(evidence, item)
     ours = _our_students(evidence, item)
@@ -171,15 +173,17 @@ def _students(evidence: Evidence, item: str) -> Iterator[Relation]:
             if metric == "accuracy":
                 column = f"{metric}: the same difference"
                 gap = _estimate_beside_print(_mean_gaps(ours, metric, pairs))
-                more = common | {"remark": _BELOW}
-                yield Relation("pooled", item, dataset, row, column, lead, gap, **more)
+                fields = common | {"remark": _BELOW}
+                yield Relation("pooled", item, dataset, row, column, lead, gap, **fields)
         places = list(values.index)
         row, column = f"{len(places)} private students", f"{metric}: mean"
-        mean, mine = (
+        mean, estimate = (
             float(values.mean()),
             _estimate_beside_print(_mean_over_places(ours, metric, places)),
         )
-        yield Relation("pooled", item, dataset, row, column, mean, mine, remark=_BELOW, **common)
+        yield Relation(
+            "pooled", item, dataset, row, column, mean, estimate, remark=_BELOW, **common
+        )
 
 
 def _counts(evidence: Evidence, item: str) -> Iterator[Relation]:
@@ -189,24 +193,27 @@ def _counts(evidence: Evidence, item: str) -> Iterator[Relation]:
     places = [place for place in counts.index if place[0] == "dpbag"]
     pairs = _pair_growing_partitions(places)
     in_saa = pd.Series({place: counts[place] / counts[_saa_place(place)] for place in places})
-    ours, conjectured = (_our_counts(evidence, item, by) for by in (_STATED, _CONJECTURED))
+    ours, conjectured = (
+        _our_counts(evidence, item, accountings) for accountings in (_STATED, _CONJECTURED)
+    )
     common = {"table": item, "missing": ours.missing}
     row, column = "more partitions, more labels", "labels over SAA's: mean difference"
-    growth = sum(in_saa[more] - in_saa[fewer] for more, fewer in pairs) / len(pairs)
+    growth = sum(in_saa[larger] - in_saa[smaller] for larger, smaller in pairs) / len(pairs)
     gap = _difference(ours, "labels", pairs)
     yield Relation("order", item, dataset, row, column, growth, gap, **common)
     expected = _estimate_beside_print(_mean_over_places(conjectured, "labels", places))
     close = expected is not None and abs(expected.value - in_saa.mean()) <= expected.tolerance
     row, column = f"all {len(places)} counts of DPBag", "labels over SAA's: mean"
-    mean, mine = (
+    mean, estimate = (
         float(in_saa.mean()),
         _estimate_beside_print(_mean_over_places(ours, "labels", places)),
     )
     common["cause"] = _EQUATION_3 if close else None
-    yield Relation("pooled", item, dataset, row, column, mean, mine, **common)
+    yield Relation("pooled", item, dataset, row, column, mean, estimate, **common)
 
 
 def _saa_place(place: tuple) -> tuple:
+    """Return SAA's place with the same n and epsilon."""
     _, n, _, epsilon = place
     return "saa", n, 1, epsilon
 
@@ -217,16 +224,16 @@ def _pair_methods(values: pd.Series, above: str, below: str) -> list[tuple[tuple
     pairs = []
     for place in values.index:
         method, n, k, epsilon = place
-        other = _saa_place(place) if low == "saa" else (low, n, k, epsilon)
-        if method == high and other in values.index:
-            pairs.append((place, other))
+        other_place = _saa_place(place) if low == "saa" else (low, n, k, epsilon)
+        if method == high and other_place in values.index:
+            pairs.append((place, other_place))
     return pairs
 
 
 def _mean_gaps(
     ours: _SplitNumbers, metric: str, pairs: list[tuple[tuple, tuple]]
 ) -> pd.Series | None:
-    """Return the mean difference of pairs for each split and draw; None if one is not there."""
+    """Return the mean difference of pairs for each split and draw; None if a number is missing."""
     if not ours.has(metric, [place for pair in pairs for place in pair]):
         return None
     wide = ours.numbers[metric]
@@ -242,7 +249,7 @@ def _difference(
 
 
 def _mean_over_places(ours: _SplitNumbers, metric: str, places: list[tuple]) -> pd.Series | None:
-    """Return the mean over places for each split and draw; None if one is not there.
+    """Return the mean over places for each split and draw; None if a number is missing.
 
     The places of one split and draw have records and noise in common: they are averaged first.
     """
@@ -250,7 +257,10 @@ def _mean_over_places(ours: _SplitNumbers, metric: str, places: list[tuple]) -> 
 
 
 def _estimate_beside_print(pooled: pd.Series | None) -> Estimate | None:
-    """Return the mean of numbers by split (and draw), beside that of five other splits."""
+    """Return the mean of numbers by split (and draw); its error is that of the difference to print.
+
+    The print is the mean of five other splits.
+    """
     if pooled is None:
         return None
     error, freedom = error_of_difference(pooled.groupby("seed"))
@@ -261,7 +271,16 @@ def _estimate_beside_print(pooled: pd.Series | None) -> Estimate | None:
 
 
 def printed_numbers(evidence: Evidence, item: str) -> tuple[dict[str, pd.Series], str]:
-    """Return, by metric or "labels", an item's numbers by place; and its data set."""
+    """Return an item's printed numbers, and its data set.
+
+    Args:
+        evidence: what relations are judged by.
+        item: the table.
+
+    Returns:
+        The numbers, by metric (or "labels") and then by place (method, n, k, epsilon); the data
+        set.
+    """
     cells = evidence.printed_numbers(item)
     cells[_PLACE[:3]] = [_place_of(row) for row in cells["row"]]
     cells["metric"] = cells["column"].str.split(" ").str[0]
@@ -274,13 +293,13 @@ def printed_numbers(evidence: Evidence, item: str) -> tuple[dict[str, pd.Series]
 
 
 def _epsilon_of(column: str) -> float:
-    """Return epsilon of "labels epsilon=3", NaN if none is named."""
+    """Return the epsilon of "labels epsilon=3", NaN if none is named."""
     named = re.search(r"epsilon=(\d+)", column)
     return float(named[1]) if named else math.nan
 
 
 def _place_of(row: str) -> tuple[str, int, int]:
-    """Return method, n and k of "DPBag- n=50 k=10"; one partition, one shard if not said."""
+    """Return method, n and k of "DPBag- n=50 k=10"; a size that is not named is 1."""
     sizes = {size: int(value) for size, value in re.findall(r"(\w)=(\d+)", row)}
     return _METHODS[row.split(" ")[0]], sizes.get("n", 1), sizes.get("k", 1)
 
@@ -297,7 +316,7 @@ def _our_students(evidence: Evidence, item: str) -> _SplitNumbers:
 def _our_counts(evidence: Evidence, item: str, accountings: dict[str, str]) -> _SplitNumbers:
     """Return our counts over SAA's, as "labels": a row for each split.
 
-    accountings: the method that each one's counts are of.
+    accountings: the method that each accounting's counts belong to.
     """
     rows, missing = _read_split_table(evidence, item)
     if rows is None:
@@ -313,7 +332,7 @@ def _our_counts(evidence: Evidence, item: str, accountings: dict[str, str]) -> _
 
 
 def _read_split_table(evidence: Evidence, item: str) -> tuple[pd.DataFrame | None, str]:
-    """Return a table by split at the delta that gives the printed label counts; None, and why."""
+    """Return a table by split at the delta of the printed label counts; or None, and why."""
     rows = evidence.table(f"{item}_by_split")
     if rows is None:
         return None, ""

@@ -8,10 +8,10 @@ from private_ensembles.base.parameter_names import join_parameters
 from private_ensembles.base.settings import describe_key
 from private_ensembles.training.section import LEARNING_RATE
 
-# Model -> its settings that are no parameters of training.
 MODELS = ("logistic", "boosted_trees")
+# These settings of a model are no parameters of training.
 _GRID = ("n", "k", "seeds")
-# Which tables of the supplement hold what, for UCI Adult.
+# These tables of the supplement are about UCI Adult; the model is what they hold.
 ACCURACY_TABLES = {"table5": "logistic", "table7": "boosted_trees"}
 LABEL_TABLES = {"table6": "logistic", "table8": "boosted_trees"}
 
@@ -88,10 +88,10 @@ class Dpbag(Bagged, types.MainSection):
         datasets = self._settings.datasets
         for path, owner in (("dpbag", self), ("dpbag.embedded", self.embedded)):
             name, stand_in = owner.dataset, owner is not self
-            known = datasets.select_names("a table", stand_in=stand_in)
-            if name not in known:
+            table_names = datasets.select_names("a table", stand_in=stand_in)
+            if name not in table_names:
                 kind = "stand-ins" if stand_in else "data sets"
-                allowed = f"one of the {kind} that are tables: {', '.join(known)}"
+                allowed = f"one of the {kind} that are tables: {', '.join(table_names)}"
                 yield f"{path}.dataset", name, allowed
             third = (datasets[name].n_train + datasets[name].n_test) // 3
             for model, settings in owner.models().items():
@@ -129,8 +129,8 @@ class Dpbag(Bagged, types.MainSection):
     def claims(self) -> dict:
         """Return what the printed numbers rest on, as `published` names it.
 
-        Of training only what is on the paper's data; how exactly a model is fitted and how
-        often the noise is drawn makes our numbers more precise and is not in it.
+        Parameters of training count on the paper's data alone. How exactly a model is fitted and
+        how often the noise is drawn makes our numbers more precise, and is not in it.
         """
         parameters = self.budget()
         del parameters["epsilon"]  # every budget has numbers of its own

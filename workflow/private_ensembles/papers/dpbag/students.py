@@ -15,9 +15,18 @@ from private_ensembles.training.teachers import boosted_trees
 def student_metrics(features, labels, test, model, training):
     """Train a student on labelled queries and measure it on the test third.
 
-    The student is of its teachers' kind. features (T, d), labels (T,): what it may know. test:
-    (features, labels). Returns METRICS as floats. With no label there is no student: all are NaN.
-    With one class only, the student says that class everywhere.
+    The student is of its teachers' kind.
+
+    Args:
+        features: (queries, features) float64, those that it may know.
+        labels: (queries,), their labels.
+        test: features and labels of the test third.
+        model: its kind.
+        training: the model's settings.
+
+    Returns:
+        METRICS as floats. With no label there is no student: all are NaN. With one class only, the
+        student says that class everywhere.
     """
     if not len(labels):
         return dict.fromkeys(METRICS, np.nan)
@@ -38,13 +47,22 @@ def student_metrics(features, labels, test, model, training):
 def train_students(thirds, model, training, settings, accounts, seed, path, progress=None):
     """Train and test every student of one model and split: SAA, DPBag, DPBag- and NPB.
 
-    settings: as for `experiment.account_labels`, and draws (of the noise). accounts: n -> (rows,
-    arrays) as `account` returns them. The noise of one (n, k, draw) is the same for every budget
-    and for DPBag and DPBag-, which differ in how many of its labels they may use: as many as are
-    `releasable`. Not part of any claim: the number of labels of DPBag is a function of the votes.
+    The noise of one (n, k, draw) is the same for every budget and for DPBag and DPBag-, which
+    differ in how many of its labels they may use: as many as are `releasable`. Students are not
+    part of any claim: the number of labels of DPBag is a function of the votes.
 
-    Returns rows: method, n, k, epsilon, delta, plain_epsilon, draw, labels, label_accuracy and
-    METRICS.
+    Args:
+        thirds: the data.
+        model: the kind of teachers and students.
+        training: the model's settings.
+        settings: those of `experiment.account_labels`, and draws (of the noise).
+        accounts: n -> (rows, arrays), as `experiment.account_labels` returns them.
+        seed: the noise is drawn under it at `path`.
+        path: names of the stream.
+        progress: is called with a line of text.
+
+    Returns:
+        Rows: method, n, k, epsilon, delta, plain_epsilon, draw, labels, label_accuracy and METRICS.
     """
     if model == "boosted_trees":
         # Metrics do not depend on the order of the records.
@@ -53,42 +71,42 @@ def train_students(thirds, model, training, settings, accounts, seed, path, prog
     rows = [_baseline(thirds, model, training)]
     for n, (counts, arrays) in accounts.items():
         noise = noise_of(settings, n)
-        for place, k in enumerate(int(size) for size in arrays["k"]):
-            ones = arrays["ones"][place]
+        for size_index, k in enumerate(int(size) for size in arrays["k"]):
+            ones = arrays["ones"][size_index]
             for draw in range(settings["draws"]):
                 source = generator(seed, *path, "noise", n, k, draw)
                 labels = release(ones, n, k, noise, source)
                 for method, count in _methods(counts, k):
-                    facts = {"method": method, "n": n, "k": k, "draw": draw}
+                    row = {"method": method, "n": n, "k": k, "draw": draw}
                     for name in ("epsilon", "delta", "plain_epsilon"):
-                        facts[name] = count[name]
+                        row[name] = count[name]
                     # A file that has rows without it holds floats.
                     used = min(int(count["releasable"]), len(labels))
-                    rows.append(facts | _evaluate_student(thirds, labels[:used], model, training))
+                    rows.append(row | _evaluate_student(thirds, labels[:used], model, training))
             if progress is not None:
                 progress(f"n = {n}, k = {k}: {len(rows)} students")
     return rows
 
 
 def _methods(counts, k):
-    """(method, row of the label count) of what k partitions serve."""
-    free = [row for row in counts if row["accounting"] == "data_independent"]
+    """Return (method, row of the label count) of what k partitions serve."""
+    independent = [row for row in counts if row["accounting"] == "data_independent"]
     if k == 1:
-        return [("saa", row) for row in free]
-    own = [row for row in counts if row["accounting"] == "personalised" and row["k"] == k]
-    return [("dpbag", row) for row in own] + [("dpbag_minus", row) for row in free]
+        return [("saa", row) for row in independent]
+    personalised = [row for row in counts if row["accounting"] == "personalised" and row["k"] == k]
+    return [("dpbag", row) for row in personalised] + [("dpbag_minus", row) for row in independent]
 
 
 def _evaluate_student(thirds, labels, model, training):
     features, truth = thirds.queries
     features, truth = features[: len(labels)], truth[: len(labels)]
-    right = float((labels == truth).mean()) if len(labels) else np.nan
-    facts = {"labels": len(labels), "label_accuracy": right}
+    label_accuracy = float((labels == truth).mean()) if len(labels) else np.nan
+    facts = {"labels": len(labels), "label_accuracy": label_accuracy}
     return facts | student_metrics(features, labels, thirds.test, model, training)
 
 
 def _baseline(thirds, model, training):
-    """NPB: one model on the true labels of all private records."""
+    """Return NPB: one model on the true labels of all private records."""
     facts = {"method": "npb", "n": 1, "k": 1, "draw": 0, "epsilon": None, "delta": None}
     used = {"plain_epsilon": None, "labels": len(thirds.teachers[1]), "label_accuracy": 1.0}
     return facts | used | student_metrics(*thirds.teachers, thirds.test, model, training)

@@ -18,10 +18,10 @@ from private_ensembles.papers.common.standard_errors import (
 from private_ensembles.papers.dpbag.mathematics.budget import data_independent_count
 from private_ensembles.papers.dpbag.mathematics.label_loss import plain_epsilon, plain_label_count
 
-# What is measured of a student.
+# These are measured of a student.
 METRICS = ("accuracy", "auroc", "auprc")
 _PLAIN = "(epsilon, delta)-DP for everyone"
-# What a number in these tables promises; shown beside it.
+# A number in these tables promises this much; it is shown beside it.
 GUARANTEES = {
     "dpbag": (
         "personalised (epsilon, delta), weaker than DP: each record's cost, and when to stop, "
@@ -33,7 +33,7 @@ GUARANTEES = {
 }
 # One record is in one shard of each partition; the shards are cut from permutations.
 _MODEL = {"privacy_model": "disjoint_shards", "adjacency": "replace_one"}
-# Splits of the data behind a printed number, with one draw of the noise each: the authors' code.
+# The authors' code makes a printed number from as many splits, with one draw of the noise each.
 _PRINTED_SPLITS = 5
 _ACCURACY_KEY = ["dataset", "stand_in", "model", "method", "n", "k", "epsilon", "delta"]
 _LABEL_KEY = ["dataset", "stand_in", "model", "n", "k", "accounting", "epsilon", "delta"]
@@ -42,7 +42,7 @@ _LABEL_KEY = ["dataset", "stand_in", "model", "n", "k", "accounting", "epsilon",
 def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
     """Summarise students over splits of the data and draws of the noise: Tables 5 and 7.
 
-    students: rows of ``results/dpbag/students/*/*.csv``. Returns one row per _ACCURACY_KEY with
+    The result has one row per _ACCURACY_KEY with
 
     labels, label_accuracy       means of the number of labels and the share of right ones
     plain_epsilon                largest of the splits: what as many labels cost everyone
@@ -53,7 +53,11 @@ def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
     splits, draws                how many; draws of all splits together
     privacy_model, adjacency, guarantee    what epsilon and delta promise
 
-    Raises ValueError for missing columns or a metric outside [0, 1].
+    Args:
+        students: rows of ``results/dpbag/students/*/*.csv``.
+
+    Raises:
+        ValueError: columns are missing, or a metric is outside [0, 1].
     """
     _require(students, [*_ACCURACY_KEY, "seed", "labels", "plain_epsilon", *METRICS], "students")
     for metric in METRICS:
@@ -79,8 +83,14 @@ def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
 def students_by_split(students: pd.DataFrame) -> pd.DataFrame:
     """Return what each student achieved, for differences of students on the same split.
 
-    students: as `student_accuracy` takes them. Columns: _ACCURACY_KEY, seed (the split), draw (of
-    the noise) and METRICS. Raises ValueError for missing columns.
+    Args:
+        students: as `student_accuracy` takes them.
+
+    Returns:
+        The columns _ACCURACY_KEY, seed (the split), draw (of the noise) and METRICS.
+
+    Raises:
+        ValueError: columns are missing.
     """
     columns = [*_ACCURACY_KEY, "seed", "draw", *METRICS]
     _require(students, columns, "students")
@@ -90,9 +100,15 @@ def students_by_split(students: pd.DataFrame) -> pd.DataFrame:
 def counts_by_split(counts: pd.DataFrame) -> pd.DataFrame:
     """Return how many labels a budget buys on each split, for differences on the same split.
 
-    counts: as `label_counts` takes them. Columns: _LABEL_KEY, seed (the split), releasable and
-    first_exceeding, missing where a split's queries end first. Raises ValueError for missing
-    columns.
+    Args:
+        counts: as `label_counts` takes them.
+
+    Returns:
+        The columns _LABEL_KEY, seed (the split), releasable and first_exceeding, NaN if a split's
+        queries end first.
+
+    Raises:
+        ValueError: columns are missing.
     """
     columns = [*_LABEL_KEY, "seed", "releasable", "first_exceeding"]
     _require(counts, columns, "counts")
@@ -102,8 +118,7 @@ def counts_by_split(counts: pd.DataFrame) -> pd.DataFrame:
 def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame:
     """Summarise how many labels a budget buys over splits of the data: Tables 6 and 8.
 
-    counts: rows of ``results/dpbag/privacy/*/*.csv``. affordable: `affordable_labels`. Returns one
-    row per _LABEL_KEY with
+    The result has one row per _LABEL_KEY with
 
     releasable_mean, _sd         most labels within the budget; missing if the accounting is
                                  `conjectured`, which releases nothing
@@ -118,27 +133,32 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
                                  composition, whatever the votes
     splits, privacy_model, adjacency, release
 
-    Raises ValueError for missing columns.
+    Args:
+        counts: rows of ``results/dpbag/privacy/*/*.csv``.
+        affordable: the frame of `affordable_labels`.
+
+    Raises:
+        ValueError: columns are missing.
     """
     _require(counts, [*_LABEL_KEY, "seed", "releasable", "first_exceeding"], "counts")
     plain = affordable.set_index(["n", "epsilon", "delta"])
     rows = []
     for key, group in counts.groupby(_LABEL_KEY, sort=False):
         row = dict(zip(_LABEL_KEY, key, strict=True))
-        best = plain.loc[(row["n"], row["epsilon"], row["delta"])]
+        limits = plain.loc[(row["n"], row["epsilon"], row["delta"])]
         for name in ("releasable", "first_exceeding"):
-            whole = group[name].notna().all()
-            row[f"{name}_mean"] = group[name].mean() if whole else None
-            row[f"{name}_sd"] = group[name].std() if whole else None
+            is_complete = group[name].notna().all()
+            row[f"{name}_mean"] = group[name].mean() if is_complete else None
+            row[f"{name}_sd"] = group[name].std() if is_complete else None
         by_split = group.groupby("seed")["first_exceeding"]
-        error = error_of_difference(by_split) if whole else (None, None)
+        error = error_of_difference(by_split) if is_complete else (None, None)
         row["first_exceeding_error"], row["first_exceeding_freedom"] = error
-        free = best["data_independent"]
-        known = free and row["releasable_mean"] is not None
-        row["gain"] = row["releasable_mean"] / free if known else None
+        independent = limits["data_independent"]
+        has_gain = independent and row["releasable_mean"] is not None
+        row["gain"] = row["releasable_mean"] / independent if has_gain else None
         row["rms_m"] = group["rms_m"].mean()
         row["plain_epsilon"] = group["plain_epsilon"].max()
-        row["plain_labels"] = int(best["plain"])
+        row["plain_labels"] = int(limits["plain"])
         row["splits"] = group["seed"].nunique()
         rows.append(row | _MODEL | {"release": group["release"].iloc[0]})
     return pd.DataFrame(rows).sort_values(
@@ -149,11 +169,16 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
 def error_of_difference(by_split) -> StandardError:
     """Return the standard error of our mean less a mean of five other splits, one draw each.
 
-    by_split: pandas groups of one column by split, as many draws d in each of S splits. A draw has
-    the variance v + w: v of the splits, w of the noise. The means of our splits have the variance V
-    = v + w / d, their mean V / S, and the printed mean (v + w) / 5 = (V + (1 - 1 / d) w) / 5. V and
-    w are estimated from ours, with S - 1 and S (d - 1) degrees of freedom: what is printed is taken
-    to vary as ours does. NaN for one split.
+    A draw has the variance v + w: v of the splits, w of the noise. The means of our splits have the
+    variance V = v + w / d, their mean V / S, and the printed mean (v + w) / 5 = (V + (1 - 1 / d) w)
+    / 5. V and w are estimated from ours, with S - 1 and S (d - 1) degrees of freedom: what is
+    printed is taken to vary as ours does.
+
+    Args:
+        by_split: pandas groups of one column by split, as many draws d in each of S splits.
+
+    Returns:
+        The error with its degrees of freedom, NaN for one split.
 
     >>> draws = pd.DataFrame({"split": [0, 0, 1, 1], "x": [1.0, 3.0, 5.0, 7.0]})
     >>> size, freedom = error_of_difference(draws.groupby("split")["x"])
@@ -181,12 +206,20 @@ def affordable_labels(
     noise: float,
     order_max: int,
 ) -> pd.DataFrame:
-    """How many labels everyone's budget buys whatever the data are: SAA, DPBag-, and exactly.
+    """Return how many labels everyone's budget buys, whatever the data: SAA, DPBag-, and exactly.
 
-    noise: lambda times the number of shards. Columns: n, noise (lambda), epsilon, delta,
-    data_independent (most labels within the budget by the papers' moments accountant),
-    first_exceeding (one more, as the papers print), plain (most labels by the whole loss),
-    plain_epsilon (what data_independent labels cost exactly). Nothing here is private.
+    Args:
+        shards: numbers n of shards.
+        epsilons: the budgets.
+        deltas: their deltas.
+        noise: lambda times the number of shards.
+        order_max: the largest order of the moments.
+
+    Returns:
+        A frame with n, noise (lambda), epsilon, delta, data_independent (most labels within the
+        budget by the papers' moments accountant), first_exceeding (one more, as the papers print),
+        plain (most labels by the whole loss) and plain_epsilon (what data_independent labels cost
+        exactly). Nothing in it is private.
     """
     rows = []
     for n, delta, epsilon in product(shards, deltas, epsilons):

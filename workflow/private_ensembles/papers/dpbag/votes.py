@@ -16,9 +16,13 @@ from private_ensembles.base import checks, files
 class BaggedVotes:
     """Two-class votes of k partitions of the records into n shards, one teacher a shard.
 
-    bits: uint8 (k, n, ceil(Q / 8)), the votes on Q queries as `np.packbits` packs them. shards:
-    int (k, N), the shard that holds each record in each partition, -1 if a partition leaves the
-    record out. first: the number of the first partition. provenance: JSON-able.
+    Attributes:
+        bits: (k, n, ceil(queries / 8)) uint8, the votes as `np.packbits` packs them.
+        shards: (k, records) int, the shard that holds each record in each partition, -1 if a
+            partition leaves the record out.
+        n_queries: number of queries.
+        first: the number of the first partition.
+        provenance: what the votes were made of, JSON-able.
     """
 
     bits: np.ndarray
@@ -28,7 +32,7 @@ class BaggedVotes:
     provenance: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        """Raises ValueError for anything but what the class promises."""
+        """Raise ValueError for anything but what the class promises."""
         bits, shards = self.bits, self.shards
         if bits.dtype != np.uint8 or bits.ndim != 3 or 0 in bits.shape:
             raise ValueError(f"bits is {bits.dtype} {bits.shape}: must be uint8 (k, n, bytes)")
@@ -55,25 +59,29 @@ class BaggedVotes:
         return self.bits.shape[1]
 
     def unpack_votes(self, partition, start=0, stop=None):
-        """Votes of one partition on queries start..stop-1, uint8 (n, stop - start).
+        """Return the votes of one partition on queries start..stop-1, (n, stop - start) uint8.
 
         A slice of k partitions gives (k, n, stop - start).
         """
         stop = self.n_queries if stop is None else stop
         packed = self.bits[partition, :, start // 8 : -(-stop // 8)]
-        # As one list, since NumPy takes longer for many short ones.
+        # They are unpacked as one list, since NumPy takes longer for many short ones.
         votes = np.unpackbits(np.ravel(packed)).reshape(*packed.shape[:-1], -1)
         return votes[..., start % 8 : start % 8 + stop - start]
 
     def count_ones(self):
-        """How many teachers of each partition vote 1, int64 (k, Q)."""
+        """Return how many teachers of each partition vote 1, (k, queries) int64."""
         kind = np.min_scalar_type(self.n_shards)
         ones = [self.unpack_votes(i).sum(axis=0, dtype=kind) for i in range(self.n_partitions)]
         return np.stack(ones).astype(np.int64)
 
 
 def pack_votes(votes):
-    """Pack votes (..., Q), each 0 or 1, into bits (..., ceil(Q / 8)). Raises ValueError."""
+    """Pack votes (..., queries), each 0 or 1, into bits (..., ceil(queries / 8)) uint8.
+
+    Raises:
+        ValueError: a vote is not 0 or 1, or there is none.
+    """
     votes = np.asarray(votes)
     if votes.dtype.kind not in "iub" or votes.size == 0 or votes.min() < 0 or votes.max() > 1:
         raise ValueError("votes: must be 0 or 1, at least one")
@@ -81,7 +89,11 @@ def pack_votes(votes):
 
 
 def join_partitions(parts):
-    """Join files of consecutive partitions into one. Raises ValueError if they do not fit."""
+    """Join the BaggedVotes of consecutive partitions into one.
+
+    Raises:
+        ValueError: the parts do not fit together, or there is none.
+    """
     parts = sorted(parts, key=lambda part: part.first)
     if not parts:
         raise ValueError("parts: must be at least one")
@@ -102,7 +114,7 @@ def join_partitions(parts):
 
 
 def write_votes(path, votes):
-    """Write a BaggedVotes as npz; equal contents give equal bytes."""
+    """Write BaggedVotes as npz; equal contents give equal bytes."""
     files.write_npz(
         path,
         bits=votes.bits,
@@ -114,7 +126,11 @@ def write_votes(path, votes):
 
 
 def read_votes(path):
-    """The BaggedVotes at `path`. Raises ValueError naming the file and what is wrong."""
+    """Read the BaggedVotes at `path`.
+
+    Raises:
+        ValueError: the file does not hold any. The message names it and what is wrong.
+    """
     arrays = files.read_npz(path, ("bits", "shards", "n_queries", "first", "provenance"))
     try:
         numbers = [arrays[name] for name in ("n_queries", "first")]

@@ -1,4 +1,4 @@
-"""PATE's sections: which queries are asked, what they cost, what is right, and its students.
+"""PATE's sections: which queries are drawn, what they cost, what is right, and its students.
 
-The mathematics is in `pate`. May import what `papers` may.
+The mathematics is in `papers.pate.mathematics`. May import what `papers` may.
 """

@@ -30,7 +30,11 @@ _AS_THE_CODE = "Rényi, classic: with thresholds, 10,422 answers"
 
 
 def printed_rows(published: pd.DataFrame) -> dict[tuple[str, str], PrintedRow]:
-    """Table 2 as transcribed: (task, aggregator) -> row. published: `read_published`."""
+    """Return Table 2 as transcribed, by task and aggregator.
+
+    Args:
+        published: the printed numbers, as `read_published` returns them.
+    """
     table = published[(published["paper"] == "pate") & (published["item"] == "table2")]
     rows = {}
     for (task, aggregator), cells in table.groupby(["dataset", "row"], sort=False):
@@ -49,11 +53,17 @@ def _delta(task: str) -> float:
 
 
 def recompute_printed_numbers(published: pd.DataFrame) -> pd.DataFrame:
-    """Recompute printed numbers from printed numbers: item, task, row, column, value, exact, how.
+    """Recompute printed numbers from printed numbers.
 
-    value: what the paper's own formula gives; exact: what holds in its place, if that differs.
-    Also the two examples of strong composition (section 4.1), the conversion of appendix B.6, and
-    what the text claims in words (`claims`).
+    These are Table 2's, the two examples of strong composition (section 4.1), the conversion of
+    appendix B.6, and what the text claims in words (`claims`).
+
+    Args:
+        published: the printed numbers, as `read_published` returns them.
+
+    Returns:
+        A frame with item, task, row, column, value (what the paper's own formula gives), exact
+        (what holds in its place, if that differs) and how.
     """
     rows = []
 
@@ -100,10 +110,16 @@ def _add_appendix(add, published: pd.DataFrame) -> None:
 
 
 def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> Iterator[dict]:
-    """Yield item, task, row, column, value and how, as `arithmetic` has them.
+    """Yield what the text claims in words: item, task, row, column, value and how.
 
-    published: `read_published`. rows: Table 2 by task and aggregator. value: what is compared with
-    the claim. A column that ends in ``_below`` is a claim that it is less.
+    A column that ends in ``_below`` is a claim that the value is less.
+
+    Args:
+        published: the printed numbers, as `read_published` returns them.
+        rows: Table 2 by task and aggregator.
+
+    Yields:
+        Rows as `recompute_printed_numbers` has them; value is what is compared with the claim.
     """
     pate = published[published["paper"] == "pate"]
     digits = pate.set_index(["item", "dataset", "row", "column"])["published"].astype(float)
@@ -118,7 +134,7 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
         place = "section3.5", task, aggregator, "sanitising_share_below"
         how = f"the exact cost over epsilon; Theorem 23 as printed: {shares[1]:.3g} %"
         yield claim(place, shares[0], how)
-    # Two classes at a gap of 4 sigma; the difference of two noises has the variance 2 sigma^2.
+    # There are two classes at a gap of 4 sigma; two noises differ with the variance 2 sigma^2.
     for noise, log_q in (
         ("gnmax", log_ndtr(-4 / math.sqrt(2))),
         ("lnmax", math.log(wrong_probability([4.0], 1.0))),
@@ -132,8 +148,8 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
         )
         how = f"Figure 1's {label}: {confident:g} over {lnmax:g}, at one number of answers"
         yield claim(("figure1", "glyph", row, "share_below"), 100 * confident / lnmax, how)
-    # What n labels cost grows ever more slowly with n, from no less than 0: fewer than Table 1's
-    # cost at least their share of its epsilon.
+    # The cost of n labels grows ever more slowly with n, from no less than 0. So fewer labels than
+    # Table 1's cost at least their share of its epsilon.
     answered, cost = (
         digits["section5.3", "glyph", "round one", name] for name in ("answered", "epsilon")
     )
@@ -141,8 +157,8 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
     how = f"at most: {cost:g} over LNMax's {least:.3g} or more for {answered:g} answers"
     yield claim(("figure1", "glyph", "round one", "share_below"), 100 * cost / least, how)
     round_one = digits["section5.3", "glyph", "round one", "epsilon"]
-    two = digits["section5.3", "glyph", "interactive", "epsilon"]
-    how = f"twice round one's epsilon; both rounds together: {two:g}"
+    both_rounds = digits["section5.3", "glyph", "interactive", "epsilon"]
+    how = f"twice round one's epsilon; both rounds together: {both_rounds:g}"
     yield claim(("section5.3", "glyph", "two rounds", "epsilon_below"), 2 * round_one, how)
     best, baseline = (
         digits["table1", "glyph", row, column]
@@ -156,7 +172,7 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
 
 
 def small_print() -> pd.DataFrame:
-    """Claims made in passing, worked out: claim, case, quantity, value.
+    """Return claims made in passing, worked out: claim, case, quantity, value.
 
     PATE's section 4.1 (strong composition, everything that was tried), section 5.3 (unanswered
     queries, round one), Corollary 11, and DaRRM's remark on Algorithm 6 that the condition of the

@@ -15,7 +15,7 @@ from private_ensembles.labels.mechanism import Mechanism, load_mechanism
 from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
 from private_ensembles.labels.parameters import Parameters
 
-# The aggregators whose noise the configuration gives, in its order, and the account of that noise.
+# These aggregators' noise is given by the configuration, in its order; the values account for it.
 ACCOUNTS: dict[str, Account] = {
     "lnmax": given_noise.laplace,
     "gnmax": given_noise.gaussian,
@@ -32,10 +32,15 @@ def aggregators() -> list[Mechanism]:
 def configured_parameters(
     mechanism: Mechanism, noise: Mapping, n_classes: int
 ) -> Parameters | None:
-    """Return the parameters that a task of PATE gives; None if it gives none.
+    """Return the parameters that a task of PATE gives a mechanism; None if it gives none.
 
-    noise: a task's sections, and student_score. GNMax takes Confident-GNMax's labels alone; of two
-    classes the budgets' rows say it all. Interactive-GNMax has a student's score for two classes.
+    GNMax takes Confident-GNMax's labels alone; with two classes the budgets' rows say it all.
+    Interactive-GNMax has a student's score for two classes.
+
+    Args:
+        mechanism: any mechanism of the registry.
+        noise: a task's sections, and student_score.
+        n_classes: the classes of the task.
     """
     entry, confident = mechanism.entry, noise["confident"]
     if mechanism.name not in ACCOUNTS:
@@ -51,9 +56,11 @@ def configured_parameters(
 
 
 def printed_releases(mechanism: Mechanism, task: Mapping) -> dict[str, list[Parameters]]:
-    """Return what every query answered releases, by row of PATE's Table 1.
+    """Return what is released if every query is answered, by row of PATE's Table 1.
 
-    task: its sections. Interactive-GNMax has two rounds, which can be left out.
+    Args:
+        mechanism: any mechanism of the registry.
+        task: a task's sections. Interactive-GNMax has two rounds, which can be left out.
     """
     entry = mechanism.entry
     if mechanism.name not in ACCOUNTS or not (entry.check or mechanism.law is laplace.LAW):
@@ -78,7 +85,11 @@ def _answered_round(noise: Mapping) -> CheckedNoise:
 def printed_totals(mechanism: Mechanism, task: Mapping) -> dict[str, tuple[int, float]]:
     """Return queries and proven total epsilon of a task, by row of PATE's Table 1.
 
-    As if every query were answered.
+    Every query is taken to be answered.
+
+    Args:
+        mechanism: any mechanism of the registry.
+        task: a task's sections, and delta.
     """
     totals = {}
     for row, rounds in printed_releases(mechanism, task).items():

@@ -1,4 +1,4 @@
-"""PATE's experiments on a vote matrix: which queries are asked, what they cost, what is right.
+"""PATE's experiments on a vote matrix: which queries are drawn, what they cost, what is right.
 
 Everything here takes votes and parameters and returns rows; drawing is in `papers.pate.figures`.
 Costs that depend on the votes are not for release (PATE, appendix B).
@@ -32,10 +32,20 @@ from private_ensembles.papers.pate.orders import order_grid
 
 
 def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
-    """Which of the pool's queries are asked, (queries,) distinct indices in the order asked.
+    """Draw which of the pool's queries the teachers answer, in their order.
 
-    One permutation of the pool per draw, cut off: fewer queries are the first of more. Raises
-    ValueError if the pool has too few.
+    There is one permutation of the pool per draw, cut off: fewer queries are the first of more.
+
+    Args:
+        pool: number of queries of the pool.
+        queries: how many to draw.
+        seed, task, draw: name the permutation.
+
+    Returns:
+        Distinct indices, (queries,) int.
+
+    Raises:
+        ValueError: the pool has too few queries.
     """
     if not 1 <= queries <= pool:
         raise ValueError(f"queries = {queries}: must be 1 to the pool's {pool}")
@@ -49,13 +59,21 @@ def noise_comparison(
     delta: float,
     orders: np.ndarray,
 ) -> pd.DataFrame:
-    """Privacy against accuracy of LNMax and GNMax: the data behind PATE's Figure 4.
+    """Compare privacy and accuracy of LNMax and GNMax: the data behind PATE's Figure 4.
 
-    ensembles: (number of teachers, counts (Q, C), labels (Q,)). scales: noise of `lnmax` and
-    `gnmax` as a share of the number of teachers. Both noises are compared on the ensemble of
-    laplace_teachers, GNMax on all. Columns: mechanism, teachers, scale (votes), epsilon (all Q
-    labels, data-dependent, as published: classic conversion), epsilon_improved,
-    data_independent_epsilon (improved), accuracy (expected, exact up to quadrature), release.
+    Both noises are compared on the ensemble of laplace_teachers, GNMax on all.
+
+    Args:
+        ensembles: (number of teachers, counts (queries, classes), labels (queries,)).
+        scales: noise of `lnmax` and `gnmax` as a share of the number of teachers.
+        laplace_teachers: number of teachers.
+        delta: in (0, 1).
+        orders: Rényi orders, (orders,).
+
+    Returns:
+        A frame with mechanism, teachers, scale (votes), epsilon (all labels, data-dependent, as
+        published: classic conversion), epsilon_improved, data_independent_epsilon (improved),
+        accuracy (expected, exact up to quadrature) and release.
     """
     mechanisms = [load_mechanism(name) for name in registry.entries() if name in scales]
     rows = []
@@ -65,7 +83,7 @@ def noise_comparison(
                 continue
             for share in scales[mechanism.name]:
                 scale = share * teachers
-                right = mechanism.law.probability_correct(
+                correct = mechanism.law.probability_correct(
                     counts, labels, mechanism.law.noise_at_scale(scale)
                 )
                 if mechanism.law is gaussian.WHOLE:
@@ -82,7 +100,7 @@ def noise_comparison(
                         "epsilon": rdp_to_dp(orders, cost, delta, "classic")[0],
                         "epsilon_improved": rdp_to_dp(orders, cost, delta)[0],
                         "data_independent_epsilon": rdp_to_dp(orders, independent, delta)[0],
-                        "accuracy": float(right.mean()),
+                        "accuracy": float(correct.mean()),
                         "release": NOT_FOR_RELEASE,
                     }
                 )
@@ -92,60 +110,61 @@ def noise_comparison(
 def release_labels(
     inputs: Mapping[str, Votes], settings: Mapping, *, name: str, seed: int, noise: str
 ) -> tuple[list[dict[str, object]], dict[str, np.ndarray]]:
-    """Ask each aggregator of the task `name` for labels, once: what its students learn from.
+    """Draw labels by each aggregator of the task `name`, once: what its students learn from.
 
-    inputs: votes, of which the first settings["pool"] queries are the pool. settings: pool,
-    confident, lnmax, answer_cap.
-    Returns rows (task, aggregator, asked, answered, correct) and arrays by name:
-    `<aggregator>_queries` (int64, the pool's indices in the order asked) and `<aggregator>_labels`
-    (int64, -1 if there was no answer). How many are right is known only if the truth is.
+    Args:
+        inputs: votes, of which the first settings["pool"] queries are the pool.
+        settings: pool, confident, lnmax and answer_cap.
+        name: the task.
+        seed: the run's seed.
+        noise: ``secure`` draws from the system's entropy: Confident-GNMax's by exact samplers,
+            LNMax's, which has none and is here for comparison, in floating point.
 
-    noise: `secure` draws from the system's entropy: Confident-GNMax's by exact samplers, LNMax's,
-    which has none and is here for comparison, in floating point.
+    Returns:
+        Rows (task, aggregator, asked, answered, correct), and int64 arrays by name:
+        `<aggregator>_queries` (the pool's indices in the order asked) and `<aggregator>_labels` (-1
+        if there was no answer). How many are right is known only if the truth is.
     """
     secure = check_mode(noise) == "secure"
     counts, labels = _pool(inputs, settings)
     rows, arrays = [], {}
     for aggregator, queries in aggregators(settings).items():
-        asked = draw_queries(settings["pool"], queries, seed, name, 0)
+        chosen_queries = draw_queries(settings["pool"], queries, seed, name, 0)
         stream = generator(seed, name, "noise", aggregator.partition("-")[0])
         if aggregator == "confident":
             cap = settings["answer_cap"]
             caps = {"queries": queries, "labels": queries if cap is None else cap}
             released = load_mechanism("confident_gnmax").law.draw_capped(
-                counts[asked],
+                counts[chosen_queries],
                 CheckedNoise(**noise_of(settings["confident"]), **caps),
                 SecureNoise() if secure else SeededNoise(stream),
             )
         else:
             stream = system_generator() if secure else stream
-            released = laplace.lnmax(counts[asked], settings["lnmax"]["scale"], stream)
+            released = laplace.lnmax(counts[chosen_queries], settings["lnmax"]["scale"], stream)
         answered = released >= 0
-        right = int((released == labels[asked])[answered].sum())
+        correct = int((released == labels[chosen_queries])[answered].sum())
         row = {"task": name, "aggregator": aggregator, "asked": queries}
-        rows.append(row | {"answered": int(answered.sum()), "correct": right})
-        arrays |= {f"{aggregator}_queries": asked, f"{aggregator}_labels": released}
+        rows.append(row | {"answered": int(answered.sum()), "correct": correct})
+        arrays |= {f"{aggregator}_queries": chosen_queries, f"{aggregator}_labels": released}
     return rows, arrays
 
 
 def aggregators(settings: Mapping, two_rounds: Mapping | None = None) -> dict[str, int]:
-    """Return the aggregators of a task by name, with the number of queries each is asked."""
-    asked = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
-    asked["confident"] = settings["confident"]["queries"]
+    """Return the number of queries that each aggregator of a task is asked, by its name."""
+    queries_of = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
+    queries_of["confident"] = settings["confident"]["queries"]
     if two_rounds is not None:
-        asked["interactive"] = sum(two_rounds[name]["queries"] for name in ("first", "second"))
-    return asked
+        queries_of["interactive"] = sum(two_rounds[name]["queries"] for name in ("first", "second"))
+    return queries_of
 
 
 def account_votes(
     inputs: Mapping[str, Votes], settings: Mapping, *, name: str, seed: int, noise: str
 ) -> pd.DataFrame:
-    """Cost of every aggregator of the task `name`, over draws of queries: Tables 1 and 2 of PATE.
+    """Return the cost of every aggregator of the task `name`, by draw of queries: Tables 1 and 2.
 
-    inputs: as for :func:`release_labels`. settings: pool, delta, confident, lnmax,
-    printed, draws, orders, two_rounds (or None). noise: the labels' and thresholds' that are
-    accounted for, discrete with `secure`. One row per quantity: task, aggregator, draw, quantity,
-    value, release. For `confident`:
+    For `confident`:
 
     asked, answered (expected), rdp, epsilon, order      as published: classic conversion
     epsilon_improved, order_improved                     by the improved conversion
@@ -163,25 +182,35 @@ def account_votes(
 
     `interactive`, two rounds, has those of one value per round as ..._1 and ..._2, and of the first
     alone answered_first and epsilon_first.
+
+    Args:
+        inputs: as `release_labels` takes them.
+        settings: pool, delta, confident, lnmax, printed, draws, orders and two_rounds (or None).
+        name: the task.
+        seed: the run's seed.
+        noise: the labels' and thresholds' that are accounted for, discrete with ``secure``.
+
+    Returns:
+        One row per quantity: task, aggregator, draw, quantity, value, release.
     """
     counts, labels = _pool(inputs, settings)
     rows = []
     for draw in range(settings["draws"]):
         permuted = draw_queries(settings["pool"], settings["pool"], seed, name, draw)
         for aggregator, queries in aggregators(settings, settings["two_rounds"]).items():
-            asked = permuted[:queries]
+            chosen_queries = permuted[:queries]
             if aggregator == "interactive":
                 source = generator(seed, name, "student of round two", draw)
                 quantities = _two_rounds_account(
-                    counts[asked], labels[asked], settings, source, noise
+                    counts[chosen_queries], labels[chosen_queries], settings, source, noise
                 )
             elif aggregator == "confident":
                 round_one = confident_round(
-                    counts[asked], **noise_of(settings["confident"]), noise=noise
+                    counts[chosen_queries], **noise_of(settings["confident"]), noise=noise
                 )
                 quantities = confident_account([round_one], settings, settings["printed"])
             else:
-                quantities = _lnmax_account(counts[asked], settings)
+                quantities = _lnmax_account(counts[chosen_queries], settings)
             for quantity, (value, release) in quantities.items():
                 rows.append((name, aggregator, draw, quantity, value, release))
     columns = ["task", "aggregator", "draw", "quantity", "value", "release"]
@@ -195,7 +224,13 @@ def _pool(inputs: Mapping[str, Votes], settings: Mapping) -> tuple[np.ndarray, n
 
 
 def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]:
-    """Quantities of one or two rounds; printed: order, beta and sigma_ss, or None."""
+    """Return the quantities of one or two rounds, each with its mark for release.
+
+    Args:
+        rounds: Round, one or two.
+        settings: delta and orders.
+        printed: order, beta, sigma_ss and perhaps answers; None if nothing is printed.
+    """
     delta, orders = settings["delta"], order_grid(settings["orders"])
 
     def privacy(**options):
@@ -228,16 +263,16 @@ def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]
         "best_sanitized_epsilon": best.sanitized_epsilon,
         "best_sanitized_sd": best.sanitized_sd,
     }
-    free = {
+    public = {
         "asked": tuned.queries,
         "data_independent_epsilon": tuned.data_independent_epsilon,
         "exact_data_independent_epsilon": tuned.exact_data_independent_epsilon,
     }
     if len(rounds) == 1 and answers:
         capped = worst_case_epsilon(rounds, delta, answer_cap=answers)
-        free["exact_data_independent_epsilon_at_printed_answers"] = capped
+        public["exact_data_independent_epsilon_at_printed_answers"] = capped
     # Tuned parameters depend on the votes, printed ones do not.
-    chosen = {
+    published_at = {
         "printed_order": pinned["order"],
         "gnss_rdp_paper": paper.gnss_rdp,
         "gnss_rdp": exact.gnss_rdp,
@@ -249,19 +284,24 @@ def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]
         private[f"tuned_beta{suffix}"] = tuned_part.beta
         private[f"tuned_sigma_ss{suffix}"] = tuned_part.sigma_ss
         private[f"smooth_sensitivity{suffix}"] = printed_part.smooth_sensitivity
-        chosen |= {f"beta{suffix}": printed_part.beta, f"sigma_ss{suffix}": printed_part.sigma_ss}
-    (free if stated else private).update(chosen)
-    return _mark_release(free, private)
+        published_at |= {
+            f"beta{suffix}": printed_part.beta,
+            f"sigma_ss{suffix}": printed_part.sigma_ss,
+        }
+    (public if stated else private).update(published_at)
+    return _mark_release(public, private)
 
 
 def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tuple[float, str]]:
-    """A confident round, then an interactive one on other queries with a student's scores."""
+    """Account for a confident round, and an interactive one with a student's scores."""
     rounds = settings["two_rounds"]
     first, second = rounds["first"]["queries"], rounds["second"]["queries"]
     confident = confident_round(counts[:first], **noise_of(rounds["first"]), noise=noise)
     scores = simulate_student_scores(labels[first:], counts.shape[1], rounds, source)
-    later = counts[first : first + second]
-    interactive = interactive_round(later, scores, **noise_of(rounds["second"]), noise=noise)
+    second_counts = counts[first : first + second]
+    interactive = interactive_round(
+        second_counts, scores, **noise_of(rounds["second"]), noise=noise
+    )
     quantities = confident_account([confident, interactive], settings, rounds["printed"])
     orders = order_grid(settings["orders"])
     cost = confident.threshold_rdp(orders) + confident.label_rdp(orders)
@@ -275,14 +315,20 @@ def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tu
 def simulate_student_scores(
     labels: np.ndarray, n_classes: int, student: Mapping, source: np.random.Generator
 ) -> np.ndarray:
-    """Scores (Q, C) of a student that is right as often as stated, on labels (Q,).
+    """Return scores of a student that is right as often as stated, (queries, classes).
 
-    student: student_accuracy, and student_score for the class that it predicts; the other classes
-    share the rest evenly. A wrong prediction is uniform over the other classes.
+    A wrong prediction is uniform over the other classes.
+
+    Args:
+        labels: true labels, (queries,) int.
+        n_classes: number of classes.
+        student: student_accuracy, and student_score for the class that it predicts; the other
+            classes share the rest evenly.
+        source: the source of randomness.
     """
-    wrong = source.random(len(labels)) >= student["student_accuracy"]
-    other = (labels + source.integers(1, n_classes, len(labels))) % n_classes
-    predicted = np.where(wrong, other, labels)
+    is_wrong = source.random(len(labels)) >= student["student_accuracy"]
+    other_classes = (labels + source.integers(1, n_classes, len(labels))) % n_classes
+    predicted = np.where(is_wrong, other_classes, labels)
     scores = np.full((len(labels), n_classes), (1 - student["student_score"]) / (n_classes - 1))
     scores[np.arange(len(labels)), predicted] = student["student_score"]
     return scores
@@ -294,7 +340,16 @@ def noise_of(confident: Mapping[str, float]) -> dict[str, float]:
 
 
 def lnmax_as_published(counts: np.ndarray, scale: float, delta: float):
-    """Cost of one LNMax label per row of counts (Q, C), as PATE 2017 computes it."""
+    """Return the cost of one LNMax label per query, as PATE 2017 computes it.
+
+    Args:
+        counts: (queries, classes) int.
+        scale: of the Laplace noise, in votes.
+        delta: in (0, 1).
+
+    Returns:
+        LnmaxPrivacy.
+    """
     return lnmax_privacy(
         counts, scale, delta, conversion="classic", bounds="paper", orders=PAPER_ORDERS
     )
@@ -305,18 +360,18 @@ def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
     paper = lnmax_as_published(counts, scale, delta)
     ours = lnmax_privacy(counts, scale, delta)
     private = {"epsilon": paper.epsilon, "order": paper.order, "epsilon_improved": ours.epsilon}
-    free = {
+    public = {
         "asked": len(counts),
         "answered": len(counts),
         "data_independent_epsilon": ours.data_independent_epsilon,
     }
-    return _mark_release(free, private)
+    return _mark_release(public, private)
 
 
-def _mark_release(free: Mapping, private: Mapping) -> dict[str, tuple[float, str]]:
-    """Quantities with what they rest on; those that do not exist (None) are NaN."""
+def _mark_release(public: Mapping, private: Mapping) -> dict[str, tuple[float, str]]:
+    """Return quantities with what they rest on; those that do not exist (None) are NaN."""
     marked = {}
-    for values, mark in ((free, FREE_OF_VOTES), (private, NOT_FOR_RELEASE)):
+    for values, mark in ((public, FREE_OF_VOTES), (private, NOT_FOR_RELEASE)):
         for name, value in values.items():
             marked[name] = (np.nan if value is None else float(value), mark)
     return marked

@@ -6,22 +6,25 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from private_ensembles.labels import display_names
 from private_ensembles.papers.common import style
 
-# Costs below are not drawn: none of them matters, and the axis would show little else.
+# Costs below this are not drawn: none of them matters, and the axis would show little else.
 _LEAST_COST = 1e-20
-# Of Figure 4's two mechanisms the one that is drawn for several numbers of teachers.
+# Figure 4 has two mechanisms; this one is drawn for several numbers of teachers.
 _ACCURATE = "gnmax"
-# One hatch for each aggregator of Figure 5, where steps overlap.
+# Each aggregator of Figure 5 has its hatch, as steps overlap.
 _HATCHES = (None, "///", "\\\\\\")
-# How far apart marks are on a line of many points, as a share of the panel's diagonal.
+# Marks on a line of many points are this far apart, as a share of the panel's diagonal.
 _APART = 0.15
 _COST = r"privacy cost $\varepsilon$ of all labels"
 _MARK = "data-dependent privacy costs: not for release"
 
 
 def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
-    """Draw Figure 4 from the frame of `papers.pate.experiment.noise_comparison`.
+    """Draw Figure 4.
 
-    source: whose votes.
+    Args:
+        data: the frame of `papers.pate.experiment.noise_comparison`.
+        paths: the files to write.
+        source: whose votes.
     """
     largest = data.loc[data["mechanism"] == "lnmax", "teachers"].iloc[0]
     with style.open_figure(1, 2, size=(7.6, 3.7), sharey=True) as (drawn, (left, right)):
@@ -52,13 +55,19 @@ def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
 def _name_below(axis, part: pd.DataFrame, name: str, color: object) -> None:
     """Write a line's name below its lowest point."""
     end = part.loc[part["accuracy"].idxmin()]
-    at = end["epsilon"], 100 * end["accuracy"]
-    below = {"xytext": (0, -14), "textcoords": "offset points", "ha": "center"}
-    axis.annotate(name, at, color=style.darken_for_text(color), **below)
+    lowest = end["epsilon"], 100 * end["accuracy"]
+    text_options = {"xytext": (0, -14), "textcoords": "offset points", "ha": "center"}
+    axis.annotate(name, lowest, color=style.darken_for_text(color), **text_options)
 
 
 def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None:
-    """Draw Figure 5 from the rows of `threshold_histogram` and `answering_cost` together."""
+    """Draw Figure 5.
+
+    Args:
+        data: the rows of `threshold_histogram` and of `answering_cost` together.
+        paths: the files to write.
+        source: whose votes.
+    """
     bins, cost = data[data["panel"] == "histogram"], data[data["panel"] == "cost"]
     aggregators = list(dict.fromkeys(bins["mechanism"]))
     with style.open_figure(1, 2, size=(7.8, 4.0)) as (drawn, (left, right)):
@@ -100,10 +109,14 @@ def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None
 
 
 def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
-    """Draw Figure 1: students' accuracy, privacy cost and consensus, from one tidy frame.
+    """Draw Figure 1: students' accuracy, privacy cost and consensus.
 
-    Panels of `data`: `training` (aggregator, student_seed, epoch, accuracy), `cost` (aggregator,
-    answered, epsilon), `consensus` (aggregator, share_low, share_high, labels).
+    Args:
+        data: the frame of `figure_data.students_figure`. Its panels are `training` (aggregator,
+            student_seed, epoch, accuracy), `cost` (aggregator, answered, epsilon) and `consensus`
+            (aggregator, share_low, share_high, labels).
+        paths: the files to write.
+        source: whose votes.
     """
     training, cost, consensus = (
         data[data["panel"] == name] for name in ("training", "cost", "consensus")
@@ -130,7 +143,7 @@ def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
                 baseline=None,
                 zorder=2 + (name == "lnmax"),  # its dashes on top, where steps are equal
             )
-        # Nearly all labels have nearly all votes: on a linear axis the other steps are flat.
+        # Nearly all labels have nearly all votes, so on a linear axis the other steps are flat.
         third.set(xlabel="votes for the plurality (% of teachers)", ylabel="share of labels")
         third.set(title="consensus behind the labels", yscale="log", ylim=(1e-4, 1.5))
         words.axis("off")

@@ -10,7 +10,7 @@ from private_ensembles.papers.common.findings import (
 
 
 def theorem_23(tables: RunTables) -> Finding:
-    """What publishing a sanitised cost leaks, over what PATE's formula says."""
+    """Return what publishing a sanitised cost leaks, over what PATE's formula says."""
     ratios = read_column(
         tables.select_rows("pate/tables/table2"), "gnss_rdp", over="gnss_rdp_paper"
     )

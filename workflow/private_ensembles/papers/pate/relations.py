@@ -1,7 +1,7 @@
 """What PATE says of several of its numbers at once.
 
 Costs and students are compared task by task, on votes of our own, since the paper's are not at
-hand; that one aggregator costs less than another is claimed of any votes.
+hand. That one aggregator costs less than another is claimed of any votes.
 """
 
 import math
@@ -44,16 +44,16 @@ def _order(
     printed: float,
     ours: Estimate | None,
     column: str = "epsilon: difference",
-    **more: str,
+    **fields: str,
 ) -> Relation:
     """Return what is claimed to be above: a difference, positive in print and perhaps in ours.
 
-    more: fields of `Relation`; item and table are Table 1 unless said.
+    fields: of `Relation`; item and table are Table 1 unless they are given.
     """
     votes = _SYNTHETIC if task == "glyph" else _TEACHERS
-    more = {"item": "table1", "table": "table1", "own_votes": votes} | more
+    fields = {"item": "table1", "table": "table1", "own_votes": votes} | fields
     names = {"dataset": task, "row": row, "column": column}
-    return Relation("order", published=printed, ours=ours, **names, **more)
+    return Relation("order", published=printed, ours=ours, **names, **fields)
 
 
 def _rivals(printed: Mapping, task: str) -> list[str]:
@@ -63,7 +63,7 @@ def _rivals(printed: Mapping, task: str) -> list[str]:
 
 
 def _outperformed(printed: Mapping) -> Relation:
-    """Section 5.3: on the four tasks it costs less, or its student is better, or both."""
+    """Return on how many tasks it costs less, or its student is better, or both (section 5.3)."""
     ahead = 0
     for task in _TASKS:
         cost, accuracy = (
@@ -80,7 +80,7 @@ def _outperformed(printed: Mapping) -> Relation:
 
 
 def _cost(evidence: Evidence, printed: Mapping, task: str) -> Relation:
-    """Table 1: Confident-GNMax costs less than the cheapest LNMax of its task."""
+    """Return whether Confident-GNMax costs less than the cheapest LNMax of its task (Table 1)."""
     rivals = _rivals(printed, task)
     ours, value = _table1(evidence, task, ["confident", *rivals]), None
     if ours is not None:
@@ -91,7 +91,7 @@ def _cost(evidence: Evidence, printed: Mapping, task: str) -> Relation:
 
 
 def _student(evidence: Evidence, printed: Mapping, task: str) -> Relation:
-    """Table 1: Confident-GNMax's student is better than the best of LNMax's."""
+    """Return whether Confident-GNMax's student is better than the best of LNMax's (Table 1)."""
     name, rivals = "student_accuracy", _rivals(printed, task)
     ours, value = _table1(evidence, task, ["confident", *rivals]), None
     if ours is not None and ours.loc[["confident", *rivals], name].notna().all():
@@ -109,7 +109,7 @@ def _student(evidence: Evidence, printed: Mapping, task: str) -> Relation:
 
 
 def _two_rounds(evidence: Evidence, printed: Mapping) -> Relation:
-    """Section 5.3: two rounds cost less than Confident-GNMax alone."""
+    """Return whether two rounds cost less than Confident-GNMax alone (section 5.3)."""
     ours, value = _table1(evidence, "glyph", ["confident", "interactive"]), None
     if ours is not None:
         value = Estimate(float(ours["epsilon"]["confident"] - ours["epsilon"]["interactive"]))
@@ -118,7 +118,7 @@ def _two_rounds(evidence: Evidence, printed: Mapping) -> Relation:
 
 
 def _equal_answers(evidence: Evidence) -> Iterator[Relation]:
-    """Figure 1: at equal numbers of answers Confident-GNMax costs less than LNMax."""
+    """Yield whether Confident-GNMax costs less than LNMax at equal answers (Figure 1)."""
     printed = evidence.printed_numbers("figure1")
     costs = printed[printed["column"] == "epsilon"].set_index("row")["published"]
     table = evidence.table("equal_answers")

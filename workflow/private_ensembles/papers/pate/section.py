@@ -9,7 +9,7 @@ from private_ensembles.base import settings as types
 from private_ensembles.base.settings import LEFT_OUT, describe_key
 from private_ensembles.training.section import ForestStudent, NetworkStudent, PlainTeachers
 
-# What each kind of teachers, and each kind of student, learns from.
+# Each kind of teachers learns from this content, and each kind of student.
 _LEARNS = {"plain": "images", "forest": "a table"}
 _STUDIES = {"vat": "images", "forest": "a table"}
 BETA = "Smoothness."
@@ -110,11 +110,11 @@ class Task(types.Section):
 
     def mistakes(self) -> Iterator[types.Mistake]:
         if self.recipe is not None and self.recipe not in (self.recipes or {}):
-            known = ", ".join(self.recipes or {}) or "none"
-            yield "recipe", self.recipe, f"null or one of {{here}}.recipes: {known}"
-        for name, asked in (("confident", self.confident), ("lnmax", self.lnmax)):
+            recipe_names = ", ".join(self.recipes or {}) or "none"
+            yield "recipe", self.recipe, f"null or one of {{here}}.recipes: {recipe_names}"
+        for name, section in (("confident", self.confident), ("lnmax", self.lnmax)):
             yield from types.find_numbers_above(
-                f"{name}.queries", asked.queries, self.pool, "{here}.pool"
+                f"{name}.queries", section.queries, self.pool, "{here}.pool"
             )
         if self.two_rounds:
             first, second = self.two_rounds.first.queries, self.two_rounds.second.queries
@@ -161,8 +161,8 @@ class NoiseFigure(types.Section):
 
     def mistakes(self) -> Iterator[types.Mistake]:
         if self.laplace_teachers not in self.teachers:
-            known = ", ".join(map(str, self.teachers))
-            yield "laplace_teachers", self.laplace_teachers, f"one of {{here}}.teachers: {known}"
+            sizes = ", ".join(map(str, self.teachers))
+            yield "laplace_teachers", self.laplace_teachers, f"one of {{here}}.teachers: {sizes}"
 
 
 class Threshold(types.Section):
@@ -238,14 +238,14 @@ class Pate(Tasks):
     figure4: types.Maybe[NoiseFigure]
     figure5: types.Maybe[ThresholdFigure]
 
-    # What only shows beside other keys ---------------------------------------------------------
+    # Mistakes that only show beside other keys -------------------------------------------------
 
     def mistakes(self) -> Iterator[types.Mistake]:
         # A null task is left out, here as elsewhere.
-        known = [name for name, task in self.tasks.items() if task is None or task.student]
+        student_tasks = [name for name, task in self.tasks.items() if task is None or task.student]
         for index, name in enumerate(self.figure1 or ()):
-            if name not in known:
-                allowed = f"one of the tasks that have a student: {', '.join(known)}"
+            if name not in student_tasks:
+                allowed = f"one of the tasks that have a student: {', '.join(student_tasks)}"
                 yield f"figure1[{index}]", name, allowed
         least = 1 + self.orders.order_step
         if self.orders.order_max <= least:
@@ -270,13 +270,13 @@ class Pate(Tasks):
                 )
 
     def _source_mistakes(self, path: str, task: Task) -> Iterator[types.Mistake]:
-        """Whose votes: the data set, or the profile of synthetic votes, and how teachers train."""
+        """Yield mistakes of the votes' source, and of how teachers train."""
         kind, dataset = task.kind, task.dataset
         section = "synthetic_votes" if kind == "synthetic" else "datasets"
         names = list(getattr(self._settings, section))
         if dataset not in names:
-            known = ", ".join(names) or "none"
-            allowed = f"one of those under {section}, since kind is {kind}: {known}"
+            known_names = ", ".join(names) or "none"
+            allowed = f"one of those under {section}, since kind is {kind}: {known_names}"
             yield f"{path}.dataset", dataset, allowed
         if kind != "synthetic" and self._settings.datasets[dataset].content != _LEARNS[kind]:
             allowed = f"one that holds {_LEARNS[kind]}, since kind is {kind}"
@@ -287,7 +287,7 @@ class Pate(Tasks):
             yield f"{path}.teachers", task.teachers.to_dict(), f"left out if kind is {kind}"
 
     def _student_mistakes(self, path: str, task: Task) -> Iterator[types.Mistake]:
-        """A student needs inputs of its kind, parameters of its own method, and labels."""
+        """Yield mistakes of students: they need inputs of their kind, and their parameters."""
         method = task.student
         if method is not None and task.kind == "synthetic":
             yield f"{path}.student", method, "null, since synthetic votes have no inputs"
@@ -302,7 +302,7 @@ class Pate(Tasks):
                 yield f"{path}.{key}", parameters.to_dict(), "left out if student is forest"
 
     def _size_mistakes(self, path: str, task: Task) -> Iterator[types.Mistake]:
-        """Teachers and the pool fit into the data set of a task that is run."""
+        """Yield mistakes of sizes: teachers and the pool must fit into the data set."""
         dataset, pool = task.dataset, task.pool
         if task.kind == "synthetic":
             limit = f"synthetic_votes.{dataset}.n_queries"
@@ -314,12 +314,12 @@ class Pate(Tasks):
             f"{path}.K", task.K, data.n_train, f"datasets.{dataset}.n_train"
         )
         if pool > data.n_test or (task.student and pool == data.n_test):
-            # What the pool leaves over is what the student is evaluated on.
+            # The student is evaluated on what the pool leaves over.
             limit = "below" if task.student else "at most"
             yield f"{path}.pool", pool, f"{limit} datasets.{dataset}.n_test = {data.n_test}"
 
     def _shared_dataset_mistakes(self) -> Iterator[types.Mistake]:
-        """Teachers are looked up by their data set, which therefore has one kind of plain ones."""
+        """Yield data sets with two kinds of plain teachers, who are looked up by their data set."""
         darrm = self._settings.darrm
         owners: dict[str, str] = {}
         for name, task in self.enabled_tasks().items():
@@ -367,8 +367,8 @@ class Pate(Tasks):
 
     def answer_settings(self, task: str) -> dict:
         """Return what the labels bought for a task's students depend on."""
-        asked = self.tasks[task].pick("pool", "confident", "lnmax")
-        return asked | {"answer_cap": self.answer_cap}
+        settings = self.tasks[task].pick("pool", "confident", "lnmax")
+        return settings | {"answer_cap": self.answer_cap}
 
     def student(self, task: str) -> dict:
         """Return method, pool and parameters of a task's student."""
@@ -379,7 +379,7 @@ class Pate(Tasks):
 
     def aggregators(self, task: str) -> list[str]:
         """Return the names of what labels a task's students: `lnmax-Q` for each Q, `confident`."""
-        return [*(f"lnmax-{q}" for q in self.tasks[task].lnmax.queries), "confident"]
+        return [*(f"lnmax-{queries}" for queries in self.tasks[task].lnmax.queries), "confident"]
 
     def baseline(self, task: str) -> dict:
         """Return method, pool and parameters of a task's non-private baseline."""

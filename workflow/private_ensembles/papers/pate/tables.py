@@ -7,13 +7,13 @@ import pandas as pd
 
 from private_ensembles.labels.release_marks import FREE_OF_VOTES, NOT_FOR_RELEASE
 
-# Quantities of an account that depend on no vote; a row of Table 1 or 2 has others as well.
+# A row of Table 1 has these quantities of an account.
 _PRIVACY = (
     "epsilon",
     "epsilon_improved",
     "data_independent_epsilon",
     "exact_data_independent_epsilon",
-    # Of two rounds alone.
+    # These exist for two rounds alone.
     "answered_first",
     "epsilon_first",
 )
@@ -28,13 +28,18 @@ def summarise_students(
 ) -> pd.DataFrame:
     """Summarise utility and privacy: Table 1 of PATE, one row per task and aggregator.
 
-    privacy: rows of results/pate/privacy (task, aggregator, draw, quantity, value). labels: rows of
-    results/pate/labels (task, aggregator, answered, correct: of the labels actually bought).
-    trained, baselines: rows of results/pate/students and results/pate/baselines (accuracy, correct,
-    evaluated), empty if no task has a student. tasks: by name, stand_in, synthetic, K.
+    Args:
+        privacy: rows of results/pate/privacy (task, aggregator, draw, quantity, value).
+        labels: rows of results/pate/labels (task, aggregator, answered, correct: those of the
+            labels actually bought).
+        trained: rows of results/pate/students (accuracy, correct, evaluated), empty if no task has
+            a student.
+        baselines: rows of results/pate/baselines, likewise.
+        tasks: stand_in, synthetic and K, by name.
 
-    Accuracies are fractions, epsilon in nats. `answered`, the privacy quantities and their sd are
-    over draws of the queries, student_accuracy and its sd over training seeds.
+    Returns:
+        Accuracies are fractions, epsilon in nats. `answered`, the privacy quantities and their sd
+        are over draws of the queries, student_accuracy and its sd over training seeds.
     """
     account = _mean_and_sd(privacy)
     rows = []
@@ -60,8 +65,13 @@ def sanitized_privacy(
 ) -> pd.DataFrame:
     """Summarise what a confident aggregator costs and what may be published: Table 2 of PATE.
 
-    Arguments as for :func:`students`. One row per task with every quantity's mean over draws; the
-    column `release` says that data-dependent ones among them are private.
+    Args:
+        privacy: rows of results/pate/privacy.
+        tasks: stand_in, synthetic and K, by name.
+
+    Returns:
+        One row per task with every quantity's mean over draws. The column `release` says that
+        data-dependent ones among them are private.
     """
     rows = []
     for (task, aggregator), quantities in _mean_and_sd(privacy).items():
@@ -76,7 +86,7 @@ def sanitized_privacy(
 
 
 def _mean_and_sd(privacy: pd.DataFrame) -> dict[tuple[str, str], dict[str, tuple[float, float]]]:
-    """(task, aggregator) -> quantity -> (mean, sd over draws; NaN for one draw), in their order."""
+    """Return mean and sd over draws (NaN for one) of every quantity, by task and aggregator."""
     marks = (NOT_FOR_RELEASE, FREE_OF_VOTES)
     if wrong := set(privacy["release"]) - set(marks):
         raise ValueError(f"privacy: release = {wrong.pop()!r}: must be one of {', '.join(marks)}")
@@ -94,13 +104,13 @@ def _select_rows(frame: pd.DataFrame, task: str, aggregator: str | None = None) 
     return frame[chosen if aggregator is None else chosen & (frame["aggregator"] == aggregator)]
 
 
-def _summarise_accuracy(who: str, rows: pd.DataFrame) -> dict[str, float]:
-    """Mean and sd of an accuracy, right answers and evaluated examples per seed."""
+def _summarise_accuracy(role: str, rows: pd.DataFrame) -> dict[str, float]:
+    """Return mean and sd of an accuracy, right answers and evaluated examples per seed."""
     rows = rows.reindex(columns=["accuracy", "correct", "evaluated"])
     return {
-        f"{who}_accuracy": rows["accuracy"].mean(),
-        f"{who}_accuracy_sd": rows["accuracy"].std(),
-        f"{who}_correct": rows["correct"].mean(),
-        f"{who}_evaluated": rows["evaluated"].iloc[0] if len(rows) else np.nan,
-        f"{who}_seeds": len(rows),
+        f"{role}_accuracy": rows["accuracy"].mean(),
+        f"{role}_accuracy_sd": rows["accuracy"].std(),
+        f"{role}_correct": rows["correct"].mean(),
+        f"{role}_evaluated": rows["evaluated"].iloc[0] if len(rows) else np.nan,
+        f"{role}_seeds": len(rows),
     }

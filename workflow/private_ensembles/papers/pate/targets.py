@@ -5,18 +5,18 @@ from private_ensembles.papers.pate.section import Pate
 
 
 def student_tasks(pate: Pate) -> list[str]:
-    """The tasks that train students."""
+    """Return the tasks that train students."""
     return [task for task in pate.running_tasks() if pate.tasks[task].student]
 
 
 def figure1_task(pate: Pate) -> str | None:
-    """The task that Figure 1 shows: the first of its list that is run; None without one."""
+    """Return the task that Figure 1 shows: the first of its list that is run; None without one."""
     tasks = pate.running_tasks()
     return next((task for task in pate.figure1 or [] if task in tasks), None)
 
 
 def tables(pate: Pate) -> list[str]:
-    """The tables that are made."""
+    """Return the names of the tables that are made."""
     items = ["printed_arithmetic", "small_print"]
     if pate.running_tasks():
         items = ["table1", "table2", *items]
@@ -26,20 +26,21 @@ def tables(pate: Pate) -> list[str]:
 
 
 def figures(pate: Pate) -> list[str]:
-    """The figures that are made."""
+    """Return the names of the figures that are made."""
     items = [name for name in ("figure4", "figure5") if getattr(pate, name)]
     return ["figure1", *items] if figure1_task(pate) else items
 
 
 def other_files(pate: Pate) -> list[str]:
-    """What labels cost, of every task."""
+    """Return the files that say what labels cost, one for every task."""
     return [f"results/pate/privacy/task={task}.csv" for task in pate.running_tasks()]
 
 
 def claims(pate: Pate, covered: bool) -> dict:
-    """What the printed numbers rest on.
+    """Return the parameters that the printed numbers rest on.
 
-    Also if the run does not cover the paper: which data are at hand tells why a number was not run.
+    They are returned even if the run does not cover the paper: which data are at hand tells why a
+    number was not run.
     """
     return pate.parameters(pate.running_tasks())
 
@@ -48,17 +49,17 @@ def claims(pate: Pate, covered: bool) -> dict:
 
 
 def task_vote_file(pate: Pate, task: str) -> str:
-    """The votes of a task's ensemble on all test images or records."""
+    """Return the file of the votes of a task's ensemble on all test images or records."""
     return f"results/votes/{pate.tasks[task].dataset}/{join_parameters(**pate.ensemble(task))}.npz"
 
 
 def vote_files(pate: Pate) -> dict[str, str]:
-    """The votes of every task, by its name."""
+    """Return the files of votes of every task, by its name."""
     return {task: task_vote_file(pate, task) for task in pate.running_tasks()}
 
 
 def synthetic_vote_files(pate: Pate, figure: str) -> list[str]:
-    """The synthetic votes that a figure shows, one file for each ensemble."""
+    """Return the files of synthetic votes that a figure shows, one for each ensemble."""
     seed = pate.training_seed
     names = (
         join_parameters(kind="synthetic", K=K, seed=seed) for K in pate.figure_teachers(figure)
@@ -67,7 +68,7 @@ def synthetic_vote_files(pate: Pate, figure: str) -> list[str]:
 
 
 def student_files(pate: Pate, task: str, suffix: str = "csv") -> list[str]:
-    """Summaries (or "history.csv": histories) of all students of one task."""
+    """Return the summaries (or "history.csv": histories) of all students of one task."""
     names = (
         join_parameters(task=task, aggregator=aggregator, seed=seed)
         for aggregator in pate.aggregators(task)
@@ -77,7 +78,7 @@ def student_files(pate: Pate, task: str, suffix: str = "csv") -> list[str]:
 
 
 def figure1_files(pate: Pate, task: str | None) -> dict:
-    """What Figure 1 shows of one task; nothing without a task."""
+    """Return the files that Figure 1 shows of one task; none without a task."""
     if task is None:
         return {}
     return {
@@ -88,6 +89,6 @@ def figure1_files(pate: Pate, task: str | None) -> dict:
 
 
 def baseline_files(pate: Pate, task: str) -> list[str]:
-    """Summaries of the non-private baselines of one task."""
+    """Return the summaries of the non-private baselines of one task."""
     names = (join_parameters(task=task, seed=seed) for seed in pate.seeds(task))
     return [f"results/pate/baselines/{name}.csv" for name in names]

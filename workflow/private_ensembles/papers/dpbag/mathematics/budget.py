@@ -15,10 +15,12 @@ from private_ensembles.base.rounding import round_float_down, round_float_up
 
 @dataclass(frozen=True)
 class LabelCount:
-    """Labels bought from a list of queries until the budget is spent.
+    """How many labels are bought from a list of queries until the budget is spent.
 
-    releasable: the most labels with epsilon <= budget. published: the first number with epsilon >
-    budget, which is what the papers print; None if all queries are affordable.
+    Attributes:
+        releasable: the most labels with epsilon <= budget.
+        published: the first number with epsilon > budget, which is what the papers print; None if
+            all queries are affordable.
     """
 
     releasable: int
@@ -26,18 +28,26 @@ class LabelCount:
 
 
 def check_budget(noise, delta, order_max):
-    """Raises ValueError unless noise > 0, 0 < delta < 1 and order_max is an integer >= 1."""
+    """Raise ValueError unless noise > 0, 0 < delta < 1 and order_max is an integer >= 1."""
     checks.check_finite(noise=noise, above=0)
     checks.check_probability(delta=delta, zero=False, one=False)
     checks.check_integer(order_max=order_max, at_least=1)
 
 
 def moments_epsilon(total, noise, delta, order_max):
-    """(epsilon, order l) of sum m^2 = total, the best over l = 1..order_max, rounded up.
+    """Return epsilon of sum m^2 = total, rounded up, and the order l = 1..order_max that is best.
 
-    total: array-like, at least 0. noise: lambda, the inverse scale of Laplace noise on counts of
-    one partition's votes. Returns two arrays of the shape of total. Raises ValueError like
-    `check_budget`.
+    Args:
+        total: array-like, at least 0.
+        noise: lambda, the inverse scale of Laplace noise on counts of one partition's votes.
+        delta: in (0, 1).
+        order_max: the largest order.
+
+    Returns:
+        Epsilons and orders, two arrays of the shape of total.
+
+    Raises:
+        ValueError: a total is negative, or as `check_budget` raises it.
     """
     check_budget(noise, delta, order_max)
     l = np.arange(1, int(order_max) + 1)
@@ -50,9 +60,16 @@ def moments_epsilon(total, noise, delta, order_max):
 
 
 def affordable_cost(budget, noise, delta, order_max):
-    """The largest sum of m^2 whose epsilon is at most `budget`, rounded down; 0 if none is.
+    """Return the largest sum of m^2 whose epsilon is at most `budget`, rounded down; 0 if none is.
 
-    Raises ValueError like `check_budget`, or unless the budget is above 0.
+    Args:
+        budget: epsilon, above 0.
+        noise: lambda, the inverse scale of Laplace noise on counts of one partition's votes.
+        delta: in (0, 1).
+        order_max: the largest order.
+
+    Raises:
+        ValueError: the budget is not above 0, or as `check_budget` raises it.
     """
     check_budget(noise, delta, order_max)
     checks.check_finite(budget=budget, above=0)
@@ -63,12 +80,16 @@ def affordable_cost(budget, noise, delta, order_max):
 
 
 def label_count(running, k, budget, noise, delta, order_max):
-    """How many labels may be bought before some record's budget is spent.
+    """Return how many labels may be bought before some record's budget is spent.
 
-    running: int (Q,), max over records of sum (k m)^2 over the first T + 1 queries, as
-    `personalised.running_costs` gives it; k: its number of partitions.
+    Args:
+        running: (queries,) int, entry T the largest sum over records of (k m)^2 over the first T +
+            1 queries, as `personalised.running_costs` returns it.
+        k: its number of partitions.
+        budget, noise, delta, order_max: as `affordable_cost` takes them.
 
-    Raises ValueError like `affordable`, or if `running` decreases.
+    Raises:
+        ValueError: `running` decreases, or as `affordable_cost` raises it.
     """
     running = np.asarray(running)
     if running.ndim != 1 or running.size == 0 or (np.diff(running) < 0).any():
@@ -79,9 +100,15 @@ def label_count(running, k, budget, noise, delta, order_max):
 
 
 def data_independent_count(budget, noise, delta, order_max):
-    """Do the same for m = 1, which holds whatever the votes are: SAA's, and DPBag-'s, label count.
+    """Return the label count for m = 1, which holds whatever the votes are: SAA's, and DPBag-'s.
 
-    The queries are taken to suffice. Raises ValueError like `affordable`.
+    The queries are taken to suffice.
+
+    Args:
+        budget, noise, delta, order_max: as `affordable_cost` takes them.
+
+    Raises:
+        ValueError: as `affordable_cost` raises it.
     """
     releasable = int(np.floor(affordable_cost(budget, noise, delta, order_max)))
     return LabelCount(releasable, releasable + 1)

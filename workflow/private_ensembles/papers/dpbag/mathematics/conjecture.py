@@ -1,7 +1,7 @@
 """PATE's data-dependent bound with personalisation: equations 1-3 of DPBag's supplement.
 
-A conjecture of its authors, which they do not prove; no label of this workflow rests on it. `study`
-compares it with the exact moments of the label on small ensembles.
+A conjecture of its authors, which they do not prove; no label of this workflow rests on it.
+`compare_with_exact_moments` compares it with the exact moments of the label on small ensembles.
 """
 
 from itertools import product
@@ -12,20 +12,29 @@ from private_ensembles.papers.dpbag.mathematics.label_loss import ones_probabili
 
 
 def wrong_probability(gaps, noise):
-    """Equation 2: q = sum over the other classes of (2 + lambda |g|) / (4 exp(lambda |g|)).
+    """Return q = sum over the other classes of (2 + lambda |g|) / (4 exp(lambda |g|)).
 
-    gaps: (..., C - 1), the lead over each other class. Exact for two classes, else a bound on the
-    probability that the label is not the one with most votes.
+    It is exact for two classes, else a bound on the probability that the label is not the one with
+    most votes.
+
+    Args:
+        gaps: (..., classes - 1), the lead over each other class.
+        noise: lambda.
+
+    References:
+        DPBag's supplement, equation 2.
     """
     y = noise * np.abs(np.asarray(gaps, np.float64))
     return ((2 + y) / (4 * np.exp(y))).sum(axis=-1)
 
 
 def conjectured_moment(q, noise, m, l):
-    """Equation 3: log((1 - q) ((1 - q) / (1 - e^(2 lambda m) q))^l + q e^(2 lambda m l)).
+    """Return log((1 - q) ((1 - q) / (1 - e^(2 lambda m) q))^l + q e^(2 lambda m l)).
 
-    Equation 1 is m = 1. NaN if e^(2 lambda m) q >= 1, where the formula has no value. All
-    arguments broadcast.
+    NaN if e^(2 lambda m) q >= 1, for which the formula has no value. All arguments broadcast.
+
+    References:
+        DPBag's supplement, equation 3; equation 1 is m = 1.
     """
     q, shift = np.asarray(q, np.float64), 2 * noise * np.asarray(m, np.float64)
     defined = np.exp(shift) * q < 1
@@ -35,7 +44,7 @@ def conjectured_moment(q, noise, m, l):
 
 
 def is_bound_applicable(q, noise, m):
-    """Whether q < (e^(2 lambda m) - 1) / (e^(4 lambda m) - 1) = 1 / (e^(2 lambda m) + 1).
+    """Tell whether q < (e^(2 lambda m) - 1) / (e^(4 lambda m) - 1) = 1 / (e^(2 lambda m) + 1).
 
     PATE's theorem demands this with m = 1; the supplement does not mention it.
     """
@@ -43,11 +52,11 @@ def is_bound_applicable(q, noise, m):
 
 
 def charged_moment(q, noise, m, l):
-    """What an accountant that trusts equation 3 would charge one label; arguments broadcast.
+    """Return what an accountant that trusts equation 3 would charge one label; arguments broadcast.
 
-    The smaller of 2 lambda^2 m^2 l (l + 1) and equation 3 if `condition` holds, else the
-    former. Equation 3 is not proven, and is exceeded from the data without the record (`study`), so
-    sums of it bound nothing.
+    It is the smaller of 2 lambda^2 m^2 l (l + 1) and equation 3 if `is_bound_applicable`, else the
+    former. Equation 3 is not proven, and is exceeded from the data without the record
+    (`compare_with_exact_moments`), so sums of it bound nothing.
     """
     l = np.asarray(l)
     plain = 2 * noise**2 * np.square(m) * l * (l + 1)
@@ -56,7 +65,10 @@ def charged_moment(q, noise, m, l):
 
 
 def exact_moment(p, p_other, l):
-    """log E_{o ~ p}[(p(o) / p_other(o))^l], p and p_other: Pr[label = 1] of two data sets."""
+    """Return the exact l-th moment of a label, log E_{o ~ p}[(p(o) / p_other(o))^l].
+
+    p and p_other are Pr[label = 1] of two data sets.
+    """
     ones = (l + 1) * np.log(p) - l * np.log(p_other)
     zeros = (l + 1) * np.log1p(-p) - l * np.log1p(-p_other)
     return np.logaddexp(ones, zeros)
@@ -65,15 +77,22 @@ def exact_moment(p, p_other, l):
 def compare_with_exact_moments(noises, teachers, partitions, orders):
     """Compare the conjecture with the exact moments at every vote of small two-class ensembles.
 
-    noises: values of lambda. teachers: n, per partition. partitions: k. orders: values of l. For
-    every number of votes for 1 of the other teachers, every number `own` of a record's k teachers
-    that vote 1, and every number that vote 1 without the record, with m = max(own, k - own) / k:
-    the moment from the data set with the record to the one without (`direction` forward) and back.
+    A case is a number of votes for 1 of the other teachers, a number `own` of a record's k teachers
+    that vote 1, and a number that vote 1 without the record, with m = max(own, k - own) / k. The
+    moment is taken from the data set with the record to the one without (`direction` forward) and
+    back.
 
-    Returns rows (dicts), one per noise, l, direction and whether the `condition` holds: cases,
-    undefined (cases where the formula has no value), violations (exact moment > conjectured by more
-    than 1e-9 of it), and the worst case: excess (exact - conjectured), its m, gap (n_1 - n_0 with
-    the record) and gap_without.
+    Args:
+        noises: values of lambda.
+        teachers: n, per partition.
+        partitions: k.
+        orders: values of l.
+
+    Returns:
+        Rows (dicts), one per noise, l, direction and whether `is_bound_applicable` (`condition`):
+        cases, undefined (cases for which the formula has no value), violations (exact moment >
+        conjectured by more than 1e-9 of it), and the worst case: excess (exact - conjectured), its
+        m, gap (n_1 - n_0 with the record) and gap_without.
     """
     rows = []
     n, k = teachers, partitions
@@ -90,12 +109,16 @@ def compare_with_exact_moments(noises, teachers, partitions, orders):
             ("forward", exact_moment(p, p_without, l)),
             ("backward", exact_moment(p_without, p, l)),
         ):
-            for held in (True, False):
-                chosen = np.flatnonzero(is_bound_applicable(q, noise, m) == held)
+            for is_applicable in (True, False):
+                chosen = np.flatnonzero(is_bound_applicable(q, noise, m) == is_applicable)
                 excess = exact[chosen] - bound[chosen]
                 undefined = ~np.isfinite(bound[chosen])
                 row = {"n": n, "k": k, "noise": noise, "l": l, "direction": direction}
-                row |= {"condition": held, "cases": len(chosen), "undefined": int(undefined.sum())}
+                row |= {
+                    "condition": is_applicable,
+                    "cases": len(chosen),
+                    "undefined": int(undefined.sum()),
+                }
                 row["violations"] = int((excess > 1e-9 * np.abs(exact[chosen])).sum())
                 row |= {"excess": np.nan, "m": np.nan, "gap": np.nan, "gap_without": np.nan}
                 if not undefined.all():

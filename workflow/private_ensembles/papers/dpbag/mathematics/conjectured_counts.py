@@ -1,8 +1,8 @@
 """How many labels the unproven equation 3 of DPBag's supplement would buy.
 
-The supplement's printed counts come out so (docs/dpbag.md, finding 2); this is what the module is
-for. Equation 3 is a conjecture that is violated (`conjecture.compare_with_exact_moments`): no count from here says what
-may be released, and none is.
+The module is there because the supplement's printed counts come out so (docs/dpbag.md, finding 2).
+Equation 3 is a conjecture that is violated (`conjecture.compare_with_exact_moments`): no count from
+here says what may be released, and none is.
 """
 
 import numpy as np
@@ -12,33 +12,43 @@ from private_ensembles.papers.dpbag.mathematics.budget import check_budget
 from private_ensembles.papers.dpbag.mathematics.conjecture import charged_moment, wrong_probability
 from private_ensembles.papers.dpbag.mathematics.personalised import count_agreeing_votes
 
-# Labels at a time of one record.
+# One record's labels are charged so many at a time.
 _LABELS = 512
-# Labels at a time with which some record exceeds a budget, at most.
+# The labels with which some record exceeds a budget are narrowed down to this many, at most.
 _LABELS_AT_LEAST = 8
 
 
 def first_exceeding(votes, sizes, budgets, noise, delta, order_max):
-    """The first number of labels at which some record has spent more than each budget.
+    """Return the first number of labels at which some record has spent more than each budget.
 
-    votes, sizes: as `personalised.running_costs` takes them. budgets: epsilons. noise, delta,
-    order_max: as in `budget`. A label costs record u `conjecture.charged_moment` at order l, with
-    q of equation 2 at its votes and m = m(x; u), and epsilon is min over l of (sum + ln(1 / delta))
-    / l, as `budget.moments_epsilon` has it for the stated costs. Not for release, and no guarantee.
+    A label costs record u `conjecture.charged_moment` at order l, with q of equation 2 at its votes
+    and m = m(x; u), and epsilon is min over l of (sum + ln(1 / delta)) / l, as
+    `budget.moments_epsilon` has it for the stated costs. Not for release, and no guarantee.
 
-    Returns int64 (len(sizes), len(budgets)); 0 if the queries end first. Raises ValueError like
-    `check_budget`.
+    Args:
+        votes, sizes: as `personalised.running_costs` takes them.
+        budgets: epsilons.
+        noise, delta, order_max: as `budget.moments_epsilon` takes them.
+
+    Returns:
+        (len(sizes), len(budgets)) int64; 0 if the queries end first.
+
+    Raises:
+        ValueError: as `check_budget` raises it.
+
+    References:
+        DPBag's supplement, equations 2 and 3.
     """
     counts = ConjecturedCounts(votes, sizes, budgets, noise, delta, order_max)
-    for start, place, most in count_agreeing_votes(votes, sizes):
-        counts.charge(start, place, most)
+    for start, size_index, agreeing_votes in count_agreeing_votes(votes, sizes):
+        counts.charge(start, size_index, agreeing_votes)
         if not counts.has_open_budgets:
             break
     return counts.first_labels
 
 
 class ConjecturedCounts:
-    """What `first_exceeding` returns (`first_labels`), from what `personalised.count_agreeing_votes` yields."""
+    """What `first_exceeding` returns (`first_labels`), from `personalised.count_agreeing_votes`."""
 
     def __init__(self, votes, sizes, budgets, noise, delta, order_max):
         check_budget(noise, delta, order_max)
@@ -50,7 +60,7 @@ class ConjecturedCounts:
 
     @property
     def first_labels(self):
-        """As `first_exceeding` returns it; 0 for a budget that was not exceeded so far."""
+        """What `first_exceeding` returns; 0 for a budget that was not exceeded so far."""
         return np.array([account.first_labels for account in self._accounts])
 
     @property
@@ -59,7 +69,13 @@ class ConjecturedCounts:
         return any(account.has_open_budgets for account in self._accounts)
 
     def charge(self, start, size_index, agreeing_votes):
-        """Charge the labels from start on, with sizes[place] partitions: most (records, labels)."""
+        """Charge labels to every record.
+
+        Args:
+            start: the first of these labels.
+            size_index: which of sizes is the number of partitions k.
+            agreeing_votes: k m(x; u), (records, labels) int.
+        """
         if self._accounts[size_index].has_open_budgets:
             self._accounts[size_index].charge(start, agreeing_votes)
 
@@ -67,12 +83,12 @@ class ConjecturedCounts:
 class _Account:
     """What each record has spent at a few orders: those by which one of them is charged least.
 
-    A record that has spent no more than a budget at one order has not exceeded it. The others are
-    looked at one by one.
+    A record that has spent no more than a budget at one order has not exceeded it. The other
+    records are looked at one by one.
     """
 
     def __init__(self, votes, k, ones, budgets, noise, delta, order_max):
-        """k: the first partitions, whose votes for 1 are ones, int (Q,)."""
+        """Start an account of the first k partitions, whose votes for 1 are `ones`, (queries,)."""
         self.votes, self.k, self.noise, self.log_delta = votes, k, noise, np.log(1 / delta)
         self.q = wrong_probability((2 * ones / k - votes.n_shards)[:, None], noise)
         self.budgets = list(budgets)
@@ -85,23 +101,30 @@ class _Account:
         self.spent = np.zeros((votes.shards.shape[1], len(self.orders)))
 
     def label_costs(self, start, agreeing_votes, orders):
-        """Of the labels from start on if `most` of a record's teachers agree, at some orders."""
+        """Return the costs, at some orders, of the labels from start on.
+
+        agreeing_votes: (labels, cases) int, how many of a record's teachers agree.
+        """
         q = self.q[start : start + len(agreeing_votes), None, None]
         return charged_moment(q, self.noise, agreeing_votes[:, :, None] / self.k, orders)
 
     def find_exceeding_label(self, record, budget):
-        """Return (first number of labels that cost one record more than a budget, its best order).
+        """Return the first number of labels beyond a record's budget, and the best order there.
 
-        With 0 for the number if the queries end first. All orders count, other than in `charge`.
+        The number is 0 if the queries end first. All orders count, other than in `charge`.
         """
         shards = self.votes.shards[: self.k, record]
-        saw = np.flatnonzero(shards >= 0)
-        ones = np.unpackbits(self.votes.bits[saw, shards[saw]], axis=1).sum(axis=0, dtype=np.int64)
-        most = np.maximum(ones, len(saw) - ones)[: self.votes.n_queries]
+        partitions = np.flatnonzero(shards >= 0)
+        ones = np.unpackbits(self.votes.bits[partitions, shards[partitions]], axis=1).sum(
+            axis=0, dtype=np.int64
+        )
+        agreeing_votes = np.maximum(ones, len(partitions) - ones)[: self.votes.n_queries]
         orders = self.all_orders
         spent = np.zeros(len(orders))
-        for start in range(0, len(most), _LABELS):
-            costs = self.label_costs(start, most[start : start + _LABELS, None], orders)[:, 0]
+        for start in range(0, len(agreeing_votes), _LABELS):
+            costs = self.label_costs(start, agreeing_votes[start : start + _LABELS, None], orders)[
+                :, 0
+            ]
             spent = spent + costs.cumsum(axis=0)
             epsilon = (spent + self.log_delta) / orders
             above = epsilon.min(axis=1) > budget
@@ -109,9 +132,9 @@ class _Account:
             best = orders[epsilon[label].argmin()]
             if above.any():
                 return start + label + 1, best
-            # What an order allows too little of, it will never allow again.
-            left = epsilon[-1] <= budget
-            orders, spent = orders[left], spent[-1, left]
+            # An order at which the budget is exceeded is so for good, and is dropped.
+            is_affordable = epsilon[-1] <= budget
+            orders, spent = orders[is_affordable], spent[-1, is_affordable]
         return 0, best
 
     @property
@@ -120,15 +143,19 @@ class _Account:
         return 0 in self.first_labels
 
     def charge(self, start, agreeing_votes):
-        """Charge the labels from start on: most (records, labels), k m(x; u)."""
+        """Charge the labels from start on; agreeing_votes: (records, labels) int, k m(x; u)."""
         labels = agreeing_votes.shape[1]
         possible = np.broadcast_to(np.arange(self.k + 1), (labels, self.k + 1))
         costs = self.label_costs(start, possible, self.orders)  # labels, k + 1, orders
         before, self.spent = self.spent, self.spent + _sum_costs(agreeing_votes, costs)
-        # Nobody has spent more, at one order, than who has spent most there.
+        # No record has spent more, at one order, than the one that has spent most there.
         largest = self._epsilon(self.spent.max(axis=0))
-        open_ = [place for place, label in enumerate(self.first_labels) if not label]
-        exceeded = [place for place in open_ if largest > self.budgets[place]]
+        open_ = [
+            budget_index
+            for budget_index, first_label in enumerate(self.first_labels)
+            if not first_label
+        ]
+        exceeded = [budget_index for budget_index in open_ if largest > self.budgets[budget_index]]
         if exceeded and labels > _LABELS_AT_LEAST:
             # With fewer labels at a time fewer records exceed together.
             self.spent, half = before, labels // 2
@@ -136,30 +163,37 @@ class _Account:
             if self.has_open_budgets:
                 self.charge(start + half, agreeing_votes[:, half:])
             return
-        for place in exceeded:
-            budget = self.budgets[place]
+        for budget_index in exceeded:
+            budget = self.budgets[budget_index]
             records = np.flatnonzero(self._epsilon(self.spent) > budget)
             if len(records):
-                # When each of them seems to exceed, by these orders alone: not later than it does.
+                # By these orders alone, each seems to exceed the budget no later than it does.
                 spent = costs[np.arange(labels), agreeing_votes[records]].cumsum(axis=1)
                 above = self._epsilon(before[records, None] + spent) > budget
-                seems = start + 1 + above.argmax(axis=1)
-                self._check_records(place, records, seems, start + labels)
+                earliest = start + 1 + above.argmax(axis=1)
+                self._check_records(budget_index, records, earliest, start + labels)
         self._drop_settled_orders()
 
     def _drop_settled_orders(self):
-        """Drop the orders that no budget is looked at any more."""
-        near = [near for near, label in zip(self.near, self.first_labels, strict=True) if not label]
-        kept = np.isin(self.orders, list(set().union(*near)))
-        if not kept.all():
-            self.orders, self.spent = self.orders[kept], self.spent[:, kept]
+        """Drop the orders that no open budget needs any more."""
+        needed = [
+            needed
+            for needed, first_label in zip(self.near, self.first_labels, strict=True)
+            if not first_label
+        ]
+        is_needed = np.isin(self.orders, list(set().union(*needed)))
+        if not is_needed.all():
+            self.orders, self.spent = self.orders[is_needed], self.spent[:, is_needed]
 
-    def _check_records(self, budget_index, records, seems, stop):
-        """Find whether one of some records exceeds a budget with the first `stop` labels."""
+    def _check_records(self, budget_index, records, earliest, stop):
+        """Find whether one of some records exceeds a budget with the first `stop` labels.
+
+        earliest: (records,) int, the first label at which each record can exceed it.
+        """
         seen = self.seen[budget_index]
         first = min((label for label in seen.values() if label), default=stop + 1)
-        for number in seems.argsort(kind="stable"):
-            if seems[number] >= first:
+        for number in earliest.argsort(kind="stable"):
+            if earliest[number] >= first:
                 break
             record = int(records[number])
             if record not in seen:
@@ -173,7 +207,10 @@ class _Account:
 
 
 def _sum_costs(agreeing_votes, costs):
-    """Sum over labels of costs[label, most[record, label]], (records, orders)."""
+    """Return the sums over labels of costs[label, agreeing_votes[record, label]].
+
+    The result is (records, orders).
+    """
     records, labels = agreeing_votes.shape
     columns = agreeing_votes + np.arange(labels, dtype=np.int32) * costs.shape[1]
     starts = np.arange(0, records * labels + 1, labels, dtype=np.int32)

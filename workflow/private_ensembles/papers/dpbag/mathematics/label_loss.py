@@ -1,13 +1,14 @@
 """How likely a label of bagged teachers is, and the plain (epsilon, delta) of T of them.
 
-For everyone and whatever the votes: the whole loss composed. SAA has one partition, DPBag several.
+This holds for everyone and whatever the votes: the whole loss is composed. SAA has one partition,
+DPBag several.
 
 One record reaches one teacher of each partition, so that n_1 - n_0, the difference of the counts
 (which are divided by the number of partitions), changes by at most 2. The label is the sign of
 n_1 - n_0 + Z, with Z the difference of two Laplace variables of scale 1 / lambda, whose density is
-lambda (1 + lambda |z|) exp(-lambda |z|) / 4. It is a function of n_1 - n_0 + Z. That density is
-log-concave, so that the worst neighbour is at distance 2, and T labels, the queries chosen as one
-likes from the labels before, cost no more than T draws of Y = lambda Z against Y + 2 lambda.
+lambda (1 + lambda |z|) exp(-lambda |z|) / 4. That density is log-concave, so that the worst
+neighbour is at distance 2, and T labels, the queries chosen as one likes from the labels before,
+cost no more than T draws of Y = lambda Z against Y + 2 lambda.
 
 (dp-accounting's own Laplace mechanism of l1-sensitivity 2 is valid, too, but takes both counts for
 released: about three times the privacy loss.)
@@ -23,15 +24,19 @@ from private_ensembles.base.laplace_tail import difference_tail
 from private_ensembles.base.root_search import bisect_integers, doubling_points, find_first_failing
 from private_ensembles.base.rounding import ELEMENTARY
 
-# Grid points on either side of 0 of one label's privacy loss.
+# One label's privacy loss has so many grid points on either side of 0.
 _GRID = 200
 
 
 def ones_probability(gap, noise):
-    """Pr[label = 1] at n_1 - n_0 = gap, exact; same shape as gap. noise: lambda, the inverse
-    scale of the Laplace noise on both counts, in votes of one partition.
+    """Return Pr[label = 1] at n_1 - n_0 = gap, exact and of the same shape as gap.
 
-    Raises ValueError for noise that is not above 0.
+    Args:
+        gap: any shape, in votes of one partition.
+        noise: lambda, the inverse scale of the Laplace noise on both counts.
+
+    Raises:
+        ValueError: the noise is not above 0.
     """
     checks.check_finite(noise=noise, above=0)
     y = noise * np.asarray(gap, np.float64)
@@ -40,10 +45,13 @@ def ones_probability(gap, noise):
 
 
 def hockey_stick_divergence(epsilon, shift):
-    """Hockey-stick divergence of Y + shift from Y at epsilon: max of Pr[A] - e^epsilon Pr'[A].
+    """Return the hockey-stick divergence of Y + shift from Y: max of Pr[A] - e^epsilon Pr'[A].
 
-    Y: as in the module's text, lambda = 1; shift > 0. The likelihood ratio grows with y, so that
-    the best event is y > t with ratio e^epsilon at t.
+    The likelihood ratio grows with y, so that the best event is y > t with ratio e^epsilon at t.
+
+    Args:
+        epsilon: any real number.
+        shift: above 0; Y is as in the module's text, with lambda = 1.
     """
     if epsilon >= shift:
         return 0.0
@@ -59,10 +67,13 @@ def hockey_stick_divergence(epsilon, shift):
 
 
 def _threshold(epsilon, shift):
-    """The y where the density of Y + shift is e^epsilon times that of Y; 0 <= epsilon < shift."""
+    """Return the y at which the density of Y + shift is e^epsilon times that of Y.
+
+    0 <= epsilon < shift.
+    """
     from scipy.optimize import brentq  # late: tables that need no root would wait for it
 
-    # Beyond y = shift the ratio is e^shift (1 + y - shift) / (1 + y).
+    # For y beyond shift the ratio is e^shift (1 + y - shift) / (1 + y).
     point = -shift / np.expm1(epsilon - shift) - 1
     if point >= shift:
         return point
@@ -73,47 +84,59 @@ def _threshold(epsilon, shift):
 
 @cache
 def _label_divergences(noise):
-    """Upper bounds on one label's delta at multiples of a gap, and the gap."""
+    """Return upper bounds on one label's delta at multiples of a grid step, and the step."""
     shift = 2 * noise
-    gap = shift / _GRID
-    steps = np.arange(-_GRID, _GRID + 1)
-    deltas = np.array([hockey_stick_divergence(step * gap, shift) for step in steps])
-    # At the largest loss nothing is left, which rounding must not turn into an infinite loss.
+    grid_step = shift / _GRID
+    multiples = np.arange(-_GRID, _GRID + 1)
+    deltas = np.array([hockey_stick_divergence(step * grid_step, shift) for step in multiples])
+    # Delta is 0 at the largest loss, which rounding must not turn into an infinite loss.
     deltas[:-1] = np.minimum(deltas[:-1] + ELEMENTARY, 1)
-    return deltas, gap
+    return deltas, grid_step
 
 
 def plain_epsilon(labels, noise, delta):
-    """The epsilon, rounded up, for which `labels` labels are (epsilon, delta)-DP for all votes.
+    """Return the epsilon of `labels` labels for all votes, at delta, rounded up.
 
-    labels: integer >= 0. noise: lambda > 0. delta: between 0 and 1. Raises ValueError.
+    Args:
+        labels: integer >= 0.
+        noise: lambda > 0.
+        delta: in (0, 1).
+
+    Raises:
+        ValueError: an argument is outside its range.
     """
     checks.check_integer(labels=labels, at_least=0)
     _check(noise, delta)
     if labels == 0:
         return 0.0
-    deltas, gap = _label_divergences(float(noise))
-    return compose(deltas, gap, int(labels)).epsilon(delta, gap / 1e6)
+    deltas, grid_step = _label_divergences(float(noise))
+    return compose(deltas, grid_step, int(labels)).epsilon(delta, grid_step / 1e6)
 
 
 def plain_label_count(budget, noise, delta):
-    """The most labels that are (budget, delta)-DP, whatever the votes and the data.
+    """Return the most labels that are (budget, delta)-DP, whatever the votes and the data.
 
-    Raises ValueError for a budget that is not above 0, and as `plain_epsilon`.
+    Args:
+        budget: epsilon > 0.
+        noise: lambda > 0.
+        delta: in (0, 1).
+
+    Raises:
+        ValueError: an argument is outside its range.
 
     >>> plain_label_count(1.0, noise=0.02, delta=1e-5)
     152
     """
     _check(noise, delta)
     checks.check_finite(budget=budget, above=0)
-    deltas, gap = _label_divergences(float(noise))
+    deltas, grid_step = _label_divergences(float(noise))
 
-    def affordable(labels):
-        return compose(deltas, gap, labels).delta(budget) <= delta
+    def is_affordable(labels):
+        return compose(deltas, grid_step, labels).delta(budget) <= delta
 
     low = int(budget / (2 * noise))
     return bisect_integers(
-        affordable, find_first_failing(affordable, doubling_points(low + 1)), low
+        is_affordable, find_first_failing(is_affordable, doubling_points(low + 1)), low
     )
 
 

@@ -17,34 +17,55 @@ For more than two classes max_c n_c(x; u) is not a bound (the votes of u's teach
 class that had few of them: 1 - min_c n_c(x; u) would be), so there are two classes here.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-# Queries at a time: the votes of all records' teachers on them stay in a core's cache.
+# So many queries at a time: the votes of all records' teachers on them stay in a core's cache.
 _QUERIES = 64
-# Votes that half a byte counts.
+# Half a byte counts at most this many votes.
 _FULL = 15
 
 
-def running_costs(votes, sizes):
-    """The largest sum over the queries so far of (k m(x; u))^2, over records u; by number k.
+class AgreeingVotes(NamedTuple):
+    """How many of each record's teachers agree on some queries.
 
-    votes: a BaggedVotes with at least max(sizes) partitions. sizes: the numbers k of (first)
-    partitions, each at least 1, increasing. Returns int64 (len(sizes), Q): entry [s, T] is
-    max_u sum of queries 0..T of (k m(x; u))^2 with k = sizes[s]; it never decreases along T.
+    Attributes:
+        start: the first of these queries.
+        size_index: which of `sizes` is the number of partitions k.
+        votes: k m(x; u), (records, queries) int.
+    """
+
+    start: int
+    size_index: int
+    votes: np.ndarray
+
+
+def running_costs(votes, sizes):
+    """Return the largest sum over the queries so far of (k m(x; u))^2, over records u; by number k.
 
     A partition that leaves a record out has no teacher that could vote differently without it: it
     adds to no n_c(x; u). Not for release: a function of votes without noise.
 
-    Raises ValueError for sizes out of range.
+    Args:
+        votes: BaggedVotes with at least max(sizes) partitions.
+        sizes: the numbers k of (first) partitions, each at least 1, increasing.
+
+    Returns:
+        (len(sizes), queries) int64: entry [s, T] is the largest over u of the sum over queries 0..T
+        of (k m(x; u))^2 with k = sizes[s]; it never decreases along T.
+
+    Raises:
+        ValueError: sizes are out of range.
     """
     running = RunningCosts(votes, sizes)
-    for start, place, most in count_agreeing_votes(votes, sizes):
-        running.charge(start, place, most)
+    for start, size_index, agreeing_votes in count_agreeing_votes(votes, sizes):
+        running.charge(start, size_index, agreeing_votes)
     return running.largest
 
 
 class RunningCosts:
-    """What `running_costs` returns (`largest`), from what `agreeing` yields."""
+    """What `running_costs` returns (`largest`), from what `count_agreeing_votes` yields."""
 
     def __init__(self, votes, sizes):
         self.sizes = sizes
@@ -52,34 +73,47 @@ class RunningCosts:
         self._spent = np.zeros((len(sizes), votes.shards.shape[1]), np.int64)
 
     def charge(self, start, size_index, agreeing_votes):
-        """Charge the queries from start on, with sizes[place] partitions: most (records, queries).
+        """Charge the queries from start on.
 
         Few records can be the maximum. Say that v has spent most before these queries, and that u
         has spent d less. A query costs u at most k^2, which is v's cost and what v is short of k^2;
         if v is short of no more than d over all these queries, u is never ahead of v.
+
+        Args:
+            start: the first of these queries.
+            size_index: which of `sizes` is the number of partitions k.
+            agreeing_votes: k m(x; u), (records, queries) int.
         """
         spent, queries, k = self._spent[size_index], agreeing_votes.shape[1], self.sizes[size_index]
-        # A type in which sums of these whole numbers are exact.
+        # Sums of these whole numbers are exact in the chosen type.
         squares = agreeing_votes.astype(np.float32 if queries * k**2 <= 1 << 24 else np.float64)
         costs = np.einsum("uq,uq->u", squares, squares).astype(np.int64)
-        first = spent.argmax()
-        ahead = spent + (queries * k**2 - costs[first]) > spent[first]
-        ahead[first] = True
+        leader = spent.argmax()
+        can_lead = spent + (queries * k**2 - costs[leader]) > spent[leader]
+        can_lead[leader] = True
         running = (
-            np.cumsum(np.square(agreeing_votes[ahead], dtype=np.int64), axis=1) + spent[ahead, None]
+            np.cumsum(np.square(agreeing_votes[can_lead], dtype=np.int64), axis=1)
+            + spent[can_lead, None]
         )
         self.largest[size_index, start : start + queries] = running.max(axis=0)
         spent += costs
 
 
 def count_agreeing_votes(votes, sizes):
-    """Yield (start, place, k m(x; u)) of some queries x from start on, (records, queries).
-
-    votes, sizes: as `running_costs` takes them; k = sizes[place]. An array is used again.
+    """Yield how many of each record's teachers agree, block by block of queries, for each size.
 
     The votes of u's teachers are added up partition by partition, for a block of queries at a time:
     k additions of half a byte per record and query, and nothing as large as records x partitions x
     queries.
+
+    Args:
+        votes, sizes: as `running_costs` takes them.
+
+    Yields:
+        AgreeingVotes, whose array is used again.
+
+    Raises:
+        ValueError: sizes are out of range.
     """
     if not sizes or sizes != sorted(set(sizes)) or sizes[0] < 1 or sizes[-1] > votes.n_partitions:
         raise ValueError(
@@ -93,15 +127,17 @@ def count_agreeing_votes(votes, sizes):
     for start in range(0, votes.n_queries, _QUERIES):
         queries = min(_QUERIES, votes.n_queries - start)
         halves = _pack_half_bytes(votes, sizes[-1], start, queries)
-        for place, ones in enumerate(_count_ones(halves, shards, sizes, kind)):
-            most = present[place] - ones
-            yield start, place, np.maximum(ones, most, out=most)[:, :queries]
+        for size_index, ones in enumerate(_count_ones(halves, shards, sizes, kind)):
+            zeros = present[size_index] - ones
+            agreeing = np.maximum(ones, zeros, out=zeros)[:, :queries]
+            yield AgreeingVotes(start, size_index, agreeing)
 
 
 def _pack_half_bytes(votes, k, start, queries):
-    """Votes of the first k partitions, and of one absent teacher each: (k, n + 1, queries / 2).
+    """Return votes of the first k partitions, and of one absent teacher each.
 
-    Half a byte a vote: of a query of the first half of them, and of one of the second.
+    The result is (k, n + 1, queries / 2). A byte holds two votes: on a query of the first half of
+    them, and on one of the second.
     """
     width = -(-queries // 2)
     cast = votes.unpack_votes(slice(k), start, start + queries)
@@ -114,7 +150,7 @@ def _pack_half_bytes(votes, k, start, queries):
 def _count_ones(halves, shards, sizes, kind):
     """Yield, for each size, how many of the first `size` teachers of each record vote 1.
 
-    halves: of `_halves`. shards: (k, records). The array (records, queries) is used again.
+    halves: of `_pack_half_bytes`. shards: (k, records). The array (records, queries) is used again.
     """
     width = halves.shape[2]
     total = np.zeros((shards.shape[1], 2 * width), kind)

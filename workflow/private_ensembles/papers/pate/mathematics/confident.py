@@ -1,8 +1,8 @@
 """Privacy of GNMax, Confident- and Interactive-GNMax as PATE's Table 2 states it: in expectation.
 
-The label of a query costs its data-dependent Rényi bound times the chance that it is answered. That
-is what the paper reports and what its numbers are compared with. It is not a guarantee: it is an
-expectation, and of one direction (docs/gnss.md). All data-dependent fields are not for release.
+The label of a query costs its data-dependent Rényi bound times the probability that it is answered.
+That is what the paper reports and what its numbers are compared with. It is not a guarantee: it is
+an expectation, and of one direction (docs/gnss.md). All data-dependent fields are not for release.
 Fields named sanitized_* say what would be published: a normal draw with that mean and standard
 deviation, of which the standard deviation itself is private.
 """
@@ -40,13 +40,20 @@ from private_ensembles.papers.pate.mathematics.sanitize import (
 )
 
 TUNINGS = ("search", "rule_of_thumb", "appendix_b6")
-# Orders that the paper searches (2, 2.5, ..., 100), some below and above.
+# The paper searches the orders 2, 2.5, ..., 100; some are added below and above.
 ORDERS = np.concatenate([[1.25, 1.5, 1.75], np.arange(2, 100.5, 0.5), np.geomspace(102, 500, 40)])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GnssReport(GuardedRecord):
-    """How one cost is sanitised: GNSS parameters, Rényi cost; None: constant, as it is."""
+    """How one cost is sanitised by GNSS. A constant cost is published as it is: then the first three are None.
+
+    Attributes:
+        beta: smoothness.
+        smooth_sensitivity: SS at beta.
+        sigma_ss: noise in units of SS.
+        gnss_rdp: the Rényi cost of publishing.
+    """
 
     beta: float | None = None
     smooth_sensitivity: float | None = None
@@ -78,17 +85,17 @@ class RoundPrivacy(GnssReport):
 class ConfidentPrivacy(RoundPrivacy):
     """What is certain of one or more rounds, and the paper's Table 2 in one record.
 
-    Public (functions of the parameters alone), and the only guarantees here:
+    Public (functions of the parameters alone), and the only guarantees here, are
     exact_data_independent_epsilon at the caps (as one Gaussian mechanism, or on the lattice of
     `secure` noise) and data_independent_epsilon (Rényi, at the caps); with them delta, queries and
     caps. Everything else is in `not_for_release`: private, and an expectation of one direction.
 
     epsilon is the least over orders of threshold_rdp + label_rdp + conversion, at `order`.
     sanitized_epsilon is that sum plus gnss_rdp at `sanitized_order`, the mean of what is published;
-    sanitized_sd the standard deviation of its noise; sanitized_upper = sanitized_epsilon + z
+    sanitized_sd is the standard deviation of its noise; sanitized_upper = sanitized_epsilon + z
     sanitized_sd with Phi(z) = upper_confidence. What rounds have as well is added up here, except
-    beta, smooth_sensitivity and sigma_ss, which are None if there are several.
-    orders_left_out: orders at which condition C5 or C6 fails, so that nothing can be sanitised.
+    beta, smooth_sensitivity and sigma_ss, which are None if there are several rounds.
+    orders_left_out are those at which condition C5 or C6 fails, so that nothing can be sanitised.
     """
 
     public: ClassVar[tuple[str, ...]] = (
@@ -133,23 +140,34 @@ def confident_gnmax_privacy(
     noise: str = "reproducible",
     **options,
 ) -> ConfidentPrivacy:
-    """What Confident-GNMax (Algorithm 1) costs on all queries, for certain and as in the paper.
+    """Return what Confident-GNMax costs on all queries, for certain and as in the paper.
+
+    The record shows what is certain first. The paper's expected cost and its sanitised report are
+    private, and no guarantee. ``classic`` and ``paper`` give what the paper computes.
+
+    Args:
+        counts: votes per class, (queries, classes) int.
+        threshold: in votes.
+        sigma1: noise of the threshold, in votes.
+        sigma2: noise of the labels, in votes.
+        delta: in (0, 1).
+        conversion: from Rényi divergence, ``classic`` (Theorem 5) or ``improved``.
+        formula: the cost of GNSS, ``exact``, or ``paper`` for Theorem 23 as printed, to compare
+            only.
+        noise: ``reproducible`` or ``secure``, as in `papers.pate.mathematics.tails`.
+        **options: those of `compose_rounds`.
+
+    Raises:
+        ValueError: as `confident_round` and `compose_rounds` raise it.
+
+    References:
+        PATE 2018, Algorithm 1 and Table 2.
 
     >>> import numpy as np
     >>> counts = np.array([[240, 10], [130, 120]] * 50)
     >>> privacy = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
     >>> round(privacy.expected_answers, 1), round(privacy.exact_data_independent_epsilon, 2)
     (46.3, 1.38)
-
-    The record shows what is certain first. The paper's expected cost and its sanitised report are
-    private, and no guarantee.
-
-    counts: votes per class, (queries, classes); threshold, sigma1, sigma2 in votes. `conversion`
-    is ``classic`` (Theorem 5) or ``improved``, `formula` the cost of GNSS (``exact``, or ``paper``
-    for Theorem 23 as printed, to compare only): ``classic`` and ``paper`` give what the paper
-    computes. `noise` as in :mod:`.tails`, `options` as in :func:`compose_rounds`.
-
-    Raises ValueError like `confident_round` and `compose_rounds`.
     """
     single_round = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
     return compose_rounds([single_round], delta, conversion=conversion, formula=formula, **options)
@@ -158,9 +176,19 @@ def confident_gnmax_privacy(
 def gnmax_privacy(
     counts: ArrayLike, sigma: float, delta: float, *, noise: str = "reproducible", **options
 ) -> ConfidentPrivacy:
-    """Cost of GNMax on all queries: no threshold, so that the expectation is a certainty.
+    """Return the cost of GNMax on all queries.
 
-    noise as in :mod:`.tails`. Options and errors as :func:`compose_rounds`.
+    There is no threshold, so that the expectation is a certainty.
+
+    Args:
+        counts: votes per class, (queries, classes) int.
+        sigma: noise of the labels, in votes.
+        delta: in (0, 1).
+        noise: ``reproducible`` or ``secure``, as in `papers.pate.mathematics.tails`.
+        **options: those of `compose_rounds`.
+
+    Raises:
+        ValueError: as `gnmax_round` and `compose_rounds` raise it.
     """
     return compose_rounds([gnmax_round(counts, sigma, noise=noise)], delta, **options)
 
@@ -173,53 +201,66 @@ def compose_rounds(
     answer_cap: int | None = None,
     **options,
 ) -> ConfidentPrivacy:
-    """Expected cost of several rounds (PATE, section 5.3) at a common order, a GNSS for each.
+    """Return the expected cost of several rounds at a common order, with a GNSS for each.
 
-    Neighbouring data sets move one teacher's votes in every round. options, with these defaults:
-    conversion ("improved"), formula ("exact"), tuning ("search"), target_epsilon (3), order, beta,
-    sigma_ss, orders (ORDERS, for the search), upper_confidence (0.95).
+    Neighbouring data sets differ by one teacher's votes, in every round.
 
-    tuning: how order, beta and sigma_ss are chosen if not given. ``search`` minimises the cost
-    plus two standard deviations as the paper does (`formula` = ``paper``: at the order of the least
-    epsilon; ``exact``: over the order as well); what it picks depends on the votes and reveals
-    something about them, which nothing bounds. ``rule_of_thumb`` does not look at votes: order = 1
-    + 2 log(1/delta) / target_epsilon, at which the conversion takes half of a budget guessed
-    beforehand, and `sanitize.rule_of_thumb` for the rest; ``appendix_b6`` has the paper's own beta
-    and sigma_ss at that order. order, beta, sigma_ss (the latter one a round) pin them.
+    Args:
+        rounds: as `gnmax_round`, `confident_round` and `interactive_round` make them.
+        delta: in (0, 1).
+        query_cap: limit of the queries of each round, fixed beforehand, for the data-independent
+            costs; by default all of them.
+        answer_cap: limit of the answers of each round, likewise.
+        **options: with these defaults, conversion ("improved"), formula ("exact"), tuning
+            ("search"), target_epsilon (3), order, beta, sigma_ss, orders (ORDERS, for the search)
+            and upper_confidence (0.95).
 
-    query_cap, answer_cap: limits of each round fixed beforehand (default: all queries), for the
-    data-independent costs.
+    The option tuning says how order, beta and sigma_ss are chosen if not given. ``search``
+    minimises the cost plus two standard deviations as the paper does (`formula` = ``paper``: at the
+    order of the least epsilon; ``exact``: over the order as well). What it picks depends on the
+    votes and reveals something about them, which nothing bounds. ``rule_of_thumb`` does not look at
+    votes: order = 1 + 2 log(1/delta) / target_epsilon, at which the conversion takes half of a
+    budget guessed beforehand, and `sanitize.rule_of_thumb` for the rest; ``appendix_b6`` has the
+    paper's own beta and sigma_ss at that order. The options order, beta and sigma_ss (the latter
+    two one a round) pin them.
 
-    Raises ValueError for delta or upper_confidence outside (0, 1), orders <= 1, target_epsilon <=
-    0, caps < 0, and parameters whose number is not that of the rounds, TypeError for unknown
-    options. Warns (RuntimeWarning) if orders are left out.
+    Raises:
+        ValueError: delta or upper_confidence is outside (0, 1), an order <= 1, target_epsilon <= 0,
+            a cap < 0, or the number of parameters is not that of the rounds.
+        TypeError: an option is unknown.
+
+    Warns:
+        RuntimeWarning: orders are left out.
+
+    References:
+        PATE 2018, section 5.3 and appendix B.
     """
-    chosen = _Options(rounds, delta, **options)
-    grid = chosen.grid
+    settings = _Options(rounds, delta, **options)
+    grid = settings.grid
     threshold_rdp = np.array([each_round.threshold_rdp(grid) for each_round in rounds])
     label_rdp = np.array([each_round.label_rdp(grid) for each_round in rounds])
     total = threshold_rdp.sum(axis=0) + label_rdp.sum(axis=0)
-    epsilon, best_order = rdp_to_dp(grid, total, delta, chosen.conversion)
-    at = int(np.flatnonzero(grid == best_order)[0])
-    sanitized, left_out = _find_best_sanitized(chosen, total)
+    epsilon, best_order = rdp_to_dp(grid, total, delta, settings.conversion)
+    order_index = int(np.flatnonzero(grid == best_order)[0])
+    sanitized, left_out = _find_best_sanitized(settings, total)
     parts = tuple(
         RoundPrivacy(
             queries=len(each_round.counts),
             expected_answers=float(each_round.answer_probability.sum()),
-            threshold_rdp=float(threshold_rdp[i, at]),
-            label_rdp=float(label_rdp[i, at]),
+            threshold_rdp=float(threshold_rdp[i, order_index]),
+            label_rdp=float(label_rdp[i, order_index]),
             **asdict(published),
         )
         for i, (each_round, published) in enumerate(zip(rounds, sanitized.parts, strict=True))
     )
-    together = asdict(parts[0]) if len(parts) == 1 else {}
+    totals = asdict(parts[0]) if len(parts) == 1 else {}
     for name in ("queries", "expected_answers", "threshold_rdp", "label_rdp", "gnss_rdp"):
-        together[name] = sum(getattr(part, name) for part in parts)
+        totals[name] = sum(getattr(part, name) for part in parts)
     releases = [each_round.releases(query_cap, answer_cap) for each_round in rounds]
     rho = sum(part.rho for part in releases)
-    independent, _ = data_independent_epsilon(rho, delta, conversion=chosen.conversion)
+    independent, _ = data_independent_epsilon(rho, delta, conversion=settings.conversion)
     return ConfidentPrivacy(
-        **together,
+        **totals,
         delta=delta,
         epsilon=epsilon,
         order=best_order,
@@ -232,7 +273,7 @@ def compose_rounds(
         sanitized_order=sanitized.order,
         sanitized_epsilon=sanitized.epsilon,
         sanitized_sd=sanitized.sd,
-        sanitized_upper=sanitized.epsilon + float(ndtri(chosen.upper_confidence)) * sanitized.sd,
+        sanitized_upper=sanitized.epsilon + float(ndtri(settings.upper_confidence)) * sanitized.sd,
         orders_left_out=left_out,
         rounds=parts,
     )
@@ -240,7 +281,7 @@ def compose_rounds(
 
 @dataclass(frozen=True)
 class _Options:
-    """What the caller asked for, checked."""
+    """The options of `compose_rounds`, checked."""
 
     rounds: Sequence[Round]
     delta: float
@@ -301,14 +342,14 @@ class _Sanitized:
 
     @property
     def objective(self) -> float:
-        """What the search minimises: the cost plus two standard deviations of each noise."""
+        """The cost plus two standard deviations of each noise, which the search minimises."""
         return self.epsilon + 2 * sum(part.sd for part in self.parts)
 
 
 def _find_best_sanitized(
     options: _Options, total: NDArray[np.float64]
 ) -> tuple[_Sanitized, tuple[float, ...]]:
-    """The sanitised report at the best order, and the orders left out."""
+    """Return the sanitised report at the best order, and the orders left out."""
     grid = options.grid
     left_out = tuple(
         float(order)
@@ -324,13 +365,14 @@ def _find_best_sanitized(
         )
     allowed = np.flatnonzero(~np.isin(grid, left_out))
     if not len(allowed):
-        nothing = tuple(GnssReport() for _ in options.rounds)
-        return _Sanitized(math.nan, math.inf, nothing), left_out
+        unsanitized = tuple(GnssReport() for _ in options.rounds)
+        return _Sanitized(math.nan, math.inf, unsanitized), left_out
     epsilons = total + conversion_cost(grid, options.delta, options.conversion)
     if options.formula == "paper":
         allowed = allowed[[np.argmin(epsilons[allowed])]]
     candidates = list(zip(grid[allowed].tolist(), epsilons[allowed].tolist(), strict=True))
-    return _golden_section_search(candidates, lambda at: _sanitize_at(options, *at)), left_out
+    best = _golden_section_search(candidates, lambda candidate: _sanitize_at(options, *candidate))
+    return best, left_out
 
 
 def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
@@ -350,10 +392,10 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
                 order, options.delta, beta=beta, sigma_ss=sigma, formula=formula
             )
         if beta is None:
-            # Few votes are quick without it, and their last digits stay what they are.
-            quick = profile.smooth_lower_bound if profile.batch_size == 1 else None
+            # The search is quick without a lower bound if votes are few, and keeps its last digits.
+            lower_bound = profile.smooth_lower_bound if profile.batch_size == 1 else None
             beta = tune_beta(
-                order, profile.smooth_sensitivity, smooth_lower_bound=quick, formula=formula
+                order, profile.smooth_sensitivity, smooth_lower_bound=lower_bound, formula=formula
             )
         if sigma is None:
             sigma = tune_sigma(order, beta, profile.smooth_sensitivity(beta), formula=formula)
@@ -371,18 +413,18 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
 def _golden_section_search(
     candidates: list[tuple], evaluate: Callable[[tuple], _Sanitized]
 ) -> _Sanitized:
-    """The report of the least objective, if it falls and then rises; a good one otherwise.
+    """Return the report of the least objective, if it falls and then rises; a good one otherwise.
 
     Any order is valid: this only chooses one, and each costs a smooth sensitivity.
     """
     low, high = 0, len(candidates) - 1
     ratio = (math.sqrt(5) - 1) / 2
-    seen: dict[int, _Sanitized] = {}
+    evaluated: dict[int, _Sanitized] = {}
 
     def value(i: int) -> float:
-        if i not in seen:
-            seen[i] = evaluate(candidates[i])
-        return seen[i].objective
+        if i not in evaluated:
+            evaluated[i] = evaluate(candidates[i])
+        return evaluated[i].objective
 
     while high - low > 2:
         left = high - max(1, round(ratio * (high - low)))
@@ -395,4 +437,4 @@ def _golden_section_search(
             low = left
     for i in range(low, high + 1):
         value(i)
-    return min(seen.values(), key=lambda point: point.objective)
+    return min(evaluated.values(), key=lambda point: point.objective)

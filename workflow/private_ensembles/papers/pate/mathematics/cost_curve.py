@@ -1,4 +1,4 @@
-"""beta(q), what one GNMax label costs if its plurality is missed with chance q (PATE, B.1-B.4).
+"""beta(q), the cost of a GNMax label that misses the plurality with probability q (PATE, B.1-B.4).
 
 Names follow the paper: q0 is the largest q for which the data-dependent bound is used, q1 =
 B_L(q0), and [q1, q0] is the plateau on which the local sensitivity is greatest. All q are handled
@@ -26,8 +26,15 @@ _ROUNDING = 1e-9
 class CostCurve:
     """beta(q) of GNMax at one (sigma, order) for m classes, with its bounds at neighbours.
 
-    beta itself asks for q alone. noise, as in :mod:`.tails`, says how far a vote moves q. Raises
-    ValueError for sigma <= 0, order <= 1, fewer than two classes or another noise.
+    Attributes:
+        sigma: noise of the labels, in votes, > 0.
+        order: Rényi order lambda > 1.
+        n_classes: m >= 2.
+        noise: as in `papers.pate.mathematics.tails`; it says how far a vote changes q, while beta
+            itself depends on q alone.
+
+    Raises:
+        ValueError: an attribute is outside its range.
     """
 
     sigma: float
@@ -51,32 +58,33 @@ class CostCurve:
         return float(gnmax_independent_rdp(self.sigma, self.order))
 
     def bound(self, log_q: ArrayLike) -> NDArray[np.float64]:
-        """Theorem 6 or Proposition 8, whichever is less, at log q (any shape)."""
+        """Return the lesser of Theorem 6 and Proposition 8 at log q (any shape)."""
         log_q = np.asarray(log_q, dtype=np.float64)
         flat = gnmax_rdp_of_log_q(log_q.ravel(), self.sigma, self.order)[:, 0]
         return flat.reshape(log_q.shape)
 
     def beta(self, log_q: ArrayLike) -> NDArray[np.float64]:
-        """Rényi cost at log q (any shape): `bound` up to q0 and the ceiling beyond (C5)."""
+        """Return the Rényi cost at log q (any shape): `bound` up to q0, then the ceiling (C5)."""
         return np.where(np.asarray(log_q) <= self.log_q0(), self.bound(log_q), self.ceiling)
 
     def _close_gaps(self, log_q: ArrayLike, votes: int) -> NDArray[np.float64]:
-        # As if q were made up of m - 1 equal gaps, and each were closed by this many votes.
-        others = np.log(self.n_classes - 1)
-        each = np.minimum(np.asarray(log_q, dtype=np.float64) - others, 0.0)
-        return np.minimum(others + self.tails.log_overtake_probability_after(each, votes), 0.0)
+        # q is taken to be made up of m - 1 equal gaps, each of which is closed by this many votes.
+        log_rivals = np.log(self.n_classes - 1)
+        log_tail = np.minimum(np.asarray(log_q, dtype=np.float64) - log_rivals, 0.0)
+        closed = self.tails.log_overtake_probability_after(log_tail, votes)
+        return np.minimum(log_rivals + closed, 0.0)
 
     def upper(self, log_q: ArrayLike) -> NDArray[np.float64]:
-        """log B_U(q): no neighbour has a larger q (Proposition 21)."""
+        """Return log B_U(q): no neighbour has a larger q (Proposition 21)."""
         return self._close_gaps(log_q, 2)
 
     def lower(self, log_q: ArrayLike) -> NDArray[np.float64]:
-        """log B_L(q): no neighbour has a smaller q (Proposition 21)."""
+        """Return log B_L(q): no neighbour has a smaller q (Proposition 21)."""
         return self._close_gaps(log_q, -2)
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019 (small frozen curves, one an order)
     def log_q0(self) -> float:
-        """log of the largest q <= 1/2 at which the data-dependent bound is below lambda/sigma^2.
+        """Return the log of the largest q <= 1/2 with a data-dependent bound below lambda/sigma^2.
 
         -inf if there is none. The bound grows with q (condition C5, see `check_conditions`), so
         a search on ever finer grids finds where it meets the constant.
@@ -101,14 +109,14 @@ class CostCurve:
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019
     def log_q1(self) -> float:
-        """log B_L(q0); -inf if the data-dependent bound applies nowhere."""
+        """Return log B_L(q0); -inf if the data-dependent bound applies nowhere."""
         return float(self.lower(self.log_q0())) if np.isfinite(self.log_q0()) else -np.inf
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019
     def plateau(self) -> float:
-        """Local sensitivity on [q1, q0], the greatest: ceiling - beta(q1); 0 without a q0.
+        """Return the greatest local sensitivity, on [q1, q0]: ceiling - beta(q1), 0 without q0.
 
-        Algorithm 3 has beta(B_U(q1)) = beta(q0) in place of the ceiling; if beta jumps at q0
+        Algorithm 3 has beta(B_U(q1)) = beta(q0) in place of the ceiling. If beta jumps at q0
         (condition C5 allows it, though GNMax's does not) that is too little for q just above q1.
         """
         if not np.isfinite(self.log_q0()):
@@ -116,17 +124,17 @@ class CostCurve:
         return self.ceiling - float(self.beta(self.log_q1()))
 
     def rise(self, log_q: ArrayLike) -> NDArray[np.float64]:
-        """beta(B_U(q)) - beta(q): Algorithm 3 below q1, the larger of its two differences by C6."""
+        """Return beta(B_U(q)) - beta(q): Algorithm 3 below q1, the larger difference by C6."""
         above, here = self.beta(np.stack([self.upper(log_q), log_q]))  # one call: it is small
         return above - here
 
     def fall(self, log_q: ArrayLike) -> NDArray[np.float64]:
-        """ceiling - beta(B_L(q)): Algorithm 3 above q0, where beta is constant."""
+        """Return ceiling - beta(B_L(q)): Algorithm 3 above q0, where beta is constant."""
         return self.ceiling - self.beta(self.lower(log_q))
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019
     def check_conditions(self, points: int = 2000) -> tuple[str, ...]:
-        """Conditions C5 and C6 on a grid of log q; returns the violated ones, () if none.
+        """Return which of the conditions C5 and C6 are violated on a grid of log q; () if none is.
 
         C5: beta is non-decreasing up to q0 <= 1/2 and B_U(q0) < 1. C6: beta(B_U(q)) - beta(q) is
         non-decreasing up to B_L(q0). Differences below 1e-9 of the ceiling are rounding.
@@ -146,7 +154,7 @@ class CostCurve:
         return tuple(violated)
 
     def is_below_ceiling(self, teachers: int) -> bool:
-        """Whether any histogram of that many votes uses the data-dependent bound (B.2's check).
+        """Tell whether any histogram of so many votes uses the data-dependent bound (B.2's check).
 
         The most favourable one is unanimous: q0 >= q([n, 0, ..., 0]).
         """

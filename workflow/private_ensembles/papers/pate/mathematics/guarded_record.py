@@ -9,9 +9,11 @@ from typing import ClassVar
 class GuardedRecord:
     """Base of dataclasses (`repr=False`) that hold public numbers and private ones.
 
-    public: the fields that may be published, in the order in which they are shown. What is not
-    named there is not for release. called: the names under which private fields are shown, if their
-    own name does not say what they are.
+    Attributes:
+        public: the fields that may be published, in the order in which they are shown. A field that
+            is not named there is not for release.
+        display_names: the names under which private fields are shown, if their own name does not
+            say what they are.
     """
 
     public: ClassVar[tuple[str, ...]] = ()
@@ -19,7 +21,7 @@ class GuardedRecord:
 
     @property
     def not_for_release(self) -> dict[str, object]:
-        """The private fields by the names that say what they are; those that are None left out."""
+        """The private fields by the names that say what they are, without those that are None."""
         others = [
             field.name
             for field in fields(self)
@@ -30,7 +32,7 @@ class GuardedRecord:
         return {name: value for name, value in values.items() if value is not None}
 
     def __repr__(self) -> str:
-        """Everything but parts of parts, private numbers in few digits."""
+        """Show everything but parts of parts, private numbers in few digits."""
         shown = {name: getattr(self, name) for name in self.public}
         parts = [f"{name}={value!r}" for name, value in shown.items() if value is not None]
         secret = [

@@ -1,7 +1,8 @@
 """What LNMax's labels cost by the votes: PATE's forward data-dependent analysis, not for release.
 
 Costs per label are Rényi bounds at order lambda = l + 1, l times which is the paper's moment
-alpha(l). The paper's bounds are forward ones (:mod:`.rdp`). LNMax itself is in `labels.lnmax`.
+alpha(l). The paper's bounds are forward ones (`papers.pate.mathematics.rdp`). LNMax itself is in
+`labels.lnmax`.
 """
 
 from __future__ import annotations
@@ -20,18 +21,27 @@ from private_ensembles.labels.lnmax_quadrature import check_scale
 from private_ensembles.papers.pate.mathematics.guarded_record import GuardedRecord
 from private_ensembles.papers.pate.mathematics.rdp import log_of_union_bound, theorem_6
 
-# The moments l = 1..8 of the published analysis; PATE 2017 reports at l = 8 for MNIST and SVHN.
+# The published analysis has the moments l = 1..8; PATE 2017 reports at l = 8 for MNIST and SVHN.
 PAPER_ORDERS = np.arange(2.0, 10.0)
 ORDERS = np.concatenate([np.arange(1.25, 20, 0.25), np.geomspace(20, 2000, 60)])
 
 
 def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
-    """log of the union bound on Pr[LNMax does not release the plurality], (queries,).
+    """Return the log of the union bound on Pr[LNMax does not release the plurality], (queries,).
 
     q = min(1, sum over the other classes of (2 + x) / (4 e^x)), x = gap / scale: each term is the
-    exact chance that the difference of two Laplace draws exceeds the gap (PATE 2017, Lemma 4).
-    Rounded up; -inf for a single class. counts: (queries, classes); scale in votes.
-    Raises ValueError like `check_counts`, `check_scale`.
+    exact probability that the difference of two Laplace draws exceeds the gap. Rounded up; -inf for
+    a single class.
+
+    Args:
+        counts: (queries, classes) int.
+        scale: in votes.
+
+    Raises:
+        ValueError: as `check_counts` and `check_scale` raise it.
+
+    References:
+        PATE 2017, Lemma 4.
     """
     scale = check_scale(scale)
 
@@ -44,14 +54,26 @@ def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
 def lnmax_rdp_of_log_q(
     log_q: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
 ) -> NDArray[np.float64]:
-    """Rényi cost of one label if Pr[it is not the plurality] <= q, (queries, orders).
+    """Return the Rényi cost of one label if Pr[it is not the plurality] <= q, (queries, orders).
 
-    The smaller of :func:`lnmax_independent_rdp` and PATE 2017, Theorem 3 (PATE 2018, Theorem 6 with
-    mu_1 = mu_2 = infinity): with c = e^(2 / scale) and l = lambda - 1, (1 - q) ((1 - q) / (1 - c
-    q))^l + q c^l, which bounds e^(l times the cost) and grows with q up to 1 / (1 + c) (for any
-    real l > 0: with r = (1 - q) / (1 - c q) in [1, c] its derivative is l c r^(l+1) - (l+1) r^l +
-    c^l, least at r = 1 and there l (c - 1) - 1 + c^l >= 0). The latter only for q < 1 / (1 + c).
-    Rounded up. Raises ValueError like :func:`lnmax_independent_rdp`, and for log q > 0.
+    The smaller of `lnmax_independent_rdp` and PATE 2017, Theorem 3 (PATE 2018, Theorem 6 with mu_1
+    = mu_2 = infinity): with c = e^(2 / scale) and l = lambda - 1, (1 - q) ((1 - q) / (1 - c q))^l +
+    q c^l, which bounds e^(l times the cost) and grows with q up to 1 / (1 + c). (For any real l >
+    0, with r = (1 - q) / (1 - c q) in [1, c], its derivative is l c r^(l+1) - (l+1) r^l + c^l,
+    least at r = 1, and there it is l (c - 1) - 1 + c^l >= 0.) Theorem 3 is used only for q < 1 / (1
+    + c). Rounded up.
+
+    Args:
+        log_q: log of q, (queries,), at most 0.
+        scale: in votes.
+        orders: lambda > 1, (orders,).
+        bounds: as `lnmax_independent_rdp` takes it.
+
+    Raises:
+        ValueError: a log q is above 0, or as `lnmax_independent_rdp` raises it.
+
+    References:
+        PATE 2017, Theorem 3.
     """
     independent = lnmax_independent_rdp(scale, orders, bounds=bounds)
     scale, orders = check_scale(scale), check_orders(orders)
@@ -69,10 +91,18 @@ def lnmax_rdp_of_log_q(
 def lnmax_rdp(
     counts: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
 ) -> NDArray[np.float64]:
-    """Forward Rényi cost of every query's LNMax label at its votes, (queries, orders).
+    """Return the forward Rényi cost of every query's LNMax label at its votes, (queries, orders).
 
-    Not for release, and no guarantee. Raises ValueError like `lnmax_log_q` and
-    `lnmax_rdp_of_log_q`.
+    Not for release, and no guarantee.
+
+    Args:
+        counts: (queries, classes) int.
+        scale: in votes.
+        orders: lambda > 1, (orders,).
+        bounds: as `lnmax_independent_rdp` takes it.
+
+    Raises:
+        ValueError: as `lnmax_log_q` and `lnmax_rdp_of_log_q` raise it.
     """
     return lnmax_rdp_of_log_q(lnmax_log_q(counts, scale), scale, orders, bounds=bounds)
 
@@ -81,10 +111,10 @@ def lnmax_rdp(
 class LnmaxPrivacy(GuardedRecord):
     """What LNMax costs on some queries.
 
-    Public: label_epsilon = 2 / scale of one label; pure_epsilon of all of them, simply added;
-    data_independent_epsilon by Rényi orders; optimal_data_independent_epsilon, the optimal
-    composition of two (1 / scale)-DP mechanisms a query: the two counts that one teacher moves by
-    1 each are released with noise of their own. Not for release, and no guarantee: epsilon, the
+    Public are label_epsilon = 2 / scale of one label; pure_epsilon of all of them, simply added;
+    data_independent_epsilon by Rényi orders; and optimal_data_independent_epsilon, the optimal
+    composition of two (1 / scale)-DP mechanisms a query: the two counts that one teacher changes by
+    1 each are released with noise of their own. Not for release, and no guarantee, are epsilon, the
     forward data-dependent one that the paper states, and its order.
     """
 
@@ -122,11 +152,21 @@ def lnmax_privacy(
     bounds: str = "tight",
     orders: ArrayLike | None = None,
 ) -> LnmaxPrivacy:
-    """Cost of LNMax on all queries; ``classic``, ``paper`` and PAPER_ORDERS are PATE 2017's way.
+    """Return the cost of LNMax on all queries.
 
-    There epsilon = min over l of (sum of alpha(l) + log(1/delta)) / l, l = 1..8. counts: (queries,
-    classes); scale in votes. Raises ValueError like :func:`lnmax_rdp`, for delta outside (0, 1) and
-    an unknown conversion.
+    ``classic``, ``paper`` and PAPER_ORDERS are PATE 2017's way: there epsilon = min over l of (sum
+    of alpha(l) + log(1/delta)) / l, l = 1..8.
+
+    Args:
+        counts: (queries, classes) int.
+        scale: in votes.
+        delta: in (0, 1).
+        conversion: from Rényi divergence, ``classic`` or ``improved``.
+        bounds: as `lnmax_independent_rdp` takes it.
+        orders: lambda > 1; by default ORDERS.
+
+    Raises:
+        ValueError: delta is outside (0, 1), the conversion is another, or as `lnmax_rdp` raises it.
     """
     grid = check_orders(ORDERS if orders is None else orders)
     costs = lnmax_rdp(counts, scale, grid, bounds=bounds)

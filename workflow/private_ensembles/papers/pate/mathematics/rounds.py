@@ -2,7 +2,7 @@
 
 GNMax, Confident-GNMax and Interactive-GNMax (PATE, 4.1-4.3) differ only in what the noisy threshold
 looks at: nothing, the largest count max_j n_j, or max_j (n_j - K p_j) for a student's public scores
-p. One teacher's vote moves each of these by at most 1, so their costs are alike.
+p. One teacher's vote changes each of these by at most 1, so their costs are alike.
 
 The expectation over the threshold's outcome is the paper's (Table 2). It is not a guarantee, being
 an expectation and of one direction, and what depends on the votes is not for release
@@ -28,17 +28,21 @@ from private_ensembles.papers.pate.mathematics.rdp import gnmax_log_q, gnmax_rdp
 from private_ensembles.papers.pate.mathematics.smooth_sensitivity import SensitivityProfile
 from private_ensembles.papers.pate.mathematics.tails import tails_of
 
-# Queries worked on at a time: bounds memory, not results.
+# So many queries are worked on at a time, which bounds memory and does not change results.
 _CHUNK = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Queries of one round, made by :func:`gnmax_round` and its neighbours, which check them.
+    """Queries of one round, made by `gnmax_round` and its neighbours, which check them.
 
-    counts: (queries, classes); leads: (queries,), what the threshold looks at, None without a
-    threshold; sigma1: its noise; sigma2: the labels' noise; all in votes. noise: as in
-    :mod:`.tails`.
+    Attributes:
+        counts: (queries, classes) int.
+        leads: what the threshold looks at, (queries,) in votes; None without a threshold.
+        threshold: in votes.
+        sigma1: noise of the threshold, in votes.
+        sigma2: noise of the labels, in votes.
+        noise: as in `papers.pate.mathematics.tails`.
     """
 
     counts: NDArray[np.int64]
@@ -50,12 +54,12 @@ class Round:
 
     @property
     def teachers(self) -> int:
-        """K."""
+        """Number K of teachers."""
         return int(self.counts[0].sum())
 
     @functools.cached_property
     def answer_probability(self) -> NDArray[np.float64]:
-        """Chance that each query is answered, (queries,)."""
+        """Probability that each query is answered, (queries,)."""
         if self.leads is None:
             return np.ones(len(self.counts))
         return tails_of(self.noise, self.sigma1).pass_probability(self.leads - self.threshold)
@@ -66,14 +70,14 @@ class Round:
         return gnmax_log_q(self.counts, self.sigma2, noise=self.noise)
 
     def threshold_rdp(self, orders: ArrayLike) -> NDArray[np.float64]:
-        """Rényi cost of all thresholds, lambda / (2 sigma1^2) each, (orders,)."""
+        """Return the Rényi cost of all thresholds, lambda / (2 sigma1^2) each, (orders,)."""
         orders = check_orders(orders)
         if self.leads is None:
             return np.zeros(len(orders))
         return len(self.counts) * orders / (2 * self.sigma1**2)
 
     def label_rdp(self, orders: ArrayLike) -> NDArray[np.float64]:
-        """Expected Rényi cost of the labels: each times its chance of an answer, (orders,)."""
+        """Return the expected Rényi cost of the labels, each times its probability, (orders,)."""
         orders = check_orders(orders)
         total = np.zeros(len(orders))
         for start in range(0, len(self.counts), _CHUNK):
@@ -83,33 +87,33 @@ class Round:
         return total
 
     def max_queries(self, query_cap: int | None = None) -> int:
-        """How many queries are asked at most; a cap left out is their number."""
+        """Return how many queries are asked at most; without a cap it is their number."""
         return len(self.counts) if query_cap is None else min(query_cap, len(self.counts))
 
     def releases(
         self, query_cap: int | None = None, answer_cap: int | None = None
     ) -> GaussianReleases:
-        """What is released at most; a cap left out is the number of queries."""
-        tried = self.max_queries(query_cap)
-        answered = tried if answer_cap is None else min(answer_cap, tried)
+        """Return what is released at most; without a cap it is the number of queries."""
+        queries = self.max_queries(query_cap)
+        answers = queries if answer_cap is None else min(answer_cap, queries)
         return GaussianReleases(
-            0 if self.leads is None else tried, self.sigma1, answered, self.sigma2
+            0 if self.leads is None else queries, self.sigma1, answers, self.sigma2
         )
 
     def curve(self, order: float) -> CostCurve | None:
-        """The label's cost curve, or None if it is constant: no votes use Theorem 6."""
+        """Return the label's cost curve, or None if it is constant: no votes use Theorem 6."""
         if self.counts.shape[1] == 1:
             return None
         curve = CostCurve(self.sigma2, float(order), self.counts.shape[1], self.noise)
         return curve if curve.is_below_ceiling(self.teachers) else None
 
     def conditions_violated(self, order: float) -> tuple[str, ...]:
-        """Conditions C5, C6 that fail for the labels' cost at this order; () if none does."""
+        """Return which of conditions C5, C6 fail for the labels' cost at this order; () if none."""
         curve = self.curve(order)
         return () if curve is None else curve.check_conditions()
 
     def sensitivity_profile(self, order: float) -> SensitivityProfile | None:
-        """Sensitivities of the expected label cost; None if it is constant."""
+        """Return the sensitivities of the expected label cost; None if the cost is constant."""
         curve = self.curve(order)
         if curve is None:
             return None
@@ -121,7 +125,7 @@ class Round:
 
     @functools.cached_property
     def _profiles(self) -> list[SensitivityProfile]:
-        """The first profile that was asked for, of which others are made."""
+        """The first profile that was made, from which others are copied."""
         return []
 
 
@@ -132,11 +136,19 @@ def worst_case_epsilon(
     query_cap: int | None = None,
     answer_cap: int | None = None,
 ) -> float:
-    """What the rounds cost together whatever the votes, exactly, at these caps of each.
+    """Return what the rounds cost together whatever the votes, exactly, at these caps of each.
 
-    Continuous noise: one Gaussian mechanism. `secure` noise: the lattice's own sums, a threshold
-    moving one count and a label two. Raises ValueError for delta outside (0, 1), caps < 0, and
-    rounds of both kinds.
+    Continuous noise is one Gaussian mechanism. `secure` noise has the lattice's own sums, a
+    threshold changing one count and a label two.
+
+    Args:
+        rounds: all with the same noise.
+        delta: in (0, 1).
+        query_cap: limit of the queries of each round; by default all of them.
+        answer_cap: limit of the answers of each round; by default all queries.
+
+    Raises:
+        ValueError: delta is outside (0, 1), a cap < 0, or there are rounds of both kinds of noise.
     """
     noises = {each_round.noise for each_round in rounds}
     if len(noises) > 1:
@@ -150,7 +162,16 @@ def worst_case_epsilon(
 
 
 def gnmax_round(counts: ArrayLike, sigma: float, *, noise: str = "reproducible") -> Round:
-    """Every query is answered by GNMax. Raises ValueError like `check_counts`, `tails_of`."""
+    """Return the round in which GNMax answers every query.
+
+    Args:
+        counts: (queries, classes) int.
+        sigma: noise of the labels, in votes.
+        noise: as in `papers.pate.mathematics.tails`.
+
+    Raises:
+        ValueError: as `check_counts` and `tails_of` raise it.
+    """
     tails_of(noise, sigma)  # checks both
     return Round(check_counts(counts), None, None, None, float(sigma), noise)
 
@@ -163,9 +184,20 @@ def confident_round(
     *,
     noise: str = "reproducible",
 ) -> Round:
-    """Algorithm 1: answered if max_j n_j + noise of scale sigma1 >= threshold.
+    """Return the round of Algorithm 1, which answers if max_j n_j + noise >= threshold.
 
-    Raises ValueError like `check_counts`, `tails_of` and for a threshold that is not finite.
+    Args:
+        counts: (queries, classes) int.
+        threshold: in votes.
+        sigma1: noise of the threshold, in votes.
+        sigma2: noise of the labels, in votes.
+        noise: as in `papers.pate.mathematics.tails`.
+
+    Raises:
+        ValueError: the threshold is not finite, or as `check_counts` and `tails_of` raise it.
+
+    References:
+        PATE 2018, Algorithm 1.
     """
     counts = check_counts(counts)
     tails_of(noise, sigma2)  # checks both
@@ -183,12 +215,25 @@ def interactive_round(
     *,
     noise: str = "reproducible",
 ) -> Round:
-    """Algorithm 2: answered if max_j (n_j - K p_j) + noise of scale sigma1 >= threshold.
+    """Return the round of Algorithm 2, which answers if max_j (n_j - K p_j) + noise >= threshold.
 
-    scores: the student's p, (queries, classes), each in [0, 1], rows adding up to 1 within 1e-5;
-    public, as the student was trained on released labels only. K p_j is rounded with `secure`
-    noise, as the sampler does. What a confident student reinforces costs nothing more. Raises
-    ValueError like :func:`confident_round`, and for other scores.
+    K p_j is rounded with `secure` noise, as the sampler does. A label that only confirms a
+    confident student costs nothing more.
+
+    Args:
+        counts: (queries, classes) int.
+        scores: the student's p, (queries, classes), each in [0, 1], rows adding up to 1 within
+            1e-5. They are public, as the student was trained on released labels only.
+        threshold: in votes.
+        sigma1: noise of the threshold, in votes.
+        sigma2: noise of the labels, in votes.
+        noise: as in `papers.pate.mathematics.tails`.
+
+    Raises:
+        ValueError: the scores are others, or as `confident_round` raises it.
+
+    References:
+        PATE 2018, Algorithm 2.
     """
     confident = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
     scores = check_scores(scores, confident.counts)

@@ -34,9 +34,13 @@ DELTA_GLYPH = 1e-8
 class Corollary11:
     """Corollary 11 at one gap n1 - n2 (votes) and sigma, beside what holds.
 
-    order = gap / 4; claimed = e^(-2 order / sigma^2) / order; exact: Rényi divergence of the label
-    of two classes to the worse neighbour; theorem6: the bound that the corollary simplifies, with
-    `rivals` classes at the second place; independent = order / sigma^2.
+    Attributes:
+        order: gap / 4.
+        claimed: e^(-2 order / sigma^2) / order.
+        exact: Rényi divergence of the label of two classes to the worse neighbour.
+        theorem6: the bound that the corollary simplifies, with `rivals` classes at the second
+            place.
+        independent: order / sigma^2.
     """
 
     order: float
@@ -47,30 +51,39 @@ class Corollary11:
 
 
 def corollary11(gap: float, sigma: float, *, rivals: int = 1) -> Corollary11:
-    """Corollary 11 (PATE, appendix A): (gap/4, e^(-2 gap/4 / sigma^2) / (gap/4))-RDP.
+    """Return Corollary 11's (gap/4, e^(-2 gap/4 / sigma^2) / (gap/4))-RDP, beside what holds.
 
-    Asymptotic for n1 - n2, n2 - n3 much larger than sigma. rivals: equal second places, 1 as the
-    corollary assumes; more show what it leaves out (`exact` is then that of one class against so
-    many, which merges them: a lower bound). Raises ValueError for gap <= 4 (the order is then at
-    most 1), rivals < 1, sigma <= 0.
+    The corollary is asymptotic, for n1 - n2 and n2 - n3 much larger than sigma.
+
+    Args:
+        gap: n1 - n2, in votes, > 4 (else the order is at most 1).
+        sigma: noise in votes, > 0.
+        rivals: equal second places, 1 as the corollary assumes. More show what it leaves out;
+            `exact` is then that of one class against so many, which merges them: a lower bound.
+
+    Raises:
+        ValueError: an argument is outside its range.
+
+    References:
+        PATE 2018, appendix A, Corollary 11.
     """
     sigma = check_sigma(sigma)
     checks.check_finite(gap=gap, above=4)
     checks.check_integer(rivals=rivals, at_least=1)
     order, log_tail = gap / 4, GaussianTails(sigma).log_overtake_probability
 
-    def two_outcomes(moved: float) -> float:
-        """D_order of GNMax's label of two classes, their gap `gap` against `moved`."""
-        # order log Pr + (1 - order) log Pr' of the first label and of the second.
-        first = order * log_tail(-gap) + (1 - order) * log_tail(-moved)
-        second = order * log_tail(gap) + (1 - order) * log_tail(moved)
+    def two_outcomes(neighbour_gap: float) -> float:
+        """Return D_order of GNMax's label of two classes, their gap `gap` against another."""
+        # Both are order log Pr + (1 - order) log Pr', of the first label and of the second.
+        first = order * log_tail(-gap) + (1 - order) * log_tail(-neighbour_gap)
+        second = order * log_tail(gap) + (1 - order) * log_tail(neighbour_gap)
         return max(0.0, float(np.logaddexp(first, second)) / (order - 1))
 
     log_q = min(0.0, math.log(rivals) + float(log_tail(gap)))
     return Corollary11(
         order=order,
         claimed=math.exp(-2 * order / sigma**2) / order,
-        exact=max(two_outcomes(gap + move) for move in (-2, 2)),
+        exact=max(two_outcomes(gap + change) for change in (-2, 2)),
         theorem6=float(gnmax_rdp_of_log_q([log_q], sigma, [order])[0, 0]),
         independent=order / sigma**2,
     )
@@ -80,8 +93,11 @@ def corollary11(gap: float, sigma: float, *, rivals: int = 1) -> Corollary11:
 class UnanimousCondition:
     """Theorem 6's conditions if all K teachers agree (DaRRM, Algorithm 6, line 8).
 
-    q_small: q is within its limit; order_covered: Proposition 10's mu1 >= order; applies: all
-    conditions; improves: the data-dependent bound is below order / sigma^2.
+    Attributes:
+        q_small: q is within its limit.
+        order_covered: Proposition 10's mu1 >= order.
+        applies: all conditions hold.
+        improves: the data-dependent bound is below order / sigma^2.
     """
 
     q_small: bool
@@ -93,9 +109,16 @@ class UnanimousCondition:
 def unanimous_condition(
     n_teachers: int, sigma: float, order: float, *, n_classes: int = 2
 ) -> UnanimousCondition:
-    """Whether GNMax's data-dependent bound applies to the clearest votes there are.
+    """Return whether GNMax's data-dependent bound applies to the clearest votes there are.
 
-    Raises ValueError for n_teachers < 1, n_classes < 2, sigma <= 0, order <= 1.
+    Args:
+        n_teachers: K >= 1, who all agree.
+        sigma: noise in votes, > 0.
+        order: lambda > 1.
+        n_classes: at least 2.
+
+    Raises:
+        ValueError: an argument is outside its range.
     """
     sigma, order = check_sigma(sigma), float(check_orders(order)[0])
     checks.check_integer(n_teachers=n_teachers, at_least=1)
@@ -108,11 +131,11 @@ def unanimous_condition(
     limit = -math.inf
     if mu2 > 1:
         limit = (mu2 - 1) * mu2 / sigma**2 - mu2 * math.log(mu1 / (mu2 - 1))
-    small, covered = mu2 > 1 and log_q <= limit, mu1 >= order
+    is_q_small, is_order_covered = mu2 > 1 and log_q <= limit, mu1 >= order
     return UnanimousCondition(
-        q_small=small,
-        order_covered=covered,
-        applies=small and covered,
+        q_small=is_q_small,
+        order_covered=is_order_covered,
+        applies=is_q_small and is_order_covered,
         improves=bool(curve.bound(log_q) < curve.ceiling * (1 - 1e-12)),
     )
 
@@ -120,21 +143,21 @@ def unanimous_condition(
 # PATE's text. ------------------------------------------------------------------------------------
 
 CONFIDENT = GaussianReleases(12_000, 500.0, 10_762, 100.0)  # Table 1, Glyph, Confident-GNMax
-# What the same 12,000 queries had answered when the authors drew Figure 1: the last point of
+# The same 12,000 queries had so many answers when the authors drew Figure 1: the last point of
 # utility_queries_answered.py in their public code.
 ANSWERS_IN_THE_CODE = 10_842
-# Two rounds (section 5.3): 6,000 and 10,000 queries; about 3,400 answers in the first; in total
-# 4,341 by Table 1 and 10,422 by the text.
+# Section 5.3 has two rounds of 6,000 and 10,000 queries, with about 3,400 answers in the first. In
+# total there are 4,341 answers by Table 1, and 10,422 by the text.
 ROUND_ONE = GaussianReleases(6_000, 1500.0, 3_400, 100.0)
 
 
 def round_two(answers: int) -> GaussianReleases:
-    """The second round, if that many queries were answered in both together."""
+    """Return the second round, if that many queries were answered in both together."""
     return GaussianReleases(10_000, 2000.0, answers - ROUND_ONE.labels, 200.0)
 
 
 def exchanged_numbers() -> dict[str, float]:
-    """What section 4.1 prints in each other's place, by the row that it names; delta = 1e-8.
+    """Return what section 4.1 prints in each other's place, by the row that it names; delta = 1e-8.
 
     Both are Rényi composition with Theorem 5's conversion, whatever the votes. interactive (10.14
     is printed): Confident-GNMax with the answers of the authors' code. confident (8.42): two rounds
@@ -153,13 +176,13 @@ def exchanged_numbers() -> dict[str, float]:
 
 
 def data_independent_candidates() -> dict[str, tuple[float, float]]:
-    """What section 4.1's 8.42 and 10.14 could be: by name, (Confident, two rounds) at delta = 1e-8.
+    """Return what section 4.1's 8.42 and 10.14 could be, (Confident, two rounds), by name.
 
     "The standard advanced composition theorem applied to experiments in the last two rows of Table
-    1". Tried: Rényi composition with both conversions, one Gaussian mechanism, and strong
+    1". Tried were Rényi composition with both conversions, one Gaussian mechanism, and strong
     composition of (eps0, delta0)-DP releases with eps0 by the classical and the analytic Gaussian
     mechanism, half of delta for each part; with and without the thresholds; all pool queries
-    answered; 4,341 and 10,422 answers in two rounds.
+    answered; 4,341 and 10,422 answers in two rounds. delta = 1e-8.
     """
     pairs = {
         "": ([CONFIDENT], [ROUND_ONE, round_two(4_341)]),
@@ -196,26 +219,29 @@ def data_independent_candidates() -> dict[str, tuple[float, float]]:
 
 
 def _strong(parts: list[GaussianReleases], kind: str) -> float:
-    """Strong composition of each kind of release, their epsilons added, delta shared evenly."""
+    """Return strong composition of each kind of release, epsilons added, delta shared evenly."""
     kinds = [(part.labels, math.sqrt(2) / part.sigma2) for part in parts if part.labels]
     kinds += [(part.thresholds, 1 / part.sigma1) for part in parts if part.thresholds]
     share = DELTA_GLYPH / (2 * len(kinds))
     total = 0.0
     for times, mu in kinds:
-        each = share / times
+        delta_each = share / times
         if kind == "classical":  # sigma = Delta sqrt(2 ln(1.25 / delta)) / epsilon
-            epsilon = mu * math.sqrt(2 * math.log(1.25 / each))
+            epsilon = mu * math.sqrt(2 * math.log(1.25 / delta_each))
         else:
-            epsilon = exact_data_independent_epsilon(mu**2 / 2, each)
+            epsilon = exact_data_independent_epsilon(mu**2 / 2, delta_each)
         total += general_composition(epsilon, 0.0, times, share).epsilon
     return total
 
 
 def round_one_threshold_epsilon(order: float | None = None) -> float:
-    """Epsilon of round one's 6,000 thresholds alone, delta = 1e-8, classic conversion.
+    """Return epsilon of round one's 6,000 thresholds alone, delta = 1e-8, classic conversion.
 
-    At the best order for them, or at a given one. No votes enter: of the printed 0.59 for round one
-    this much is the thresholds' (the text: "about a third to a half of our budget").
+    No votes enter: of the printed 0.59 for round one this much is the thresholds' (the text: "about
+    a third to a half of our budget").
+
+    Args:
+        order: the Rényi order; by default the best one for them.
     """
     rho = GaussianReleases(ROUND_ONE.thresholds, ROUND_ONE.sigma1, 0, ROUND_ONE.sigma2).rho
     if order is None:
@@ -225,5 +251,5 @@ def round_one_threshold_epsilon(order: float | None = None) -> float:
 
 
 def count_unanswered() -> int:
-    """Queries of Glyph's pool that Table 1 leaves unanswered (the text: "roughly 1,300")."""
+    """Return how many of Glyph's queries Table 1 leaves unanswered (the text: "roughly 1,300")."""
     return CONFIDENT.thresholds - CONFIDENT.labels

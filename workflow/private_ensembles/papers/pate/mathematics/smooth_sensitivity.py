@@ -3,13 +3,13 @@
 Algorithms 3-5 with Theorem 24. Four facts replace the walk of Algorithm 4 from each histogram:
 
 - The histogram that it reaches at distance d has a closed form (Proposition 19), so any distance
-  can be asked for by itself. Integer gaps share one table of log tails, equal histograms merge.
+  can be worked out by itself. Integer gaps share one table of log tails, equal histograms merge.
 - The sum S(d) over queries of the sensitivities at distance at most d does not fall with d, so
   e^(-beta d) S(d) <= e^(-beta a) S(b) on [a, b]. Branch and bound finds its maximum, the smooth
   sensitivity, from few distances. Nothing is interpolated.
 - What a float of the sum cannot show, queries far from the plateau, is left out.
 - Further away than where e^(-beta d) times the largest S drops below the best value found, nothing
-  is asked for.
+  is worked out.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from private_ensembles.labels.histograms import check_counts
 from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
 from private_ensembles.papers.pate.mathematics.tails import Tails
 
-# Part of a sum that a float of it cannot show.
+# A float of a sum cannot show this part of it.
 _NOTHING = 2.0**-60
-# Distances of which every row's q is kept: rows x 8 bytes each, both ways.
+# Every row's q is kept at so many distances: rows x 8 bytes each, both ways.
 _MOST_CACHED = 256
 
 
@@ -44,14 +44,14 @@ class LabelWalk:
         # votes move to the first from whichever is second, one by one.
         self._rising = np.flatnonzero(votes.log_q < curve.log_q1())
         self._falling = np.flatnonzero(votes.log_q > curve.log_q0())
-        # From these distances on a query is known to have met the plateau.
+        # A query is known to have met the plateau from these distances on.
         self._risen = votes.gaps[self._rising] // 2 + 1
         self._fallen = np.full(len(self._falling), len(votes.tails))
-        # Up to this gap of the first two a rising query counts.
+        # A rising query counts up to this gap of the first two.
         self._largest_gap = len(votes.tails)
 
     def local_sensitivities(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Largest local sensitivity within each distance, (distances, rows)."""
+        """Return the largest local sensitivity within each distance, (distances, rows)."""
         rising, falling = self._rising, self._falling
         plateau = self.curve.plateau()
         sensitivity = np.full((len(distances), len(self.votes.rows)), plateau)
@@ -59,42 +59,47 @@ class LabelWalk:
         walking = self._risen > distances[:, None]
         sensitivity[:, rising] = np.where(walking, 0.0, plateau)
         gaps = self.votes.gaps[rising] - 2 * distances[:, None]
-        at, which = np.nonzero(walking & (gaps <= self._largest_gap))
-        if len(at):
-            far = distances[at]
-            log_q = self.votes.log_q_after_raising(rising[which], far)
-            crossed = log_q > self.curve.log_q1()
-            np.minimum.at(self._risen, which[crossed], far[crossed])
+        distance_index, query = np.nonzero(walking & (gaps <= self._largest_gap))
+        if len(distance_index):
+            distance_of_query = distances[distance_index]
+            log_q = self.votes.log_q_after_raising(rising[query], distance_of_query)
+            has_crossed = log_q > self.curve.log_q1()
+            np.minimum.at(self._risen, query[has_crossed], distance_of_query[has_crossed])
             rise = self.curve.rise(log_q)
-            sensitivity[at, rising[which]] = np.where(crossed, plateau, rise)
+            sensitivity[distance_index, rising[query]] = np.where(has_crossed, plateau, rise)
 
-        at, which = np.nonzero(self._fallen > distances[:, None])
-        if len(at):
-            far = distances[at]
-            log_q = self.votes.log_q_after_lowering(falling[which], far)
-            crossed = log_q <= self.curve.log_q0()
-            np.minimum.at(self._fallen, which[crossed], far[crossed])
-            stays = ~crossed
-            sensitivity[at[stays], falling[which[stays]]] = self.curve.fall(log_q[stays])
+        distance_index, query = np.nonzero(self._fallen > distances[:, None])
+        if len(distance_index):
+            distance_of_query = distances[distance_index]
+            log_q = self.votes.log_q_after_lowering(falling[query], distance_of_query)
+            has_crossed = log_q <= self.curve.log_q0()
+            np.minimum.at(self._fallen, query[has_crossed], distance_of_query[has_crossed])
+            is_falling = ~has_crossed
+            sensitivity[distance_index[is_falling], falling[query[is_falling]]] = self.curve.fall(
+                log_q[is_falling]
+            )
         return sensitivity
 
     def drop_below(self, least: float) -> None:
-        """From now on, count as 0 those rising queries that stay below `least`.
+        """Count as 0, from now on, those rising queries that stay below `least`.
 
         q' is at most (m - 1) times the tail of the two largest counts' gap. A query of that q' has
         a sensitivity of at most beta(B_U(q')).
         """
         tails = np.log(self.curve.n_classes - 1) + self.votes.tails
-        most = self.curve.beta(self.curve.upper(np.minimum(tails, 0.0)))
-        matters = np.flatnonzero(most > least)
-        self._largest_gap = int(matters[-1]) if len(matters) else -1
+        upper_bounds = self.curve.beta(self.curve.upper(np.minimum(tails, 0.0)))
+        gaps_that_count = np.flatnonzero(upper_bounds > least)
+        self._largest_gap = int(gaps_that_count[-1]) if len(gaps_that_count) else -1
 
 
 class SortedHistograms:
     """Sorted histograms and where walks from them lead, whatever the order of their cost.
 
-    rows: (rows, classes), each sorted downwards, of equally many votes. What a distance makes of a
-    row's q is kept: walks at neighbouring orders ask for much the same.
+    A row's q is kept for each distance: walks at neighbouring orders need much the same.
+
+    Args:
+        rows: (rows, classes) int, each sorted downwards, of equally many votes.
+        tails: those of the noise.
     """
 
     def __init__(self, rows: NDArray[np.int64], tails: Tails) -> None:
@@ -120,7 +125,7 @@ class SortedHistograms:
 
     @functools.cached_property
     def _gaps_behind(self) -> NDArray[np.int64]:
-        """Gaps to the third and those after it; then a place for the second, one for the empty."""
+        """Gaps to the third and those after it; then a column for the second, one for the empty."""
         gaps = np.zeros((len(self.rows), self.rows.shape[1] - 1 + bool(self.empty)), np.int64)
         gaps[:, : self.rows.shape[1] - 2] = self.rows[:, :1] - self.rows[:, 2:]
         return gaps
@@ -131,46 +136,46 @@ class SortedHistograms:
 
     @functools.cached_property
     def _votes_to_cut(self) -> NDArray[np.int64]:
-        """Cutting the k largest of the others down to the k-th of them takes this many votes."""
+        """Votes that it takes to cut the k largest of the others down to the k-th of them."""
         return self._prefix - np.arange(1, self.rows.shape[1]) * self.rows[:, 1:]
 
     def log_q_after_raising(
         self, which: NDArray[np.int64], far: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """log q once the first of these rows has given `far` votes to the second."""
+        """Return log q once the first of these rows has given `far` votes to the second."""
         return self._look_up(self._raised, self._raise, which, far)
 
     def log_q_after_lowering(
         self, which: NDArray[np.int64], far: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """log q once `far` votes of these rows went to the first from whichever was second."""
+        """Return log q once `far` votes of these rows went to the first from the current second."""
         return self._look_up(self._lowered, self._lower, which, far)
 
     def _look_up(
         self,
-        known: dict[int, NDArray[np.float64]],
-        work_out: Callable[[NDArray[np.int64], int], NDArray[np.float64]],
+        tables: dict[int, NDArray[np.float64]],
+        compute: Callable[[NDArray[np.int64], int], NDArray[np.float64]],
         which: NDArray[np.int64],
         far: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         values = np.empty(len(which))
         for distance in np.unique(far).tolist():
-            here = far == distance
-            if distance not in known and len(known) >= _MOST_CACHED:
-                values[here] = work_out(which[here], distance)
+            is_at_distance = far == distance
+            if distance not in tables and len(tables) >= _MOST_CACHED:
+                values[is_at_distance] = compute(which[is_at_distance], distance)
                 continue
-            table = known.setdefault(distance, np.full(len(self.rows), np.nan))
-            rows = which[here]
-            new = rows[np.isnan(table[rows])]
-            if len(new):
-                table[new] = work_out(new, distance)
-            values[here] = table[rows]
+            table = tables.setdefault(distance, np.full(len(self.rows), np.nan))
+            rows = which[is_at_distance]
+            unknown = rows[np.isnan(table[rows])]
+            if len(unknown):
+                table[unknown] = compute(unknown, distance)
+            values[is_at_distance] = table[rows]
         return values
 
     def _raise(self, which: NDArray[np.int64], far: int) -> NDArray[np.float64]:
         index = np.take(self._gaps_behind, which, axis=0)
         index -= far
-        # Places have no index of their own.
+        # The columns for the second and the empty have no gap of their own: they are filled below.
         logs = np.take(self.tails, index, mode="clip")
         # The second trails by least, so that its tail is the largest.
         second = self.tails[self.gaps[which] - 2 * far]
@@ -181,21 +186,21 @@ class SortedHistograms:
 
     def _lower(self, which: NDArray[np.int64], far: int) -> NDArray[np.float64]:
         rows, prefix = self.rows[which], self._prefix
-        cut = self._votes_to_cut[which] <= far
-        size = cut.sum(axis=1)
-        left = prefix[which, size - 1] - far
+        is_cut = self._votes_to_cut[which] <= far
+        n_cut = is_cut.sum(axis=1)
+        remaining = prefix[which, n_cut - 1] - far
         # Unanimous once no vote is left to take; then the first has all of them.
         unanimous = prefix[which, -1] <= far
-        level = np.where(unanimous, 0, -(-left // size))
-        lower = np.where(unanimous, 0, size * level - left)
+        level = np.where(unanimous, 0, -(-remaining // n_cut))
+        n_extra = np.where(unanimous, 0, n_cut * level - remaining)
         top = np.where(unanimous, prefix[which, -1], far) + rows[:, 0]
-        others = np.where(cut, level[:, None], rows[:, 1:])
-        # `lower` of those at the level gave one vote more.
-        others -= np.arange(others.shape[1]) < lower[:, None]
+        others = np.where(is_cut, level[:, None], rows[:, 1:])
+        # So many of those at the level gave one vote more.
+        others -= np.arange(others.shape[1]) < n_extra[:, None]
         return self._log_q(top, others)
 
     def _log_q(self, top: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.float64]:
-        """log of min(1, the tails of top - others, and those of the empty classes)."""
+        """Return the log of min(1, the tails of top - others, and those of the empty classes)."""
         logs = self.tails[top[:, None] - others]
         if self.empty:
             logs = np.column_stack([logs, np.log(self.empty) + self.tails[top]])
@@ -203,7 +208,10 @@ class SortedHistograms:
 
 
 def _log_sum(logs: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log of min(1, the sum of e^logs) of each row, whose largest is `high`; logs are lost."""
+    """Return the log of min(1, the sum of e^logs) of each row, whose largest is `high`.
+
+    logs are overwritten.
+    """
     logs -= high[:, None]
     return np.minimum(0.0, high + np.log(np.exp(logs, out=logs).sum(axis=1)))
 
@@ -211,11 +219,17 @@ def _log_sum(logs: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
 class SensitivityProfile:
     """S(d), the sum over queries of how sensitive a label's cost is at distance at most d.
 
-    counts: (queries, classes); curve: one (sigma, order); weights: (queries,) >= 0, such as the
-    chance of an answer, default 1. Values hold where `curve.check_conditions()` is empty. If no
-    histogram of that many teachers uses the data-dependent bound, the cost is constant and S is 0.
+    Values hold if `curve.check_conditions()` is empty. If no histogram of that many teachers uses
+    the data-dependent bound, the cost is constant and S is 0.
 
-    Raises ValueError like `check_counts`, for other weights and another number of classes.
+    Args:
+        counts: (queries, classes) int.
+        curve: the cost at one (sigma, order).
+        weights: (queries,) >= 0, such as the probability of an answer; by default 1.
+
+    Raises:
+        ValueError: the weights are others, the number of classes is not the curve's, or as
+            `check_counts` raises it.
     """
 
     def __init__(
@@ -229,7 +243,8 @@ class SensitivityProfile:
             raise ValueError(f"counts: {counts.shape[1]} classes, must be {curve.n_classes}")
         self.teachers = int(counts[0].sum())
         rows, self._weights = _merge_equal(counts, weights)
-        # Distances worked out together: overhead is shared, memory stays below 50 MB or so.
+        # So many distances are worked out together: overhead is shared, and memory stays below
+        # 50 MB or so.
         self.batch_size = min(8, max(1, 2_000_000 // rows.size))
         self._votes = SortedHistograms(rows, curve.tails)
         self._start_walk(curve)
@@ -243,7 +258,7 @@ class SensitivityProfile:
             self._walk.drop_below(_NOTHING * self.sensitivities(0)[0] / self._weights.sum())
 
     def copy_for_order(self, order: float) -> SensitivityProfile:
-        """The profile of the same votes at another order; what it shares is worked out once."""
+        """Return the profile of the same votes at another order; shared parts are computed once."""
         other = copy.copy(self)
         other.__dict__.pop("_known", None)
         other._start_walk(replace(self.curve, order=float(order)))
@@ -254,32 +269,36 @@ class SensitivityProfile:
         return {}
 
     def sensitivities(self, *distances: int) -> NDArray[np.float64]:
-        """S at each distance, worked out once."""
-        new = sorted(set(distances) - set(self._known))
-        if new:
+        """Return S at each distance, worked out once."""
+        unknown = sorted(set(distances) - set(self._known))
+        if unknown:
             self._known.update(
-                zip(new, self._sum_sensitivities(np.array(new)).tolist(), strict=True)
+                zip(unknown, self._sum_sensitivities(np.array(unknown)).tolist(), strict=True)
             )
         return np.array([self._known[d] for d in distances])
 
     def smooth_lower_bound(self, beta: float) -> float:
-        """What `smooth` is at least, by the distances worked out so far.
+        """Return a lower bound on `smooth_sensitivity`, by the distances worked out so far.
 
-        A caller that chooses by it which distances are asked for should do so only if they are
-        worked out one by one: of those worked out together, a sum's last digit depends on which.
+        A caller that chooses by it which distances come next should do so only if they are worked
+        out one by one: of those worked out together, a sum's last digit depends on which they are.
         """
         return max((math.exp(-beta * d) * s for d, s in self._known.items()), default=0.0)
 
     def smooth_sensitivity(self, beta: float) -> float:
-        """max over d of e^(-beta d) S(d): the beta-smooth sensitivity (Algorithm 5, Theorem 24).
+        """Return the beta-smooth sensitivity, max over d of e^(-beta d) S(d).
 
-        Raises ValueError for beta <= 0.
+        Raises:
+            ValueError: beta <= 0.
+
+        References:
+            PATE 2018, Algorithm 5 and Theorem 24.
         """
         checks.check_number(beta=beta, above=0)
         best, peak = self.sensitivities(0, self.teachers)
         if best >= peak:
             return float(best)
-        # Beyond the farthest, even the most that there is weighs less than what is known.
+        # Even the largest S weighs less than the best known value beyond the farthest distance.
         farthest = self.teachers
         if best > 0:
             farthest = min(farthest, int(np.log(peak / best) / beta) + 1)
@@ -290,18 +309,20 @@ class SensitivityProfile:
 
         open_ = [(-promise(0, farthest), 0, farthest)]
         while open_ and -open_[0][0] > best:
-            taken = [heapq.heappop(open_) for _ in range(min(self.batch_size, len(open_)))]
-            parts = [(low, (low + high) // 2, high) for _, low, high in taken if high - low > 1]
-            middles = [middle for _, middle, _ in parts]
+            popped = [heapq.heappop(open_) for _ in range(min(self.batch_size, len(open_)))]
+            intervals = [
+                (low, (low + high) // 2, high) for _, low, high in popped if high - low > 1
+            ]
+            middles = [middle for _, middle, _ in intervals]
             best = max([best, *np.exp(-beta * np.array(middles)) * self.sensitivities(*middles)])
-            for low, middle, high in parts:
-                for part in ((low, middle), (middle, high)):
-                    if part[1] - part[0] > 1 and promise(*part) > best:
-                        heapq.heappush(open_, (-promise(*part), *part))
+            for low, middle, high in intervals:
+                for interval in ((low, middle), (middle, high)):
+                    if interval[1] - interval[0] > 1 and promise(*interval) > best:
+                        heapq.heappush(open_, (-promise(*interval), *interval))
         return float(best)
 
     def _sum_sensitivities(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
-        """S at integer distances >= 0, (distances,); does not fall with the distance."""
+        """Return S at integer distances >= 0, (distances,); it does not fall with the distance."""
         if self._walk is None:
             return np.zeros(len(distances))
         return self._walk.local_sensitivities(distances) @ self._weights
@@ -310,9 +331,19 @@ class SensitivityProfile:
 def smooth_sensitivity(
     counts: ArrayLike, curve: CostCurve, beta: float, weights: ArrayLike | None = None
 ) -> float:
-    """The beta-smooth sensitivity of the labels' total cost (Algorithm 5 with Theorem 24).
+    """Return the beta-smooth sensitivity of the labels' total cost.
 
-    Raises ValueError for beta <= 0 and as :class:`SensitivityProfile`.
+    Args:
+        counts: (queries, classes) int.
+        curve: the cost at one (sigma, order).
+        beta: > 0.
+        weights: (queries,) >= 0, such as the probability of an answer; by default 1.
+
+    Raises:
+        ValueError: beta <= 0, or as `SensitivityProfile` raises it.
+
+    References:
+        PATE 2018, Algorithm 5 with Theorem 24.
 
     >>> from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
     >>> counts = [[240, 10], [130, 120]]
@@ -325,10 +356,10 @@ def smooth_sensitivity(
 def _merge_equal(
     counts: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Distinct histograms, each sorted downwards, and the sum of the weights of each."""
+    """Return distinct histograms, each sorted downwards, and the sum of the weights of each."""
     ordered = -np.sort(-counts, axis=1)
     table = np.ascontiguousarray(ordered, dtype=np.int32)
     # A row's bytes are its key: far faster than np.unique(axis=0).
     keys = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1]))).ravel()
-    _, first, where = np.unique(keys, return_index=True, return_inverse=True)
-    return ordered[first], np.bincount(where.ravel(), weights=weights)
+    _, first, histogram_of_query = np.unique(keys, return_index=True, return_inverse=True)
+    return ordered[first], np.bincount(histogram_of_query.ravel(), weights=weights)

@@ -25,16 +25,19 @@ class Sanitisation:
     @property
     def searched_beta(self) -> float:
         """The beta next to the printed one of those that the authors' public code tries."""
-        return min((part / self.order for part in SEARCHED_BETAS), key=lambda x: abs(x - self.beta))
+        return min(
+            (product / self.order for product in SEARCHED_BETAS),
+            key=lambda beta: abs(beta - self.beta),
+        )
 
     def cost(self, formula: str) -> float:
-        """Its Rényi cost by `gnss_rdp`."""
+        """Return its Rényi cost by `gnss_rdp`."""
         return gnss_rdp(self.order, self.beta, self.sigma_ss, formula=formula)
 
 
 @dataclass(frozen=True)
 class PrintedRow:
-    """A row of Table 2: expected epsilon, delta, its GNSS's (two for two rounds) and its result."""
+    """A row of Table 2: expected epsilon, delta, and its GNSS's parameters (two for two rounds)."""
 
     epsilon: float
     delta: float
@@ -42,12 +45,17 @@ class PrintedRow:
 
 
 def recompute_row(row: PrintedRow) -> dict[str, float]:
-    """What a row's printed parameters imply, by name.
+    """Return what a row's printed parameters imply, by name.
 
-    gnss_cost_printed_formula (Theorem 23), gnss_cost_exact; sanitized_fixed_part = epsilon + the
-    former, as printed, and sanitized_fixed_part_exact with the latter; sanitized_sd = SS sigma_SS
-    (root of the sum of squares for two rounds); tuned_sigma_ss, the sigma_SS that minimises the
-    printed cost plus two standard deviations at the printed SS (the last round's for two).
+    Args:
+        row: a row of Table 2.
+
+    Returns:
+        gnss_cost_printed_formula (Theorem 23) and gnss_cost_exact; sanitized_fixed_part = epsilon +
+        the former, as printed, and sanitized_fixed_part_exact with the latter; sanitized_sd = SS
+        sigma_SS (root of the sum of squares for two rounds); tuned_sigma_ss, the sigma_SS that
+        minimises the printed cost plus two standard deviations at the printed SS (the last round's
+        for two).
     """
     printed = sum(part.cost("paper") for part in row.gnss)
     exact = sum(part.cost("exact") for part in row.gnss)
