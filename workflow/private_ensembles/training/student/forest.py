@@ -15,7 +15,7 @@ from private_ensembles.base import checks
 from private_ensembles.base.streams import stream
 
 ARRAYS = ("roots", "left", "right", "feature", "threshold", "share")
-# Rows of the table that are followed through all trees at a time.
+# So many rows of the table are followed through all trees at a time.
 _ROWS = 4096
 
 
@@ -23,9 +23,12 @@ _ROWS = 4096
 class Forest:
     """Binary trees, all nodes in one list.
 
-    roots: int64 (trees,). Of each node: left, right: int64, its children, itself in a leaf;
-    feature, threshold: it goes left if the float32 feature <= the float64 threshold; share:
-    float64 (nodes, classes), the classes' shares among its training records.
+    Attributes:
+        roots: The trees' first nodes, int64 (trees,).
+        left, right: The children of each node, int64 (nodes,); a leaf has itself.
+        feature, threshold: A record goes left at a node if its float32 feature <= the float64
+            threshold; (nodes,).
+        share: The classes' shares among each node's training records, float64 (nodes, classes).
     """
 
     roots: np.ndarray
@@ -36,7 +39,7 @@ class Forest:
     share: np.ndarray
 
     def __post_init__(self):
-        """Raises ValueError for arrays that are not a forest: an index out of range, or no end."""
+        """Raise ValueError for arrays that are no forest: an index out of range, or a circle."""
         nodes = len(self.left)
         if self.share.ndim != 2 or not (
             len(self.right) == len(self.feature) == len(self.threshold) == len(self.share) == nodes
@@ -54,7 +57,17 @@ class Forest:
             raise ValueError("forest: left, right: children must follow their parents")
 
     def scores(self, features: np.ndarray) -> np.ndarray:
-        """Mean over the trees of the shares in the leaf reached, float64 (N, classes)."""
+        """Return the mean over the trees of the class shares in each record's leaf.
+
+        Args:
+            features: (N, columns), finite.
+
+        Returns:
+            float64 (N, classes).
+
+        Raises:
+            ValueError: There are fewer columns than the trees ask for, or as `check_features`.
+        """
         features = check_features(features)
         if self.feature.size and self.feature.max() >= features.shape[1]:
             raise ValueError(
@@ -79,7 +92,11 @@ class Forest:
 
 
 def check_features(features: np.ndarray) -> np.ndarray:
-    """features as float32 (N, columns); ValueError for another rank, no row, or not finite."""
+    """Return features as float32 (N, columns).
+
+    Raises:
+        ValueError: They have another rank, are empty or are not finite.
+    """
     features = np.asarray(features, dtype=np.float32)
     if features.ndim != 2 or 0 in features.shape or not np.isfinite(features).all():
         raise ValueError(f"features: {features.shape} must be finite numbers (N, columns)")
@@ -96,23 +113,33 @@ def train_forest(
     seed: int,
     path: tuple[int | str, ...] = (),
 ) -> Forest:
-    """A forest grown on pool[index], labels, int64 (L,); a class without a label has share 0.
+    """Grow a forest on pool[index] and its labels; a class without a label has share 0.
 
-    parameters: n_trees (default 100), max_depth (None: as deep as they grow), min_samples_leaf (1).
-    scikit-learn's randomness comes from the stream at (seed, *path, "forest").
+    Args:
+        pool: Finite numbers (N, columns).
+        index: int64 (L,), indices into the pool.
+        labels: int64 (L,).
+        n_classes: The number of classes.
+        parameters: n_trees (100 by default), max_depth (None, the default, lets trees grow as deep
+            as they do) and min_samples_leaf (1 by default).
+        seed, path: scikit-learn's randomness comes from the stream at (seed, *path, "forest").
+
+    Raises:
+        ValueError: A parameter is unknown or out of range, or features are as `check_features`
+            refuses.
     """
     from sklearn.ensemble import RandomForestClassifier  # late: a second of import
 
-    known = {"n_trees": 100, "max_depth": None, "min_samples_leaf": 1}
-    if unknown := sorted(set(parameters) - set(known)):
+    defaults = {"n_trees": 100, "max_depth": None, "min_samples_leaf": 1}
+    if unknown := sorted(set(parameters) - set(defaults)):
         raise ValueError(
-            f"student: unknown parameter {unknown[0]}: must be one of {', '.join(known)}"
+            f"student: unknown parameter {unknown[0]}: must be one of {', '.join(defaults)}"
         )
-    settings = known | dict(parameters)
+    settings = defaults | dict(parameters)
     for name, value in settings.items():
         if not (value is None and name == "max_depth"):
             checks.check_integer(at_least=1, **{name: value})
-    grown = RandomForestClassifier(
+    forest = RandomForestClassifier(
         n_estimators=settings["n_trees"],
         max_depth=settings["max_depth"],
         min_samples_leaf=settings["min_samples_leaf"],
@@ -120,11 +147,11 @@ def train_forest(
         n_jobs=1,
     ).fit(check_features(pool)[index], labels)
     parts, offset = [], 0
-    for tree in (estimator.tree_ for estimator in grown.estimators_):
+    for tree in (estimator.tree_ for estimator in forest.estimators_):
         own = np.arange(tree.node_count)
         leaf = tree.children_left < 0
         share = np.zeros((tree.node_count, n_classes))
-        share[:, grown.classes_] = tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True)
+        share[:, forest.classes_] = tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True)
         parts.append(
             (
                 np.array([offset]),

@@ -19,7 +19,7 @@ from private_ensembles.training.checkpoint import Checkpoint, hash_identity
 from private_ensembles.training.student.training import Conditions, Training
 from private_ensembles.training.student.virtual_adversarial import entropy, virtual_adversarial_loss
 
-# Images per forward pass when nothing is learnt.
+# So many images go through the network at a time when nothing is learnt.
 _EVALUATION_BATCH = 1000
 
 
@@ -30,16 +30,24 @@ def student_cnn(
     widths: Sequence[int] = (16, 32, 64),
     seed: int = 0,
 ) -> nn.Sequential:
-    """A freshly initialised network on the CPU: (N, channels, height, width) in [0, 1] -> logits.
+    """Return a freshly initialised network on the CPU.
 
-    A 5x5 convolution, two of 3x3, the last two followed by 2x2 max pooling, each with a leaky ReLU,
-    and one linear layer; no normalisation, because batches mix labelled images, others and
-    perturbed ones. The first convolution halves images of 16 pixels and more, which would otherwise
-    take most of the time. The same seed, 0 <= seed < 2**63, gives the same weights everywhere; the
-    process' random state is left as it was.
+    It has a 5x5 convolution, two of 3x3, the last two followed by 2x2 max pooling, each with a
+    leaky ReLU, and one linear layer. There is no normalisation, because batches mix labelled
+    images, others and perturbed ones. The first convolution halves images of 16 pixels and more,
+    which would otherwise take most of the time. The process' random state is left as it was.
 
-    Raises ValueError for images smaller than 4 x 4, fewer than two classes, or other than three
-    widths >= 1.
+    Args:
+        image_shape: (channels, height, width), at least 4 x 4 pixels.
+        n_classes: The number of classes, >= 2.
+        widths: The channels of the three convolutions, each >= 1.
+        seed: 0 <= seed < 2**63; the same seed gives the same weights everywhere.
+
+    Returns:
+        A network from (N, channels, height, width) in [0, 1] to logits (N, n_classes).
+
+    Raises:
+        ValueError: An argument is out of range.
     """
     channels, height, width = image_shape
     if min(height, width) < 4 or channels < 1:
@@ -50,7 +58,8 @@ def student_cnn(
     first, second, third = map(int, widths)
     stride = 2 if min(height, width) >= 16 else 1
 
-    def left(size: int) -> int:  # halvings that round up: by the stride, and twice by pooling
+    def pooled_size(size: int) -> int:
+        # The stride divides the size, and each of the two poolings halves it; all round up.
         return math.ceil(math.ceil(size / stride) / 4)
 
     # PyTorch's layers draw their weights from the global generator only.
@@ -66,19 +75,19 @@ def student_cnn(
             nn.MaxPool2d(2, ceil_mode=True),
             nn.LeakyReLU(0.1, inplace=True),
             nn.Flatten(1),
-            nn.Linear(third * left(height) * left(width), n_classes),
+            nn.Linear(third * pooled_size(height) * pooled_size(width), n_classes),
         )
 
 
 class _ChannelsLastConv2d(nn.Conv2d):
     """The first convolution, which puts the channels last in a CPU's memory, for all layers.
 
-    Max pooling takes a tenth of the time then. The bytes of grey images are alike in either order:
+    Max pooling then takes a tenth of the time. The bytes of grey images are alike in either order:
     the strides are what PyTorch goes by.
     """
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """(N, channels, height, width) -> (N, outputs, ...), channels last on a CPU."""
+        """Convolve (N, channels, height, width) to (N, outputs, ...), channels last on a CPU."""
         if not images.is_cuda:
             last = images.movedim(1, -1)
             images = last.flatten(1).view(last.shape).movedim(-1, 1)
@@ -93,12 +102,20 @@ def distort(
     rotation: float,
     scale: float,
 ) -> torch.Tensor:
-    """Each image moved, turned and stretched at random: (N, channels, height, width), same shape.
+    """Return each image moved, turned and stretched at random.
 
-    shift: largest move, as a share of half the image's side; rotation: largest turn, radians;
-    scale: largest logarithm of the stretch, of either side on its own. Each is drawn uniformly
-    between its negative and itself, by `generator` on the CPU, whatever the images' device.
-    Bilinear; what comes in from outside is 0.
+    Each distortion is drawn uniformly between its negative and itself. Interpolation is bilinear,
+    and what comes in from outside is 0.
+
+    Args:
+        images: (N, channels, height, width).
+        generator: A generator on the CPU, whatever the images' device.
+        shift: The largest move, as a share of half the image's side.
+        rotation: The largest turn, in radians.
+        scale: The largest logarithm of the stretch, which is drawn for each side.
+
+    Returns:
+        Images of the same shape.
     """
     draws = (2 * torch.rand((len(images), 5), generator=generator) - 1).to(images.device)
     turn = draws[:, 0] * rotation
@@ -114,17 +131,24 @@ def distort(
 
 
 def to_channels_first(images: np.ndarray) -> np.ndarray:
-    """uint8 (N, height, width) or (N, height, width, channels) -> (N, channels, height, width).
+    """Return a copy of images with the channels before height and width.
 
-    Raises ValueError for another type or rank, or no images at all.
+    Args:
+        images: uint8 (N, height, width) or (N, height, width, channels).
+
+    Returns:
+        uint8 (N, channels, height, width).
+
+    Raises:
+        ValueError: The images have another type or rank, or there are none.
     """
     if images.dtype != np.uint8 or images.ndim not in (3, 4) or 0 in images.shape:
         raise ValueError(
             f"images: {images.dtype} {images.shape} must be uint8 (N, height, width) or "
             "(N, height, width, channels), not empty"
         )
-    moved = images[:, None] if images.ndim == 3 else np.moveaxis(images, 3, 1)
-    return np.array(moved, order="C")  # a copy: PyTorch warns of arrays that cannot be written
+    reordered = images[:, None] if images.ndim == 3 else np.moveaxis(images, 3, 1)
+    return np.array(reordered, order="C")  # a copy: PyTorch warns of arrays that cannot be written
 
 
 def train_network(
@@ -138,17 +162,30 @@ def train_network(
     unlabelled: bool,
     pixel_max: int,
 ) -> tuple[nn.Module, list[float]]:
-    """A network trained on the labels of pool[index] and, if `unlabelled`, on the whole pool.
+    """Train a network on the labels of pool[index] and, if `unlabelled`, on the whole pool.
 
-    pool: uint8 images as `channels_first` takes them, values 0..pixel_max; index, labels: int64
-    (L,), L >= 1. Batches, distortions and perturbations come from one generator each at
-    torch_seed(seed, *path, ...), drawn on the CPU, so that on the CPU the same arguments give the
-    same bits. The checkpoint is written every `checkpoint_every` epochs and removed at the end;
-    progress is told the loss, images per second and the remaining time now and then (`Meter`).
-    Returns the network, in evaluation mode on the CPU, and one observation per epoch (none without
-    `observe`, which is given the network's `network_scores`).
+    Batches, distortions and perturbations come from one generator each at torch_seed(seed, *path,
+    ...), drawn on the CPU, so that on the CPU the same arguments give the same bits. The checkpoint
+    is written every `checkpoint_every` epochs and removed at the end. Now and then, progress is
+    called with the loss, images per second and the remaining time (`Meter`).
 
-    Raises ValueError if the loss stops being finite, or the device's memory does not suffice.
+    Args:
+        pool: uint8 images as `to_channels_first` takes them, values 0..pixel_max.
+        index: int64 (L,), L >= 1, indices into the pool.
+        labels: int64 (L,).
+        n_classes: The number of classes.
+        training: How to train.
+        conditions: Seed, device, checkpoint and progress. `observe` is called with the network's
+            scores.
+        unlabelled: Whether to train on the images without labels, too.
+        pixel_max: What images are divided by.
+
+    Returns:
+        The network, in evaluation mode on the CPU, and one observation per epoch; none without
+        `observe`.
+
+    Raises:
+        ValueError: The loss stops being finite, or the device's memory does not suffice.
     """
     images = to_channels_first(pool)
     device, progress = conditions.device, conditions.progress
@@ -169,7 +206,16 @@ def train_network(
     )
     stored = Checkpoint(conditions.checkpoint, identity)
     try:
-        run = _Run(images, index, labels, n_classes, training, unlabelled, pixel_max, device)
+        run = _Run(
+            images,
+            index,
+            labels,
+            n_classes,
+            training,
+            device,
+            unlabelled=unlabelled,
+            pixel_max=pixel_max,
+        )
         run.start(conditions.seed, conditions.path)
         if (state := stored.load()) is not None:
             run.restore(state)
@@ -198,7 +244,13 @@ def train_network(
 
 
 def network_scores(model: nn.Module, images: np.ndarray, pixel_max: int) -> np.ndarray:
-    """Probabilities of the classes, float64 (N, classes), rows summing to 1."""
+    """Return the probabilities of the classes, float64 (N, classes), rows summing to 1.
+
+    Args:
+        model: A network as `student_cnn` makes it.
+        images: As `to_channels_first` takes them.
+        pixel_max: What images are divided by.
+    """
     inputs = torch.from_numpy(to_channels_first(images))
     device = next(model.parameters()).device
     with torch.inference_mode():
@@ -218,16 +270,16 @@ class _Adam:
     def __init__(self, parameters: list[nn.Parameter]) -> None:
         self.parameters = parameters
         self.state = {
-            "exp_avgs": [torch.zeros_like(each) for each in parameters],
-            "exp_avg_sqs": [torch.zeros_like(each) for each in parameters],
-            "state_steps": [torch.zeros((), device=each.device) for each in parameters],
+            "exp_avgs": [torch.zeros_like(parameter) for parameter in parameters],
+            "exp_avg_sqs": [torch.zeros_like(parameter) for parameter in parameters],
+            "state_steps": [torch.zeros((), device=parameter.device) for parameter in parameters],
         }
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
         adam(
             list(self.parameters),
-            [each.grad for each in self.parameters],
+            [parameter.grad for parameter in self.parameters],
             exp_avgs=self.state["exp_avgs"],
             exp_avg_sqs=self.state["exp_avg_sqs"],
             max_exp_avg_sqs=[],
@@ -246,16 +298,18 @@ class _Adam:
 class _Run:
     """One training as it stands: model, optimizer, generators and finished epochs."""
 
-    def __init__(self, images, index, labels, n_classes, training, unlabelled, pixel_max, device):
+    def __init__(
+        self, images, index, labels, n_classes, training, device, *, unlabelled, pixel_max
+    ):
         self.training, self.unlabelled, self.n_classes = training, unlabelled, n_classes
         self.pixel_max, self.device = pixel_max, torch.device(device)
-        # On the device once, as bytes; batches are scaled when they are used.
+        # All images go to the device once, as bytes; batches are scaled when they are used.
         self.pool = torch.from_numpy(images).to(self.device)
         self.index = torch.from_numpy(index)
         self.labels = torch.from_numpy(labels).to(self.device)
 
     def start(self, seed, path):
-        """A fresh model and generators."""
+        """Start with a fresh model and fresh generators."""
         self.model = student_cnn(
             tuple(self.pool.shape[1:]),
             self.n_classes,
@@ -263,7 +317,8 @@ class _Run:
             seed=torch_seed(seed, *path, "initialisation"),
         ).to(self.device)
         if self.device.type == "cpu":
-            # As `_First` leaves images, or each convolution would put its weights in order first.
+            # Weights lie as `_ChannelsLastConv2d` leaves images; otherwise each convolution would
+            # put its weights in order first.
             self.model.to(memory_format=torch.channels_last)
         self.model.train()
         self.adam = _Adam(list(self.model.parameters()))
@@ -275,7 +330,7 @@ class _Run:
         self.observed: list[float] = []
 
     def state(self):
-        """All that training on from here depends on."""
+        """Return all that training on from here depends on."""
         return {
             "model": self.model.state_dict(),
             "optimizer": self.adam.state,
@@ -285,7 +340,7 @@ class _Run:
         }
 
     def restore(self, state):
-        """Take up the training where `state` was taken."""
+        """Go on with the training from where `state` was taken."""
         self.model.load_state_dict(state["model"])
         for name, tensors in self.adam.state.items():
             for tensor, saved in zip(tensors, state["optimizer"][name], strict=True):
@@ -296,7 +351,7 @@ class _Run:
         self.observed = list(state["observed"])
 
     def scores(self, images):
-        """`network_scores` of the network as it is; training goes on as if nothing had happened."""
+        """Return `network_scores` of the network as it is, without an effect on the training."""
         self.model.eval()
         try:
             return network_scores(self.model, images, self.pixel_max)
@@ -304,7 +359,7 @@ class _Run:
             self.model.train()
 
     def train_epoch(self):
-        """One epoch: (its mean loss, number of images seen)."""
+        """Train for one epoch; return its mean loss and the number of images seen."""
         losses, seen = [], 0
         batches = list(self._batches())
         for step, (labelled, others) in enumerate(batches):
@@ -319,7 +374,7 @@ class _Run:
         return float(torch.stack(losses).mean()), seen
 
     def _batches(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """Positions among the labelled images, and indices into the pool, of each step."""
+        """Yield each step's positions among the labelled images, and its indices into the pool."""
         generator, settings = self.generators["batches"], self.training
         if not self.unlabelled:
             order = torch.randperm(len(self.index), generator=generator)
@@ -354,7 +409,7 @@ class _Run:
         return loss
 
     def _distorted_images(self, index):
-        """Images of the pool, float32 in [0, 1], freshly distorted."""
+        """Return images of the pool, float32 in [0, 1], freshly distorted."""
         images = self.pool[index.to(self.device)].to(torch.float32) / self.pixel_max
         settings = self.training
         if settings.shift == settings.rotation == settings.scale == 0:

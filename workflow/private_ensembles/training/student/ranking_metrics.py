@@ -4,10 +4,14 @@ import numpy as np
 
 
 def roc_and_pr_auc(labels: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
-    """Areas under the ROC curve, and under precision against recall as a step function.
+    """Return the areas under the ROC curve and under the precision-recall curve, a step function.
 
-    labels: (N,), 0 or 1, at least one record. scores: float64 (N,), finite, higher for label 1.
-    With one label only, the first is NaN and the second that label.
+    Args:
+        labels: (N,), 0 or 1, at least one record.
+        scores: float64 (N,), finite, higher for label 1.
+
+    Returns:
+        Both areas. If all labels are the same, the first is NaN and the second that label.
 
     >>> roc_and_pr_auc(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.35, 0.8]))
     (0.75, 0.8333333333333333)

@@ -17,8 +17,8 @@ from private_ensembles.training.student.network import network_scores, train_net
 from private_ensembles.training.student.training import Conditions, Training
 from private_ensembles.training.tensors import pack
 
-# vat, supervised: a network on images, with or without the pool's unlabelled ones. forest: a
-# random forest on a table.
+# vat and supervised train a network on images, with or without the pool's unlabelled ones. forest
+# grows a random forest on a table.
 METHODS = ("vat", "supervised", "forest")
 
 
@@ -26,10 +26,15 @@ METHODS = ("vat", "supervised", "forest")
 class Student:
     """A trained student.
 
-    method: one of METHODS. model: torch module, in evaluation mode on the CPU, or Forest.
-    input_shape: of one input, (height, width), (height, width, channels) or (columns,). pixel_max:
-    what images are divided by; 1 for tables. parameters: what it was trained with, JSON-able.
-    observed: what `train_student`'s `observe` returned after each epoch; not kept in files.
+    Attributes:
+        method: One of METHODS.
+        model: A torch module, in evaluation mode on the CPU, or a Forest.
+        n_classes: The number of classes.
+        input_shape: The shape of one input: (height, width), (height, width, channels) or
+            (columns,).
+        pixel_max: What images are divided by; 1 for tables.
+        parameters: What it was trained with, JSON-able.
+        observed: What `train_student`'s `observe` returned after each epoch; not kept in files.
     """
 
     method: str
@@ -41,9 +46,13 @@ class Student:
     observed: tuple[float, ...] = ()
 
     def scores(self, inputs: np.ndarray) -> np.ndarray:
-        """Probabilities of the classes, float64 (N, classes), rows summing to 1.
+        """Return the probabilities of the classes, float64 (N, classes), rows summing to 1.
 
-        inputs: as the pool that it was trained on. Raises ValueError for another shape.
+        Args:
+            inputs: (N, *input_shape), as the pool that it was trained on.
+
+        Raises:
+            ValueError: The inputs have another shape.
         """
         inputs = np.asarray(inputs)
         if inputs.shape[1:] != self.input_shape:
@@ -55,14 +64,18 @@ class Student:
         return network_scores(self.model, inputs, self.pixel_max)
 
     def count_correct(self, inputs: np.ndarray, labels: np.ndarray) -> int:
-        """How many inputs' true labels, whole numbers (N,), it predicts."""
+        """Return how many inputs' true labels, whole numbers (N,), it predicts.
+
+        Raises:
+            ValueError: There is not one label for each input.
+        """
         labels = np.asarray(labels)
         if labels.shape != (len(inputs),):
             raise ValueError(f"labels: shape {labels.shape} must be ({len(inputs)},)")
         return int((self.scores(inputs).argmax(axis=1) == labels).sum())
 
     def accuracy(self, inputs: np.ndarray, labels: np.ndarray) -> float:
-        """Share of inputs whose true labels, whole numbers (N,), it predicts."""
+        """Return the share of inputs whose true labels, whole numbers (N,), it predicts."""
         return self.count_correct(inputs, labels) / len(labels)
 
 
@@ -77,33 +90,41 @@ def train_student(
     pixel_max: int = 255,
     **conditions,
 ) -> Student:
-    """A student of the public pool and of labels that were released for some of it.
+    """Train a student on the public pool and on labels that were released for some of it.
 
-    method: one of METHODS. pool: public inputs, uint8 images (N, height, width[, channels]) in
-    0..pixel_max, or for `forest` finite numbers (N, columns). answered_index: whole numbers (L,),
-    the queries, each once, as indices into the pool; answered_labels: (L,), 0..n_classes-1 or -1
-    for a query without an answer, which counts as unlabelled. Nothing else is known to the student,
-    so its privacy is that of the labels. parameters: of `images.Training` or `train_forest`.
+    The student knows nothing else, so its privacy is that of the labels. For a non-private
+    baseline, train `supervised` or `forest` on the private inputs and true labels. If only one
+    class was released, training goes on (the student will predict it for everything) and progress
+    says so.
 
-    For a non-private baseline, train `supervised` or `forest` on the private inputs and true
-    labels. If one class alone was released, training goes on (the student will say it to
-    everything) and progress says so.
+    Args:
+        method: One of METHODS.
+        pool: Public inputs: uint8 images (N, height, width[, channels]) in 0..pixel_max, or for
+            `forest` finite numbers (N, columns).
+        answered_index: Whole numbers (L,), the queries, each once, as indices into the pool.
+        answered_labels: Whole numbers (L,), 0..n_classes-1, or -1 for a query without an answer,
+            which counts as unlabelled.
+        n_classes: The number of classes.
+        parameters: Fields of `training.Training`, or parameters of `train_forest`.
+        pixel_max: What images are divided by.
+        **conditions: Fields of `training.Conditions`. What `observe` returns is kept in
+            `observed`.
 
-    conditions: keywords of `training.Conditions`; what `observe` returns is kept in `observed`.
-
-    Raises ValueError for an unknown method or parameter, indices or labels out of range, inputs of
-    another kind, no released label at all, a loss that is not finite, or too little GPU memory.
+    Raises:
+        ValueError: An unknown method or parameter, indices or labels out of range, inputs of
+            another kind, no released label at all, a loss that is not finite, or too little GPU
+            memory.
     """
     checks.check_choice(METHODS, method=method)
     checks.check_integer(n_classes=n_classes, at_least=2)
     checks.check_range(1, 255, pixel_max=pixel_max)
     pool = np.asarray(pool)
     index, labels = _require_released_labels(answered_index, answered_labels, len(pool), n_classes)
-    around = Conditions(**conditions)
+    run_conditions = Conditions(**conditions)
     if (labels == labels[0]).all():
-        around.progress(f"only class {labels[0]} was released: the student knows no other")
+        run_conditions.progress(f"only class {labels[0]} was released: the student knows no other")
     if method == "forest":
-        address = {"seed": around.seed, "path": around.path}
+        address = {"seed": run_conditions.seed, "path": run_conditions.path}
         model = train_forest(pool, index, labels, n_classes, parameters, **address)
         settings, pixel_max, observed = dict(parameters), 1, []
     else:
@@ -114,7 +135,7 @@ def train_student(
             labels,
             n_classes,
             training,
-            around,
+            run_conditions,
             unlabelled=method == "vat",
             pixel_max=pixel_max,
         )
@@ -131,7 +152,7 @@ def train_student(
 
 
 def _require_released_labels(index, labels, n_pool, n_classes) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and labels of the answered queries, int64."""
+    """Return the indices and the labels of the answered queries, int64, or raise ValueError."""
     index, labels = np.asarray(index), np.asarray(labels)
     for name, array in (("answered_index", index), ("answered_labels", labels)):
         if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -152,7 +173,7 @@ def _require_released_labels(index, labels, n_pool, n_classes) -> tuple[np.ndarr
 
 
 def save_student(path: str | os.PathLike, student: Student) -> None:
-    """Write a student, tensors and plain values only; equal students give equal bytes."""
+    """Write a student as tensors and plain values; equal students give equal bytes."""
     if isinstance(student.model, Forest):
         state = {name: torch.from_numpy(getattr(student.model, name)) for name in ARRAYS}
     else:

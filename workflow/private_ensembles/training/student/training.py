@@ -13,12 +13,15 @@ from private_ensembles.base import checks
 
 @dataclass(frozen=True)
 class Conditions:
-    """Around a training, whatever is learnt in it.
+    """The surroundings of a training, whatever is learnt in it.
 
-    seed, path: address of its randomness. device: for networks. checkpoint: a file that a killed
-    training goes on from. progress: told how far the training is. observe: for networks, called
-    after each epoch with a function from inputs to scores; what it returns is kept, and training
-    does not depend on it.
+    Attributes:
+        seed, path: The address of its randomness.
+        device: Where networks train.
+        checkpoint: A file from which a killed training goes on.
+        progress: Called with a message that says how far the training is.
+        observe: Called after each epoch of a network with a function from inputs to scores. What
+            it returns is kept, and training does not depend on it.
     """
 
     seed: int
@@ -33,13 +36,19 @@ class Conditions:
 class Training:
     """How a network is trained; the defaults were chosen on MNIST's training images (docs).
 
-    epochs: passes over the pool (`vat`) or the labelled images (`supervised`). batch_size: labelled
-    images per step; unlabelled_batch_size: images of the pool per step. learning_rate: Adam's, for
-    the first half, then falling to 0 in a straight line. adversarial_radius: Euclidean norm of the
-    virtual adversarial perturbation, pixels in [0, 1]; probe: length of the finite difference that
-    finds its direction. adversarial_weight, entropy_weight: of these losses beside the labels'
-    cross-entropy, 0 for none. shift, rotation, scale: see `images.distort`. widths: channels
-    of the three convolutions. checkpoint_every: epochs between two checkpoints.
+    Attributes:
+        epochs: Passes over the pool (`vat`) or the labelled images (`supervised`).
+        batch_size: Labelled images per step.
+        unlabelled_batch_size: Images of the pool per step.
+        learning_rate: Adam's step size in the first half; then it falls to 0 in a straight line.
+        adversarial_radius: The Euclidean norm of the virtual adversarial perturbation, pixels in
+            [0, 1].
+        probe: The length of the finite difference that finds the perturbation's direction.
+        adversarial_weight, entropy_weight: The weights of these losses beside the labels'
+            cross-entropy, 0 for none.
+        shift, rotation, scale: See `network.distort`.
+        widths: The channels of the three convolutions.
+        checkpoint_every: Epochs between two checkpoints.
     """
 
     epochs: int = 40
@@ -57,7 +66,7 @@ class Training:
     checkpoint_every: int = 5
 
     def __post_init__(self):
-        """Raises ValueError naming the value that is out of range."""
+        """Raise ValueError naming a value that is out of range."""
         checks.check_integer(
             epochs=self.epochs,
             batch_size=self.batch_size,
@@ -83,7 +92,11 @@ class Training:
 
     @classmethod
     def from_parameters(cls, parameters: Mapping) -> Training:
-        """The training with these parameters; ValueError for an unknown one."""
+        """Return the training with these parameters, by their names.
+
+        Raises:
+            ValueError: A parameter is unknown or out of range.
+        """
         if unknown := sorted(set(parameters) - set(cls.__dataclass_fields__)):
             raise ValueError(
                 f"student: unknown parameter {unknown[0]}: must be one of "

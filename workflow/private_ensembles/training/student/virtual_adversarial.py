@@ -16,23 +16,23 @@ Model = Callable[[torch.Tensor], torch.Tensor]
 
 
 def normalise_rows(direction: torch.Tensor) -> torch.Tensor:
-    """Each row, (N, ...), divided by its own Euclidean norm; a row of zeros stays."""
+    """Return each row, (N, ...), divided by its Euclidean norm; a row of zeros stays."""
     norm = _norms(direction)
     return direction / torch.where(norm > 0, norm, torch.ones_like(norm))
 
 
 def _norms(rows: torch.Tensor) -> torch.Tensor:
-    """Euclidean norm of each row, (N, ...) -> (N, 1, ...)."""
+    """Return the Euclidean norm of each row, (N, ...) -> (N, 1, ...)."""
     return rows.flatten(1).norm(dim=1).reshape([-1] + [1] * (rows.ndim - 1))
 
 
 def kl_divergence(log_p: torch.Tensor, log_q: torch.Tensor) -> torch.Tensor:
-    """KL(p || q) of each row of log-probabilities, (N, classes) -> (N,), in nats."""
+    """Return KL(p || q) of each row of log-probabilities, (N, classes) -> (N,), in nats."""
     return (log_p.exp() * (log_p - log_q)).sum(dim=1)
 
 
 def entropy(log_p: torch.Tensor) -> torch.Tensor:
-    """Entropy of each row of log-probabilities, (N, classes) -> (N,), in nats."""
+    """Return the entropy of each row of log-probabilities, (N, classes) -> (N,), in nats."""
     return -(log_p.exp() * log_p).sum(dim=1)
 
 
@@ -45,17 +45,27 @@ def adversarial_perturbation(
     radius: float,
     probe: float,
 ) -> torch.Tensor:
-    """The virtual adversarial perturbation r of each image, of Euclidean norm `radius`.
+    """Return the virtual adversarial perturbation r of each image, of Euclidean norm `radius`.
 
-    log_p: the model's log-probabilities (N, classes) at the images, taken as constants. A random
-    unit vector d (drawn by `generator` on the CPU) is replaced by the direction of the gradient of
-    KL(p(x) || p(x + probe d)), one step of the power method for the divergence's dominant
-    direction (section 3.3); if that gradient is exactly zero, d itself stays.
+    A random unit vector d is replaced by the direction of the gradient of KL(p(x) || p(x + probe
+    d)), one step of the power method for the divergence's dominant direction. If that gradient is
+    exactly zero, d itself stays.
+
+    Args:
+        model: A network from images to logits.
+        images: (N, ...).
+        log_p: The model's log-probabilities (N, classes) at the images, taken as constants.
+        generator: A generator on the CPU, which draws d.
+        radius: The Euclidean norm of r.
+        probe: The length of the finite difference.
+
+    References:
+        Miyato et al. 2017, section 3.3.
     """
     direction = normalise_rows(torch.randn(images.shape, generator=generator).to(images.device))
-    moved = (images + probe * direction).requires_grad_()
-    change = kl_divergence(log_p, log_softmax(model(moved), dim=1)).sum()
-    (gradient,) = torch.autograd.grad(change, moved)
+    probed = (images + probe * direction).requires_grad_()
+    divergence = kl_divergence(log_p, log_softmax(model(probed), dim=1)).sum()
+    (gradient,) = torch.autograd.grad(divergence, probed)
     return radius * normalise_rows(torch.where(_norms(gradient) > 0, gradient, direction))
 
 
@@ -68,9 +78,15 @@ def virtual_adversarial_loss(
     radius: float,
     probe: float,
 ) -> torch.Tensor:
-    """Mean KL(p(x) || p(x + r)) over the images, differentiable in the model's weights.
+    """Return the mean of KL(p(x) || p(x + r)) over the images, differentiable in the weights.
 
-    Gradients flow through p(x + r) only (section 3.2): log_p is taken as constant.
+    Gradients flow through p(x + r) only: log_p is taken as constant.
+
+    Args:
+        model, images, log_p, generator, radius, probe: As in `adversarial_perturbation`.
+
+    References:
+        Miyato et al. 2017, section 3.2.
     """
     log_p = log_p.detach()
     r = adversarial_perturbation(model, images, log_p, generator, radius=radius, probe=probe)

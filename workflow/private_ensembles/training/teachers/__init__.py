@@ -1,1 +1,1 @@
-"""Teachers: models, DP-SGD and plain training, accounting, voting. Knows no data sets."""
+"""Teachers: models, DP-SGD and plain training, accounting, voting. They know no data sets."""

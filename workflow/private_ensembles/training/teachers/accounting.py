@@ -1,4 +1,4 @@
-"""What one DP-SGD teacher costs in privacy, by four accountants, each with its neighbours named.
+"""What one DP-SGD teacher costs in privacy, by four accountants, each with its adjacency named.
 
 The mechanism is `steps` adaptive releases of a Poisson-sampled Gaussian sum: each record enters
 with probability q, contributes a vector of norm at most 1 (in units of the clipping norm), and
@@ -7,11 +7,13 @@ rounding: all but `epsilon_prv`, the paper's own accountant, take them to be `tr
 long. Every number returned is an upper bound on epsilon at the given Delta: `epsilon_pld`'s in
 floating point, the others' up to what Opacus and dp-accounting lose, which nothing here bounds.
 
-Neighbours `add_remove`: one record more or less. One step is dominated by the pair
+With adjacency `add_remove`, neighbours differ in one record that is there or not. One step is
+dominated by the pair
 (1-q) N(0, s^2) + q N(1, s^2) against N(0, s^2) and its reverse (Zhu, Dong, Wang 2022, Theorem 11;
 Mironov, Talwar, Zhang 2019), and composition preserves domination (Zhu et al., Theorem 10).
 
-Neighbours `replace_one`: one record becomes another, DaRRM's own definition. The pair is
+With adjacency `replace_one`, one record becomes another, which is DaRRM's own definition. The pair
+is
 (1-q) N(0, s^2) + q N(1, s^2) against (1-q) N(0, s^2) + q N(-1, s^2), the records pulling the sum in
 opposite directions (Koskela, Jaelkoe, Honkela 2020; dp-accounting's AdjacencyType.REPLACE). Two
 data sets attain it, so less cannot hold. That no pair is worse is **not proven**: the value is not
@@ -46,11 +48,23 @@ class Cost:
 
 
 def epsilon_prv(noise_multiplier, sample_rate, steps, Delta):
-    """Upper bound on epsilon by Opacus' PRV accountant with its default errors, add/remove.
+    """Return an upper bound on epsilon for add_remove by Opacus' PRV accountant.
 
-    Gopi, Lee, Wutschitz 2021: numerical composition with epsilon error 0.01 and Delta
-    error Delta/1000, of which the upper end is returned. With (12, 1/32, 160, 1e-4) it gives
-    DaRRM's 0.0892; nearly 0.01 of that is the error allowance.
+    It composes numerically with an epsilon error of 0.01 and a Delta error of Delta/1000, Opacus'
+    defaults, and returns the upper end. With (12, 1/32, 160, 1e-4) it gives DaRRM's 0.0892; nearly
+    0.01 of that is the error allowance.
+
+    Args:
+        noise_multiplier: The noise's standard deviation over the clipping norm, > 0.
+        sample_rate: The rate of Poisson sampling, in (0, 1].
+        steps: The number of steps, >= 1.
+        Delta: In (0, 1).
+
+    Raises:
+        ValueError: An argument is out of range.
+
+    References:
+        Gopi, Lee and Wutschitz 2021.
     """
     _check(noise_multiplier, sample_rate, steps, Delta)
     from opacus.accountants import PRVAccountant  # late: opacus imports torch
@@ -61,11 +75,23 @@ def epsilon_prv(noise_multiplier, sample_rate, steps, Delta):
 
 
 def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remove"):
-    """Upper bound on epsilon by privacy loss distributions.
+    """Return an upper bound on epsilon by privacy loss distributions.
 
-    Pessimistic discretisation ("connect the dots", Doroshenko et al. 2022), and all that floating
-    point loses included: `sampled_gaussian`, in no library. Infinite if even that exceeds Delta.
-    adjacency: `add_remove`; or `replace_one`, unproven: see the module's docstring.
+    The discretisation is pessimistic ("connect the dots"), and all that floating point loses is
+    included: `sampled_gaussian` computes them, because no library does so.
+
+    Args:
+        noise_multiplier, sample_rate, steps, Delta: As in `epsilon_prv`.
+        adjacency: `add_remove`, or `replace_one`, which is unproven: see the module's docstring.
+
+    Returns:
+        Epsilon; infinite if no epsilon is proven at Delta.
+
+    Raises:
+        ValueError: An argument is out of range.
+
+    References:
+        Doroshenko et al. 2022; Zhu, Dong and Wang 2022, Theorems 10 and 11.
     """
     _check(noise_multiplier, sample_rate, steps, Delta)
     checks.check_choice(ADJACENCIES, adjacency=adjacency)
@@ -74,11 +100,22 @@ def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remo
 
 
 def epsilon_group(noise_multiplier, sample_rate, steps, Delta):
-    """Upper bound on epsilon for replace_one that follows from PLD's whole curve for add_remove.
+    """Return an upper bound on epsilon for replace_one by group privacy of two records.
 
-    Theorem: if a mechanism's curve for add_remove is delta(e), then for every e it is
-    (2 e, (1 + exp(e)) delta(e))-DP for replace_one (docs/method.md, "A record that is replaced").
-    Returns 2 e for the least e whose second number is at most Delta; infinite if none is found.
+    If the hockey-stick divergence of a mechanism for add_remove is delta(e), then for every e it is
+    (2 e, (1 + exp(e)) delta(e))-DP for replace_one.
+
+    Args:
+        noise_multiplier, sample_rate, steps, Delta: As in `epsilon_prv`.
+
+    Returns:
+        2 e for the least e whose second number is at most Delta; infinite if there is none.
+
+    Raises:
+        ValueError: An argument is out of range.
+
+    References:
+        docs/method.md, "A record that is replaced".
     """
     _check(noise_multiplier, sample_rate, steps, Delta)
     noise = _noise_per_norm(noise_multiplier)
@@ -90,17 +127,26 @@ def epsilon_group(noise_multiplier, sample_rate, steps, Delta):
 
     if not totals:
         return inf
-    # Beyond it the infinite losses alone take more than half of Delta.
+    # Beyond `top`, the infinite losses alone take more than half of Delta.
     leak = max(total.leak for total in totals)
     top = log(max(1.0, Delta / (2 * leak) - 1))
     return 2 * bisect(holds, 0.0, top) if holds(top) else inf
 
 
 def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
-    """Upper bound on epsilon by Renyi differential privacy, add/remove.
+    """Return an upper bound on epsilon for add_remove by Rényi differential privacy.
 
-    Mironov, Talwar, Zhang 2019, section 3.3, for the sampled Gaussian, converted by Canonne,
-    Kamath, Steinke 2020, Proposition 12, at the best of dp-accounting's orders.
+    The divergences of the sampled Gaussian are converted at the best of dp-accounting's orders.
+
+    Args:
+        noise_multiplier, sample_rate, steps, Delta: As in `epsilon_prv`.
+
+    Raises:
+        ValueError: An argument is out of range.
+
+    References:
+        Mironov, Talwar and Zhang 2019, section 3.3; Canonne, Kamath and Steinke 2020,
+        Proposition 12.
     """
     _check(noise_multiplier, sample_rate, steps, Delta)
     import dp_accounting
@@ -117,12 +163,12 @@ def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
 
 
 def _noise_per_norm(noise_multiplier):
-    """The noise in units of the norm that a clipped gradient may really have, rounded down."""
+    """Return the noise, rounded down, in units of the norm that a clipped gradient may have."""
     return round_float_down(noise_multiplier / CLIPPED_NORM)
 
 
 def teacher_costs(schedule, noise_multiplier, Delta):
-    """Every accountant's Cost of one teacher trained on this Schedule, the claim's one first.
+    """Return every accountant's Cost of one teacher trained on this Schedule, the claim's first.
 
     Each epsilon is rounded up to nine decimals: an upper bound stays one, and the last bits, which
     Fourier transforms give differently from machine to machine, do not show.
@@ -132,7 +178,7 @@ def teacher_costs(schedule, noise_multiplier, Delta):
     setting = (noise_multiplier, schedule.sample_rate, schedule.steps, Delta)
     opacus, google = f"opacus {version('opacus')}", f"dp-accounting {version('dp-accounting')}"
     with warnings.catch_warnings():
-        # numerical chatter of both libraries about bounds that are pessimistic anyway
+        # Both libraries warn of numerical errors in bounds that are pessimistic anyway.
         warnings.simplefilter("ignore")
         costs = [
             (
@@ -173,19 +219,27 @@ def teacher_costs(schedule, noise_multiplier, Delta):
 
 
 def account_ensemble(name, *, n_train, K, training, epsilon, Delta, stand_in):
-    """Rows of teachers.csv for one data set: the public schedule, the claim, and what is provable.
+    """Return a data set's rows of teachers.csv: the public schedule, the claim, what is provable.
 
-    n_train, K: records and teachers, so n_train // K records a shard. training: the private
-    teachers' noise_multiplier, batch_size, epochs. epsilon, Delta: the claim of config.yaml, on
-    which every later stage relies. Returns dicts with columns dataset, stand_in, quantity, value,
-    adjacency, Delta, source.
+    Args:
+        name: The name of the data set.
+        n_train, K: The numbers of records and teachers; a shard has n_train // K records.
+        training: The private teachers' noise_multiplier, batch_size and epochs.
+        epsilon, Delta: The claim of config.yaml, on which every later stage relies.
+        stand_in: Whether the data set only stands in for one of the paper's.
 
-    Raises ValueError when the claimed epsilon is below what PLD (add/remove) proves.
+    Returns:
+        Dicts with the columns dataset, stand_in, quantity, value, adjacency, Delta, source.
+
+    Raises:
+        ValueError: The claimed epsilon is below what PLD (add_remove) proves.
     """
     schedule = poisson_schedule(n_train // K, training["batch_size"], training["epochs"])
     costs = teacher_costs(schedule, training["noise_multiplier"], Delta)
     proved = next(
-        c.epsilon for c in costs if (c.quantity, c.adjacency) == ("epsilon_pld", "add_remove")
+        cost.epsilon
+        for cost in costs
+        if (cost.quantity, cost.adjacency) == ("epsilon_pld", "add_remove")
     )
     if epsilon < proved:
         raise ValueError(
@@ -201,7 +255,7 @@ def account_ensemble(name, *, n_train, K, training, epsilon, Delta, stand_in):
         ("noise_multiplier", training["noise_multiplier"], "", "config.yaml"),
         ("claimed_epsilon", epsilon, "add_remove", "config.yaml"),
     ]
-    rows = facts + [(c.quantity, c.epsilon, c.adjacency, c.source) for c in costs]
+    rows = facts + [(cost.quantity, cost.epsilon, cost.adjacency, cost.source) for cost in costs]
     return [
         {
             "dataset": name,

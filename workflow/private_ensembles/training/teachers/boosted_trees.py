@@ -1,8 +1,8 @@
 """Gradient-boosted trees (LightGBM), one small model after the other.
 
 The supplement of DPBag says "GBM" and no more; the settings are LightGBM's defaults unless the
-configuration says otherwise. Parallelism is across jobs: one thread each, and the same trees
-whatever the number of cores.
+configuration says otherwise. Each job has one thread, so that trees are the same whatever the
+number of cores; parallelism is across jobs.
 """
 
 import numpy as np
@@ -12,8 +12,11 @@ from scipy.sparse import csr_matrix
 def fit(features, labels, settings):
     """Fit one model and return it; None if all labels are the same, which no tree can split.
 
-    features: float (N, d), finite. labels: (N,), 0 or 1. settings: rounds, learning_rate, leaves
-    (most of a tree), records_per_leaf (fewest of a leaf).
+    Args:
+        features: float (N, d), finite.
+        labels: (N,), 0 or 1.
+        settings: rounds, learning_rate, leaves (the most of a tree) and records_per_leaf (the
+            fewest of a leaf).
     """
     import lightgbm  # late: half a second
 
@@ -25,7 +28,8 @@ def fit(features, labels, settings):
         "learning_rate": settings["learning_rate"],
         "num_leaves": settings["leaves"],
         "min_data_in_leaf": settings["records_per_leaf"],
-        # The same trees everywhere, and no search for the faster layout at each of 15,000 starts.
+        # This gives the same trees everywhere, without a search for the faster layout at each of
+        # 15,000 starts.
         "num_threads": 1,
         "deterministic": True,
         "force_row_wise": True,
@@ -33,16 +37,21 @@ def fit(features, labels, settings):
     }
     data = lightgbm.Dataset(features, labels.astype(np.float32), params=parameters)
     model = lightgbm.Booster(parameters, data)
-    # `lightgbm.train` does the same, and looks for callbacks and copies of parameters around it.
+    # `lightgbm.train` does the same, and spends time on callbacks and copies of parameters.
     for _ in range(settings["rounds"]):
         model.update()
     return model
 
 
 def scores(model, features, constant=0.0):
-    """Probability of label 1 for records (Q, d), float64 (Q,); `constant` if model is None.
+    """Return the probability of label 1 for each record, float64 (Q,).
 
-    features: dense or sparse. Many records for many models are asked about fastest `in_order`.
+    Many records are predicted fastest in the order of `sort_for_prediction`.
+
+    Args:
+        model: A model of `fit`.
+        features: (Q, d), dense or sparse.
+        constant: The probability if model is None.
     """
     if model is None:
         return np.full(features.shape[0], float(constant))
@@ -55,6 +64,9 @@ def sort_for_prediction(queries):
     Queries that are alike, by each tenth of the first feature, then of the second, and so on, go
     one after the other: a processor then foresees their way through a tree. Zeros, which most
     features of a table are, are left out: LightGBM would look for them in every record.
+
+    Args:
+        queries: (Q, d), dense.
     """
     queries = np.asarray(queries, np.float32)
     order = np.lexsort(queries.round(1).T[::-1])
@@ -62,10 +74,18 @@ def sort_for_prediction(queries):
 
 
 def cast_shard_votes(features, labels, shards, queries, settings, progress=None):
-    """Fit a model to each shard and let it vote: uint8 (n_shards, Q), 1 if probability > 1/2.
+    """Fit a model to each shard and let it vote; a shard with one label only votes for it.
 
-    features (N, d), labels (N,) of the records; shards: int (n_shards, size); queries: (Q, d).
-    A shard with one label only votes for it. progress: called with the number of shards done.
+    Args:
+        features: (N, d).
+        labels: (N,), 0 or 1.
+        shards: int (n_shards, size), indices of records.
+        queries: (Q, d).
+        settings: As in `fit`.
+        progress: Called with the number of shards that are done.
+
+    Returns:
+        uint8 (n_shards, Q), 1 if the probability is above 1/2.
     """
     votes = np.empty((len(shards), len(queries)), np.uint8)
     features = np.asarray(features, np.float32)

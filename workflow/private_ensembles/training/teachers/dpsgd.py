@@ -1,13 +1,13 @@
 """Train private teachers by DP-SGD (Abadi et al. 2016): one by Opacus' gradients, or many together.
 
-Together, each teacher draws its batches and its noise from sources of its own, in the same order
-and shapes as alone, so the two ways differ by rounding only. What is accounted for is the same
-schedule and holds for either.
+When many are trained together, each teacher draws its batches and its noise from sources of its
+own, in the same order and shapes as alone, so the two ways differ by rounding only. The accounting
+is of the same schedule and holds for either.
 
-Of Opacus, PrivacyEngine is left out: its data loader costs more than the training here, and it
-seeds sampling and noise from two different places. So is DPOptimizer, whose noise comes from the
-device or from a package for secure noise that is no longer available. What is left to do is little:
-clip, sum, add noise, divide.
+Opacus' PrivacyEngine is not used: its data loader costs more than the training here, and it seeds
+sampling and noise from two different places. Nor is its DPOptimizer, whose noise comes from the
+device or from a package for secure noise that is no longer available. Little is left to do: clip,
+sum, add noise, divide.
 """
 
 import warnings
@@ -33,8 +33,8 @@ from private_ensembles.training.teachers.stacked import (
 )
 from private_ensembles.training.teachers.training import PrivateTraining
 
-# That draw noise. Each waits for Python's lock between two draws: where one took 193 ms for 1,000
-# networks, 8 took 33 ms and 16 took 49 ms, of 16 cores.
+# At most so many threads draw noise, because each waits for Python's lock between two draws: where
+# one took 193 ms for 1,000 networks, 8 took 33 ms and 16 took 49 ms, on 16 cores.
 MOST_THREADS = 8
 
 
@@ -50,20 +50,27 @@ def train_private_teacher(
 ):
     """Train `model` in place and return its state_dict on the CPU.
 
-    images: float32 (N, 1, height, width) in [0, 1]; labels: int64 (N,); both on `device`. Every
-    step draws each record independently with probability 1/ceil(shard_size/batch_size), clips each
-    record's gradient of the cross-entropy to norm max_grad_norm, adds Gaussian noise of standard
-    deviation noise_multiplier * max_grad_norm to the sum (to an empty sum, too), and divides by the
-    expected batch size. Nothing but the model depends on the drawn batches.
+    Every step draws each record independently with probability 1/ceil(shard_size/batch_size), clips
+    each record's gradient of the cross-entropy to norm max_grad_norm, adds Gaussian noise of
+    standard deviation noise_multiplier * max_grad_norm to the sum (to an empty sum, too), and
+    divides by the expected batch size. Nothing but the model depends on the drawn batches.
 
-    sampling, noise: independent sources of the batches and of the noise: `SecureTensors` for real
-    records, `SeededTensors` for what others should be able to repeat.
+    `teachers.accounting` has the (epsilon, Delta) of the same schedule. Seeded noise is not
+    protected against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode;
+    secure noise is summed from four samples as there (see `base.secure.normal`).
 
-    (epsilon, Delta): teachers.accounting, with the same schedule. Seeded noise is not protected
-    against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode; secure noise
-    is summed from four samples as there (see `base.secure.normal`).
-    Raises ValueError for no record without a public shard_size, and for weights that are not finite
-    at the end.
+    Args:
+        model: The network.
+        images: float32 (N, 1, height, width) in [0, 1], on `device`.
+        labels: int64 (N,), on `device`.
+        training: How to train.
+        sampling, noise: Independent sources of the batches and of the noise: `SecureTensors` for
+            real records, `SeededTensors` for what others should be able to repeat.
+        device: Where to train.
+
+    Raises:
+        ValueError: There is neither a record nor a public shard_size, or weights are not finite at
+            the end.
     """
     from opacus.grad_sample import GradSampleModule  # late: a second that plain training can spare
 
@@ -74,7 +81,7 @@ def train_private_teacher(
     parameters = list(model.parameters())
     deviation = training.noise_multiplier * training.max_grad_norm
     with warnings.catch_warnings():
-        # Opacus' hooks on the first layer: its input, the images, rightly needs no gradient.
+        # Opacus' hooks make the first layer warn: its input, the images, rightly needs no gradient.
         warnings.filterwarnings("ignore", message="Full backward hook is firing")
         for _ in range(plan.steps):
             batch = draw_poisson_batch(len(labels), plan.sample_rate, sampling).to(device)
@@ -94,20 +101,32 @@ def train_private_teacher(
 
 
 def clip_and_sum(gradients, max_grad_norm):
-    """Sum over records of their gradients, each clipped to a norm: a tensor for each parameter.
+    """Return the sum over records of their gradients, each clipped to a norm.
 
-    gradients: a tensor (records, ...) for each parameter; a record's norm is over all of them. The
-    numbers are those of Opacus' DPOptimizer, bit for bit.
+    The numbers are those of Opacus' DPOptimizer, bit for bit.
+
+    Args:
+        gradients: A tensor (records, ...) for each parameter.
+        max_grad_norm: The norm, which is over all of a record's tensors.
+
+    Returns:
+        A tensor for each parameter.
     """
-    norms = torch.stack([each.flatten(1).norm(2, dim=1) for each in gradients], dim=1).norm(
+    norms = torch.stack([part.flatten(1).norm(2, dim=1) for part in gradients], dim=1).norm(
         2, dim=1
     )
     factors = (max_grad_norm / (norms + NORM_OFFSET)).clamp(max=1.0)
-    return [torch.einsum("i,i...", factors, each) for each in gradients]
+    return [torch.einsum("i,i...", factors, part) for part in gradients]
 
 
 def draw_poisson_batch(n_records, sample_rate, source: Source):
-    """Indices of one batch, each of n_records drawn independently: int64, of random length."""
+    """Return the indices of one batch, int64: each of n_records is drawn independently.
+
+    Args:
+        n_records: The number of records.
+        sample_rate: The probability with which each record is drawn.
+        source: The source of the draws.
+    """
     return (source.uniform(n_records) < sample_rate).nonzero()[:, 0]
 
 
@@ -121,22 +140,28 @@ def train_private_ensemble(
     checkpoint=None,
     progress=lambda message: None,
 ):
-    """One state_dict on the CPU for each of `models`, all of one architecture.
+    """Train many models of one architecture together, and return their state_dicts on the CPU.
 
-    records: `ShardedRecords.tensors`, a shard for each model, on the device to train on. training,
-    and sampling and noise for each model: as in `train_private_teacher`. checkpoint: a Checkpoint
-    to resume from and to write. progress: told how far the training is.
+    Args:
+        models: The networks.
+        records: What `ShardedRecords.select_members` returns, a shard for each model, on the device
+            to train on.
+        training: As in `train_private_teacher`.
+        sampling, noise: As in `train_private_teacher`, one for each model.
+        checkpoint: A Checkpoint to resume from and to write.
+        progress: Called with a message that says how far the training is.
 
-    Raises ValueError for a shard without records and without a public size, and for weights that
-    are not finite at the end.
+    Raises:
+        ValueError: A shard has neither records nor a public size, or weights are not finite at the
+            end.
     """
     checkpoint = checkpoint or Checkpoint()
     shards = records.shards
     plans = [training.schedule(len(shard)) for shard in shards]
     parameters = stack_parameters(models, records.images.device)
-    # What is fast where the training is.
-    way = LayerwiseGradients if records.images.device.type == "cpu" else StackedGradients
-    gradients = way(
+    # Layer by layer is faster on a CPU, and stacked on a GPU.
+    on_cpu = records.images.device.type == "cpu"
+    gradients = (LayerwiseGradients if on_cpu else StackedGradients)(
         models[0],
         records.images,
         records.labels,
@@ -152,22 +177,22 @@ def train_private_ensemble(
     last = max(plan.steps for plan in plans)
     meter = Meter(last, "steps", say=progress, log=progress, done=first)
     draw = _Noise(models[0], parameters)
-    # On a GPU no line of the loop waits for it but `draw`, for its own last numbers.
+    # No line of the loop waits for a GPU but `draw`, which waits for its own last numbers.
     for step in range(first, last):
-        # Lengths of shards, and so numbers of steps, may differ.
+        # Shards may differ in length, and so teachers in their number of steps.
         active = [i for i, plan in enumerate(plans) if step < plan.steps]
-        # A loop over teachers, because each has sources of its own.
+        # This is a loop over teachers, because each has sources of its own.
         batches = [
             shards[i][draw_poisson_batch(len(shards[i]), plans[i].sample_rate, sampling[i])]
             for i in active
         ]
         rows = index_rows(active, parameters)
-        mine = parameters[rows]
-        summed = gradients(mine, batches)
+        weights = parameters[rows]
+        summed = gradients(weights, batches)
         summed += training.noise_multiplier * training.max_grad_norm * draw(noise, active)
         expected = torch.tensor([[plans[i].expected_batch_size] for i in active])
         descent = summed / send_to_device(expected.to(summed.dtype), summed.device)
-        parameters[rows] = mine.add(descent, alpha=-training.learning_rate)
+        parameters[rows] = weights.add(descent, alpha=-training.learning_rate)
         meter.advance(images=sum(map(len, batches)))
         if checkpoint.is_due():
             checkpoint.save(
@@ -184,13 +209,14 @@ def train_private_ensemble(
 class _Noise:
     """Standard Gaussian noise (K, D) on the device of `parameters`, drawn on the CPU.
 
-    As one draw per parameter of the model, as Opacus makes them, on some threads, while a GPU
-    works: each source is used by one of them, so that no bit depends on their number.
+    The numbers are those of one draw per parameter of the model, as Opacus makes them. Threads draw
+    them while a GPU works. Each source is used by one thread, so that no bit depends on their
+    number.
     """
 
     def __init__(self, model, parameters):
         on_a_gpu = parameters.is_cuda
-        # In pages that a GPU reads by itself, so that nobody waits for the copy.
+        # The numbers are in pages that a GPU reads by itself, so that nobody waits for the copy.
         self.numbers = torch.empty(parameters.shape, dtype=parameters.dtype, pin_memory=on_a_gpu)
         sizes = merge_draw_sizes([parameter.numel() for parameter in model.parameters()])
         self.parts = [row.split(sizes) for row in self.numbers]
@@ -198,7 +224,7 @@ class _Noise:
         self.copied = torch.cuda.Event() if on_a_gpu else None
 
     def __call__(self, sources, active):
-        """The noise of the teachers `active`, a row for each; sources: one for each of all."""
+        """Return the noise of the teachers `active`, a row for each; `sources` are of all."""
         if self.copied is not None:
             self.copied.synchronize()  # the last numbers, if they are still being copied
 
@@ -220,7 +246,7 @@ class _Noise:
 
 
 def merge_draw_sizes(sizes):
-    """Sizes of draws of Gaussians that give the same numbers as one draw for each of `sizes`.
+    """Return sizes of draws of Gaussians that give the same numbers as a draw for each of `sizes`.
 
     PyTorch draws 16 at a time, so that tensors of a multiple of 16 may be drawn as one.
     """

@@ -15,17 +15,25 @@ from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import Randomness
 from private_ensembles.training.teachers.training import SOURCES, build_training
 
-# One teacher after the other, and all together.
+# TRAINERS train one teacher after the other, and ENSEMBLE_TRAINERS all together.
 TRAINERS = {"private": train_private_teacher, "plain": train_plain_teacher}
 ENSEMBLE_TRAINERS = {"private": train_private_ensemble, "plain": train_plain_ensemble}
 BACKENDS = ("auto", "opacus")
 
 
 def trains_together(backend, kind, device):
-    """Whether one of BACKENDS trains all teachers together; raises ValueError for another name.
+    """Return whether a backend trains all teachers together.
 
     `opacus` trains one teacher after the other. `auto` does so with plain teachers on a CPU, which
     one teacher keeps busy (docs/benchmarks); all others are faster together.
+
+    Args:
+        backend: One of BACKENDS.
+        kind: `private` or `plain`.
+        device: Where the teachers train.
+
+    Raises:
+        ValueError: The backend is unknown.
     """
     checks.check_choice(BACKENDS, backend=backend)
     return backend == "auto" and (kind, torch.device(device).type) != ("plain", "cpu")
@@ -43,15 +51,26 @@ def train_ensemble(
     checkpoint=None,
     progress=lambda message: None,
 ):
-    """One teacher per shard: list of state_dicts on the CPU, in the order of the shards.
+    """Train one teacher on each shard.
 
-    kind: `private` or `plain`. parameters: the model's name (`model`), and the fields of
-    PrivateTraining or PlainTraining by their names. members: numbers of the teachers to train, all
-    by default. backend: see `trains_together`; either gives the same teachers up to rounding.
-    checkpoint: a Checkpoint to resume from, to write, and to remove in the end.
+    Args:
+        kind: `private` or `plain`.
+        records: The records and their shards.
+        parameters: The model's name (`model`), and the fields of PrivateTraining or PlainTraining
+            by their names.
+        randomness: The seeds and sources of the teachers.
+        members: The numbers of the teachers to train, all by default.
+        backend: See `trains_together`; either gives the same teachers up to rounding.
+        device: Where to train.
+        checkpoint: A Checkpoint to resume from, to write, and to remove in the end.
+        progress: Called with a message that says how far the training is.
 
-    Raises ValueError for an unknown kind, backend or parameter, one that is out of range, diverged
-    training, or too little memory.
+    Returns:
+        A list of state_dicts on the CPU, in the order of `members`.
+
+    Raises:
+        ValueError: An unknown kind, backend or parameter, one that is out of range, diverged
+            training, or too little memory.
     """
     checks.check_choice(TRAINERS, kind=kind)
     parameters = dict(parameters)
@@ -84,7 +103,7 @@ def train_ensemble(
 
 
 def _train_one_by_one(train, models, records, training, *, checkpoint, progress, **sources):
-    """State_dicts of teachers trained one after the other by one of TRAINERS."""
+    """Return the state_dicts of teachers trained one after the other by one of TRAINERS."""
     saved = checkpoint.load()
     teachers = [] if saved is None else saved["teachers"]
     device = records.images.device
@@ -92,9 +111,11 @@ def _train_one_by_one(train, models, records, training, *, checkpoint, progress,
     for i in range(len(teachers), len(models)):
         shard = records.shards[i].to(device)
         inputs = scale_pixels(records.images[shard], records.pixel_max)
-        own = {name: of_all[i] for name, of_all in sources.items()}
+        own_sources = {name: of_all[i] for name, of_all in sources.items()}
         try:
-            state = train(models[i], inputs, records.labels[shard], training, **own, device=device)
+            state = train(
+                models[i], inputs, records.labels[shard], training, **own_sources, device=device
+            )
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise

@@ -15,9 +15,11 @@ def save_ensemble(path, teachers, metadata):
 
 
 def load_ensemble(path):
-    """(list of state_dicts, metadata) of an ensemble file; tensors and plain values only.
+    """Read the teachers' state_dicts, a list, and the metadata of an ensemble file.
 
-    Raises ValueError naming the file if it is damaged or something else.
+    Raises:
+        ValueError: The file is damaged or something else; the message names it.
+        OSError: The file cannot be opened.
     """
 
     def parse(content):
@@ -27,15 +29,20 @@ def load_ensemble(path):
     return read_tensors(path, "ensemble of teachers", parse)
 
 
-# What slices of one ensemble share; versions and machines may differ.
+# Slices of one ensemble share these facts; versions and machines may differ.
 SHARED = ("dataset", "kind", "K", "seed", "training_seed", "training", "noise", "shards")
 
 
 def load_slices(paths):
-    """(list of all state_dicts, metadata) of an ensemble from the files of its slices, in order.
+    """Read all teachers' state_dicts, a list, and the metadata from the files of the slices.
 
-    One file without a slice is the whole ensemble. Raises ValueError naming the file that is
-    damaged, belongs to another ensemble, or has other teachers than are wanted next.
+    Args:
+        paths: The files, in order. One file without a slice is the whole ensemble.
+
+    Raises:
+        ValueError: A file is damaged, belongs to another ensemble, or has other teachers than come
+            next; the message names it.
+        OSError: A file cannot be opened.
     """
     states, facts = [], None
     for path in paths:
@@ -44,10 +51,10 @@ def load_slices(paths):
         different = [key for key in SHARED if own_facts.get(key) != facts.get(key)]
         if different:
             raise ValueError(f"{os.fspath(path)}: {different[0]} is another than in {paths[0]}")
-        wanted = slice_members(own_facts["K"], own_facts.get("slice"))
-        if wanted != range(len(states), len(states) + len(teachers)):
+        members = slice_members(own_facts["K"], own_facts.get("slice"))
+        if members != range(len(states), len(states) + len(teachers)):
             raise ValueError(
-                f"{os.fspath(path)}: holds {len(teachers)} teachers from {wanted.start} on: "
+                f"{os.fspath(path)}: holds {len(teachers)} teachers from {members.start} on: "
                 f"must begin with teacher {len(states)}"
             )
         states += teachers

@@ -18,18 +18,28 @@ def cast_forest_votes(
     path,
     progress=lambda message: None,
 ):
-    """Votes of one random forest per shard on each query: unsigned integers (queries, teachers).
+    """Train one random forest on each shard and let it vote on each query.
 
-    features: float32 (N, d); labels: uint8 (N,), below n_classes; queries: float32 (Q, d). shards:
-    rows of indices into the records, one row per teacher. parameters: keywords of scikit-learn's
-    RandomForestClassifier (n_estimators, max_features, ...). Each teacher has a random stream of
-    its own, at `path` under `seed`, so that none depends on how many there are; it sees its shard
-    and nothing else. A shard with one class makes a teacher that always votes for it.
-    progress(message) is called about every five seconds.
-
+    Each teacher has a random stream of its own, so that none depends on how many there are; it sees
+    its shard and nothing else. A shard with one class makes a teacher that always votes for it.
     Training is not private and the votes carry no noise: they are not for release.
 
-    Raises ValueError for parameters that scikit-learn refuses.
+    Args:
+        features: float32 (N, d).
+        labels: uint8 (N,), below n_classes.
+        shards: Rows of indices into the records, one row per teacher.
+        queries: float32 (Q, d).
+        n_classes: The number of classes.
+        parameters: Keywords of scikit-learn's RandomForestClassifier (n_estimators, max_features,
+            ...).
+        seed, path: The address of the random streams.
+        progress: Called with a message about every five seconds.
+
+    Returns:
+        Unsigned integers (Q, teachers).
+
+    Raises:
+        ValueError: scikit-learn refuses the parameters.
     """
     from sklearn.ensemble import RandomForestClassifier  # late: a second of import
 
@@ -37,7 +47,7 @@ def cast_forest_votes(
     meter = Meter(len(shards), "forests", say=progress, log=progress)
     for i, shard in enumerate(shards):
         state = int(stream(seed, *path, "forest", i).generate_state(1)[0])
-        # One thread, as everywhere: parallelism is across jobs.
+        # A forest has one thread, as everywhere: parallelism is across jobs.
         try:
             forest = RandomForestClassifier(**parameters, random_state=state, n_jobs=1)
             forest.fit(features[shard], labels[shard])

@@ -3,8 +3,8 @@
 On a CPU a convolution with one set of weights is several times as fast as grouped ones. So a batch
 goes through its teacher's network as in plain training, and the gradients at every layer's output
 come back; each record's gradient of a layer follows from these and the layer's input. Compared with
-Opacus' hooks, what DP-SGD does not need is left out: the ordinary gradient, unfolded images, in
-which every value occurs once for each weight of the kernel, and each record's own gradient of a
+Opacus' hooks, this leaves out what DP-SGD does not need: the ordinary gradient; unfolded images, in
+which every value occurs once for each weight of the kernel; and each record's own gradient of a
 linear layer, whose norm is a product of two.
 """
 
@@ -21,17 +21,20 @@ from private_ensembles.training.teachers.stacked import (
     unflatten_parameters,
 )
 
-# Records at a time: what lies between the layers should stay in the caches.
+# So many records are taken at a time: what lies between the layers should stay in the caches.
 PIECE = 64
 
 
 class LayerwiseGradients:
-    """Sums of clipped gradients over each teacher's batch, as `stacked.StackedGradients` gives them.
+    """Sums of clipped gradients over each teacher's batch, as `StackedGradients` gives them.
 
-    model: an `nn.Sequential`, as in `models`: of its layers, linear ones and convolutions without
-    strides, dilations and groups have parameters, a bias each. The other parameters are those of
-    `stacked.StackedGradients`. A teacher's sum depends on its own batch and weights only, and on one
-    thread whatever their number is: libraries share out sums among threads, and round by it.
+    A teacher's sum depends on its own batch and weights only. It is computed by one thread whatever
+    their number is: libraries share out sums among threads, and round by it.
+
+    Args:
+        model: An `nn.Sequential`, as in `models`: linear layers and convolutions without strides,
+            dilations and groups have parameters and a bias each, its other layers have none.
+        images, labels, pixel_max, max_grad_norm: As in `stacked.StackedGradients`.
     """
 
     def __init__(self, model, images, labels, *, pixel_max, max_grad_norm):
@@ -39,17 +42,22 @@ class LayerwiseGradients:
         self.images, self.labels = images, labels
 
     def __call__(self, parameters, batches):
-        """Matrix (K, D) of sums. parameters: (K, D); batches: K int64 tensors of record indices."""
+        """Return a matrix (K, D) of sums.
+
+        Args:
+            parameters: (K, D).
+            batches: K int64 tensors of record indices.
+        """
         total = torch.zeros_like(parameters)
         with _one_thread():
-            for row, batch, mine in zip(parameters, batches, total, strict=True):
+            for row, batch, teacher_sum in zip(parameters, batches, total, strict=True):
                 weights = list(unflatten_parameters(row, self.model).values())
                 for records in batch.split(PIECE) if len(batch) else ():
-                    mine += self._clipped_sum(weights, records)
+                    teacher_sum += self._clipped_sum(weights, records)
         return total
 
     def _clipped_sum(self, weights, records):
-        """The sum (D,) over records of their gradients, each clipped: DP-SGD's line 'clip'."""
+        """Return the sum (D,) of the records' gradients, each clipped: DP-SGD's line 'clip'."""
         values = scale_pixels(self.images[records], self.pixel_max, dtype=weights[0].dtype)
         layers = run_backward(self.model, values, self.labels[records], weights, KINDS)
         squares = sum(layer.squared_norms() for layer in layers)
@@ -62,7 +70,7 @@ class LayerwiseGradients:
 @contextmanager
 def _one_thread():
     before = torch.get_num_threads()
-    if before == 1:  # setting it throws away what libraries keep from step to step
+    if before == 1:  # setting it would throw away what libraries keep from step to step
         yield
         return
     torch.set_num_threads(1)
@@ -73,7 +81,7 @@ def _one_thread():
 
 
 class _Product:
-    """A linear layer: a record's gradient is the outer product of output's and input."""
+    """A linear layer: a record's gradient is the outer product of its output's and its input."""
 
     def __init__(self, layer, weights, bias):
         self.weights, self.bias = weights, bias
@@ -87,17 +95,17 @@ class _Product:
         self.gradients = gradients
 
     def squared_norms(self):
-        """Squared norm of each record's gradient, weights and bias."""
+        """Return the squared norm of each record's gradient, weights and bias together, (N,)."""
         return self.gradients.square().sum(1) * (1 + self.inputs.square().sum(1))
 
     def weighted_sums(self, factors):
-        """Sums of the records' gradients times their factors: of weights, of bias."""
+        """Return the sums of the records' gradients times their factors (N,): weights, bias."""
         scaled_down = self.gradients * factors[:, None]
         return scaled_down.T @ self.inputs, scaled_down.sum(0)
 
 
 class _Convolution:
-    """A convolution: a record's gradient is output's times every window of the padded input."""
+    """A convolution: a record's gradient is its output's times every window of the padded input."""
 
     def __init__(self, layer, weights, bias):
         self.padding, self.weights, self.bias = layer.padding, weights, bias
@@ -108,29 +116,31 @@ class _Convolution:
         return conv2d(values, self.weights, self.bias, padding=self.padding)
 
     def set_output_gradients(self, gradients):
-        """Each record's gradients of weights and bias, from those at the output."""
-        count, channels, tall, _ = self.padded.shape
+        """Compute each record's gradients of weights and bias from those at the output."""
+        count, channels, padded_height, padded_width = self.padded.shape
         outputs, height, width = gradients.shape[1:]
-        wide = self.padded.shape[3] - width + 1  # of the kernel
+        kernel_width = padded_width - width + 1
         # Each row is copied once for every column of the kernel; the kernel's rows are then views.
         rows = (
-            self.padded.unfold(3, width, 1).permute(0, 1, 3, 2, 4).reshape(count, -1, tall * width)
+            self.padded.unfold(3, width, 1)
+            .permute(0, 1, 3, 2, 4)
+            .reshape(count, -1, padded_height * width)
         )
         flat = gradients.flatten(2)
-        self.shape = (outputs, channels, wide)
+        self.shape = (outputs, channels, kernel_width)
         self.weight_gradients = [
             torch.bmm(flat, rows[..., top * width : (top + height) * width].mT)
-            for top in range(tall - height + 1)
+            for top in range(padded_height - height + 1)
         ]
         self.bias_gradients = flat.sum(2)
 
     def squared_norms(self):
-        """Squared norm of each record's gradient, weights and bias."""
+        """Return the squared norm of each record's gradient, weights and bias together, (N,)."""
         norms = [torch.linalg.vector_norm(part.flatten(1), dim=1) for part in self.weight_gradients]
         return self.bias_gradients.square().sum(1) + sum(norm.square() for norm in norms)
 
     def weighted_sums(self, factors):
-        """Sums of the records' gradients times their factors: of weights, of bias."""
+        """Return the sums of the records' gradients times their factors (N,): weights, bias."""
         rows = [(factors @ part.flatten(1)).view(self.shape) for part in self.weight_gradients]
         return torch.stack(rows, 2), factors @ self.bias_gradients
 

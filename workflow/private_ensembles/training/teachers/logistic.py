@@ -4,15 +4,15 @@ Each is scikit-learn's L2-regularised fit: it minimises
 
     f(w, b) = |w|^2 / 2 + C sum_r log(1 + exp(-s_r (w . x_r + b))),  s_r = 2 y_r - 1,
 
-over the records r of one shard. All run together as Newton's method, its linear systems solved by
-conjugate gradients with one preconditioner for all: the Hessian that a shard would have if its
-records were the public `reference`. A product with all Hessians costs two products with one sparse
-matrix that holds the shards as blocks, so that the cost is that of the records and not of the
-teachers.
+over the records r of one shard. Newton's method runs for all together. Its linear systems are
+solved by conjugate gradients with one preconditioner for all: the Hessian that a shard would have
+if its records were the public `reference`. A product with all Hessians costs two products with one
+sparse matrix that holds the shards as blocks, so that the cost is that of the records and not of
+the teachers.
 
 The fit of a shard is a function of that shard and of public data alone: it starts from its own
 share of ones, and stops for itself. A start from all records, or a common stop, would be a way for
-one record to reach every teacher, and no teacher's privacy rests on rounding here.
+one record to reach every teacher. No teacher's privacy rests on rounding here.
 """
 
 from dataclasses import dataclass
@@ -25,11 +25,12 @@ from private_ensembles.base import checks
 
 _NEWTON_STEPS = 60
 _HALVINGS = 40
-# Share of a decrease that is demanded of a step (Armijo).
+# A step must achieve this share of the decrease that the slope promises (Armijo).
 _DECREASE = 1e-4
-# Weight of a record in the preconditioner: between 1/4, of an undecided teacher, and 0.
+# The preconditioner gives each record this weight; the true one is between 0 and 1/4, which an
+# undecided teacher has.
 _TYPICAL_WEIGHT = 0.12
-# Rows of the block matrix at once: about 20 MB at 108 features with 14 ones.
+# The block matrix has so many rows at once: about 20 MB at 108 features with 14 ones.
 _ROWS = 1 << 15
 
 
@@ -37,10 +38,12 @@ _ROWS = 1 << 15
 class LogisticTeachers:
     """One linear classifier per shard.
 
-    coefficients: float64 (n_shards, d). intercepts: float64 (n_shards,), infinite for a constant
-    teacher, whose coefficients are 0. distance: float64 (n_shards,), a proven bound on how far
-    (coefficients, intercept) are from the exact minimiser, in Euclidean norm for the coefficients
-    and absolutely for the intercept; 0 for a constant teacher.
+    Attributes:
+        coefficients: float64 (n_shards, d), 0 for a constant teacher.
+        intercepts: float64 (n_shards,), infinite for a constant teacher.
+        distance_bound: float64 (n_shards,), a proven bound on how far (coefficients, intercept) are
+            from the exact minimiser, in Euclidean norm for the coefficients and absolutely for the
+            intercept; 0 for a constant teacher.
     """
 
     coefficients: np.ndarray
@@ -51,16 +54,24 @@ class LogisticTeachers:
 def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
     """Fit a logistic regression to each shard, each coefficient within `tolerance` of the optimum.
 
-    features: float (N, d), finite, dense or sparse. labels: (N,), 0 or 1. shards: int (n_shards,
-    size), indices of records, as `permutation_shards` gives them. reference: float (M, d), public
-    records that shape the preconditioner; any will do, those like `features` are fastest. C: the
-    weight of the records against the penalty, as in scikit-learn, above 0. tolerance: above 0.
-
     A shard whose records all have one label has no optimum (scikit-learn refuses it: the intercept
     would run off to infinity): its teacher is constant and says that label.
 
-    Raises ValueError for a C or a tolerance that is none, RuntimeError if a fit does not come
-    within the tolerance.
+    Args:
+        features: float (N, d), finite, dense or sparse.
+        labels: (N,), 0 or 1.
+        shards: int (n_shards, size), indices of records, as `permutation_shards` gives them.
+        reference: float (M, d), public records that shape the preconditioner; any will do, those
+            like `features` are fastest.
+        C: The weight of the records against the penalty, as in scikit-learn, above 0.
+        tolerance: Above 0.
+
+    Returns:
+        LogisticTeachers.
+
+    Raises:
+        ValueError: C or the tolerance is not above 0.
+        RuntimeError: A fit does not come within the tolerance.
     """
     checks.check_finite(C=C, tolerance=tolerance, above=0)
     ones = np.ones((len(labels), 1))
@@ -77,9 +88,16 @@ def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
 
 
 def predict(teachers, features):
-    """Votes of all teachers on records (Q, d): uint8 (n_shards, Q), 1 if w . x + b > 0.
+    """Return the votes of all teachers on records: 1 if w . x + b > 0.
 
-    In single precision, and again in double precision where that could have the wrong sign.
+    The sums are in single precision, and again in double precision where the sign could be wrong.
+
+    Args:
+        teachers: LogisticTeachers.
+        features: (Q, d).
+
+    Returns:
+        uint8 (n_shards, Q).
     """
     features = np.asarray(features, np.float64)
     coefficients, intercepts = teachers.coefficients, teachers.intercepts
@@ -95,8 +113,8 @@ def predict(teachers, features):
     clear = np.abs(single, out=single) > bound.astype(np.float32)[:, None]
     clear[np.isinf(intercepts)] = True
     for number in np.flatnonzero(~clear.all(axis=1)):
-        again = np.flatnonzero(~clear[number])
-        votes[number, again] = features[again] @ coefficients[number] + intercepts[number] > 0
+        unclear = np.flatnonzero(~clear[number])
+        votes[number, unclear] = features[unclear] @ coefficients[number] + intercepts[number] > 0
     return votes.view(np.uint8)
 
 
@@ -156,7 +174,7 @@ def _sigmoid(x):
 
 
 def _fit(matrix, labels, shards, preconditioner, C, tolerance):
-    """(theta (fits, d + 1), distance (fits,)) of the fits of some shards."""
+    """Fit some shards; return theta, (fits, d + 1), and the bound on its distance, (fits,)."""
     share = labels[shards].mean(axis=1)
     theta = np.zeros((len(shards), matrix.shape[1]))
     distance = np.zeros(len(shards))
@@ -180,7 +198,7 @@ def _fit(matrix, labels, shards, preconditioner, C, tolerance):
             open_ = open_[~done]
             if not len(open_):
                 return theta, distance
-            # What is left is a new, smaller block: no fit is moved after it has converged.
+            # The other fits are a new, smaller block: no fit is moved after it has converged.
             block = _Block(matrix, labels, shards[open_], C)
             part, margins = part[~done], margins[~done]
             probability, gradient = probability[~done], gradient[~done]
@@ -197,14 +215,15 @@ def _fit(matrix, labels, shards, preconditioner, C, tolerance):
 
 
 def _solve(block, weights, target, preconditioner):
-    """Approximate Newton steps by preconditioned conjugate gradients, each fit for itself."""
+    """Return approximate Newton steps by preconditioned conjugate gradients, each for itself."""
     solution = np.zeros_like(target)
     residual = target.copy()
     image = preconditioner(residual)
     direction = image.copy()
     product = (residual * image).sum(axis=1)
-    # Squared: the further the iteration has come, the more exactly the step is solved for, which
-    # keeps Newton's method superlinear (Nocedal and Wright, section 7.1).
+    # The forcing term is squared, because the residual is: the further the iteration has come, the
+    # more exactly the step is solved for, which keeps Newton's method superlinear (Nocedal and
+    # Wright, section 7.1).
     goal = product * np.minimum(0.1, np.sqrt(product)) ** 2
     for _ in range(4 * block.width):
         running = product > goal
@@ -227,11 +246,11 @@ def _line_search(block, theta, margins, gradient, step):
     """Take each fit's step, halved until its objective decreases as much as it should."""
     before = block.objective(theta, margins)
     slope = (gradient * step).sum(axis=1)
-    moved = block.margins(step)
+    margin_step = block.margins(step)
     length = np.ones(block.fits)
     for _ in range(_HALVINGS):
         candidate = theta + length[:, None] * step
-        after = block.objective(candidate, margins + length[:, None] * moved)
+        after = block.objective(candidate, margins + length[:, None] * margin_step)
         # Close to the optimum, rounding is larger than any decrease.
         failed = after > before + _DECREASE * length * slope + 1e-13 * before
         if not failed.any():
@@ -241,7 +260,7 @@ def _line_search(block, theta, margins, gradient, step):
 
 
 def _bound_distance(block, margins, gradient):
-    """Bound the distance of (w, b) from the minimiser (w*, b*).
+    """Return a bound on the distance of (w, b) from the minimiser (w*, b*), (fits,).
 
     The penalty makes f strongly convex in w alone: with g the gradient,
 

@@ -23,7 +23,7 @@ class MaxPool2x2(nn.Module):
     """
 
     def forward(self, images):
-        """(N, channels, height, width) -> (N, channels, height // 2, width // 2)."""
+        """Pool (N, channels, height, width) to (N, channels, height // 2, width // 2)."""
         if not (images.is_cuda or torch.is_grad_enabled()):
             return _row_maxima(_corners(images))[2]  # where the maxima are does not matter here
         if images.is_cuda or not images.is_contiguous():
@@ -32,27 +32,27 @@ class MaxPool2x2(nn.Module):
 
 
 def _corners(images):
-    """The values of each 2x2 square, in reading order."""
+    """Return the four values of each 2x2 square, in reading order."""
     height, width = (side // 2 * 2 for side in images.shape[-2:])
     return [images[..., i:height:2, j:width:2] for i in (0, 1) for j in (0, 1)]
 
 
 def _row_maxima(corners):
-    """The maxima of the upper rows, of the lower rows, and of the squares."""
+    """Return the maxima of the upper rows, of the lower rows, and of the squares."""
     a, b, c, d = corners
     upper, lower = torch.maximum(a, b), torch.maximum(c, d)
     return upper, lower, torch.maximum(upper, lower)
 
 
 class _Pool(torch.autograd.Function):
-    """The maxima; where they are: in the right column, in the lower row of their squares."""
+    """Maxima of the squares, and whether each is in the right column and in the lower row."""
 
     @staticmethod
     def forward(images):
         a, b, c, d = corners = _corners(images)
         upper, lower, largest = _row_maxima(corners)
         below, right = lower > upper, b > a
-        # (d > c) where the lower row wins: `where` would take ten times as long
+        # This is (d > c) where the lower row wins; `where` would take ten times as long.
         return largest, right ^ ((right ^ (d > c)) & below), below
 
     @staticmethod
@@ -68,7 +68,7 @@ class _Pool(torch.autograd.Function):
         rows, columns = (
             torch.arange(0, side // 2 * 2, 2, device=gradient.device) for side in (height, width)
         )
-        # in 16 bits, because 64 take three times as long
+        # Positions are in 16 bits, because 64 take three times as long.
         within = below.to(torch.int16) * width + right
         return torch.ops.aten.max_pool2d_with_indices_backward(
             gradient, images, *SQUARE, within.to(torch.int64) + (rows[:, None] * width + columns)
@@ -76,27 +76,44 @@ class _Pool(torch.autograd.Function):
 
 
 def darrm_cnn(image_shape, n_classes):
-    """The CNN of DaRRM section 6.2: (N, channels, height, width) in [0, 1] -> (N, n_classes).
+    """Return the CNN of DaRRM: (N, channels, height, width) in [0, 1] -> logits (N, n_classes).
 
-    Two 5x5 convolutions of 16 and 32 channels, padding 2, each followed by 2x2 max pooling and
-    ReLU, then one linear layer. Height and width must be at least 4.
+    It has two 5x5 convolutions of 16 and 32 channels, padding 2, each followed by 2x2 max pooling
+    and ReLU, then one linear layer.
+
+    Args:
+        image_shape: (height, width[, channels]), at least 4 x 4 pixels.
+        n_classes: The number of classes.
+
+    Raises:
+        ValueError: The images are too small.
+
+    References:
+        DaRRM, section 6.2.
     """
     channels, height, width = _dimensions("darrm_cnn", image_shape, 4)
     return nn.Sequential(
         *_stage(channels, 16, 5, padding=2),
         *_stage(16, 32, 5, padding=2),
-        # not view(n, -1), which cannot guess the size of an empty batch
+        # view(n, -1) could not guess the size of an empty batch.
         nn.Flatten(1),
         nn.Linear(32 * (height // 4) * (width // 4), n_classes),
     )
 
 
 def mnist_cnn(image_shape, n_classes):
-    """A CNN for PATE's ten-class 28x28 images: logits (N, n_classes).
+    """Return a CNN for PATE's ten-class 28x28 images.
 
-    Two 5x5 convolutions of 16 and 32 channels without padding, each followed by 2x2 max pooling and
-    ReLU, then one linear layer: on MNIST shards of 240 images as accurate as `darrm_cnn` in half
-    its time. Height and width must be at least 16.
+    It has two 5x5 convolutions of 16 and 32 channels without padding, each followed by 2x2 max
+    pooling and ReLU, then one linear layer. On MNIST shards of 240 images it is as accurate as
+    `darrm_cnn` in half its time.
+
+    Args:
+        image_shape: (height, width[, channels]), at least 16 x 16 pixels.
+        n_classes: The number of classes.
+
+    Raises:
+        ValueError: The images are too small.
     """
     channels, height, width = _dimensions("mnist_cnn", image_shape, 16)
     sides = [((side - 4) // 2 - 4) // 2 for side in (height, width)]
@@ -109,10 +126,17 @@ def mnist_cnn(image_shape, n_classes):
 
 
 def svhn_cnn(image_shape, n_classes):
-    """A CNN for SVHN's 32x32 colour images: logits (N, n_classes).
+    """Return a CNN for SVHN's 32x32 colour images.
 
-    Two 3x3 convolutions of 32 and 64 channels, padding 1, each followed by 2x2 max pooling and
-    ReLU, then hidden layers of 128 and 64 units. Height and width must be at least 4.
+    It has two 3x3 convolutions of 32 and 64 channels, padding 1, each followed by 2x2 max pooling
+    and ReLU, then hidden layers of 128 and 64 units.
+
+    Args:
+        image_shape: (height, width[, channels]), at least 4 x 4 pixels.
+        n_classes: The number of classes.
+
+    Raises:
+        ValueError: The images are too small.
     """
     channels, height, width = _dimensions("svhn_cnn", image_shape, 4)
     return nn.Sequential(
@@ -128,7 +152,7 @@ def svhn_cnn(image_shape, n_classes):
 
 
 def mlp(image_shape, n_classes):
-    """One hidden layer of 32 units: logits (N, n_classes); for tests, and for other tables."""
+    """Return a network with one hidden layer of 32 units, for tests and for other tables."""
     return nn.Sequential(
         nn.Flatten(1),
         nn.Linear(_count_values(image_shape), 32),
@@ -138,7 +162,7 @@ def mlp(image_shape, n_classes):
 
 
 def linear(image_shape, n_classes):
-    """Logistic regression on pixels: (N, channels, height, width) in [0, 1] -> (N, n_classes)."""
+    """Return a logistic regression on pixels."""
     return nn.Sequential(nn.Flatten(1), nn.Linear(_count_values(image_shape), n_classes))
 
 
@@ -152,11 +176,18 @@ MODELS = {
 
 
 def build_model(name, image_shape, n_classes, seed=0):
-    """A freshly initialised model on the CPU; the same seed gives the same weights everywhere.
+    """Return a freshly initialised model on the CPU.
 
-    name: a key of MODELS. image_shape: (height, width), or (height, width, channels). seed: 0 <=
-    seed < 2**63. The process' random state is left as it was. Raises ValueError for an unknown name
-    and for images that are too small.
+    The process' random state is left as it was.
+
+    Args:
+        name: A key of MODELS.
+        image_shape: (height, width), or (height, width, channels).
+        n_classes: The number of classes.
+        seed: 0 <= seed < 2**63; the same seed gives the same weights everywhere.
+
+    Raises:
+        ValueError: The name is unknown, or the images are too small.
     """
     checks.check_choice(MODELS, model=name)
     # PyTorch's layers draw their weights from the global generator only.
@@ -166,12 +197,12 @@ def build_model(name, image_shape, n_classes, seed=0):
 
 
 def _stage(channels, outputs, kernel, padding=0):
-    """A convolution, 2x2 max pooling, and ReLU: after the pooling it has a quarter to do."""
+    """Return a convolution, 2x2 max pooling, and ReLU, which has a quarter to do after pooling."""
     return nn.Conv2d(channels, outputs, kernel, padding=padding), MaxPool2x2(), nn.ReLU()
 
 
 def _dimensions(name, image_shape, smallest):
-    """(channels, height, width), checked."""
+    """Return (channels, height, width); raise ValueError for a side below `smallest`."""
     height, width, *colours = image_shape
     if min(height, width) < smallest:
         shape, least = tuple(image_shape), f"{smallest}x{smallest}"
@@ -180,7 +211,7 @@ def _dimensions(name, image_shape, smallest):
 
 
 def _count_values(image_shape):
-    """Numbers per image."""
+    """Return how many numbers an image has."""
     size = 1
     for side in image_shape:
         size *= side

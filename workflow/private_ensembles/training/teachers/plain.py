@@ -1,8 +1,8 @@
 """Train plain (not private) teachers by stochastic gradient descent: one, or many together.
 
-Together is for GPUs, on which one small teacher leaves the device idle. On a CPU teachers train one
-after the other, and only tests and the benchmark train them together (docs/teachers.md); both draw
-the same permutations and differ by rounding only.
+They are trained together on GPUs, which one small teacher leaves idle. On a CPU teachers train one
+after the other, and only tests and the benchmark train them together (docs/teachers.md). Both ways
+draw the same permutations and differ by rounding only.
 """
 
 import torch
@@ -35,18 +35,26 @@ def train_plain_teacher(
 ):
     """Train `model` in place and return its state_dict on the CPU.
 
-    images: float32 (N, 1, height, width) in [0, 1]; labels: int64 (N,); both on `device`. Each
-    epoch goes once through a fresh permutation of the records in batches of batch_size (the last
-    one may be smaller), with the mean cross-entropy as loss. sampling: source of the permutations.
+    Each epoch goes once through a fresh permutation of the records in batches of batch_size (the
+    last one may be smaller), with the mean cross-entropy as loss.
 
-    Raises ValueError for no record at all, and for weights that are not finite at the end.
+    Args:
+        model: The network.
+        images: float32 (N, 1, height, width) in [0, 1], on `device`.
+        labels: int64 (N,), on `device`.
+        training: How to train.
+        sampling: The source of the permutations.
+        device: Where to train.
+
+    Raises:
+        ValueError: There is no record, or weights are not finite at the end.
     """
     steps = training.steps(len(labels))
     model = model.to(device).train()
     if torch.device(device).type == "cpu":
-        # As the images are, or each convolution would put its weights in order first.
+        # Weights lie as images do; otherwise each convolution would put its weights in order first.
         model.to(memory_format=torch.channels_last)
-    # SGD by the function that the class torch.optim.SGD calls. The class itself imports PyTorch's
+    # `sgd` is the function that the class torch.optim.SGD calls. The class itself imports PyTorch's
     # compiler, which takes longer than a small training.
     weights = list(model.parameters())
     velocity = [None] * len(weights) if training.momentum else []
@@ -80,12 +88,16 @@ def train_plain_ensemble(
     checkpoint=None,
     progress=lambda message: None,
 ):
-    """One state_dict on the CPU for each of `models`, all of one architecture.
+    """Train many models of one architecture together, and return their state_dicts on the CPU.
 
-    records, checkpoint, progress: as in `dpsgd.train_private_ensemble`. training,
-    and sampling for each model: as in `train_plain_teacher`.
+    Args:
+        models: The networks.
+        records, checkpoint, progress: As in `dpsgd.train_private_ensemble`.
+        training: As in `train_plain_teacher`.
+        sampling: As in `train_plain_teacher`, one for each model.
 
-    Raises ValueError for a shard without records, and for weights that are not finite at the end.
+    Raises:
+        ValueError: A shard has no records, or weights are not finite at the end.
     """
     checkpoint = checkpoint or Checkpoint()
     shards, batch_size = records.shards, training.batch_size
@@ -103,29 +115,30 @@ def train_plain_ensemble(
     if (saved := checkpoint.load()) is not None:
         first, parameters = saved["step"], saved["parameters"].to(parameters)
         velocity = saved["velocity"].to(parameters)
-    left = [
-        _replay_epoch_batches(source, shard, min(first, own), batch_size)
-        for source, shard, own in zip(sampling, shards, steps, strict=True)
+    epoch_batches = [
+        _replay_epoch_batches(source, shard, min(first, shard_steps), batch_size)
+        for source, shard, shard_steps in zip(sampling, shards, steps, strict=True)
     ]
     last = max(steps)
     meter = Meter(last, "steps", say=progress, log=progress, done=first)
-    # On a GPU no line of the loop waits for it.
+    # No line of the loop waits for a GPU.
     for step in range(first, last):
-        active = [i for i, own in enumerate(steps) if step < own]
-        # A loop over teachers, because each has a source and an order of its own.
+        active = [i for i, shard_steps in enumerate(steps) if step < shard_steps]
+        # This is a loop over teachers, because each has a source and an order of its own.
         for i in active:
-            if not left[i]:
-                left[i] = _draw_epoch_batches(sampling[i], shards[i], batch_size)
-        batches = [left[i].pop() for i in active]
+            if not epoch_batches[i]:
+                epoch_batches[i] = _draw_epoch_batches(sampling[i], shards[i], batch_size)
+        batches = [epoch_batches[i].pop() for i in active]
         rows = index_rows(active, parameters)
-        mine = parameters[rows]
+        weights = parameters[rows]
         lengths = torch.tensor([[len(batch)] for batch in batches])
         rates = torch.tensor(
-            [[training.step_learning_rate(step, steps[i])] for i in active], dtype=mine.dtype
+            [[training.step_learning_rate(step, steps[i])] for i in active], dtype=weights.dtype
         )
-        descent = gradients(mine, batches) / send_to_device(lengths.to(mine.dtype), mine.device)
+        divisors = send_to_device(lengths.to(weights.dtype), weights.device)
+        descent = gradients(weights, batches) / divisors
         velocity[rows] = training.momentum * velocity[rows] + descent
-        parameters[rows] = mine - velocity[rows] * send_to_device(rates, mine.device)
+        parameters[rows] = weights - velocity[rows] * send_to_device(rates, weights.device)
         meter.advance(images=int(lengths.sum()))
         if checkpoint.is_due():
             checkpoint.save(step=step + 1, parameters=parameters.cpu(), velocity=velocity.cpu())
@@ -135,14 +148,14 @@ def train_plain_ensemble(
 
 
 def _draw_epoch_batches(source, shard, batch_size):
-    """The batches of an epoch, the first one last; drawn as in `train_plain_teacher`."""
+    """Return the batches of an epoch, the first one last, drawn as in `train_plain_teacher`."""
     return list(shard[source.permutation(len(shard))].split(batch_size))[::-1]
 
 
 def _replay_epoch_batches(source, shard, steps, batch_size):
-    """What is left of a teacher's current epoch after `steps` steps."""
-    left = []
+    """Return the batches that remain of a teacher's current epoch after `steps` steps."""
+    batches = []
     for _ in range(steps):
-        left = left or _draw_epoch_batches(source, shard, batch_size)
-        left.pop()
-    return left
+        batches = batches or _draw_epoch_batches(source, shard, batch_size)
+        batches.pop()
+    return batches

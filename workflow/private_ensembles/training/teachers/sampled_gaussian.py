@@ -1,7 +1,7 @@
 """The privacy loss of DP-SGD's steps: Poisson-sampled Gaussian sums, with every rounding counted.
 
-One step's curve delta(epsilon) is known in closed form for the pairs of distributions named in
-`training.teachers.accounting`; `accounting.privacy_loss_distribution` composes it.
+The hockey-stick divergence of one step is known in closed form for the pairs of distributions named
+in `training.teachers.accounting`; `accounting.privacy_loss_distribution` composes it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from scipy.special import ndtr
 from private_ensembles.accounting.privacy_loss_distribution import PrivacyLossDistribution, compose
 from private_ensembles.base.root_search import bisect
 
-# Added to each delta of one step: what its two terms, both at most 1, lose by rounding. SciPy's
-# normal distribution function is good to 4e-14 relatively in its tails, better elsewhere.
+# This is added to each delta of one step: its two terms, both at most 1, lose no more by rounding.
+# SciPy's normal distribution function is good to 4e-14 relatively in its tails, better elsewhere.
 _ERROR = 1e-13
-# Points of one step's loss on either side of 0, at intervals of this much if that is fewer.
+# One step's loss has at most so many points on either side of 0, and fewer if this interval between
+# them suffices.
 _POINTS, _INTERVAL = 20_000, 1e-4
 # Larger losses count as infinite: e^loss overflows soon, and nothing is private there.
 _LARGEST = 300.0
@@ -32,20 +33,25 @@ Curve = Callable[[NDArray], NDArray]
 def step_hockey_stick_divergences(
     noise_multiplier: float, sample_rate: float, adjacency: str
 ) -> list[Curve]:
-    """delta(epsilon), epsilon of either sign, for each order of a step's pair of neighbours.
+    """Return a step's hockey-stick divergence for each order of its pair of neighbours.
 
-    noise: standard deviation for a record of norm 1; rate: chance that it enters. For
-    ``replace_one`` both orders have one curve.
+    Args:
+        noise_multiplier: The noise's standard deviation for a record of norm 1.
+        sample_rate: The probability that a record enters.
+        adjacency: ``add_remove``, or ``replace_one``, for which both orders have one curve.
+
+    Returns:
+        Functions from epsilon, of either sign, to delta.
     """
 
     def edge(epsilon: NDArray) -> NDArray:
-        """Where the first density is e^epsilon times that of N(0, s^2); -inf if it is more."""
-        grown = np.expm1(epsilon) + sample_rate
+        """Return where the first density is e^epsilon that of N(0, s^2); -inf if always above."""
+        numerator = np.expm1(epsilon) + sample_rate
         with np.errstate(divide="ignore"):
-            return noise_multiplier**2 * np.log(np.maximum(grown, 0) / sample_rate) + 0.5
+            return noise_multiplier**2 * np.log(np.maximum(numerator, 0) / sample_rate) + 0.5
 
     def removed(epsilon: NDArray) -> NDArray:
-        """(1 - q) N(0, s^2) + q N(1, s^2) against N(0, s^2), beyond the edge."""
+        """Compare (1 - q) N(0, s^2) + q N(1, s^2) with N(0, s^2), beyond the edge."""
         t = edge(epsilon)
         first = (1 - sample_rate) * ndtr(-t / noise_multiplier) + sample_rate * ndtr(
             (1 - t) / noise_multiplier
@@ -53,7 +59,7 @@ def step_hockey_stick_divergences(
         return first - np.exp(epsilon) * ndtr(-t / noise_multiplier)
 
     def added(epsilon: NDArray) -> NDArray:
-        """The other order, up to the edge."""
+        """Compare them in the other order, up to the edge."""
         t = edge(-epsilon)
         second = (1 - sample_rate) * ndtr(t / noise_multiplier) + sample_rate * ndtr(
             (t - 1) / noise_multiplier
@@ -61,7 +67,7 @@ def step_hockey_stick_divergences(
         return ndtr(t / noise_multiplier) - np.exp(epsilon) * second
 
     def replaced(epsilon: NDArray) -> NDArray:
-        """(1 - q) N(0, s^2) + q N(1, s^2) against (1 - q) N(0, s^2) + q N(-1, s^2)."""
+        """Compare (1 - q) N(0, s^2) + q N(1, s^2) with (1 - q) N(0, s^2) + q N(-1, s^2)."""
         size = np.abs(epsilon)
         # y = e^((2t - 1) / (2 s^2)) solves q y^2 - b y - e^epsilon q c^2 = 0, c = e^(-1 / (2 s^2)).
         b = (1 - sample_rate) * np.expm1(size)
@@ -75,16 +81,24 @@ def step_hockey_stick_divergences(
     return [replaced] if adjacency == "replace_one" else [removed, added]
 
 
-# A teacher's epsilon is asked for at several Delta, and once more for group privacy.
+# The distributions serve a teacher's epsilon at several Delta, and once more for group privacy.
 @lru_cache(maxsize=4)
 def composed_loss_distributions(
     noise_multiplier: float, sample_rate: float, steps: int, adjacency: str
 ) -> tuple[PrivacyLossDistribution, ...]:
-    """The loss of all steps together, for each order of the pair; none for next to no noise."""
+    """Return the privacy loss distribution of all steps together, for each order of the pair.
+
+    Args:
+        noise_multiplier, sample_rate, adjacency: As in `step_hockey_stick_divergences`.
+        steps: The number of steps.
+
+    Returns:
+        One distribution for each order; none for next to no noise.
+    """
     if noise_multiplier < _LEAST_NOISE:
         return ()
     curves = step_hockey_stick_divergences(noise_multiplier, sample_rate, adjacency)
-    # Both orders on one grid: where one ends, the other's losses, of opposite sign, begin.
+    # Both orders are on one grid: where one ends, the other's losses, of opposite sign, begin.
     end = max(_max_privacy_loss(curve) for curve in curves)
     points = min(_POINTS, math.ceil(end / _INTERVAL))
     grid = np.arange(-points, points + 1) * (end / points)
@@ -98,18 +112,26 @@ def composed_loss_distributions(
 def composed_epsilon(
     noise_multiplier: float, sample_rate: float, steps: int, Delta: float, adjacency: str
 ) -> float:
-    """Epsilon of that many steps at Delta, an upper bound; infinite for next to no noise.
+    """Return an upper bound on the epsilon of that many steps at Delta.
 
-    Within about an interval of one step's losses of the least, and a multiple of 1e-9.
+    It exceeds the least epsilon by about an interval of one step's losses.
+
+    Args:
+        noise_multiplier, sample_rate, adjacency: As in `step_hockey_stick_divergences`.
+        steps: The number of steps.
+        Delta: In (0, 1).
+
+    Returns:
+        A multiple of 1e-9; infinite for next to no noise.
     """
     totals = composed_loss_distributions(noise_multiplier, sample_rate, steps, adjacency)
     return max((total.epsilon(Delta, 1e-9) for total in totals), default=math.inf)
 
 
 def _max_privacy_loss(curve: Curve) -> float:
-    """Where next to nothing is left of a curve; at most _LARGEST."""
+    """Return the epsilon beyond which a curve is next to nothing, at most _LARGEST."""
 
-    def over(epsilon: float) -> bool:
+    def is_negligible(epsilon: float) -> bool:
         return float(curve(np.array([epsilon]))[0]) <= _ERROR
 
-    return bisect(over, 0.0, _LARGEST, relative=1e-3)
+    return bisect(is_negligible, 0.0, _LARGEST, relative=1e-3)

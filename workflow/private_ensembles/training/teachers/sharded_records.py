@@ -12,8 +12,12 @@ import torch
 class ShardedRecords:
     """What an ensemble is trained on.
 
-    images: uint8 (N, height, width) or (N, height, width, channels), values to pixel_max. labels:
-    (N,), classes below n_classes. shards: for each teacher the indices of its records.
+    Attributes:
+        images: uint8 (N, height, width) or (N, height, width, channels), values 0..pixel_max.
+        labels: (N,), classes below n_classes.
+        shards: The indices of each teacher's records.
+        pixel_max: The largest value that a pixel may have.
+        n_classes: The number of classes.
     """
 
     images: torch.Tensor
@@ -23,8 +27,14 @@ class ShardedRecords:
     n_classes: int
 
     def select_members(self, device: torch.device, members: Sequence[int]) -> ShardedRecords:
-        """Return the same with the shards of `members` only: images and labels on `device`, shards
-        on the CPU, all of them tensors, labels and shards of int64.
+        """Return the same records as tensors, with the shards of `members` only.
+
+        Args:
+            device: Where images and labels go; shards stay on the CPU.
+            members: The numbers of the teachers.
+
+        Returns:
+            ShardedRecords, with labels and shards of int64.
         """
         return ShardedRecords(
             torch.as_tensor(self.images, device=device),

@@ -1,7 +1,8 @@
-"""How an ensemble is shared out among jobs. Imports little: the rules ask whenever they are read.
+"""How an ensemble is shared out among jobs.
 
 A teacher's randomness depends on its own number alone, so that slices trained anywhere, in any
-order, make the same ensemble.
+order, make the same ensemble. This module imports little, because the rules load it whenever they
+are read.
 """
 
 import re
@@ -10,9 +11,17 @@ from private_ensembles.base import checks
 
 
 def slice_names(K, per_job):
-    """Names of the slices of K teachers, at most per_job in each: ["1of2", "2of2"]; [] for one.
+    """Return the names of the slices of K teachers.
 
-    Raises ValueError unless both are whole numbers of at least 1.
+    Args:
+        K: The number of teachers.
+        per_job: The most teachers of a slice.
+
+    Returns:
+        Names such as ["1of2", "2of2"]; [] if one slice holds all.
+
+    Raises:
+        ValueError: Either is no whole number of at least 1.
     """
     checks.check_integer(K=K, per_job=per_job, at_least=1)
     count = -(-K // per_job)
@@ -20,9 +29,16 @@ def slice_names(K, per_job):
 
 
 def slice_members(K, name=None):
-    """The numbers of the teachers (a range within 0..K-1) in the slice of that name; None: all.
+    """Return the numbers of the teachers in a slice, a range within 0..K-1.
 
-    Slices differ in size by one at most. Raises ValueError for what is no slice of K teachers.
+    Slices differ in size by one at most.
+
+    Args:
+        K: The number of teachers.
+        name: The name of the slice; None: all teachers.
+
+    Raises:
+        ValueError: The name is no slice of K teachers.
     """
     if name is None:
         return range(K)

@@ -1,7 +1,7 @@
 """Where the batches and the noise of a training come from: a seed, or the system's entropy.
 
-As `base.noise_sources` for labels: whoever draws asks a source and does not care which it is. All draws
-are made on the CPU, so that a GPU sees the same numbers.
+This is to training what `base.noise_sources` is to labels: whoever draws asks a source and does not
+care which it is. All draws are made on the CPU, so that a GPU sees the same numbers.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ class SeededTensors:
         return torch.randperm(number, generator=self._generator)
 
     def state(self) -> torch.Tensor:
-        """Return what the next draws depend on, uint8, for a checkpoint."""
+        """Return the state on which the next draws depend, uint8, for a checkpoint."""
         return self._generator.get_state()
 
     def restore(self, state: torch.Tensor) -> None:
         """Draw from here on as after `state`."""
-        self._generator.set_state(state.clone())  # of a row, PyTorch would read the first one
+        # A copy, because PyTorch would read the first row of a matrix for any of its rows.
+        self._generator.set_state(state.clone())
 
 
 class SecureTensors:
@@ -76,9 +77,15 @@ class Randomness:
     """Where the weights, batches and noise of an ensemble's teachers come from.
 
     Teacher i has streams of its own at (seed, *path, kind, i, ...), so that it depends neither on
-    how many others there are, nor on their order, nor on which job trains them. noise: `secure`
-    draws batches and noise of private teachers from the system's entropy instead of `reproducible`
-    streams. Raises ValueError for another noise.
+    how many others there are, nor on their order, nor on which job trains them.
+
+    Attributes:
+        seed, path: The address of the streams.
+        noise: `secure` draws batches and noise of private teachers from the system's entropy
+            instead of `reproducible` streams.
+
+    Raises:
+        ValueError: The noise is neither.
     """
 
     seed: int

@@ -7,6 +7,8 @@ So nothing is padded but the inputs of linear layers, and there is no largest ba
 cut into pieces.
 """
 
+from typing import NamedTuple
+
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, embedding_bag, fold, unfold
@@ -19,21 +21,24 @@ from private_ensembles.training.teachers.device import (
     send_to_device,
 )
 
-# Records of a teacher in one product of a linear layer, which is padded to so many.
+# One product of a linear layer takes at most so many records of a teacher, and is padded to them.
 LONGEST = 64
-# Records in a pass: more make a GPU no faster.
+# A pass takes at most so many records: more make a GPU no faster.
 MOST_RECORDS = 1 << 13
-# Numbers in one tensor of a pass: libraries count them in 32 bits, on a GPU as on a CPU.
+# A tensor of a pass has at most so many numbers: libraries count them in 32 bits, on a GPU as on a
+# CPU.
 MOST_NUMBERS = 2**31 - 1
-# As in Opacus' DPOptimizer.clip_and_accumulate: a gradient of 0 is not divided by 0.
+# Opacus' DPOptimizer.clip_and_accumulate adds the same, so that nothing is divided by a norm of 0.
 NORM_OFFSET = 1e-6
 
 
 def stack_parameters(models, device="cpu"):
-    """The parameters of K models as the rows of a matrix (K, D) on `device`.
+    """Return the parameters of K models as the rows of a matrix (K, D) on `device`.
 
     A row is a model's parameters one after the other, flattened, in the order of its state_dict.
-    Raises ValueError for a model with state beside its parameters (batch normalisation).
+
+    Raises:
+        ValueError: A model has state beside its parameters (batch normalisation).
     """
     if any(True for _ in models[0].buffers()):
         raise ValueError("model has buffers: its gradients would not be of one record each")
@@ -42,11 +47,12 @@ def stack_parameters(models, device="cpu"):
 
 
 def require_finite_state(tensors):
-    """Copies of a model's tensors by name on the CPU, as a state_dict.
+    """Return copies of a model's tensors by name on the CPU, as a state_dict.
 
-    Raises ValueError naming the first tensor that holds a number that is not finite.
+    Raises:
+        ValueError: A tensor holds a number that is not finite; the message names it.
     """
-    # own memory for each tensor: a view would be saved with the whole matrix behind it
+    # Each tensor gets its own memory: a view would be saved with the whole matrix behind it.
     state = {
         name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
         for name, tensor in tensors.items()
@@ -58,59 +64,83 @@ def require_finite_state(tensors):
 
 
 def require_finite_states(rows, model):
-    """The rows of a matrix (K, D) as state_dicts of `model`, each by `finite_state`."""
+    """Return the rows of a matrix (K, D) as state_dicts of `model`, by `require_finite_state`."""
     return [require_finite_state(unflatten_parameters(row, model)) for row in rows.detach().cpu()]
 
 
 def index_rows(teachers, matrix):
-    """An index of the rows of these teachers in a matrix (K, D), on its device.
+    """Return an index of the rows of these teachers in a matrix, on its device.
 
-    teachers: numbers in ascending order, without repetition.
+    Args:
+        teachers: Their numbers, ascending, without repetition.
+        matrix: (K, D).
     """
     if len(teachers) == len(matrix):
-        return slice(None)  # as a view
+        return slice(None)  # which makes a view, not a copy
     return send_to_device(torch.tensor(teachers), matrix.device)
 
 
 def unflatten_parameters(rows, model):
-    """Rows (..., D) as tensors by name, shaped (..., *shape) as the model's parameters."""
-    names, shapes = zip(*((name, p.shape) for name, p in model.named_parameters()), strict=True)
-    parts = rows.split([shape.numel() for shape in shapes], dim=-1)
+    """Return rows (..., D) as tensors (..., *shape) by the names of the model's parameters."""
+    shapes = {name: parameter.shape for name, parameter in model.named_parameters()}
+    parts = rows.split([shape.numel() for shape in shapes.values()], dim=-1)
     return {
-        n: part.unflatten(-1, shape) for n, part, shape in zip(names, parts, shapes, strict=True)
+        name: part.unflatten(-1, shape)
+        for (name, shape), part in zip(shapes.items(), parts, strict=True)
     }
 
 
 def run_backward(model, values, labels, weights, kinds):
-    """The layers with parameters after a pass forwards and back, each as one of `kinds`, in order.
+    """Run a pass forwards and back, and return the layers that have parameters, in order.
 
-    model: an `nn.Sequential`. values: its input. labels: of the records, for the summed
-    cross-entropy. weights: tensors in the order of its parameters. kinds: what stands for a layer
-    of a type; it is made of the layer, its weights and its bias, computes the layer's output from
-    its input, and is told to `finish` with the gradients at that output.
+    Args:
+        model: An `nn.Sequential`.
+        values: Its input.
+        labels: The records' labels, for the summed cross-entropy.
+        weights: Tensors in the order of the model's parameters.
+        kinds: The class that stands for a type of layer. It is made of the layer, its weights and
+            its bias, computes the layer's output from its input, and gets the gradients at that
+            output by `set_output_gradients`.
+
+    Returns:
+        A list of objects of these classes.
     """
     weights = iter(weights)
-    used, outputs = [], []
+    stand_ins, outputs = [], []
     for layer in model:
         if type(layer) in kinds:
-            used.append(kinds[type(layer)](layer, next(weights), next(weights)))
-            values = used[-1](values)
+            stand_ins.append(kinds[type(layer)](layer, next(weights), next(weights)))
+            values = stand_ins[-1](values)
             # Weights ask for no gradient, so nothing but the first output makes autograd begin.
             outputs.append(values if outputs else values.requires_grad_())
         else:
             values = layer(values)
     loss = cross_entropy(values, labels, reduction="sum")
-    for layer, gradients in zip(used, torch.autograd.grad(loss, outputs), strict=True):
+    for layer, gradients in zip(stand_ins, torch.autograd.grad(loss, outputs), strict=True):
         layer.set_output_gradients(gradients)
-    return used
+    return stand_ins
+
+
+class BatchPieces(NamedTuple):
+    """Batches cut into P pieces.
+
+    Attributes:
+        owners: The number of the teacher whose each piece is, int64 (P,).
+        lengths: How many records each piece has, int64 (P,).
+        records: The indices of the records of all pieces, one after the other, int64.
+    """
+
+    owners: torch.Tensor
+    lengths: torch.Tensor
+    records: torch.Tensor
 
 
 def cut_batches(batches, longest):
-    """Batches as pieces of at most `longest` records, each of one batch: nothing is padded.
+    """Cut batches into pieces of at most `longest` records, each of one batch, without padding.
 
-    Returns whose each piece is and its length, (P,) each, and the records of all pieces, one after
-    the other; all int64. batches: one int64 tensor of record indices per teacher, of any lengths,
-    empty ones included.
+    Args:
+        batches: One int64 tensor of record indices per teacher, of any length, 0 included.
+        longest: The most records of a piece.
     """
     lengths = torch.tensor([len(batch) for batch in batches], dtype=torch.int64)
     counts = -(-lengths // longest)
@@ -118,21 +148,25 @@ def cut_batches(batches, longest):
     pieces = torch.full_like(owners, longest)
     full = counts > 0
     pieces[counts.cumsum(0)[full] - 1] -= (counts * longest - lengths)[full]
-    return owners, pieces, torch.cat(list(batches)).to(torch.int64)
+    return BatchPieces(owners, pieces, torch.cat(list(batches)).to(torch.int64))
 
 
 class StackedGradients:
     """Sums of gradients of the cross-entropy over each teacher's batch, clipped or not.
 
-    model: an `nn.Sequential`, as in `models`: of its layers, linear ones and convolutions without
-    strides, dilations and groups have parameters, a bias each. images: uint8 tensor (N, ...) and
-    labels: int64 (N,), both on the device where the work is done, with pixel_max as in `scaled`.
-    max_grad_norm: each record's gradient is scaled down to this norm before the sum, exactly as
-    Opacus does; None: not at all. longest: records of a teacher that are never taken apart.
-    records: about how many make a pass; by default what memory allows.
-
     When memory runs out, a pass is halved and repeated, and later ones stay as small. How many
     records make a pass changes no bit of the result on a CPU. On a GPU nothing waits for a result.
+
+    Args:
+        model: An `nn.Sequential`, as in `models`: linear layers and convolutions without strides,
+            dilations and groups have parameters and a bias each, its other layers have none.
+        images: A uint8 tensor (N, ...) on the device where the work is done.
+        labels: An int64 tensor (N,) on that device.
+        pixel_max: As in `scale_pixels`.
+        max_grad_norm: Each record's gradient is scaled down to this norm before the sum, exactly as
+            Opacus does; None: not at all.
+        longest: Up to so many records of a teacher are never taken apart.
+        records: About how many records make a pass; by default what memory allows.
     """
 
     def __init__(
@@ -152,21 +186,26 @@ class StackedGradients:
         self.records = self._records_per_pass() if records is None else records
 
     def __call__(self, parameters, batches):
-        """Matrix (K, D) of sums. parameters: (K, D); batches: K int64 tensors of record indices.
+        """Return a matrix (K, D) of sums.
 
-        Raises ValueError when memory does not even suffice for one piece of a batch.
+        Args:
+            parameters: (K, D).
+            batches: K int64 tensors of record indices.
+
+        Raises:
+            ValueError: Memory does not even suffice for one piece of a batch.
         """
         owners, lengths, records = cut_batches(batches, self.longest)
         ends = lengths.cumsum(0)
         total = torch.zeros_like(parameters)
-        first = done = 0  # pieces, records
+        first = done = 0  # pieces and records that are done
         while first < len(owners):
-            # as many whole pieces as fit, and one at least
+            # A pass takes as many whole pieces as fit, and one at least.
             last = max(first + 1, int(torch.searchsorted(ends, done + self.records, right=True)))
             end = int(ends[last - 1])
             lack = None
             try:
-                mine, sums = self._pass(
+                teachers, sums = self._pass(
                     parameters, owners[first:last], lengths[first:last], records[done:end]
                 )
             except (RuntimeError, MemoryError) as error:
@@ -174,21 +213,21 @@ class StackedGradients:
                     raise
                 lack = first_line(error)
             if lack is not None:
-                # Not before the error is gone: it keeps alive all that the pass had allocated.
+                # The error is gone by now; it kept alive all that the pass had allocated.
                 self._halve(lack, last - first, end - done)
                 continue
-            # Not where memory may run out: what is added twice would be clipped to twice the norm.
+            # Memory cannot run out here: what is added twice would be clipped to twice the norm.
             # Nobody has more than two pieces, as a rule: a sum of two is the same in either order.
-            total.index_add_(0, mine, sums)
+            total.index_add_(0, teachers, sums)
             first, done = last, end
         return total
 
     def _pass(self, parameters, owners, lengths, records):
-        """The teachers `owners` (P,) of pieces, on the device, and the pieces' sums (P, D)."""
+        """Return the teachers `owners` (P,) of pieces, on the device, and the sums (P, D)."""
         starts = lengths.cumsum(0) - lengths
         piece = torch.arange(len(lengths)).repeat_interleave(lengths)
-        place = torch.arange(len(records)) + (piece * self.longest - starts[piece])
-        parts = owners, starts, piece, place, records
+        padded_position = torch.arange(len(records)) + (piece * self.longest - starts[piece])
+        parts = owners, starts, piece, padded_position, records
         sent = send_to_device(torch.cat(parts), parameters.device).split(
             [len(part) for part in parts]
         )
@@ -206,23 +245,23 @@ class StackedGradients:
         return owners, torch.cat(sums, 1)
 
     def _clipping_factors(self, layers, values):
-        """What each record's gradient is multiplied by: DP-SGD's Algorithm 1, line 'clip'."""
+        """Return the factor of each record's gradient, (N,): DP-SGD's Algorithm 1, line 'clip'."""
         if self.max_grad_norm is None:
             return values.new_ones(len(values))
         squares = sum(layer.squared_norms() for layer in layers)
         return (self.max_grad_norm / (squares.sqrt() + NORM_OFFSET)).clamp(max=1)
 
     def _records_per_pass(self):
-        """How many records fit into a pass, by its memory and by the length of its tensors.
+        """Return how many records fit into a pass, by its memory and its tensors' length.
 
         A record takes less than: one and a half of its columns, its weights and its gradient at
         every convolution, and four times what lies between layers. A piece takes its weights, its
         gradient, and what is padded; a record's share is that of half a piece.
         """
-        size = sum(parameter.numel() for parameter in self.model.parameters())
-        kind = next(self.model.parameters()).dtype
-        values = scale_pixels(self.images[:1], self.pixel_max, dtype=kind)
-        numbers, longest = 4 * values.numel() + 4 * size // self.longest, size
+        n_weights = sum(parameter.numel() for parameter in self.model.parameters())
+        dtype = next(self.model.parameters()).dtype
+        values = scale_pixels(self.images[:1], self.pixel_max, dtype=dtype)
+        numbers, longest = 4 * values.numel() + 4 * n_weights // self.longest, n_weights
         with torch.no_grad():
             for layer in self.model:
                 longest = max(longest, values.numel())
@@ -236,8 +275,8 @@ class StackedGradients:
                     columns = layer.weight[0].numel() * values[0, 0].numel()
                     numbers += 3 * columns // 2 + 2 * layer.weight.numel()
                     longest = max(longest, columns)
-        room = pass_bytes(self.images.device) // (kind.itemsize * numbers)
-        return max(1, min(room, MOST_NUMBERS // longest, MOST_RECORDS))
+        records = pass_bytes(self.images.device) // (dtype.itemsize * numbers)
+        return max(1, min(records, MOST_NUMBERS // longest, MOST_RECORDS))
 
     def _halve(self, lack, pieces, records):
         if pieces == 1:
@@ -252,8 +291,11 @@ class StackedGradients:
 class _Pieces:
     """Which records are whose in a pass.
 
-    longest: most records of a piece. starts: where each piece begins among the records, (P,).
-    piece: of each record, and place: of each record where every piece has `longest` places, (N,).
+    Args:
+        longest: The most records of a piece.
+        starts: Where each piece begins among the records, (P,).
+        piece: The piece of each record, (N,).
+        padded_position: Where each record would be if every piece had `longest` records, (N,).
     """
 
     def __init__(self, longest, starts, piece, padded_position):
@@ -272,11 +314,11 @@ class _Pieces:
         return _Products(self, *layer)
 
     def expand_to_records(self, rows):
-        """Rows (P, ...) for each record, (N, ...)."""
+        """Return each record's row (N, ...) of the pieces' rows (P, ...)."""
         return rows.flatten(1).index_select(0, self.piece).unflatten(1, rows.shape[1:])
 
     def sum_by_piece(self, rows, factors):
-        """Sums over pieces (P, ...) of rows (N, ...) times their factors (N,), in order."""
+        """Return the sums (P, ...) over pieces of rows (N, ...) times their factors (N,)."""
         flat = rows.flatten(1)
         summed = embedding_bag(
             self.record_numbers, flat, self.starts, mode="sum", per_sample_weights=factors
@@ -284,12 +326,12 @@ class _Pieces:
         return summed.unflatten(1, rows.shape[1:])
 
     def pad(self, rows):
-        """Rows (N, n) by pieces, (P, longest, n), with zeros after the last record of each."""
+        """Return rows (N, n) by pieces, (P, longest, n), with zeros after each piece's last."""
         blank = rows.new_zeros(len(self.starts) * self.longest, rows.shape[1])
         return blank.index_copy(0, self.padded_position, rows).unflatten(0, (-1, self.longest))
 
     def unpad(self, rows):
-        """What `padded` was given."""
+        """Return the rows that `pad` was given."""
         return rows.flatten(0, 1).index_select(0, self.padded_position)
 
 
@@ -300,26 +342,26 @@ class _Convolutions:
         self.pieces, self.padding, self.weights, self.bias = pieces, layer.padding, weights, bias
 
     def __call__(self, values):
-        # As channels of one image: of many images, a GPU would unfold one after the other.
+        # Images are unfolded as channels of one image: a GPU would unfold many one by one.
         channels = values.detach().reshape(1, -1, *values.shape[2:])
         columns = unfold(channels, self.weights.shape[3:], padding=self.padding)
         self.columns = columns.view(len(values), -1, columns.shape[2])
         return _Convolve.apply(values, self)
 
     def set_output_gradients(self, gradients):
-        """Each record's gradients of weights and bias, from those at the output."""
+        """Compute each record's gradients of weights and bias from those at the output."""
         flat = gradients.flatten(2)
         self.weight_gradients, self.bias_gradients = torch.bmm(flat, self.columns.mT), flat.sum(2)
         del self.columns
 
     def squared_norms(self):
-        """Squared norm of each record's gradient, weights and bias."""
-        # row by row, and not thousands of squares one after the other (training.CLIPPED_NORM)
+        """Return the squared norm of each record's gradient, weights and bias together, (N,)."""
+        # Squares are summed by rows first: thousands at a time would round more (CLIPPED_NORM).
         rows = torch.linalg.vector_norm(self.weight_gradients, dim=2)
         return rows.square().sum(1) + self.bias_gradients.square().sum(1)
 
     def weighted_sums(self, factors):
-        """Sums of the records' gradients times their factors: of weights, of bias."""
+        """Return the sums of the records' gradients times their factors (N,): weights, bias."""
         return [
             self.pieces.sum_by_piece(part, factors)
             for part in (self.weight_gradients, self.bias_gradients)
@@ -337,29 +379,34 @@ class _Convolve(torch.autograd.Function):
         )
         flat = torch.baddbmm(bias[..., None], weights.flatten(2), layer.columns)
         kernel = layer.weights.shape[3:]
-        tall = values.shape[2] + 2 * layer.padding[0] - kernel[0] + 1
-        return flat.unflatten(2, (tall, -1))
+        output_height = values.shape[2] + 2 * layer.padding[0] - kernel[0] + 1
+        return flat.unflatten(2, (output_height, -1))
 
     @staticmethod
     def backward(ctx, gradients):
-        """Row by row of the kernel: columns of whole kernels take a GPU twice as long to fold."""
-        layer, (tall, wide) = ctx.layer, ctx.sides
-        above, beside = layer.padding
+        """Return the gradient at the input, computed for one row of the kernel after the other.
+
+        A GPU would take twice as long to fold columns of whole kernels.
+        """
+        layer, (input_height, input_width) = ctx.layer, ctx.sides
+        row_padding, column_padding = layer.padding
         inputs, height, width = layer.weights.shape[2:]
-        across = gradients.shape[3]
+        output_width = gradients.shape[3]
         flat = gradients.flatten(2)
-        rows = flat.new_zeros(len(flat), inputs * width, (tall + 2 * above) * across)
+        padded_height = input_height + 2 * row_padding
+        rows = flat.new_zeros(len(flat), inputs * width, padded_height * output_width)
         for top in range(height):
             weights = layer.weights[:, :, :, top].permute(0, 2, 3, 1)
-            part = rows[..., top * across : top * across + flat.shape[2]]
+            part = rows[..., top * output_width : top * output_width + flat.shape[2]]
             part.baddbmm_(layer.pieces.expand_to_records(weights).flatten(1, 2), flat)
         folded = fold(
             rows.view(1, -1, rows.shape[2]),
-            (tall + 2 * above, wide),
+            (padded_height, input_width),
             (1, width),
-            padding=(0, beside),
+            padding=(0, column_padding),
         )
-        return folded.view(len(flat), inputs, -1, wide)[:, :, above : above + tall], None
+        images = folded.view(len(flat), inputs, -1, input_width)
+        return images[:, :, row_padding : row_padding + input_height], None
 
 
 class _Products:
@@ -378,10 +425,10 @@ class _Products:
         self.gradients = gradients
 
     def squared_norms(self):
-        """Squared norm of each record's gradient, weights and bias."""
+        """Return the squared norm of each record's gradient, weights and bias together, (N,)."""
         return self.gradients.square().sum(1) * (1 + self.inputs.square().sum(1))
 
     def weighted_sums(self, factors):
-        """Sums of the records' gradients times their factors: of weights, of bias."""
+        """Return the sums of the records' gradients times their factors (N,): weights, bias."""
         scaled_down = self.pieces.pad(self.gradients * factors[:, None])
         return torch.bmm(scaled_down.mT, self.pieces.pad(self.inputs)), scaled_down.sum(1)

@@ -13,7 +13,7 @@ from private_ensembles.base import checks
 
 LEARNING_RATES = "constant", "linear"
 
-# In units of the clipping norm, the norm that a clipped gradient of 32-bit floats may have. Its
+# A clipped gradient of 32-bit floats may have this norm, in units of the clipping norm. Its
 # rounding is that of its norm: half of n / 8 round-offs of 2^-24 if eight lanes add up the
 # squares of n <= 2^13 numbers one by one (a row of a convolution's kernel: 6,144 at most in
 # `models`), 128 round-offs if `torch.sum` cascades, and a few more for the rest.
@@ -24,8 +24,10 @@ CLIPPED_NORM = 1 + 2.0**-14
 class Schedule:
     """Poisson-sampled steps of one teacher on a shard whose size is a public constant.
 
-    sample_rate: probability in (0, 1] with which each record enters each batch. steps: number of
-    noisy steps. expected_batch_size: shard_size * sample_rate, the divisor of the noisy sum.
+    Attributes:
+        shard_size: The public number of records.
+        sample_rate: The probability in (0, 1] with which each record enters each batch.
+        steps: The number of noisy steps.
     """
 
     shard_size: int
@@ -34,16 +36,26 @@ class Schedule:
 
     @property
     def expected_batch_size(self):
-        """Mean number of records in a batch; public, unlike the number drawn."""
+        """Mean number of records in a batch, by which the noisy sum is divided.
+
+        It is public, unlike the number drawn.
+        """
         return self.shard_size * self.sample_rate
 
 
 def poisson_schedule(shard_size, batch_size, epochs):
-    """Sample rate 1/ceil(N/B) and epochs * ceil(N/B) steps, as Opacus derives them from a loader.
+    """Return the Schedule of DP-SGD: sample rate 1/ceil(N/B) and epochs * ceil(N/B) steps.
 
-    (opacus.PrivacyEngine takes 1/len(data_loader); with N = 1024, B = 32, 5 epochs that gives
-    q = 1/32 and 160 steps, behind DaRRM's (0.0892, 1e-4).) Raises ValueError unless all are whole
-    numbers of at least 1.
+    Opacus derives them so from a loader: opacus.PrivacyEngine takes 1/len(data_loader). With N =
+    1024, B = 32 and 5 epochs that gives q = 1/32 and 160 steps, behind DaRRM's (0.0892, 1e-4).
+
+    Args:
+        shard_size: The number of records, N.
+        batch_size: The expected number of records in a batch, B.
+        epochs: The expected number of times that each record is seen.
+
+    Raises:
+        ValueError: They are not all whole numbers of at least 1.
     """
     checks.check_integer(shard_size=shard_size, batch_size=batch_size, epochs=epochs, at_least=1)
     batches = ceil(shard_size / batch_size)
@@ -54,13 +66,18 @@ def poisson_schedule(shard_size, batch_size, epochs):
 class PrivateTraining:
     """How a teacher is trained by DP-SGD (Abadi et al. 2016).
 
-    noise_multiplier: the noise's standard deviation in units of max_grad_norm, >= 0. max_grad_norm:
-    the norm to which each record's gradient is clipped, > 0. batch_size: expected records in a
-    batch. epochs: expected times that each record is seen. learning_rate: > 0. shard_size: the
-    public constant behind sample rate, steps and divisor; the number of records by default, which
-    is public under replace-one neighbours; a constant if it is not public (keyed-hash shards).
+    Attributes:
+        noise_multiplier: The noise's standard deviation in units of max_grad_norm, >= 0.
+        max_grad_norm: The norm to which each record's gradient is clipped, > 0.
+        batch_size: The expected number of records in a batch.
+        epochs: The expected number of times that each record is seen.
+        learning_rate: The step size, > 0.
+        shard_size: The public constant behind sample rate, steps and divisor. By default it is the
+            number of records, which is public under replace-one neighbours; give a constant if that
+            number is not public (keyed-hash shards).
 
-    Raises ValueError for parameters out of range.
+    Raises:
+        ValueError: A parameter is out of range.
 
     >>> PrivateTraining(12, 1, batch_size=32, epochs=5, learning_rate=0.03).schedule(1024).steps
     160
@@ -83,9 +100,13 @@ class PrivateTraining:
             checks.check_integer(shard_size=self.shard_size, at_least=1)
 
     def schedule(self, records: int) -> Schedule:
-        """Return the steps on a shard of so many records; these matter only without a public size.
+        """Return the schedule on a shard of so many records.
 
-        Raises ValueError for a shard without records and without a public size.
+        Args:
+            records: The number of records, which matters only without a public size.
+
+        Raises:
+            ValueError: There are neither records nor a public size.
         """
         size = records if self.shard_size is None else self.shard_size
         return poisson_schedule(size, self.batch_size, self.epochs)
@@ -95,11 +116,16 @@ class PrivateTraining:
 class PlainTraining:
     """How a teacher is trained by ordinary stochastic gradient descent.
 
-    batch_size: records in a batch, the last one of an epoch apart. epochs: times that each record
-    is seen. learning_rate: > 0. momentum: >= 0. learning_rate_schedule: `constant`, or `linear`,
-    from learning_rate in the first step down to 0 after the last one.
+    Attributes:
+        batch_size: The number of records in a batch; the last one of an epoch may have fewer.
+        epochs: The number of times that each record is seen.
+        learning_rate: The step size, > 0.
+        momentum: >= 0.
+        learning_rate_schedule: `constant`, or `linear`, which falls from learning_rate in the first
+            step to 0 after the last one.
 
-    Raises ValueError for parameters out of range.
+    Raises:
+        ValueError: A parameter is out of range.
     """
 
     batch_size: int
@@ -130,14 +156,15 @@ class PlainTraining:
 
 
 TRAININGS = {"private": PrivateTraining, "plain": PlainTraining}
-# What a teacher draws while it is trained, each from a source of its own.
+# A teacher draws these while it is trained, each from a source of its own.
 SOURCES = {"private": ("sampling", "noise"), "plain": ("sampling",)}
 
 
 def build_training(kind: str, parameters: Mapping) -> PrivateTraining | PlainTraining:
     """Return the training of `private` or `plain` teachers with these parameters, by their names.
 
-    Raises ValueError for an unknown parameter, which it names, and for one that is out of range.
+    Raises:
+        ValueError: A parameter is unknown, which the message names, or out of range.
     """
     known = {field.name for field in fields(TRAININGS[kind])}
     if unknown := sorted(set(parameters) - known):

@@ -6,20 +6,30 @@ import torch
 from private_ensembles.training.teachers.device import scale_pixels, to_channels_last
 from private_ensembles.training.teachers.models import build_model
 
-# Images at a time: what the caches of a CPU hold, and enough to keep a GPU busy.
+# So many images go at a time: what the caches of a CPU hold, and enough to keep a GPU busy.
 BATCH_SIZES = {"cpu": 64, "cuda": 4096}
 
 
 def cast_votes(
     teachers, images, *, model, pixel_max, n_classes, device="cpu", batch_size=None, meter=None
 ):
-    """The class each teacher gives each image: smallest unsigned type (queries, teachers).
+    """Return each teacher's vote on each image: the class of the largest logit, the first if equal.
 
-    teachers: state_dicts. images: uint8 (queries, height, width) or (queries, height, width,
-    channels). model: name of the architecture. A vote is the class of the largest logit, the first
-    one among equals. meter: counts the teachers that have voted.
+    Args:
+        teachers: Their state_dicts.
+        images: uint8 (queries, height, width) or (queries, height, width, channels).
+        model: The name of the architecture.
+        pixel_max: The largest value that a pixel may have.
+        n_classes: The number of classes.
+        device: Where to compute.
+        batch_size: The number of images at a time; by default one of BATCH_SIZES.
+        meter: A meter that counts the teachers that have voted.
 
-    Raises ValueError when a state_dict does not fit the model or its logits are not finite.
+    Returns:
+        (queries, teachers), of the smallest unsigned type.
+
+    Raises:
+        ValueError: A state_dict does not fit the model, or logits are not finite.
     """
     device = torch.device(device)
     pixels = torch.as_tensor(images, device=device)
