@@ -1,12 +1,12 @@
 """The one list of papers, in the order in which everything shows them.
 
-What else a paper is, its folder says in modules of fixed names, which are loaded when they are
-asked for (docs/add-a-paper.md). Who loads one names it by a text with one gap, such as
+The folder of a paper says the rest in modules of fixed names, which are loaded late
+(docs/add-a-paper.md). A caller names a module by a text with one gap, such as
 ``f"private_ensembles.papers.{paper}.relations"``: then `run.fingerprint` counts that module of
 every paper, and no other of theirs.
 
-This is not in `papers/__init__.py`, which runs with whatever is imported of a paper: there, a paper
-more would rerun every job of the others.
+This is not in `papers/__init__.py`, which runs with whatever is imported of a paper: there, a
+paper more would rerun every job of the others.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,12 @@ FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper. name: of its folder, its section and its results. title: as it is written."""
+    """A paper.
+
+    Attributes:
+        name: of its folder, its section and its results.
+        title: as it is written.
+    """
 
     name: str
     title: str

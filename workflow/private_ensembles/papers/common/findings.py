@@ -1,8 +1,8 @@
 """What findings are made of: numbers of a run's tables, how they are written, and the finding.
 
-A finding is a function of the run's tables, which returns the wording that their numbers bear out.
-It is left out if the run lacks a number. Losses, and the noise that keeps a budget, are rounded up;
-what a paper claims is rounded to the nearest.
+A finding is a function of the run's tables, which returns the wording that their numbers bear
+out. It is left out if the run lacks a number. Losses, and the noise that keeps a budget, are
+rounded up; what a paper claims is rounded to the nearest.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,12 @@ _DIGITS = 3
 class Finding:
     """One finding as this run bears it out.
 
-    docs: a file of the repository, perhaps with an anchor. kind: broken, theorem or noise, which
-    the page's first sentence counts, or empty.
+    Attributes:
+        paper: name of the paper's folder.
+        title: of the finding.
+        text: of the finding.
+        docs: a file of the repository, perhaps with an anchor.
+        kind: broken, theorem or noise, which the page's first sentence counts, or empty.
     """
 
     paper: str
@@ -45,9 +49,12 @@ class RunTables:
     def select_rows(self, name: str, **wanted: object) -> pd.DataFrame:
         """Return the rows of a table that have the wanted values.
 
-        name: its path below the folder, without .csv. wanted: by column a value, or a tuple of
-        values of which the first that occurs counts. Raises NotMadeError if the run lacks the
-        table, a column or a row.
+        Args:
+            name: the table's path below the folder, without .csv.
+            wanted: by column a value, or a tuple of values of which the first that occurs counts.
+
+        Raises:
+            MissingResultError: the run lacks the table, a column or a row.
         """
         if name not in self._tables:
             path = self._root / f"{name}.csv"
@@ -57,16 +64,17 @@ class RunTables:
         rows = self._tables[name]
         for column, value in wanted.items():
             choices = value if isinstance(value, tuple) else (value,)
-            held = set(read_column(rows, column))
-            chosen = next((choice for choice in choices if choice in held), None)
-            rows = rows[rows[column] == chosen]
+            values = set(read_column(rows, column))
+            chosen_value = next((choice for choice in choices if choice in values), None)
+            rows = rows[rows[column] == chosen_value]
         return rows
 
 
 def read_column(rows: pd.DataFrame, column: str, over: str | None = None) -> pd.Series:
     """Return a column's values, divided by those of the column `over` if one is named.
 
-    Raises NotMadeError if the table has no such column, or nothing in it.
+    Raises:
+        MissingResultError: the table has no such column, or nothing in it.
     """
     if column not in rows or over not in (None, *rows.columns):
         raise MissingResultError(f"no column {column if over is None else f'{column} or {over}'}")
@@ -77,7 +85,7 @@ def read_column(rows: pd.DataFrame, column: str, over: str | None = None) -> pd.
 
 
 def read_first(rows: pd.DataFrame, column: str, over: str | None = None):
-    """Return the first of `numbers`."""
+    """Return the first of the values that `read_column` returns."""
     return read_column(rows, column, over).iloc[0]
 
 

@@ -11,12 +11,17 @@ from private_ensembles.labels.votes import read_votes
 def read_inputs(files: Mapping[str, str | Path]) -> dict[str, object]:
     """Read votes (.npz), contents of JSON, and tables (.csv: rows of texts by column), by name.
 
-    Raises ValueError, naming the file, for another suffix and for votes that are not valid.
+    Args:
+        files: path by name.
+
+    Raises:
+        ValueError: a file has another suffix, or its votes are not valid.
     """
     return {name: _read(Path(path)) for name, path in files.items()}
 
 
 def _read(path: Path) -> object:
+    """Read one file by its suffix."""
     if path.suffix == ".npz":
         return read_votes(path)
     if path.suffix == ".json":

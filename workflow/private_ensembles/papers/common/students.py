@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,15 +11,19 @@ from private_ensembles.training.data.images import LabelledImages, read_labelled
 from private_ensembles.training.data.tabular import LabelledRecords, read_records
 from private_ensembles.training.student.students import Student, train_student
 
-# A student without a teacher: it has all private data and their true labels.
+# A student without a teacher has all private data and their true labels.
 BASELINE = "baseline"
 
 
 def read_inputs(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """Read a data set of images or records as inputs and labels of its two parts.
 
-    Returns (train, train_labels, test, test_labels by name; n_classes and pixel_max by name, the
-    latter for images only). Raises ValueError naming the file that is neither.
+    Returns:
+        By name train, train_labels, test and test_labels; and by name n_classes and pixel_max, the
+        latter for images only.
+
+    Raises:
+        ValueError: the file holds neither.
     """
     if "train_features" in files.read_npz(path):
         dataset: LabelledRecords | LabelledImages = read_records(path)
@@ -35,9 +40,12 @@ def read_inputs(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, int]
 def read_labels(
     path: str | Path | None, aggregator: str | None = None
 ) -> dict[str, tuple[np.ndarray, np.ndarray] | None]:
-    """Return queries and labels of one aggregator, or of all in a file, by its name.
+    """Return queries and labels of aggregators, by their names.
 
-    Without a file, the baseline's: None, as :func:`run_student` takes it.
+    Args:
+        path: a file of released labels; None for the baseline, whose labels are None, as
+            `run_student` takes them.
+        aggregator: the one to read; None for all in the file.
     """
     if path is None:
         return {BASELINE: None}
@@ -53,16 +61,16 @@ def read_labels(
 def map_to_first_identical(
     released: Mapping[str, tuple[np.ndarray, np.ndarray] | None],
 ) -> dict[str, str]:
-    """Return for each name of :func:`read_labels` the first one with the same queries and labels.
+    """Return for each name of `read_labels` the first one with the same queries and labels.
 
     What they teach is the same, so that one student serves them all.
     """
-    firsts: dict[tuple[bytes, ...], str] = {}
-    alike = {}
+    first_by_content: dict[tuple[bytes, ...], str] = {}
+    first_by_name = {}
     for name, labels in released.items():
         content = () if labels is None else tuple(part.tobytes() for part in labels)
-        alike[name] = firsts.setdefault(content, name)
-    return alike
+        first_by_name[name] = first_by_content.setdefault(content, name)
+    return first_by_name
 
 
 def identify_student(
@@ -70,12 +78,29 @@ def identify_student(
 ) -> tuple[dict[str, str | int], tuple[str | int, ...]]:
     """Return the columns that say which student it is, and its stream of random numbers.
 
-    name: of its aggregator, or `BASELINE`. seed: of its training.
+    Args:
+        name: of its aggregator, or `BASELINE`.
+        task: name of the task.
+        seed: of its training.
     """
     if name == BASELINE:
         return {"task": task, "student_seed": seed}, (BASELINE, seed)
     columns = {"task": task, "aggregator": name, "student_seed": seed}
     return columns, (name, "student", seed)
+
+
+class StudentRun(NamedTuple):
+    """A trained student and how right it is.
+
+    Attributes:
+        student: the student.
+        summary: labels, accuracy, correct and evaluated, by name.
+        history: accuracy by epoch; empty for forests.
+    """
+
+    student: Student
+    summary: dict[str, float]
+    history: list[dict[str, float]]
 
 
 def run_student(
@@ -86,16 +111,20 @@ def run_student(
     *,
     watched: bool = True,
     **conditions,
-) -> tuple[Student, dict[str, float], list[dict[str, float]]]:
+) -> StudentRun:
     """Train one student and evaluate it on the test part beyond the pool.
 
-    inputs, facts: of :func:`read_inputs`. released: queries (indices into the pool, the first
-    settings["pool"] test inputs) and labels (-1 for none), or None for the baseline, which has the
-    whole private training part with its true labels. settings: method, pool, parameters. watched:
-    whether it is evaluated after every epoch. conditions: keywords of
-    `training.student.training.Conditions`, except for `observe`. Returns the student, its summary
-    (labels, accuracy, correct, evaluated) and its accuracy by epoch (empty for forests). Evaluation
-    labels reach the observer alone, never the training.
+    Evaluation labels reach the observer alone, never the training.
+
+    Args:
+        inputs: as `read_inputs` returns them.
+        facts: as `read_inputs` returns them.
+        released: queries (indices into the pool, the first settings["pool"] test inputs) and labels
+            (-1 for none), or None for the baseline, which has the whole private training part with
+            its true labels.
+        settings: method, pool, parameters.
+        watched: whether the student is evaluated after every epoch.
+        conditions: keywords of `training.student.training.Conditions`, except for `observe`.
     """
     held_out = slice(settings["pool"], None)
     evaluation, truth = inputs["test"][held_out], inputs["test_labels"][held_out]
@@ -105,7 +134,7 @@ def run_student(
     else:
         pool = inputs["test"][: settings["pool"]]
         queries, labels = released
-    images = {"pixel_max": facts["pixel_max"]} if "pixel_max" in facts else {}
+    image_options = {"pixel_max": facts["pixel_max"]} if "pixel_max" in facts else {}
 
     def accuracy(scores) -> float:
         return (scores(evaluation).argmax(axis=1) == truth).mean()
@@ -117,7 +146,7 @@ def run_student(
         labels,
         facts["n_classes"],
         settings["parameters"],
-        **images,
+        **image_options,
         **conditions,
         observe=accuracy if watched else None,
     )
@@ -132,4 +161,4 @@ def run_student(
         {"epoch": epoch, "accuracy": accuracy}
         for epoch, accuracy in enumerate(student.observed, start=1)
     ]
-    return student, summary, history
+    return StudentRun(student, summary, history)

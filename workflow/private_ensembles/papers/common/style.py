@@ -24,7 +24,7 @@ from matplotlib.transforms import offset_copy
 
 from private_ensembles.labels import display_names
 
-# It warns in the terminal of a run that the dates of matplotlib's fonts are old.
+# fontTools warns in the terminal of a run that the dates of matplotlib's fonts are old.
 logging.getLogger("fontTools").setLevel(logging.ERROR)
 
 COLORS = {
@@ -40,7 +40,7 @@ ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE, BLACK = COLORS.values()
 WARNING = "#8a1f11"
 DOTS = (0, (1, 2))
 
-# Of what is no mechanism: those have theirs in the registry.
+# These are the looks of what is no mechanism: mechanisms have theirs in the registry.
 LOOKS: dict[str, dict[str, object]] = {
     "darrm_const": {"color": GREEN, "marker": "^", "linestyle": "-."},
     "mnist": {"color": BLUE, "marker": "o", "linestyle": "-"},
@@ -51,14 +51,15 @@ LOOKS: dict[str, dict[str, object]] = {
     "gamma_opt_P": {"color": ORANGE, "marker": "v", "linestyle": (0, (6, 1))},
     "worst_data_set_bound": {"color": BLACK, "marker": "", "linestyle": DOTS},
 }
-# Names that share another's look: a gamma is drawn as the mechanism that uses it.
+# These names share another's look: a gamma is drawn as the mechanism that uses it.
 _SAME = {
     "gamma_opt": "darrm_opt",
     "gamma_opt_U": "darrm_opt",  # Figure 9: the paper's usual prior
     "gamma_sub": "darrm_sub",
     "gamma_const": "darrm_const",
 }
-# Likewise: mechanisms have their labels in the registry, data sets have theirs in `names`.
+# These are the labels of what has none in the registry (mechanisms) or in `display_names` (data
+# sets).
 LABELS = {
     "gamma_opt": r"$\gamma_{\mathrm{opt}}$ (optimised)",
     "gamma_sub": r"$\gamma_{\mathrm{sub}}$ (subsampling)",
@@ -67,14 +68,14 @@ LABELS = {
     "gamma_opt_U": r"$\gamma_{\mathrm{opt}\mathrm{-}U}$ (optimised for $\mathcal{T}_U$)",
     "gamma_opt_P": r"$\gamma_{\mathrm{opt}\mathrm{-}P}$ (optimised for $\mathcal{T}_P$)",
     "worst_data_set_bound": "Lemma 3.2: bound on the worst data set, not on each $p$",
-    # Two thresholds of one mechanism, in PATE's Figure 5.
+    # PATE's Figure 5 has two thresholds of one mechanism.
     "moderate": f"{display_names.mechanism_label('confident_gnmax')}, moderate",
     "aggressive": f"{display_names.mechanism_label('confident_gnmax')}, aggressive",
-    # Data sets that figures say more of than tables.
+    # Figures say more of these data sets than tables do.
     "glyph": "Glyph-like votes",
     "digits": "scikit-learn's digits",
 }
-# Sizes, rounds and other things in order, by place: one hue that darkens.
+# Sizes, rounds and other things in order are drawn in one hue that darkens.
 SEQUENCE = (
     {"color": "#4f93cc", "marker": "^", "linestyle": ":"},
     {"color": "#2a6fb0", "marker": "s", "linestyle": "-."},
@@ -163,27 +164,46 @@ def shade_band(axis: Axes, x, lower, upper, color: object, alpha: float) -> None
 def add_legend(
     drawn: Figure, axis: Axes, position: str, ncols: int, *, reverse: bool = False
 ) -> None:
-    """Put one legend for all panels, of one panel's lines, above (upper) or below them (lower)."""
+    """Put one legend of one panel's lines above or below all panels.
+
+    Args:
+        drawn: the figure.
+        axis: the panel.
+        position: ``"upper"`` or ``"lower"``.
+        ncols: columns of the legend.
+        reverse: whether the last line comes first.
+    """
     step = -1 if reverse else 1
-    handles, display_names = (listed[::step] for listed in axis.get_legend_handles_labels())
-    drawn.legend(handles, display_names, loc=f"outside {position} center", ncols=ncols)
+    handles, names = (entries[::step] for entries in axis.get_legend_handles_labels())
+    drawn.legend(handles, names, loc=f"outside {position} center", ncols=ncols)
 
 
 def label_line_ends(axis: Axes, ends: list[tuple[float, float, str, object]], gap: float) -> None:
-    """Write each line's name to the right of its end, in its colour, names at least `gap` apart.
+    """Write each line's name to the right of its end, in its colour.
 
-    ends: (x, y, name, colour). gap: in units of a linear vertical axis; names are pushed down.
+    Args:
+        axis: the panel.
+        ends: (x, y, name, colour) of each line.
+        gap: least distance of two names, in units of a linear vertical axis; names are pushed down.
     """
     right = max(x for x, *_ in ends)
-    place = offset_copy(axis.transData, axis.figure, x=8, y=0, units="points")
-    last = float("inf")
+    transform = offset_copy(axis.transData, axis.figure, x=8, y=0, units="points")
+    height = float("inf")
     for _, y, name, color in sorted(ends, key=lambda end: -end[1]):
-        last = min(y, last - gap)
-        axis.text(right, last, name, transform=place, va="center", color=darken_for_text(color))
+        height = min(y, height - gap)
+        axis.text(
+            right, height, name, transform=transform, va="center", color=darken_for_text(color)
+        )
 
 
 def set_plain_ticks(axis: Axis, positions, *, hide_minor: bool = False) -> None:
-    """Put numbers at these places of a logarithmic axis only; alone: ticks, too."""
+    """Put numbers at these positions of a logarithmic axis only.
+
+    Args:
+        axis: the axis.
+        positions: of the numbers.
+        hide_minor: whether ticks stand there only, too.
+    """
     axis.set_major_locator(FixedLocator(positions))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
@@ -200,7 +220,13 @@ def add_warning(drawn: Figure, text: str) -> None:
 def open_figure(
     *shape: int, size: tuple[float, float], **options
 ) -> Iterator[tuple[Figure, object]]:
-    """Open a figure in the shared style, ``shape`` and options as in ``plt.subplots``; close it."""
+    """Open a figure in the shared style, and close it in the end.
+
+    Args:
+        shape: rows and columns, as in ``plt.subplots``.
+        size: width and height in inches.
+        options: as in ``plt.subplots``.
+    """
     with matplotlib.rc_context(RC):
         drawn, axes = plt.subplots(*shape, figsize=size, layout="constrained", **options)
         try:
@@ -210,8 +236,16 @@ def open_figure(
 
 
 def save_figure(drawn: Figure, *paths: Path | str) -> None:
-    """Write the figure once per path, by suffix (png, pdf, svg); equal figures, equal bytes."""
-    # Laid out once, and not, in a drawing of its own that nobody sees, before every file.
+    """Write the figure once per path; equal figures are equal bytes.
+
+    Args:
+        drawn: the figure.
+        paths: of the files, with the suffix .png, .pdf or .svg.
+
+    Raises:
+        ValueError: a path has another suffix.
+    """
+    # The layout is made once: savefig would make it before every file, by a drawing of its own.
     drawn.get_layout_engine().execute(drawn)
     drawn.set_layout_engine(None)
     for path in map(Path, paths):

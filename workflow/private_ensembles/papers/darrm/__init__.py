@@ -1,4 +1,4 @@
-"""DaRRM's sections: accuracies of its labels, its tables, its figures' data and its simulations.
+"""DaRRM (Jiang, Zhang and Joshi, 2024): one folder from its settings to its tables and figures.
 
-The mathematics is in `darrm`. May import what `papers` may.
+The mathematics is in `darrm.mathematics`.
 """

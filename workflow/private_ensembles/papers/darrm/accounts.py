@@ -1,18 +1,18 @@
 """Teachers that are private themselves: DaRRM's one label, a committee, and one teacher of a shard.
 
 One label (Lemma 3.4 of DaRRM): with (epsilon, Delta)-DP teachers and a certified gamma it is
-(m epsilon, delta)-DP, whichever records the teachers share. Teachers that are trained once answer
-every query with the same randomness, so these guarantees do not compose over queries
-(docs/privacy.md). Many labels: they are post-processing of all K teachers, whose composition covers
-any number of them; if the budget has room for it, no noise is needed at all.
+(m epsilon, delta)-DP, whichever records the teachers share. Teachers that are trained once
+answer every query with the same randomness, so these guarantees do not compose over queries
+(docs/privacy.md). Many labels are post-processing of all K teachers, whose composition covers
+any number of them. If the budget has room for it, no noise is needed at all.
 
-Whoever reaches several shards (`Protection.reach`) is in the data of several teachers. What is
-proven of teachers that share all data holds for whichever of them see a record, all of them
-included, so that it covers any number of shards. On disjoint shards as many teachers compose.
+A person who reaches several shards (`Protection.reach`) is in the data of several teachers.
+What is proven of teachers that share all data holds for whichever of them see a record, all of
+them included, so it covers any number of shards. On disjoint shards as many teachers compose.
 
-One teacher's cost, for all that it sees of the unit that is protected, is that of `majority_cost`
-for the task's adjacency: for replace_one by group privacy of two, which also holds if every teacher
-sees every record.
+One teacher's cost, for all that it sees of the protected unit, is that of `majority_cost` for
+the task's adjacency. For replace_one it is that of group privacy of two, which also holds if
+every teacher sees every record.
 """
 
 import math
@@ -37,13 +37,17 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProbl
 
 
 def compose_teachers(task: Task, members: int) -> float:
-    """Return what that many teachers cost together at the task's delta."""
+    """Return what that many teachers cost together, an epsilon at the task's delta.
+
+    References:
+        Kairouz et al., Theorem 3.3 (`optimal_composition`).
+    """
     teacher = task.teacher_cost()
     return optimal_composition(teacher.epsilon, teacher.delta, members, task.budget.delta).epsilon
 
 
 def refuse_absent_teachers(task: Task) -> str | None:
-    """Return that teachers may be absent, whose votes are dealt out by all, or None if none may."""
+    """Return why absent ballots are not covered if teachers may be absent, else None."""
     if not task.ensemble.absent:
         return None
     return (
@@ -53,7 +57,7 @@ def refuse_absent_teachers(task: Task) -> str | None:
 
 
 class GammaAccount(Account):
-    """gamma for the allowance m of a label; m = K means the plain majority of all teachers."""
+    """DaRRM's gamma for the allowance m of a label; m = K is the plain majority of all teachers."""
 
     covers_groups = True
 
@@ -65,11 +69,11 @@ class GammaAccount(Account):
             return "for an odd number of teachers"
         if reason := task.teacher_refusal():
             return reason
-        everyone = compose_teachers(task, task.ensemble.teachers)
-        if task.wanted.labels > 1 and everyone > task.budget.epsilon:
+        all_teachers = compose_teachers(task, task.ensemble.teachers)
+        if task.wanted.labels > 1 and all_teachers > task.budget.epsilon:
             return (
                 "proven for one label: teachers that are trained once share their randomness "
-                f"between queries, and all of them together cost {everyone:.4g}"
+                f"between queries, and all of them together cost {all_teachers:.4g}"
             )
         return None
 
@@ -79,13 +83,18 @@ class GammaAccount(Account):
 
     @abstractmethod
     def certified_gamma(self, problem: PrivacyProblem, optimised: ArrayLike) -> NDArray:
-        """Return the certified gamma of DaRRM's tables, (K + 1,); optimised: of another job."""
+        """Return the certified gamma of DaRRM's tables, (K + 1,).
+
+        Args:
+            problem: what it must keep.
+            optimised: (K + 1,), the gamma that the job `optimize_gamma` has found, if it is needed.
+        """
 
     def find_noise(self, law, task, labels, **free):
-        """Find no noise if the budget pays for all teachers, else m and delta of the one label."""
+        """Return no noise if the budget pays for all teachers, else m and delta of one label."""
         K, teacher = task.ensemble.teachers, task.teacher_cost()
-        everyone = compose_teachers(task, K) <= task.budget.epsilon
-        m = float(K) if everyone else self.allowance(task, teacher)
+        pays_for_all = compose_teachers(task, K) <= task.budget.epsilon
+        m = float(K) if pays_for_all else self.allowance(task, teacher)
         return NoisyMajority(m, labels, K, task.budget.delta, teacher.epsilon, teacher.delta)
 
     def cost(self, law, task, parameters):
@@ -107,7 +116,7 @@ def allowed_cost(parameters: NoisyMajority) -> float:
 
 
 class SubsampledAccount(GammaAccount):
-    """One label is a function of m teachers, whose optimal composition it costs at most."""
+    """DaRRM's gamma by subsampling: a label costs at most the composition of m teachers."""
 
     def allowance(self, task, teacher):
         """Find by bisection the largest m, below K, whose teachers keep the budget."""
@@ -124,14 +133,15 @@ class SubsampledAccount(GammaAccount):
         return subsampled_cost(parameters)
 
     def certified_gamma(self, problem, optimised):
-        """The closed form spends its allowance exactly, so it is scaled (by about 1e-12) until its
-        certificate holds in floating point.
+        """Return the closed form, scaled until its certificate holds in floating point.
+
+        It spends its allowance exactly, so the scaling takes about 1e-12 off.
         """
         return scale_to_allowance(problem, gamma_subsampling(problem.K, problem.m))[0]
 
 
 class OptimisedAccount(GammaAccount):
-    """gamma by cutting planes, for any real allowance m and the whole of delta."""
+    """DaRRM's gamma by cutting planes, for any real allowance m and the whole of delta."""
 
     def allowance(self, task, teacher):
         """Return the budget over one teacher's epsilon, rounded down; below K (no noise)."""
@@ -139,7 +149,11 @@ class OptimisedAccount(GammaAccount):
         return max(1.0, min(m, math.nextafter(task.ensemble.teachers, 0)))
 
     def certified_gamma(self, problem, optimised):
-        """Return the one that `optimize_gamma` has found; ValueError if it is not private."""
+        """Return the gamma that `optimize_gamma` has found.
+
+        Raises:
+            ValueError: it is not private.
+        """
         gamma = check_gamma(optimised)
         if not certify_problem(problem, gamma).holds:
             size = f"K = {problem.K}, m = {problem.m}"
@@ -161,7 +175,7 @@ class CommitteeAccount(Account):
         return task.teacher_refusal()
 
     def find_noise(self, law, task, labels, **free):
-        """Find the largest committee; for two classes an odd one, which is right as often."""
+        """Return the largest committee; for two classes an odd one, which is right as often."""
 
         def fits(members: int) -> bool:
             return compose_teachers(task, members) <= task.budget.epsilon
@@ -182,7 +196,7 @@ class CommitteeAccount(Account):
 class OneTeacher(Account):
     """Disjoint shards: one teacher's cost covers any number of labels, by parallel composition.
 
-    Of a unit that reaches several shards, the composition of as many teachers.
+    If the protected unit reaches several shards, the composition of as many teachers does.
     """
 
     covers_groups = True
@@ -191,20 +205,19 @@ class OneTeacher(Account):
         """Require that the teachers whom the unit reaches keep the budget by themselves."""
         if task.protection.reach == 1:
             return task.teacher_refusal()
-        spent = compose_teachers(task, task.protection.reach)
-        if spent <= task.budget.epsilon:
+        cost = compose_teachers(task, task.protection.reach)
+        if cost <= task.budget.epsilon:
             return None
-        return f"{task.protection.reach} teachers cost {spent:.4g} together, more than the budget"
+        return f"{task.protection.reach} teachers cost {cost:.4g} together, more than the budget"
 
     def find_noise(self, law, task, labels, **free):
+        """Return no noise: the labels are the plain majority's."""
         return Answers(labels)
 
     def cost(self, law, task, parameters):
         """Return the cost of the teachers whom the unit reaches, for any number of labels."""
-        one = task.protection.reach == 1
-        proven = (
-            task.teacher_cost().epsilon if one else compose_teachers(task, task.protection.reach)
-        )
+        reach = task.protection.reach
+        proven = task.teacher_cost().epsilon if reach == 1 else compose_teachers(task, reach)
         return Cost(proven, proven)
 
 

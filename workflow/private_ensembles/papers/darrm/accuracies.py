@@ -27,26 +27,34 @@ _TRAINING_KEY = ["dataset", "stand_in", "m", "mechanism", "training_seed"]
 
 
 def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
-    """Summarise the accuracy of released labels: Tables 1, 6, 8, 10 of DaRRM.
+    """Summarise the accuracy of released labels: Tables 1, 6, 8 and 10 of DaRRM.
 
-    labels: rows of ``results/darrm/labels/*.csv``, one per data set, mechanism, training seed,
-    number of queries and draw. Returns one row per ACCURACY_KEY with
+    Standard deviations have n - 1 in the denominator and are missing for n = 1.
 
-    accuracy_mean, accuracy_sd   over all draws of all training seeds
-    sd_queries                   over draws within a training seed (root mean square over seeds)
-    sd_training                  of ``expected_accuracy`` over training seeds
-    standard_error, freedom      of accuracy_mean less the mean of another training's draws, without
-                                 those draws' own, and its degrees of freedom (`standard_errors`):
-                                 missing for one training seed
-    expected_accuracy            exact, over all test images; mean over training seeds
-    draws, training_seeds        how many (draws: per seed)
+    Args:
+        labels: rows of ``results/darrm/labels/*.csv``, one per data set, mechanism, training seed,
+            number of queries and draw.
 
-    Standard deviations have n - 1 in the denominator and are missing for n = 1. Raises ValueError
-    for missing columns, missing values, accuracies outside [0, 1] or unequal numbers of draws.
+    Returns:
+        One row per ACCURACY_KEY with these columns::
+
+            accuracy_mean, accuracy_sd  over all draws of all training seeds
+            sd_queries                  over draws within a training seed (root mean square over
+                                        seeds)
+            sd_training                 of expected_accuracy over training seeds
+            standard_error, freedom     of accuracy_mean less the mean of another training's draws,
+                                        without those draws' own, and its degrees of freedom
+                                        (`standard_errors`): missing for one training seed
+            expected_accuracy           exact, over all test images; mean over training seeds
+            draws, training_seeds       how many (draws: per seed)
+
+    Raises:
+        ValueError: columns or values are missing, accuracies are outside [0, 1], or numbers of
+            draws are unequal.
     """
     _require(labels, [*ACCURACY_KEY, "training_seed", "draw", "accuracy", "expected_accuracy"])
     for column in ("accuracy", "expected_accuracy"):
-        # Written so that NaN is refused as well.
+        # This is written so that NaN is refused as well.
         if not labels[column].between(0, 1).all():
             raise ValueError(f"labels: {column} must be in [0, 1]")
     rows = []
@@ -72,7 +80,7 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
         row["training_seeds"] = len(draws)
         rows.append(row)
     table = pd.DataFrame(rows)
-    # Data sets as they come, mechanisms in their order.
+    # Data sets stay in the order in which they come, mechanisms in the registry's.
     rank = {
         "dataset": list(table["dataset"].unique()),
         "mechanism": list(registry.entries()),
@@ -88,16 +96,24 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
 def accuracy_by_training(labels: pd.DataFrame) -> pd.DataFrame:
     """Return what labels of each training are expected to achieve, over all test images.
 
-    For differences of mechanisms whose teachers are the same (each `relations`). labels: as
-    `label_accuracy` takes them; the number of queries and the draw do not matter. Columns:
-    _TRAINING_KEY and expected_accuracy. Raises ValueError for missing columns.
+    `relations` needs them for differences of mechanisms whose teachers are the same.
+
+    Args:
+        labels: as `label_accuracy` takes them; the number of queries and the draw do not matter.
+
+    Returns:
+        The columns _TRAINING_KEY and expected_accuracy.
+
+    Raises:
+        ValueError: columns are missing.
     """
     _require(labels, [*_TRAINING_KEY, "expected_accuracy"])
     rows = labels[[*_TRAINING_KEY, "expected_accuracy"]]
     return rows.drop_duplicates(_TRAINING_KEY, ignore_index=True)
 
 
-def _require(labels: pd.DataFrame, wanted: Iterable[str]) -> None:
-    missing = [column for column in wanted if column not in labels]
+def _require(labels: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Raise ValueError if labels lack one of the columns."""
+    missing = [column for column in columns if column not in labels]
     if missing:
         raise ValueError(f"labels: lacks the columns {', '.join(missing)}")

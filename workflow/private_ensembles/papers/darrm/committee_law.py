@@ -21,14 +21,19 @@ from private_ensembles.papers.darrm.mathematics.gamma import subsampling_probabi
 
 @dataclass(frozen=True)
 class Members(Parameters):
-    """members: how many teachers sit on the committee."""
+    """The size of a committee.
+
+    Attributes:
+        members: how many teachers sit on the committee.
+        labels: how many labels it gives.
+    """
 
     members: int
     labels: int
 
 
 class Committee(Law):
-    """Several labels need each teacher's votes (`answer`); a row of counts tells one."""
+    """The plurality of a committee. Several labels need each teacher's votes (`answer`)."""
 
     needs_only_counts = False
 
@@ -37,12 +42,22 @@ class Committee(Law):
         return plurality_probabilities(counts, parameters.members)
 
     def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
+        """Return by how much `distribution` may be off."""
         return {"relative_error": 1e-10, "absolute_error": 1e-300}
 
     def answer(self, votes: Votes, parameters: Members, source: NoiseSource) -> NDArray[np.int64]:
-        """Let the same committee answer all queries, (queries,).
+        """Let the same committee answer all queries.
 
-        Raises ValueError if only the counts of the votes are known.
+        Args:
+            votes: each teacher's.
+            parameters: how many teachers are drawn.
+            source: of the draw and of lots.
+
+        Returns:
+            (queries,) labels.
+
+        Raises:
+            ValueError: only the counts of the votes are known.
         """
         if votes.votes is None:
             raise ValueError("votes: a committee needs each teacher's votes, not counts")
@@ -52,7 +67,8 @@ class Committee(Law):
     def draw(self, counts, parameters, source):
         """Draw a new committee for every row; more than one such label is not for release."""
         counts = np.asarray(counts)
-        ends = counts.cumsum(axis=1)[:, None]  # teachers in the order of their votes
+        # Teachers are numbered in the order of their votes.
+        ends = counts.cumsum(axis=1)[:, None]
         chosen = source.subsets(len(counts), int(counts[0].sum()), parameters.members)
         voted = (chosen[..., None] >= ends).sum(axis=-1)
         classes = np.arange(counts.shape[1])
@@ -71,8 +87,8 @@ class Committee(Law):
             return self.draw(both_counts(K)[ones], seated, source)
 
         teacher = task.teacher_cost()
-        chances = subsampling_probability(K, members)
-        return SharedDataLabel(chances, (teacher.epsilon, teacher.delta), choose)
+        probabilities = subsampling_probability(K, members)
+        return SharedDataLabel(probabilities, (teacher.epsilon, teacher.delta), choose)
 
 
 LAW = Committee()

@@ -11,8 +11,7 @@ from private_ensembles.audit.histograms import both_counts
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.secure import check_mode
 from private_ensembles.base.streams import generator
-from private_ensembles.labels import registry
-from private_ensembles.labels import release_gate as door
+from private_ensembles.labels import registry, release_gate
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.votes import Votes
@@ -22,8 +21,10 @@ from private_ensembles.papers.darrm.one_label import LabelBudget, calibrate_labe
 def budget_of(settings: Mapping, noise: str = "reproducible") -> LabelBudget:
     """Return what one label may cost.
 
-    settings: K, m, epsilon, Delta (one private teacher), epsilon_query, delta_query (m epsilon and
-    m Delta), delta_gamma (1 - (1 - Delta)^m), shards (permutation or keyed_hash).
+    Args:
+        settings: K, m, epsilon, Delta (one private teacher), epsilon_query, delta_query (m epsilon
+            and m Delta), delta_gamma (1 - (1 - Delta)^m), shards (permutation or keyed_hash).
+        noise: reproducible or secure.
     """
     return LabelBudget(
         K=settings["K"],
@@ -39,10 +40,13 @@ def budget_of(settings: Mapping, noise: str = "reproducible") -> LabelBudget:
 
 
 def claims(budget: LabelBudget) -> dict[str, dict]:
-    """What one released label of each mechanism costs, and in which privacy model.
+    """Return what one released label of each mechanism costs, and in which privacy model.
 
     DaRRM's claim is the paper's, in the adjacency of the teachers' accountant. Whatever happens to
     one plain teacher moves one vote: claims of noise on counts are for replace_one too.
+
+    Returns:
+        By mechanism its epsilon, delta, privacy_model and adjacency.
     """
     rows = {}
     for name in registry.single_label_mechanisms():
@@ -61,10 +65,15 @@ def claims(budget: LabelBudget) -> dict[str, dict]:
 def calibrate_mechanisms(
     budget: LabelBudget, gamma: ArrayLike, sigma: Mapping[str, float]
 ) -> dict[str, Parameters]:
-    """The parameters of every mechanism's label.
+    """Return the parameters of every mechanism's label.
 
-    gamma: (K + 1,), the optimised one; sigma: by quantity, as `search_gnmax_sigma` writes them.
-    Raises ValueError if gamma's own certificate does not hold.
+    Args:
+        budget: what a label may cost.
+        gamma: (K + 1,), the optimised one.
+        sigma: GNMax's by quantity, as `search_gnmax_sigma` writes them.
+
+    Raises:
+        ValueError: gamma's own certificate does not hold.
     """
     numbers = {"gamma": gamma, **sigma}
     return {
@@ -74,18 +83,24 @@ def calibrate_mechanisms(
 
 
 def expected_accuracy(probability: NDArray[np.float64], counts: NDArray, labels: NDArray) -> float:
-    """Exact expected share of right labels over queries with known labels 0 or 1.
+    """Return the exact expected share of correct labels over queries with known labels.
 
-    probability: (K + 1,), Pr[release 1 | n of K teachers say 1]; counts: n of each query.
+    Args:
+        probability: (K + 1,), Pr[release 1 | n of K teachers say 1].
+        counts: (queries,) int, n of each query.
+        labels: (queries,), 0 or 1.
     """
-    right = np.where(np.asarray(labels) == 1, probability[counts], 1 - probability[counts])
-    return float(right.mean())
+    probability_correct = np.where(
+        np.asarray(labels) == 1, probability[counts], 1 - probability[counts]
+    )
+    return float(probability_correct.mean())
 
 
 def count_ones(votes: Votes, K: int) -> NDArray[np.int64]:
-    """How many of the K teachers vote 1 on each query, (queries,).
+    """Count the teachers that vote 1 on each query, (queries,).
 
-    Raises ValueError for another number of teachers or classes, or queries of unknown label.
+    Raises:
+        ValueError: another number of teachers or classes, or queries of unknown label.
     """
     if votes.n_classes != 2 or votes.n_teachers != K:
         raise ValueError(
@@ -102,17 +117,24 @@ def release_labels(
 ) -> tuple[list[dict], dict[str, NDArray]]:
     """Release the labels of every mechanism, training seed, number of queries and draw.
 
-    inputs : what the rule reads (`run.file_names.label_inputs`): Votes as
-    `private_<training seed>` and `plain_<training seed>`, gamma (content of its JSON) and sigma
-    (rows of quantity and value). name : the data set.
-
-    Returns the rows of `results/darrm/labels/*.csv` and the arrays of the npz: for each Q,
-    `queries_Q` (draws, Q) indices into the test images, and `labels_Q` (mechanisms, seeds,
-    draws, Q) released labels, mechanisms in the order of `mechanisms`.
-
     All mechanisms and training seeds see the same queries; every release has its own stream.
-    noise : secure draws the releases from the system's entropy; queries are public and stay.
-    Raises ValueError if Q exceeds the number of test images.
+
+    Args:
+        inputs: what the rule reads (`targets.label_inputs`): Votes as `private_<training seed>` and
+            `plain_<training seed>`, gamma (content of its JSON) and sigma (rows of quantity and
+            value).
+        settings: as `section.Darrm.label_experiment` returns them.
+        name: the data set.
+        seed: of the run.
+        noise: secure draws the releases from the system's entropy; queries are public and stay.
+
+    Returns:
+        The rows of `results/darrm/labels/*.csv`, and the arrays of the npz: for each Q, `queries_Q`
+        (draws, Q) indices into the test images, and `labels_Q` (mechanisms, seeds, draws, Q)
+        released labels, mechanisms in the order of `mechanisms`.
+
+    Raises:
+        ValueError: Q exceeds the number of test images.
     """
     sigma = {row["quantity"]: float(row["value"]) for row in inputs["sigma"]}
     budget, seeds = budget_of(settings, noise), settings["training_seeds"]
@@ -125,34 +147,32 @@ def release_labels(
     for Q in settings["queries"]:
         if n_queries < Q:
             raise ValueError(f"queries = {Q}: {name} has only {n_queries} test images")
-        chosen = np.array(
+        drawn_queries = np.array(
             [
                 generator(seed, "queries", name, Q, draw).choice(n_queries, Q, replace=False)
                 for draw in range(draws)
             ]
         )
-        arrays[f"queries_{Q}"] = chosen.astype(np.uint32)
+        arrays[f"queries_{Q}"] = drawn_queries.astype(np.uint32)
         released = np.zeros((len(claimed), len(seeds), draws, Q), np.uint8)
         for i, (mechanism_name, claim) in enumerate(claimed.items()):
-            mechanism, label_parameters = (
-                load_mechanism(mechanism_name),
-                by_mechanism[mechanism_name],
-            )
+            mechanism = load_mechanism(mechanism_name)
+            label_parameters = by_mechanism[mechanism_name]
             secure = noise == "secure"
-            door.require_proof(mechanism, label_parameters, 2, secure=secure)
+            release_gate.require_proof(mechanism, label_parameters, 2, secure=secure)
             probability = mechanism.law.distribution(both_counts(K), label_parameters, secure)[:, 1]
             for j, training_seed in enumerate(seeds):
                 cache = inputs[f"{mechanism.guarantee.teachers}_{training_seed}"]
                 counts, labels = count_ones(cache, K), cache.labels
                 expected = expected_accuracy(probability, counts, labels)
-                for draw, index in enumerate(chosen):
+                for draw, index in enumerate(drawn_queries):
                     path = (name, settings["m"], mechanism_name, training_seed, Q, draw)
                     seeded = SeededNoise(generator(seed, "release", *path), by_class=True)
                     source = SecureNoise() if secure else seeded
-                    got = door.draw_outcomes(
+                    outcomes = release_gate.draw_outcomes(
                         mechanism, cache.select_queries(index), label_parameters, source
                     )
-                    released[i, j, draw] = got
+                    released[i, j, draw] = outcomes
                     rows.append(
                         {
                             "dataset": name,
@@ -163,7 +183,7 @@ def release_labels(
                             "training_seed": training_seed,
                             "queries": Q,
                             "draw": draw,
-                            "accuracy": float((got == labels[index]).mean()),
+                            "accuracy": float((outcomes == labels[index]).mean()),
                             "expected_accuracy": expected,
                         }
                     )

@@ -20,9 +20,9 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import CORNERS, Pri
 from private_ensembles.papers.darrm.simulations import certify_scaled, worst_data_set_bound
 
 BOUND = "worst_data_set_bound"
-# The corners of the feasible region, once around.
+# These are the corners of the feasible region, once around.
 _AROUND = ("0,0", "D,0", "H,h", "1,1-D", "1,1", "1-D,1", "h,H", "0,D")
-# Points of p at which errors are drawn; odd, so that p = 1/2 is one of them.
+# Errors are drawn at so many points of p: an odd number, so that p = 1/2 is one of them.
 _ERROR_POINTS = 201
 
 
@@ -35,27 +35,39 @@ def gamma_shapes(
 ) -> pd.DataFrame:
     """Return the data behind Figures 2, 6, 7 and 8 of DaRRM.
 
-    solutions: contents of ``results/darrm/gamma/*.json``, which share K, epsilon and Delta and
-    differ in m. subsamples, delta_prime (Figure 6): how many teachers gamma_sub draws at each
-    solution, default m, and the slack of general composition for gamma_const, default simple
-    composition. Double subsampling is drawn if Delta = 0, as in the paper.
+    Double subsampling is drawn if Delta = 0, as in the paper.
 
-    Columns: m, subsamples, family, quantity, x, y, with quantity ``gamma`` (x = l, the number of
-    teachers that say 1; y = gamma(l)), ``error`` (x = p, the probability with which every teacher
-    says 1; y = total variation distance to the majority), ``expected_error`` (x missing; y = mean
-    error under ``prior``) or ``scaling`` (x missing; y = the share by which gamma must be scaled
-    down to be certified: 0, or about 1e-12 if it meets the allowance exactly). At m = 1 the
-    family ``worst_data_set_bound`` has the bound of Lemma 3.2 as its ``error``. Raises ValueError
-    for solutions of unequal K, epsilon or Delta, or two of the same m.
+    Args:
+        solutions: contents of ``results/darrm/gamma/*.json``, which share K, epsilon and Delta and
+            differ in m.
+        prior: of the expected errors.
+        subsamples: how many teachers gamma_sub draws at each solution (Figure 6); None means m.
+        delta_prime: the slack of general composition for gamma_const (Figure 6); None means simple
+            composition.
+
+    Returns:
+        The columns m, subsamples, family, quantity, x, y, with these quantities::
+
+            gamma           x = l, the number of teachers that say 1; y = gamma(l)
+            error           x = p, the probability with which every teacher says 1; y = total
+                            variation distance to the majority
+            expected_error  x missing; y = mean error under the prior
+            scaling         x missing; y = the share by which gamma must be scaled down to be
+                            certified: 0, or about 1e-12 if it meets the allowance exactly
+
+        At m = 1 the family ``worst_data_set_bound`` has the bound of Lemma 3.2 as its error.
+
+    Raises:
+        ValueError: solutions are of unequal K, epsilon or Delta, or two of the same m.
     """
     solutions = list(solutions)
-    common = {tuple(s[name] for name in ("K", "epsilon", "Delta")) for s in solutions}
-    if len(common) != 1 or len({s["m"] for s in solutions}) != len(solutions):
+    shared_settings = {tuple(s[name] for name in ("K", "epsilon", "Delta")) for s in solutions}
+    if len(shared_settings) != 1 or len({s["m"] for s in solutions}) != len(solutions):
         raise ValueError("figure: gammas must share K, epsilon and Delta and differ in m")
     p = np.linspace(0, 1, _ERROR_POINTS)
     if not subsamples:
         subsamples = [solution["m"] for solution in solutions]
-    parts = []
+    frames = []
     for solution, drawn in zip(solutions, subsamples, strict=True):
         K, m = solution["K"], solution["m"]
         epsilon, Delta, delta = solution["epsilon"], solution["Delta"], solution["delta"]
@@ -73,13 +85,14 @@ def gamma_shapes(
                 ("expected_error", [np.nan], [expected_error(gamma, prior)]),
                 ("scaling", [np.nan], [certify_scaled(gamma, m, epsilon, Delta, delta)[0]]),
             ):
-                parts.append(_curve_rows(m, drawn, family, quantity, x, y))
+                frames.append(_curve_rows(m, drawn, family, quantity, x, y))
         if m == 1:
-            parts.append(_curve_rows(m, drawn, BOUND, "error", p, worst_data_set_bound(K, p)))
-    return pd.concat(parts, ignore_index=True)
+            frames.append(_curve_rows(m, drawn, BOUND, "error", p, worst_data_set_bound(K, p)))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _curve_rows(m, subsamples, family, quantity, x, y) -> pd.DataFrame:
+    """Return the rows of one quantity of one family."""
     names = {"m": m, "subsamples": subsamples, "family": family, "quantity": quantity}
     return pd.DataFrame(names | {"x": x, "y": y})
 
@@ -89,14 +102,18 @@ def prior_shapes(
 ) -> pd.DataFrame:
     """Return the data behind Figure 9 of DaRRM: which prior to optimise for.
 
-    solutions: ``U`` and ``P`` -> contents of ``results/darrm/gamma/*.json`` optimised for that
-    prior, which share K, epsilon and Delta and have the same m in the same order. actual: how the
-    p_i are really distributed, a prior's name or ``fixed:p`` (every p_i = p).
+    Args:
+        solutions: ``U`` and ``P`` -> contents of ``results/darrm/gamma/*.json`` optimised for that
+            prior, which share K, epsilon and Delta and have the same m in the same order.
+        actual: how the p_i are really distributed, a prior's name or ``fixed:p`` (every p_i = p).
 
-    Columns: m, family, quantity, x, y, half_width, actual, method; quantity ``gamma`` (x = l, y =
-    gamma(l)), ``scaling`` (as in `gamma_shapes`) or ``expected_error`` (y = mean error
-    under ``actual``, half_width of its 99 % interval, 0 if exact). Raises ValueError for
-    solutions that do not match.
+    Returns:
+        The columns m, family, quantity, x, y, half_width, actual, method, with quantity ``gamma``
+        (x = l, y = gamma(l)), ``scaling`` (as in `gamma_shapes`) or ``expected_error`` (y = mean
+        error under ``actual``, half_width of its 99 % interval, 0 if exact).
+
+    Raises:
+        ValueError: solutions do not match.
     """
     pairs = list(zip(solutions["U"], solutions["P"], strict=True))
     names = ("K", "epsilon", "Delta", "delta", "m")
@@ -117,15 +134,15 @@ def prior_shapes(
             scaling = certify_scaled(gamma, m, epsilon, Delta, delta)[0]
             points.append({"quantity": "scaling", "y": scaling})
             for distribution in actual:
-                what = {"quantity": "expected_error", "actual": distribution}
-                points.append(what | _mean_error(gamma, distribution))
+                error_row = {"quantity": "expected_error", "actual": distribution}
+                points.append(error_row | _mean_error(gamma, distribution))
             rows += [{"m": m, "family": family, **row} for row in points]
     columns = ["m", "family", "quantity", "x", "y", "half_width", "actual", "method"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _mean_error(gamma: np.ndarray, distribution: str) -> dict[str, object]:
-    """Mean error of gamma if the p_i follow ``distribution``: y, half_width, method."""
+    """Return gamma's mean error if the p_i follow `distribution`: y, half_width, method."""
     kind, _, value = distribution.partition(":")
     if kind == "fixed":
         return {"y": float(error_at(gamma, float(value))), "half_width": 0.0, "method": "exact"}
@@ -136,10 +153,16 @@ def _mean_error(gamma: np.ndarray, distribution: str) -> dict[str, object]:
 def feasible_region(solutions: Iterable[Mapping[str, object]]) -> pd.DataFrame:
     """Return the data behind Figures 4 and 5 of DaRRM, with what its certificates found.
 
-    solutions: contents of ``results/darrm/gamma/*.json``. Each teacher's probabilities (p, p') of
-    saying 1 on two neighbouring data sets lie in a polygon (Lemma 5.1). Columns: m, epsilon, Delta,
-    corner (D: Delta; H, h: of Lemma 5.1), p, p_prime, teachers (how many of them the certificate
-    places there in the assignment that costs most); rows: the corners of each m, once around.
+    Each teacher's probabilities (p, p') of saying 1 on two neighbouring data sets lie in a polygon
+    (Lemma 5.1).
+
+    Args:
+        solutions: contents of ``results/darrm/gamma/*.json``.
+
+    Returns:
+        The columns m, epsilon, Delta, corner (D: Delta; H, h: of Lemma 5.1), p, p_prime, teachers
+        (how many of them the certificate places there in the assignment that costs most), with the
+        corners of each m, once around.
     """
     rows = []
     for solution in solutions:
@@ -150,11 +173,11 @@ def feasible_region(solutions: Iterable[Mapping[str, object]]) -> pd.DataFrame:
             solution["Delta"],
             solution["delta"],
         )
-        places = dict(zip(CORNERS, problem.corner_probabilities().tolist(), strict=True))
+        probabilities = dict(zip(CORNERS, problem.corner_probabilities().tolist(), strict=True))
         worst = solution["certificate"]["worst_assignment"]
         facts = {name: solution[name] for name in ("m", "epsilon", "Delta")}
         for corner in _AROUND:
-            p, p_prime = places[corner]
+            p, p_prime = probabilities[corner]
             row = facts | {"corner": corner, "p": p, "p_prime": p_prime}
             rows.append(row | {"teachers": worst.get(corner, 0)})
     return pd.DataFrame(rows)
@@ -165,12 +188,20 @@ def sigma_search(
 ) -> pd.DataFrame:
     """Return the data behind Figure 10 of DaRRM.
 
-    datasets: mappings with ``name``, ``epsilon``, ``delta`` of one label. Columns: dataset,
-    epsilon, delta, order (Rényi order lambda), sigma_squared (votes squared), role: ``curve``,
-    ``minimum`` (the grid's least) or ``printed_order`` (lambda_min + 3, which the paper prints
-    beside the minimum's sigma).
+    Args:
+        datasets: mappings with ``name``, ``epsilon``, ``delta`` of one label.
+        order_max: largest Rényi order.
+        order_step: between two orders.
+
+    Returns:
+        The columns dataset, epsilon, delta, order (Rényi order lambda), sigma_squared (votes
+        squared) and role: ``curve``, ``minimum`` (the grid's least) or ``printed_order``
+        (lambda_min + 3, which the paper prints beside the minimum's sigma).
+
+    Raises:
+        ValueError: no order lies below order_max.
     """
-    parts = []
+    frames = []
     for dataset in datasets:
         epsilon, delta = dataset["epsilon"], dataset["delta"]
         orders = order_grid(epsilon, delta, order_max=order_max, order_step=order_step)
@@ -184,7 +215,6 @@ def sigma_search(
             ("minimum", orders[[best]], squares[[best]]),
             ("printed_order", printed, sigma_curve(epsilon, delta, printed)),
         ):
-            part = {"order": x, "sigma_squared": y, "role": role}
             names = {"dataset": dataset["name"], "epsilon": epsilon, "delta": delta}
-            parts.append(pd.DataFrame(names | part))
-    return pd.concat(parts, ignore_index=True)
+            frames.append(pd.DataFrame(names | {"order": x, "sigma_squared": y, "role": role}))
+    return pd.concat(frames, ignore_index=True)

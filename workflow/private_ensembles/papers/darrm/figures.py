@@ -13,15 +13,15 @@ PRIOR_FAMILIES = ("gamma_opt_U", "gamma_opt_P", "gamma_sub", "gamma_const")
 BOUND = "worst_data_set_bound"
 # The dashes of gamma_sub go on top of the line of gamma_opt: at m = 1 the two are equal.
 _DRAWN = ("gamma_const", "gamma_opt", "gamma_dsub", "gamma_sub", BOUND)
-# Panels side by side, beyond which they go on below.
+# If there are more panels, they stand in several rows.
 _COLUMNS = 4
 # Errors below are not drawn if the axis is logarithmic: at p = 1/2 every error is 0.
 _LOG_ERRORS = (1e-6, 1)
-# What an expected error below this is: scaling for the certificate leaves it of no noise at all.
+# Scaling for the certificate leaves an expected error below this if there is no noise at all.
 _NOTHING = 1e-10
-# An error that is 0 up to rounding.
+# An error below this is 0 up to rounding.
 _NO_ERROR = 1e-12
-# Where words stand that are above a mark.
+# Words that belong to a mark stand above it.
 _ABOVE = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
 _ACTUAL = {
     "absolute-uniform:0,1": "$p_i$ ~ Uniform[0, 1]",
@@ -31,7 +31,10 @@ _ACTUAL = {
 
 
 def describe_setting(solution: Mapping[str, object]) -> str:
-    """Return what the panels of a figure share, as words; solution: one of its gammas.
+    """Return what the panels of a figure share, as words.
+
+    Args:
+        solution: K, epsilon and Delta of one of the figure's gammas.
 
     >>> describe_setting({"K": 11, "epsilon": 0.1, "Delta": 1e-5})
     'K = 11, ε = 0.1, Δ = 10⁻⁵'
@@ -41,21 +44,30 @@ def describe_setting(solution: Mapping[str, object]) -> str:
 
 
 def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
-    """Draw one of Figures 2, 6, 7 and 8 from the frame of `gamma_shapes`, saved at every path.
+    """Draw one of Figures 2, 6, 7 and 8, and save it at every path.
 
-    setting: K, epsilon and Delta, as text. Allowances at which no family adds noise have no panel
-    but a line of text. Errors of many m are orders of magnitude apart: their axis is logarithmic.
+    Allowances at which no family adds noise have no panel but a line of text. Errors of many m are
+    orders of magnitude apart: their axis is logarithmic.
+
+    Args:
+        data: as `figure_data.gamma_shapes` returns it.
+        paths: of the files.
+        setting: K, epsilon and Delta, as text.
     """
-    everything = list(dict.fromkeys(data["m"]))
+    all_allowances = list(dict.fromkeys(data["m"]))
     noisy = data[(data["quantity"] == "gamma") & (data["y"] < 1 - _NOTHING)]
-    allowances = [m for m in everything if m in set(noisy["m"])] or everything[:1]
+    allowances = [m for m in all_allowances if m in set(noisy["m"])] or all_allowances[:1]
     columns = _columns(allowances)
     blocks = -(-len(allowances) // columns)
-    log = len(everything) > _COLUMNS
+    logarithmic = len(all_allowances) > _COLUMNS
     largest = data.loc[data["quantity"] == "error", "y"].max()
-    errors = {"yscale": "log", "ylim": _LOG_ERRORS} if log else {"ylim": (-0.015, 1.15 * largest)}
+    errors = (
+        {"yscale": "log", "ylim": _LOG_ERRORS}
+        if logarithmic
+        else {"ylim": (-0.015, 1.15 * largest)}
+    )
     size = (max(4.6, 7.4 / columns * columns + 0.4), 4.9 * blocks + 0.6)
-    with style.open_figure(2 * blocks, columns, size=size, squeeze=False) as (drawn, axes):
+    with style.open_figure(2 * blocks, columns, size=size, squeeze=False) as (figure, axes):
         handles = {}
         for index, m in enumerate(allowances):
             block, column = divmod(index, columns)
@@ -69,17 +81,19 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
                 pair[1].set_ylabel(r"error $\mathcal{E}(\mathrm{DaRRM}_\gamma)$")
         for axis in axes.flat:
             axis.set_visible(axis.has_data())
-        quiet = ", ".join(f"{m:g}" for m in everything if m not in allowances)
-        drawn.suptitle(setting + (f"; at m = {quiet} no γ adds noise" if quiet else ""), fontsize=9)
+        noiseless = ", ".join(f"{m:g}" for m in all_allowances if m not in allowances)
+        figure.suptitle(
+            setting + (f"; at m = {noiseless} no γ adds noise" if noiseless else ""), fontsize=9
+        )
         shown = [name for name in (*FAMILIES, BOUND) if name in handles]
         lines, words = [handles[name] for name in shown], [style.label(name) for name in shown]
-        wide = len(shown) if len(shown) < columns else 2
-        drawn.legend(lines, words, loc="outside lower center", ncols=wide)
-        style.save_figure(drawn, *paths)
+        legend_columns = len(shown) if len(shown) < columns else 2
+        figure.legend(lines, words, loc="outside lower center", ncols=legend_columns)
+        style.save_figure(figure, *paths)
 
 
 def _columns(allowances: list[float]) -> int:
-    """How many panels stand side by side: all of few, or three."""
+    """Return how many panels stand side by side: all of few, or three."""
     return len(allowances) if len(allowances) <= _COLUMNS else 3
 
 
@@ -88,17 +102,17 @@ def _draw_allowance(top, bottom, data: pd.DataFrame, errors: dict) -> dict[str, 
     handles = {}
     m, subsamples = data[["m", "subsamples"]].iloc[0]
     for family in [name for name in _DRAWN if name in set(data["family"])]:
-        part = data[data["family"] == family]
+        curves = data[data["family"] == family]
         looks = style.line_style(family)
         marker = looks.pop("marker")
-        error = part[part["quantity"] == "error"]
+        error = curves[curves["quantity"] == "error"]
         (handles[family],) = bottom.plot(error["x"], error["y"], **looks)
         if family == BOUND:
             continue
-        shape = part[part["quantity"] == "gamma"]
+        shape = curves[curves["quantity"] == "gamma"]
         marks = {"marker": marker, "markevery": _points_with_markers(shape["y"].to_numpy())}
         (handles[family],) = top.plot(shape["x"], shape["y"], **marks, **looks)
-        mean = part.loc[part["quantity"] == "expected_error", "y"].item()
+        mean = curves.loc[curves["quantity"] == "expected_error", "y"].item()
         bottom.axhline(mean, color=looks["color"], linewidth=0.9, linestyle=":")
     title = f"$m = {m:g}$" if m == subsamples else f"$M = {subsamples:g}$: $m = {m:.4f}$"
     top.set(title=title, xlabel="teachers saying 1, $l$", ylim=(-0.03, 1.05))
@@ -110,9 +124,9 @@ def _draw_allowance(top, bottom, data: pd.DataFrame, errors: dict) -> dict[str, 
 
 
 def _points_with_markers(values: np.ndarray) -> list[int]:
-    """The points of a shape that carry a mark: not all of many, symmetric as gamma is, and spikes.
+    """Return the points of a shape that carry a mark: not all of many, symmetric as gamma is.
 
-    A spike is a value below both of its neighbours by a twentieth.
+    Spikes carry one: values below both of their neighbours by a twentieth.
     """
     size = len(values)
     half = set(range(size // 2 - 1, -1, -max(1, size // 14)))  # the middle is where they differ
@@ -122,28 +136,34 @@ def _points_with_markers(values: np.ndarray) -> list[int]:
 
 
 def _mean_errors(data: pd.DataFrame) -> str:
+    """Return the expected errors of all families, as the title of a panel."""
     means = data[data["quantity"] == "expected_error"]
     values = dict(zip(means["family"], means["y"], strict=True))
     words = []
     for family in FAMILIES:
         if family in values:
-            shown = "0" if values[family] < _NOTHING else f"{values[family]:.3g}"
-            words.append(f"{family.removeprefix('gamma_')} {shown}")
+            error = "0" if values[family] < _NOTHING else f"{values[family]:.3g}"
+            words.append(f"{family.removeprefix('gamma_')} {error}")
     # No more than two fit beside each other.
     lines = [words[:2], words[2:]]
     return "\n".join(["expected error (dotted)", *("   ".join(line) for line in lines)])
 
 
 def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
-    """Draw Figure 10 from the frame of `sigma_search`, saved at every path."""
+    """Draw Figure 10, and save it at every path.
+
+    Args:
+        data: as `figure_data.sigma_search` returns it.
+        paths: of the files.
+    """
     names = list(dict.fromkeys(data["dataset"]))
     with style.open_figure(1, len(names), size=(3.9 * len(names), 3.6), squeeze=False) as (
-        drawn,
+        figure,
         axes,
     ):
         for axis, name in zip(axes[0], names, strict=True):
-            part = data[data["dataset"] == name]
-            roles = dict(iter(part.groupby("role")))
+            rows = data[data["dataset"] == name]
+            roles = dict(iter(rows.groupby("role")))
             curve, color = roles["curve"], style.line_style(name)["color"]
             axis.plot(curve["order"], curve["sigma_squared"], color=color)
             for role, marker, words in (
@@ -155,7 +175,7 @@ def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
                 mark = {"marker": marker, "markersize": 8, "linestyle": "none"}
                 mark["color"] = color if role == "minimum" else style.BLACK
                 axis.plot([order], [square], label=label, **mark)
-            epsilon, delta = part[["epsilon", "delta"]].iloc[0]
+            epsilon, delta = rows[["epsilon", "delta"]].iloc[0]
             budget = rf"$\varepsilon$ = {epsilon:g}, $\delta$ = {style.format_number(delta)}"
             axis.set(
                 title=f"{style.label(name)}, {budget}",
@@ -165,47 +185,57 @@ def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
             )
             axis.set_ylim(top=curve["sigma_squared"].max() * 3)  # room for the legend
             axis.legend(loc="upper right")
-        style.save_figure(drawn, *paths)
+        style.save_figure(figure, *paths)
 
 
 def draw_feasible_region(data: pd.DataFrame, *paths: str, setting: str) -> None:
-    """Draw the frame of `feasible_region`, one panel for each m, saved at every path.
+    """Draw the feasible region, one panel for each m, and save it at every path.
 
-    setting: K, epsilon and Delta, as text.
     The region is a narrow band around the diagonal, so that p - p' is drawn over (p + p') / 2.
+
+    Args:
+        data: as `figure_data.feasible_region` returns it.
+        paths: of the files.
+        setting: K, epsilon and Delta, as text.
     """
     allowances = list(dict.fromkeys(data["m"]))
     columns = _columns(allowances)
     rows = -(-len(allowances) // columns)
     size = (max(4.6, 2.6 * columns), 2.6 * rows + 0.5)
-    with style.open_figure(rows, columns, size=size, squeeze=False, sharey=True) as (drawn, axes):
+    with style.open_figure(rows, columns, size=size, squeeze=False, sharey=True) as (figure, axes):
         for axis, m in zip(axes.flat, allowances, strict=False):
-            part = data[data["m"] == m]
-            x, y = (part["p"] + part["p_prime"]) / 2, part["p"] - part["p_prime"]
+            corners = data[data["m"] == m]
+            x, y = (corners["p"] + corners["p_prime"]) / 2, corners["p"] - corners["p_prime"]
             axis.fill(x, y, facecolor=style.SKY, alpha=0.35, edgecolor=style.BLUE)
             axis.plot(x, y, "o", color=style.BLUE, markersize=3)
-            for place, how_many in enumerate(part["teachers"]):
-                if how_many:
-                    at = x.iloc[place], y.iloc[place]
-                    axis.plot(*at, "o", color=style.VERMILION, markersize=8)
-                    axis.annotate(str(int(how_many)), at, color=style.BLACK, fontsize=9, **_ABOVE)
-            reach = y.abs().max()
+            for corner, teachers in enumerate(corners["teachers"]):
+                if teachers:
+                    position = x.iloc[corner], y.iloc[corner]
+                    axis.plot(*position, "o", color=style.VERMILION, markersize=8)
+                    axis.annotate(
+                        str(int(teachers)), position, color=style.BLACK, fontsize=9, **_ABOVE
+                    )
+            height = y.abs().max()
             axis.set(title=f"$m = {m:g}$", xlabel="$(p + p') / 2$")
-            axis.set(xlim=(-0.12, 1.12), ylim=(-1.35 * reach, 1.35 * reach), xticks=[0, 0.5, 1])
+            axis.set(xlim=(-0.12, 1.12), ylim=(-1.35 * height, 1.35 * height), xticks=[0, 0.5, 1])
         for axis in axes.flat:
             axis.set_visible(axis.has_data())
         for axis in axes[:, 0]:
             axis.set_ylabel("$p - p'$")
         words = "numbers: teachers at each corner in the assignment that costs most"
-        drawn.suptitle(f"{setting}\n{words}", fontsize=9)
-        style.save_figure(drawn, *paths)
+        figure.suptitle(f"{setting}\n{words}", fontsize=9)
+        style.save_figure(figure, *paths)
 
 
 def draw_prior_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
-    """Draw Figure 9 from the frame of `prior_shapes`, saved at every path.
+    """Draw Figure 9, and save it at every path.
 
-    setting: K, epsilon and Delta, as text. A distribution under which every family's error is 0
-    has no panels but a line of text.
+    A distribution under which every family's error is 0 has no panels but a line of text.
+
+    Args:
+        data: as `figure_data.prior_shapes` returns it.
+        paths: of the files.
+        setting: K, epsilon and Delta, as text.
     """
     allowances = list(dict.fromkeys(data["m"]))
     largest = data.dropna(subset="actual").groupby("actual", sort=False)["y"].max()
@@ -213,28 +243,32 @@ def draw_prior_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     shape = len(allowances), 1 + len(actual)
     size = 2.9 + 2.3 * len(actual), 2.9 * len(allowances) + 0.6
     widths = {"width_ratios": [1.35] + [1] * len(actual)}
-    with style.open_figure(*shape, size=size, squeeze=False, gridspec_kw=widths) as (drawn, axes):
+    with style.open_figure(*shape, size=size, squeeze=False, gridspec_kw=widths) as (figure, axes):
         for row, m in zip(axes, allowances, strict=True):
-            part = data[data["m"] == m]
+            curves = data[data["m"] == m]
             for family in reversed(PRIOR_FAMILIES):
-                shape = part[(part["family"] == family) & (part["quantity"] == "gamma")]
+                shape = curves[(curves["family"] == family) & (curves["quantity"] == "gamma")]
                 style.draw_line(row[0], shape["x"], shape["y"], family)
             row[0].set(title=f"$m = {m}$", xlabel="teachers saying 1, $l$", ylim=(-0.03, 1.05))
             row[0].set_ylabel(r"noise function $\gamma(l)$")
             row[0].xaxis.set_major_locator(MaxNLocator(6, integer=True))
-            errors = part[part["quantity"] == "expected_error"]
+            errors = curves[curves["quantity"] == "expected_error"]
             for axis, distribution in zip(row[1:], actual, strict=True):
                 _draw_errors(axis, errors[errors["actual"] == distribution])
                 axis.set_title(f"actual: {_ACTUAL.get(distribution, distribution)}", fontsize=9)
-        none = [_ACTUAL.get(name, name) for name in largest.index if name not in actual]
-        words = f"; at {', '.join(none)} every symmetric $\\gamma$ has error 0" if none else ""
-        drawn.suptitle(setting + words, fontsize=9)
-        style.add_legend(drawn, axes[0, 0], "lower", 2, reverse=True)
-        style.save_figure(drawn, *paths)
+        without_error = [_ACTUAL.get(name, name) for name in largest.index if name not in actual]
+        words = (
+            f"; at {', '.join(without_error)} every symmetric $\\gamma$ has error 0"
+            if without_error
+            else ""
+        )
+        figure.suptitle(setting + words, fontsize=9)
+        style.add_legend(figure, axes[0, 0], "lower", 2, reverse=True)
+        style.save_figure(figure, *paths)
 
 
 def _draw_errors(axis, errors: pd.DataFrame) -> None:
-    """One mark per family, with its value and 99 % interval; they are orders of magnitude apart."""
+    """Draw one mark per family, with its value and 99 % interval, on a logarithmic axis."""
     values = errors.set_index("family").loc[list(PRIOR_FAMILIES)]
     least, top = values["y"].min(), values["y"].max()
     short = [style.short_label(family) for family in PRIOR_FAMILIES]

@@ -1,6 +1,6 @@
 """The findings of DaRRM at the top of the page, which this run's own numbers bear out."""
 
-from private_ensembles.labels.display_names import dataset_label as real_name
+from private_ensembles.labels.display_names import dataset_label
 from private_ensembles.papers.common.findings import (
     Finding,
     RunTables,
@@ -10,20 +10,22 @@ from private_ensembles.papers.common.findings import (
     write_upper_bound,
 )
 
-# The paper's data set if the run has it, or else the stand-in; and so for numbers of queries.
+# A finding is about the paper's data set and number of queries if the run has them, or else about
+# the stand-in's.
 _DATA = ("mnist", "digits")
 _QUERIES = (100, 50)
 _ACCURACIES = "darrm/tables/table1"
 
 
 def majority_of_private_teachers(tables: RunTables) -> Finding:
-    """What the plain majority of private teachers costs, and how often it is right."""
+    """Return what the plain majority of private teachers costs, and how often it is right."""
     costs = tables.select_rows("darrm/tables/table2", dataset=_DATA, queries=_QUERIES)
-    shards, total = read_first(costs, "epsilon_disjoint_shards"), read_first(costs, "epsilon_total")
-    queries, data = (
-        write_nearest(read_first(costs, "queries")),
-        real_name(read_first(costs, "dataset")),
+    disjoint_shards, total = (
+        read_first(costs, "epsilon_disjoint_shards"),
+        read_first(costs, "epsilon_total"),
     )
+    queries = write_nearest(read_first(costs, "queries"))
+    data = dataset_label(read_first(costs, "dataset"))
     majority, optimised = (
         read_first(
             tables.select_rows(_ACCURACIES, dataset=_DATA, queries=_QUERIES, mechanism=mechanism),
@@ -32,13 +34,13 @@ def majority_of_private_teachers(tables: RunTables) -> Finding:
         for mechanism in ("majority_private", "darrm_opt")
     )
     measured = tables.select_rows(_ACCURACIES, dataset=_DATA)
-    plainly = f"plain majority costs ε = {write_upper_bound(shards)}"
+    plainly = f"plain majority costs ε = {write_upper_bound(disjoint_shards)}"
     charged = f"the paper charges {write_nearest(total, 4)} for {queries} ({data})."
     compared = (
         f"{write_nearest(majority)}, those of the optimised mechanism with probability "
-        f"{write_nearest(optimised)} ({real_name(read_first(measured, 'dataset'))})."
+        f"{write_nearest(optimised)} ({dataset_label(read_first(measured, 'dataset'))})."
     )
-    if shards >= total:
+    if disjoint_shards >= total:
         title = (
             "At so few queries the private teachers' majority is no cheaper than the paper's labels"
         )
@@ -63,7 +65,7 @@ def majority_of_private_teachers(tables: RunTables) -> Finding:
 
 
 def published_totals(tables: RunTables) -> Finding:
-    """What all private teachers cost, beside the paper's total for some labels."""
+    """Return what all private teachers cost, beside the paper's total for some labels."""
     costs = tables.select_rows("darrm/tables/table2", dataset=_DATA, queries=_QUERIES)
     teachers, total = read_first(costs, "epsilon_all_teachers"), read_first(costs, "epsilon_total")
     if teachers < total / 2:
@@ -73,15 +75,16 @@ def published_totals(tables: RunTables) -> Finding:
     else:
         title = "So few labels are charged less than all teachers cost"
     text = (
-        f"To publish all private teachers once costs ε = {write_upper_bound(teachers)} and answers any number "
-        f"of queries; the paper's total for {write_nearest(read_first(costs, 'queries'))} queries at the same "
-        f"δ is {write_nearest(total, 4)} ({real_name(read_first(costs, 'dataset'))})."
+        f"To publish all private teachers once costs ε = {write_upper_bound(teachers)} and answers "
+        "any number of queries; the paper's total for "
+        f"{write_nearest(read_first(costs, 'queries'))} queries at the same δ is "
+        f"{write_nearest(total, 4)} ({dataset_label(read_first(costs, 'dataset'))})."
     )
     return Finding("darrm", title, text, "docs/privacy.md#darrms-totals")
 
 
 def noise_of_gnmax(tables: RunTables) -> Finding:
-    """GNMax's noise as the paper finds it, and what else proves the same privacy of one label."""
+    """Return GNMax's noise as the paper finds it, beside other proofs of the same privacy."""
     sigmas = tables.select_rows("darrm/tables/table4", dataset=_DATA)
     rdp, analytic, exact = (
         read_first(sigmas, f"sigma_{analysis}") for analysis in ("rdp", "analytic", "exact")
@@ -96,15 +99,16 @@ def noise_of_gnmax(tables: RunTables) -> Finding:
     else:
         title = "The paper's search for GNMax's noise finds as little as can be proven"
     text = (
-        f"For the privacy of one label on {real_name(read_first(sigmas, 'dataset'))} the paper's search "
-        f"finds σ = {write_nearest(rdp, 4)} votes. The analytic Gaussian mechanism proves the same "
-        f"privacy with {write_upper_bound(analytic, 4)}, and the label's own distribution with {write_upper_bound(exact)}."
+        f"For the privacy of one label on {dataset_label(read_first(sigmas, 'dataset'))} the "
+        f"paper's search finds σ = {write_nearest(rdp, 4)} votes. The analytic Gaussian mechanism "
+        f"proves the same privacy with {write_upper_bound(analytic, 4)}, and the label's own "
+        f"distribution with {write_upper_bound(exact)}."
     )
     return Finding("darrm", title, text, "docs/method.md#gaussian-noise-on-the-counts", kind)
 
 
 def sampled_objective(tables: RunTables) -> Finding:
-    """How far off Algorithm 4's coefficients are, with as many draws as one likes."""
+    """Return how far off Algorithm 4's coefficients are, however many draws there are."""
     objective = tables.select_rows(
         "darrm/tables/objectives", algorithm="algorithm4", sampling="uniform:0,1", estimate="limit"
     )
@@ -113,8 +117,8 @@ def sampled_objective(tables: RunTables) -> Finding:
         title = "One of the two Monte-Carlo objectives estimates nothing"
         text = (
             "If it is sampled from [0, 1], as appendix C.2 says, Algorithm 4's objective is 0 for "
-            f"every γ: the error of its coefficients is {write_nearest(error)} of their size, however "
-            "many draws there are. "
+            f"every γ: the error of its coefficients is {write_nearest(error)} of their size, "
+            "however many draws there are. "
         )
     else:
         title = "One of the two Monte-Carlo objectives is off, however many draws"
@@ -127,7 +131,7 @@ def sampled_objective(tables: RunTables) -> Finding:
 
 
 def noise_in_figure_6(tables: RunTables) -> Finding:
-    """Whether the optimised γ of Figure 6 errs at all."""
+    """Return whether the optimised γ of Figure 6 errs at all."""
     curve = tables.select_rows(
         "darrm/tables/figure6", family="gamma_opt", quantity="expected_error"
     )
@@ -136,16 +140,20 @@ def noise_in_figure_6(tables: RunTables) -> Finding:
         title = "Figure 6 compares mechanisms where no noise is needed"
         text = (
             "At the figure's δ the optimised γ is 1 everywhere: its largest expected error is "
-            f"{write_upper_bound(error, 2)}, so subsampling is compared with the noiseless majority."
+            f"{write_upper_bound(error, 2)}, so subsampling is compared with the noiseless "
+            "majority."
         )
     else:
         title = "Figure 6 compares mechanisms where noise is needed"
-        text = f"At the figure's δ the largest expected error of the optimised γ is {write_upper_bound(error, 2)}."
+        text = (
+            "At the figure's δ the largest expected error of the optimised γ is "
+            f"{write_upper_bound(error, 2)}."
+        )
     return Finding("darrm", title, text, "docs/method.md")
 
 
 def theorem_4_1(tables: RunTables) -> Finding:
-    """How near to the claim of Theorem 4.1 a loss was found, where more than one is drawn."""
+    """Return how near to the claim of Theorem 4.1 a loss was found, if several are drawn."""
     losses = tables.select_rows("darrm/tables/amplification")
     losses = losses[losses["drawn"] > 1]
     share = read_column(losses, "largest_loss", over="claimed_loss").max()
@@ -170,7 +178,7 @@ def theorem_4_1(tables: RunTables) -> Finding:
 
 
 def lead_over_gnmax(tables: RunTables) -> Finding:
-    """How much of DaRRM's lead over GNMax is left if GNMax has as little noise as it needs."""
+    """Return how much of DaRRM's lead is left if GNMax has as little noise as it needs."""
     rows = tables.select_rows(_ACCURACIES, dataset=_DATA)
     optimised, gnmax, exact, ladder = (
         read_first(
@@ -178,23 +186,23 @@ def lead_over_gnmax(tables: RunTables) -> Finding:
         )
         for mechanism in ("darrm_opt", "gnmax", "gnmax_exact", "ladder")
     )
-    lead, left = optimised - gnmax, optimised - exact
+    lead, remaining_lead = optimised - gnmax, optimised - exact
     if lead <= 0:
         title = "DaRRM does not lead GNMax here"
-    elif left <= 0:
+    elif remaining_lead <= 0:
         title = "All of DaRRM's lead over GNMax is the baseline's loose accounting"
-    elif left < lead / 2:
+    elif remaining_lead < lead / 2:
         title = "Most of DaRRM's lead over GNMax is the baseline's loose accounting"
-    elif left < lead:
+    elif remaining_lead < lead:
         title = "A part of DaRRM's lead over GNMax is the baseline's loose accounting"
     else:
         title = "DaRRM's lead over GNMax is its own"
     text = (
-        f"At the same (ε, δ) a label on {real_name(read_first(rows, 'dataset'))} is right with "
-        f"probability {write_nearest(optimised)} for the optimised mechanism (all teachers may share "
-        f"data), {write_nearest(gnmax)} for GNMax as the paper runs it (disjoint shards), "
-        f"{write_nearest(exact)} for GNMax with as little noise as the audit of one label allows, and "
-        f"{write_nearest(ladder)} for the best release of one vote count."
+        f"At the same (ε, δ) a label on {dataset_label(read_first(rows, 'dataset'))} is right with "
+        f"probability {write_nearest(optimised)} for the optimised mechanism (all teachers may "
+        f"share data), {write_nearest(gnmax)} for GNMax as the paper runs it (disjoint shards), "
+        f"{write_nearest(exact)} for GNMax with as little noise as the audit of one label allows, "
+        f"and {write_nearest(ladder)} for the best release of one vote count."
     )
     return Finding("darrm", title, text, "docs/audit.md#is-darrm-above-gnmax")
 

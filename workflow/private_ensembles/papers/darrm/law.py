@@ -21,16 +21,23 @@ from private_ensembles.papers.darrm.mathematics.gamma import (
 )
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
-# With independent p_i the objective says nothing about close votes of many teachers.
+# The p_i are common: with independent ones the objective says nothing about close votes of many
+# teachers.
 _PRIOR = "common:0.5,1"
 
 
 @dataclass(frozen=True)
 class NoisyMajority(Parameters):
-    """m: allowance of one label; K means the plain majority of all teachers.
+    """The parameters of DaRRM's labels.
 
-    delta: of the label. teacher_epsilon, teacher_Delta: one teacher's cost for the task's
-    adjacency. gamma: (K + 1,), if it is given; None: the law's own at m.
+    Attributes:
+        m: allowance of one label; K means the plain majority of all teachers.
+        labels: how many there are.
+        K: odd number of teachers.
+        delta: that of the label.
+        teacher_epsilon: one teacher's, for the task's adjacency.
+        teacher_Delta: one teacher's, for the task's adjacency.
+        gamma: (K + 1,), if it is known; None: the law's own at m.
     """
 
     m: float
@@ -50,15 +57,23 @@ class NoisyMajority(Parameters):
 def release(counts: ArrayLike, gamma: ArrayLike, source: NoiseSource) -> NDArray[np.uint8]:
     """Release one label for every count of teachers that say 1 (Algorithm 1).
 
+    Args:
+        counts: any shape, int in 0..K.
+        gamma: (K + 1,), symmetric, in [0, 1].
+        source: `SeededNoise` is drawn from twice per count (the coin, and the random answer it may
+            call for); `SecureNoise` gives exact coins from the system's entropy, whose
+            probabilities are these very floats, so that gamma's certificate covers the release.
+
+    Returns:
+        Labels 0 or 1 in the shape of counts.
+
+    Raises:
+        ValueError: counts are out of range, or gamma is no noise function.
+
     >>> from private_ensembles.base.noise_sources import SeededNoise
     >>> gamma = np.ones(4)  # of 3 teachers, and without any noise
     >>> release([0, 1, 2, 3], gamma, SeededNoise(np.random.default_rng(0))).tolist()
     [0, 0, 1, 1]
-
-    counts : integers in 0..K, any shape; source : `Seeded` is drawn from twice per count (the coin,
-    and the random answer it may call for); `Secure`: exact coins from the system's entropy, whose
-    probabilities are these very floats, so that gamma's certificate covers the release. Returns
-    labels 0 or 1 in counts' shape. Raises ValueError for counts out of range.
     """
     gamma = check_gamma(gamma)
     checks.check_unmasked(counts=counts)
@@ -79,10 +94,13 @@ def release(counts: ArrayLike, gamma: ArrayLike, source: NoiseSource) -> NDArray
 
 @dataclass(frozen=True)
 class DarrmLaw(Law):
-    """own: the noise function, (K + 1,), that is private at m < K.
+    """DaRRM's labels of private teachers, which may share all data.
 
-    Labels of private teachers, which may share all data: what one record does to the votes
-    themselves is not bounded, so that teachers are audited and no histogram.
+    What one record does to the votes themselves is not bounded, so that teachers are audited and no
+    histogram.
+
+    Attributes:
+        noise_function: gamma, (K + 1,), that is private at m < K.
     """
 
     noise_function: Callable[[NoisyMajority], NDArray[np.float64]]
@@ -102,12 +120,15 @@ class DarrmLaw(Law):
         return np.stack([1 - ones, ones], axis=1)
 
     def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
+        """Return by how much `distribution` may be off."""
         return {"relative_error": 1e-10, "absolute_error": 1e-300}
 
     def draw(self, counts, parameters, source):
+        """Release the labels of histograms, (queries, 2), by Algorithm 1."""
         return release(np.asarray(counts)[:, 1], self.gamma(parameters), source)
 
     def scale_noise(self, parameters, factor):
+        """Return a half-noise twin's gamma: coins with `factor` times the probability."""
         return replace(parameters, gamma=1 - factor * (1 - self.gamma(parameters)))
 
     def build_audit(self, task, parameters):

@@ -11,7 +11,12 @@ from private_ensembles.labels.parameters import Parameters
 
 @dataclass(frozen=True)
 class Answers(Parameters):
-    """weaker: how many times its epsilon a doctored teacher costs; a twin's alone."""
+    """The parameters of the plain plurality.
+
+    Attributes:
+        labels: how many there are.
+        weaker: how many times its epsilon a doctored teacher costs; a half-noise twin's alone.
+    """
 
     labels: int
     weaker: float | None = None
@@ -26,12 +31,15 @@ class Majority(Law):
         return (np.arange(counts.shape[1]) == counts.argmax(axis=1)[:, None]).astype(float)
 
     def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
+        """Return by how much `distribution` may be off: rounding only."""
         return {"relative_error": 1e-10, "absolute_error": 1e-300}
 
     def draw(self, counts, parameters, source):
+        """Return the plurality of each histogram; ties go to the first class."""
         return np.asarray(counts).argmax(axis=1)
 
     def scale_noise(self, parameters, factor):
+        """Return a twin whose doctored teacher costs 1 / `factor` times its epsilon."""
         return replace(parameters, weaker=1 / factor)
 
     def build_audit(self, task, parameters):

@@ -18,12 +18,15 @@ from private_ensembles.base.streams import generator
 from private_ensembles.papers.darrm.mathematics.objective import Prior, coefficients, parse_prior
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
-TAU = 50  # points of the paper's grid W
+# The paper's grid W has so many points.
+TAU = 50
 SAMPLING = ("grid", "multisets")
-_BATCH = 1 << 21  # numbers worked on at a time
-PRIOR = "uniform:0.5,1"  # whose coefficients the paper's surrogate objective has
-# (algorithm, where it samples): Algorithm 4 as printed and on the surrogate's interval, Algorithm 5
-# as printed and as its text counts the points.
+# So many numbers are worked on at a time.
+_BATCH = 1 << 21
+# The paper's surrogate objective has this prior's coefficients.
+PRIOR = "uniform:0.5,1"
+# These are (algorithm, where it samples): Algorithm 4 as printed and on the surrogate's interval,
+# Algorithm 5 as printed and as its text counts the points.
 ESTIMATORS = (
     ("algorithm4", "uniform:0,1"),
     ("algorithm4", PRIOR),
@@ -33,10 +36,19 @@ ESTIMATORS = (
 
 
 def mean_leads(p: NDArray[np.float64], lengths: ArrayLike) -> NDArray[np.float64]:
-    """Means of alpha_l - alpha_{K-l} over the first rows of p.
+    """Return means of alpha_l - alpha_{K-l} over the first rows of p.
 
-    p : (draws, K); lengths : increasing numbers of rows, at most draws. Returns (lengths,
-    (K+1)/2): with nested samples one pass serves every number of draws.
+    With nested samples one pass serves every number of draws.
+
+    Args:
+        p: (draws, K) probabilities.
+        lengths: increasing numbers of rows, at most draws.
+
+    Returns:
+        (lengths, (K+1)/2) means.
+
+    Raises:
+        ValueError: lengths do not increase from at least 1 to at most the draws.
     """
     draws, K = p.shape
     edges = np.asarray(lengths, dtype=np.int64)
@@ -54,7 +66,7 @@ def mean_leads(p: NDArray[np.float64], lengths: ArrayLike) -> NDArray[np.float64
 def algorithm_4_draws(
     K: int, draws: int, generator: np.random.Generator, *, low: float = 0.0, high: float = 1.0
 ) -> NDArray[np.float64]:
-    """p_1..p_K of Algorithm 4, line 3: (draws, K), independent and uniform on [low, high].
+    """Return p_1..p_K of Algorithm 4, line 3, independent and uniform on [low, high].
 
     The algorithm's coefficients are `mean_leads` of them. The appendix samples from [0, 1]. Its
     objective has no absolute value, and there alpha_l and alpha_{K-l} have the same law: every
@@ -62,7 +74,21 @@ def algorithm_4_draws(
     (Eq. 196 has the absolute value; the step to Eq. 197 drops it.) On [0.5, 1], the surrogate of
     C.2.2, its expectation is `objective.coefficients`.
 
-    Raises ValueError unless K is odd and >= 1, draws >= 1 and 0 <= low < high <= 1.
+    Args:
+        K: odd number of teachers.
+        draws: how many points.
+        generator: of random numbers.
+        low: least p.
+        high: largest p.
+
+    Returns:
+        (draws, K) probabilities.
+
+    Raises:
+        ValueError: not K odd and >= 1, draws >= 1 and 0 <= low < high <= 1.
+
+    References:
+        DaRRM, appendix C.2; docs/method.md, section 7.
     """
     _check(K, draws)
     if not 0 <= low < high <= 1:
@@ -78,10 +104,7 @@ def algorithm_5_draws(
     tau: int = TAU,
     sampling: str = "grid",
 ) -> NDArray[np.float64]:
-    """s_1..s_K of Algorithm 5, line 6: (draws, K), from W = {0.5, 0.5 + theta, ..., 1 - theta}.
-
-    sampling : `grid`, as printed, uniform on W^K; `multisets`, uniform on the P = C(tau+K-1, K)
-        multisets of W, which is how the text counts the points and what the factor P supposes.
+    """Return s_1..s_K of Algorithm 5, line 6, from W = {0.5, 0.5 + theta, ..., 1 - theta}.
 
     With N = T in the algorithm's last line (N is not defined there) its coefficients are P theta^K
     K! times `mean_leads` of these points, the integral over [0.5, 1]^K by the rectangle rule. The
@@ -90,15 +113,31 @@ def algorithm_5_draws(
     permutations. What does not go away with more draws is the rule itself: W leaves out 1, so its
     points have the mean 0.75 - theta/2, and `algorithm_5_expectation` is the limit.
 
-    Raises ValueError unless K is odd and >= 1, draws >= 1, tau >= 1 and sampling is known.
+    Args:
+        K: odd number of teachers.
+        draws: how many points.
+        generator: of random numbers.
+        tau: points of W.
+        sampling: `grid`, as printed, is uniform on W^K; `multisets` is uniform on the
+            P = C(tau+K-1, K) multisets of W, which is how the text counts the points and what the
+            factor P supposes.
+
+    Returns:
+        (draws, K) probabilities.
+
+    Raises:
+        ValueError: not K odd and >= 1, draws >= 1 and tau >= 1, or sampling is unknown.
+
+    References:
+        DaRRM, appendix C.2; docs/method.md, section 7.
     """
     _check(K, draws)
     checks.check_integer(tau=tau, at_least=1)
     if sampling == "grid":
         index = generator.integers(0, tau, (draws, K))
     elif sampling == "multisets":
-        # Stars and bars: the K smallest ranks of a random order of tau + K - 1 places are the
-        # stars, and the i-th star in order has its place less i bars before it.
+        # This is stars and bars: the K smallest ranks of a random order of tau + K - 1 places are
+        # the stars, and the i-th star in order has its place less i bars before it.
         places = np.argpartition(generator.random((draws, tau + K - 1)), K - 1, axis=1)[:, :K]
         index = np.sort(places, axis=1) - np.arange(K)
     else:
@@ -109,12 +148,23 @@ def algorithm_5_draws(
 def algorithm_5_expectation(
     K: int, *, tau: int = TAU, sampling: str = "grid"
 ) -> NDArray[np.float64]:
-    """What the coefficients of Algorithm 5 tend to with more draws, ((K+1)/2,), exactly.
+    """Return what the coefficients of Algorithm 5 tend to with more draws, exactly.
 
-    grid : the s_i are independent, so Bin(K, mean of W). multisets : the sum over all multisets of
+    grid: the s_i are independent, so Bin(K, mean of W). multisets: the sum over all multisets of
     prod (1 - s + s z) is the complete homogeneous symmetric polynomial h_K in tau linear factors,
     by h_k(x_1..x_j) = h_k(x_1..x_{j-1}) + x_j h_{k-1}(x_1..x_j); its coefficients over P are the
     pmf.
+
+    Args:
+        K: odd number of teachers.
+        tau: points of W.
+        sampling: as in `algorithm_5_draws`.
+
+    Returns:
+        ((K+1)/2,) coefficients.
+
+    Raises:
+        ValueError: K is not odd, or sampling is unknown.
     """
     _check(K, 1)
     points = 0.5 + (0.5 / tau) * np.arange(tau)
@@ -129,7 +179,7 @@ def algorithm_5_expectation(
                 with_s = np.zeros(K + 1)
                 with_s[: K + 1] = (1 - s) * h[k - 1]
                 with_s[1:] += s * h[k - 1, :-1]
-                # C(j+k-2, k) terms without s and C(j+k-2, k-1) with it.
+                # There are C(j+k-2, k) terms without s and C(j+k-2, k-1) with it.
                 h[k] = ((j - 1) * h[k] + k * with_s) / (j - 1 + k)
         alpha = h[K]
     else:
@@ -138,6 +188,7 @@ def algorithm_5_expectation(
 
 
 def _check(K: int, draws: int) -> None:
+    """Raise ValueError unless K is odd and >= 1, and draws >= 1."""
     checks.check_integer(K=K, at_least=1, odd=True)
     checks.check_integer(draws=draws, at_least=1)
 
@@ -153,19 +204,28 @@ def study_objectives(
     seed: int,
     solver: str = "auto",
 ) -> pd.DataFrame:
-    """Errors of the estimated objectives and of the gamma that each of them leads to.
+    """Return the errors of the estimated objectives and of the gamma that each of them leads to.
 
-    draws : increasing numbers of draws T; a larger T goes on with the draws of a smaller one.
-    repetitions : independent repetitions, each of its own random stream under `seed`.
+    Args:
+        K: odd number of teachers.
+        m: privacy allowance.
+        epsilon: that of one teacher.
+        Delta: that of one teacher.
+        draws: increasing numbers of draws T; a larger T goes on with the draws of a smaller one.
+        repetitions: independent repetitions, each of its own random stream under `seed`.
+        seed: of the run.
+        solver: see `optimize_gamma`.
 
-    Columns: K, m, epsilon, Delta, algorithm, sampling, estimate (`sampled`, or `limit`: the exact
-    expectation), draws, repetition, coefficient_error, utility, utility_loss. coefficient_error
-    is sum |c_hat - c| / sum c; utility is that of the gamma optimised for c_hat under the true c,
-    and utility_loss what it lacks to the bound on every private gamma, relative (3e-9 at best:
-    `search.SECOND_OBJECTIVE`). A negative estimated coefficient counts as 0. utility is missing
-    if no estimated coefficient is positive.
+    Returns:
+        The columns K, m, epsilon, Delta, algorithm, sampling, estimate (`sampled`, or `limit`: the
+        exact expectation), draws, repetition, coefficient_error, utility, utility_loss.
+        coefficient_error is sum |c_hat - c| / sum c. utility is that of the gamma optimised for
+        c_hat under the true c, and utility_loss what it lacks to the bound on every private gamma,
+        relative (3e-9 at best, by the solver's own gap). A negative estimated coefficient counts as
+        0. utility is missing if no estimated coefficient is positive.
 
-    Raises ValueError for parameters out of range.
+    Raises:
+        ValueError: a parameter is out of range.
     """
     exact = coefficients(K, parse_prior(PRIOR))
     bound = optimize_gamma(K, m, epsilon, Delta, prior=PRIOR, solver=solver).utility_upper_bound
@@ -190,7 +250,7 @@ def study_objectives(
 def _estimates(
     K: int, draws: Sequence[int], repetitions: int, seed: int
 ) -> Iterator[tuple[dict, NDArray[np.float64]]]:
-    """(what it is, coefficients) of every estimator's limit and of every sampled estimate."""
+    """Yield (what it is, coefficients) of every estimator's limit and sampled estimates."""
     for algorithm, sampling in ESTIMATORS:
         names = {"algorithm": algorithm, "sampling": sampling}
         if algorithm == "algorithm4":

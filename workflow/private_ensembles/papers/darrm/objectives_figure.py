@@ -5,7 +5,8 @@ import pandas as pd
 
 from private_ensembles.papers.common import style
 
-# (algorithm, sampling): label and look. No gamma family is shown, so none of their colours is used.
+# Each (algorithm, sampling) has a label and a look. No gamma family is shown, so none of their
+# colours is used.
 _SERIES = {
     ("algorithm4", "uniform:0,1"): (
         "Algorithm 4, $p_i$ from [0, 1] (text of C.2)",
@@ -31,40 +32,47 @@ _ROWS = (
 
 
 def draw_objectives(data: pd.DataFrame, *paths: str) -> None:
-    """Draw medians and ranges over the repetitions, a column per K, and save under every path."""
+    """Draw medians and ranges over the repetitions, a column per K, and save them at every path.
+
+    Args:
+        data: as `monte_carlo.study_objectives` returns it.
+        paths: of the files.
+    """
     ensembles = list(dict.fromkeys(data["K"]))
     with style.open_figure(
         2, len(ensembles), size=(3.6 * len(ensembles) + 0.6, 6.0), squeeze=False
     ) as (
-        drawn,
+        figure,
         axes,
     ):
         for column, K in enumerate(ensembles):
-            part = data[data["K"] == K]
-            for row, (quantity, words) in enumerate(_ROWS):
+            ensemble = data[data["K"] == K]
+            for row, (quantity, axis_label) in enumerate(_ROWS):
                 axis = axes[row, column]
-                for (algorithm, sampling), (text, looks) in _SERIES.items():
-                    mine = part[(part["algorithm"] == algorithm) & (part["sampling"] == sampling)]
-                    sampled = mine[mine["estimate"] == "sampled"]
+                for (algorithm, sampling), (name, looks) in _SERIES.items():
+                    estimates = ensemble[
+                        (ensemble["algorithm"] == algorithm) & (ensemble["sampling"] == sampling)
+                    ]
+                    sampled = estimates[estimates["estimate"] == "sampled"]
                     runs = sampled.groupby("draws")[quantity]
-                    middle = runs.median()
-                    x = middle.index.to_numpy(dtype=float)
-                    axis.plot(x, middle, label=text, **looks)
+                    medians = runs.median()
+                    x = medians.index.to_numpy(dtype=float)
+                    axis.plot(x, medians, label=name, **looks)
                     style.shade_band(axis, x, runs.min(), runs.max(), looks["color"], 0.18)
-                    limit = mine.loc[mine["estimate"] == "limit", quantity].item()
+                    limit = estimates.loc[estimates["estimate"] == "limit", quantity].item()
                     if row == 0 and algorithm == "algorithm5":
                         axis.axhline(limit, color=looks["color"], linewidth=0.9, linestyle=":")
                 axis.set(xscale="log", yscale="log")
                 if row:
                     axis.set(xlabel="draws $T$", ylim=(1e-9, 3))
                 else:
-                    epsilon, m = part["epsilon"].iloc[0], part["m"].iloc[0]
+                    epsilon, m = ensemble["epsilon"].iloc[0], ensemble["m"].iloc[0]
                     axis.set_title(rf"$K = {K}$, $m = {m:g}$, $\varepsilon = {epsilon:g}$")
                     low = float(np.nanmin(data.loc[data["estimate"] == "sampled", quantity]))
                     axis.set_ylim(low / 2, 3)
                 if column:
                     axis.tick_params(labelleft=False)
                 else:
-                    axis.set_ylabel(words)
-        style.add_legend(drawn, axes[0, 0], "lower", 2)
-        style.save_figure(drawn, *paths)
+                    axis.set_ylabel(axis_label)
+        style.add_legend(figure, axes[0, 0], "lower", 2)
+        style.save_figure(figure, *paths)

@@ -25,10 +25,17 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProbl
 class LabelBudget:
     """One label of two classes may cost what m of K private teachers cost (DaRRM, section 6).
 
-    teacher_epsilon, teacher_Delta: one private teacher's cost for add_remove. epsilon, delta: m
-    times that, the budget of a label; delta_gamma: 1 - (1 - Delta)^m, that of DaRRM's labels.
-    keyed_hash: no other record moves when one is added or removed, so that the shards serve
-    add_remove. secure: as in `Task`.
+    Attributes:
+        K: odd number of teachers.
+        m: privacy allowance.
+        teacher_epsilon: one private teacher's, for add_remove.
+        teacher_Delta: one private teacher's, for add_remove.
+        epsilon: of a label, m times the teacher's.
+        delta: of a label, m times the teacher's.
+        delta_gamma: 1 - (1 - Delta)^m, the delta of DaRRM's labels.
+        keyed_hash: no other record moves when one is added or removed, so that the shards serve
+            add_remove.
+        secure: as in `Task`.
     """
 
     K: int
@@ -47,10 +54,12 @@ def make_label_task(entry: Entry, budget: LabelBudget) -> Task:
 
     Noise on the votes gets the whole budget. DaRRM claims that all teachers see all data, in their
     accountant's adjacency; so does a committee of m teachers. Without noise on disjoint shards the
-    label costs one teacher, for any number of queries
-    (docs/method.md, "Private teachers"): shards that are cut from a
-    permutation serve replace_one, so that cost is one teacher's by group privacy; a keyed hash
-    serves add_remove, at the accountant's own cost.
+    label costs one teacher, for any number of queries. Shards that are cut from a permutation serve
+    replace_one, so that cost is one teacher's by group privacy; a keyed hash serves add_remove, at
+    the accountant's own cost.
+
+    References:
+        docs/method.md, "Private teachers".
     """
     task = Task(
         Ensemble(budget.K, 2), Budget(budget.epsilon, budget.delta), Wanted(1), secure=budget.secure
@@ -82,14 +91,14 @@ def make_label_task(entry: Entry, budget: LabelBudget) -> Task:
 def calibrate_label(mechanism: Mechanism, budget: LabelBudget, precomputed: Mapping) -> Parameters:
     """Return the parameters of one label within the budget.
 
-    found: what other jobs have found for it: gamma, the optimised one, and GNMax's sigmas by
-    quantity, as `search_gnmax_sigma` writes them. What is missing is calibrated here.
+    Args:
+        mechanism: of the label.
+        budget: what the label may cost.
+        precomputed: what other jobs have found for it: gamma, the optimised one, and GNMax's sigmas
+            by quantity, as `search_gnmax_sigma` writes them. What is missing is calibrated here.
     """
-    entry, account, task = (
-        mechanism.entry,
-        mechanism.account,
-        make_label_task(mechanism.entry, budget),
-    )
+    entry, account = mechanism.entry, mechanism.account
+    task = make_label_task(entry, budget)
     if entry.guarantee.teachers == "private" and not entry.guarantee.costs_once:
         epsilon, Delta = budget.teacher_epsilon, budget.teacher_Delta
         problem = PrivacyProblem(budget.K, budget.m, epsilon, Delta, budget.delta_gamma)

@@ -17,13 +17,13 @@ from private_ensembles.papers.compare.judging import (
     mean_over_runs,
 )
 
-# Tables of accuracies, with their allowance m.
+# The tables of accuracies have these allowances m.
 _TABLES = {"table6": 1, "table1": 3, "table8": 5, "table10": 7}
 _OPT, _SUB, _GNMAX = "darrm_opt", "darrm_sub", "gnmax"
 _NAMES = {_OPT: "gamma_opt", _SUB: "gamma_sub", _GNMAX: "GNMax"}
 _DRAWS = 10
 _ONE_TRAINING = "One training of the teachers: no spread of our own to judge by."
-# Section 1.1, in points: "10%-15% and 30% higher accuracy".
+# Section 1.1 says "10%-15% and 30% higher accuracy"; in points, with what rounding leaves open.
 _HIGHER = {"mnist": (12.5, 2.5), "fashion-mnist": (30.0, 5.0)}
 
 Weights = dict[tuple[str, str], float]
@@ -35,52 +35,56 @@ def relations(evidence: Evidence) -> Iterator[Relation]:
         yield _claimed_gap(evidence, dataset)
         for item in _TABLES:
             yield _relate_pooled(evidence, item, dataset, _gap(_OPT, _GNMAX, [item]), "above GNMax")
-        # Caption of Table 6: "there is not much difference".
+        # The caption of Table 6 says "there is not much difference".
         yield _relate_pooled(
             evidence, "table6", dataset, _gap(_OPT, _SUB, ["table6"]), "above gamma_sub"
         )
         for item in ("table1", "table8", "table10"):
             yield _relate_order(evidence, item, dataset, _OPT, _SUB, [item])
         yield _relate_order(evidence, "section6.2", dataset, _SUB, _GNMAX, list(_TABLES))
-        for what, mechanisms in (("DaRRM", (_OPT, _SUB)), ("GNMax", (_GNMAX,))):
+        for shown, mechanisms in (("DaRRM", (_OPT, _SUB)), ("GNMax", (_GNMAX,))):
             weights = {(item, name): 1.0 for item in _TABLES for name in mechanisms}
-            share = {place: 1 / len(weights) for place in weights}
-            yield _relate_pooled(evidence, "section6.2", dataset, share, f"all tables, {what}")
+            weights_of_mean = {cell: 1 / len(weights) for cell in weights}
+            yield _relate_pooled(
+                evidence, "section6.2", dataset, weights_of_mean, f"all tables, {shown}"
+            )
 
 
 def _gap(above: str, below: str, items: list[str]) -> Weights:
-    """Weights of a mean difference of two mechanisms over tables."""
+    """Return the weights of a mean difference of two mechanisms over tables."""
     gaps = {(item, name): sign for item in items for name, sign in ((above, 1.0), (below, -1.0))}
-    return {place: sign / len(items) for place, sign in gaps.items()}
+    return {cell: sign / len(items) for cell, sign in gaps.items()}
 
 
 def _claimed_gap(evidence: Evidence, dataset: str) -> Relation:
-    """Section 1.1 against Table 1's own numbers."""
+    """Relate section 1.1 to Table 1's own numbers."""
     claimed, rounding = _HIGHER[dataset]
     gap, _ = _sum_printed(evidence, dataset, _gap(_OPT, _GNMAX, ["table1"]))
     item, row = "section1.1", "gamma_opt above GNMax in Table 1"
     note = "Points, the middle of what is claimed; relative to GNMax it would be 23 and 53 %."
-    more = {"rounding": rounding, "note": note}
-    return Relation("printed", item, dataset, row, "points", claimed, Estimate(100 * gap), **more)
+    options = {"rounding": rounding, "note": note}
+    return Relation(
+        "printed", item, dataset, row, "points", claimed, Estimate(100 * gap), **options
+    )
 
 
 def _relate_order(
     evidence: Evidence, item: str, dataset: str, above: str, below: str, items: list[str]
 ) -> Relation:
-    """One mechanism above another in our trainings, beyond what trainings differ by."""
+    """Relate one mechanism to another that it beats, beyond what trainings differ by."""
     weights = _gap(above, below, items)
     ours, missing = _sum_by_training(evidence, dataset, weights)
     row, column = f"{_NAMES[above]} above {_NAMES[below]}", "accuracy: mean difference"
     printed, _ = _sum_printed(evidence, dataset, weights)
     mean = None if ours is None else mean_over_runs(ours)
-    more = {"table": items[0], "missing": missing}
-    return Relation("order", item, dataset, row, column, printed, mean, **more)
+    options = {"table": items[0], "missing": missing}
+    return Relation("order", item, dataset, row, column, printed, mean, **options)
 
 
 def _relate_pooled(
     evidence: Evidence, item: str, dataset: str, weights: Weights, words: str
 ) -> Relation:
-    """A weighted sum of accuracies, ours and the printed one, whose training is one more."""
+    """Relate a weighted sum of our accuracies to the printed one, whose training is one more."""
     ours, missing = _sum_by_training(evidence, dataset, weights)
     printed, parts = _sum_printed(evidence, dataset, weights)
     estimate = None
@@ -91,8 +95,8 @@ def _relate_pooled(
     gap = any(weight < 0 for weight in weights.values())
     row = f"gamma_opt {words}" if gap else words
     column = "accuracy: by how much" if gap else "accuracy: mean"
-    more = {"table": next(iter(weights))[0], "missing": missing}
-    return Relation("pooled", item, dataset, row, column, printed, estimate, **more)
+    options = {"table": next(iter(weights))[0], "missing": missing}
+    return Relation("pooled", item, dataset, row, column, printed, estimate, **options)
 
 
 def _sum_printed(

@@ -20,6 +20,7 @@ _INTERVALS = rf"({'|'.join(PRIOR_KINDS)}):(0|0?\.[0-9]+),(1|0?\.[0-9]+)"
 
 
 def _check_interval(prior: str) -> str:
+    """Raise a mistake if a prior is no interval that the objective allows."""
     if not prior.startswith("fixed:"):
         try:
             parse_prior(prior)
@@ -72,6 +73,7 @@ class Shape(types.Section):
     Delta: types.Delta
 
     def mistakes(self) -> Iterator[types.Mistake]:
+        """Yield allowances above K, and a Delta that is no teacher's."""
         yield from types.find_numbers_above("m", self.m, self.K, "{here}.K")
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
@@ -89,6 +91,7 @@ class Composition(types.Section):
     delta_prime: types.SmallDelta = describe_key("Slack of general composition.")
 
     def mistakes(self) -> Iterator[types.Mistake]:
+        """Yield subsamples above K, and a Delta that is no teacher's."""
         yield from types.find_numbers_above("subsamples", self.subsamples, self.K, "{here}.K")
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
@@ -147,6 +150,7 @@ class Objectives(types.Section):
     repetitions: types.Repetitions = describe_key("Independent repetitions.")
 
     def mistakes(self) -> Iterator[types.Mistake]:
+        """Yield ensembles of fewer than m teachers."""
         for index, teachers in enumerate(self.K):
             if teachers < self.m:
                 yield f"K[{index}]", teachers, f"at least {{here}}.m = {self.m}"
@@ -200,35 +204,47 @@ class Darrm(types.MainSection):
     embedded: StandIn
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        asked = {f"tables.{item}": m for item, m in self.tables if m is not None}
-        for key, allowances in ({"m": self.m, "figure10.m": self.figure10.m} | asked).items():
+        """Yield allowances above K, and costs of teachers that no label can have."""
+        table_allowances = {f"tables.{item}": m for item, m in self.tables if m is not None}
+        for key, allowances in (
+            {"m": self.m, "figure10.m": self.figure10.m} | table_allowances
+        ).items():
             yield from types.find_numbers_above(key, allowances, self.K, "{here}.K")
-        # One job draws for all m at once what costs m * Delta, which must be a probability.
-        most = max(self.label_allowances() + [m or 1 for _, m in self.tables])
+        # A label costs m * Delta, which must be a probability, and one job draws for all m at once.
+        largest_m = max(self.label_allowances() + [m or 1 for _, m in self.tables])
         costs = {f"datasets.{name}": cost for name, cost in self.datasets.items()}
         for path, cost in (costs | {"embedded": self.embedded}).items():
-            if most * cost.Delta >= 1:
-                yield f"{path}.Delta", cost.Delta, f"below 1/{most}, since a label costs m * Delta"
+            if largest_m * cost.Delta >= 1:
+                yield (
+                    f"{path}.Delta",
+                    cost.Delta,
+                    f"below 1/{largest_m}, since a label costs m * Delta",
+                )
             if cost.Delta == 0:
                 # DP-SGD has no pure guarantee, and GNMax's sigma is infinite at delta = 0.
                 allowed = "above 0, since the teachers are trained with Gaussian noise"
                 yield f"{path}.Delta", cost.Delta, allowed
 
     def conflicts(self) -> Iterator[types.Mistake]:
+        """Yield data sets that do not exist or are too small for K or the queries."""
         datasets = self._settings.datasets
-        used = {f"darrm.datasets.{name}": name for name in self.datasets}
-        for path, name in (used | {"darrm.embedded.dataset": self.embedded.dataset}).items():
-            stand_in = path not in used
-            known = datasets.select_names("images", stand_in=stand_in, n_classes=2)
-            if name not in known:
+        paper_datasets = {f"darrm.datasets.{name}": name for name in self.datasets}
+        for path, name in (
+            paper_datasets | {"darrm.embedded.dataset": self.embedded.dataset}
+        ).items():
+            stand_in = path not in paper_datasets
+            allowed_names = datasets.select_names("images", stand_in=stand_in, n_classes=2)
+            if name not in allowed_names:
                 kind = "stand-ins" if stand_in else "data sets"
-                allowed = f"one of the {kind} with two classes of images: {', '.join(known)}"
+                allowed = (
+                    f"one of the {kind} with two classes of images: {', '.join(allowed_names)}"
+                )
                 yield path, name, allowed
-            most, limit = datasets[name].n_train, f"datasets.{name}.n_train"
-            yield from types.find_numbers_above("darrm.K", self.K, most, limit)
+            largest, limit = datasets[name].n_train, f"datasets.{name}.n_train"
+            yield from types.find_numbers_above("darrm.K", self.K, largest, limit)
         for name in self.label_datasets():
-            most, limit = datasets[name].n_test, f"datasets.{name}.n_test"
-            yield from types.find_numbers_above("darrm.queries", self.queries, most, limit)
+            largest, limit = datasets[name].n_test, f"datasets.{name}.n_test"
+            yield from types.find_numbers_above("darrm.queries", self.queries, largest, limit)
 
     def label_datasets(self) -> list[str]:
         """Return the data sets whose labels are released in this configuration."""
@@ -248,23 +264,29 @@ class Darrm(types.MainSection):
 
     def dataset_settings(self, dataset: str) -> dict:
         """Return epsilon, Delta, private_teachers and plain_teachers of one data set."""
-        common = self.pick(*TRAINING)
-        own = self.datasets.get(dataset, self.embedded).pick(*TRAINING)
-        return {key: own.get(key, common.get(key)) for key in TRAINING}
+        default = self.pick(*TRAINING)
+        dataset_own = self.datasets.get(dataset, self.embedded).pick(*TRAINING)
+        return {key: dataset_own.get(key, default.get(key)) for key in TRAINING}
 
     def training(self, dataset: str, kind: str, K: int | None = None) -> dict:
-        """Return the training parameters of one kind ("private" or "plain") of (K) teachers."""
+        """Return the training parameters of teachers on one data set.
+
+        Args:
+            dataset: its name.
+            kind: "private" or "plain".
+            K: number of teachers; None means the section's.
+        """
         settings = self.dataset_settings(dataset)[f"{kind}_teachers"]
         if self.shards == "permutation":
             return settings
         settings["shards"] = self.shards
         if kind == "private":
-            # What a shard holds is private then, so schedules follow from the stated numbers alone.
+            # The size of a shard is private then, so schedules follow from stated numbers alone.
             settings["shard_size"] = self.shard_size(dataset, K)
         return settings
 
     def shard_size(self, dataset: str, K: int | None = None) -> int:
-        """Return how many records a teacher of (K) learns from, at least."""
+        """Return how many records a teacher of K (None: the section's) learns from, at least."""
         return self._settings.datasets[dataset].n_train // (self.K if K is None else K)
 
     def accounting(self) -> dict[str, dict]:
@@ -285,7 +307,7 @@ class Darrm(types.MainSection):
         return result
 
     def teacher_cost(self, dataset: str) -> dict:
-        """Return (epsilon, Delta) of a teacher, and whether the data are a stand-in."""
+        """Return epsilon and Delta of a teacher, and whether the data are a stand-in."""
         cost = self.datasets.get(dataset, self.embedded)
         stand_in = self._settings.datasets[dataset].stand_in
         return {"stand_in": stand_in, "epsilon": cost.epsilon, "Delta": cost.Delta}
@@ -323,7 +345,7 @@ class Darrm(types.MainSection):
     def claims(self) -> dict:
         """Return what DaRRM's printed numbers rest on, as `published` names it.
 
-        Of teachers that are only accounted for, what the accountant needs.
+        If teachers are only accounted for, it has what the accountant needs of them.
         """
         parameters = self.pick("K", "prior", "delta_prime", "sigma_search", "tables")
         figure = self.figure6.to_dict() if self.figure6 else {}
@@ -331,7 +353,7 @@ class Darrm(types.MainSection):
         parameters["datasets"], accounted = {}, self.accounting()
         for name in self.datasets:
             sizes = self._settings.datasets[name].pick("n_train", "classes")
-            trained = name in self.label_datasets()
-            costs = self.dataset_settings(name) if trained else accounted[name]
+            is_trained = name in self.label_datasets()
+            costs = self.dataset_settings(name) if is_trained else accounted[name]
             parameters["datasets"][name] = costs | sizes
         return parameters

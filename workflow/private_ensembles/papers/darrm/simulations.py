@@ -6,6 +6,7 @@ import functools
 import math
 import time
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,36 +31,54 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     resolve_delta,
 )
 
-# Noise that nobody notices, for `noiseless_allowance`: one fair coin in a thousand releases.
+# Nobody notices so little noise (`noiseless_allowance`): one fair coin in a thousand releases.
 NEARLY_NO_NOISE = 1e-3
 
 
 def composition_parameters(
     K: int, subsamples: int, epsilon: float, Delta: float, delta_prime: float
 ) -> dict[str, float]:
-    """The parameters of Figure 6 (DaRRM, Table 3 and appendix D.1.1), by general composition.
+    """Return the parameters of Figure 6, by general composition.
 
     The majority of `subsamples` of the K teachers costs (m epsilon, delta), that of all K costs
-    (tau epsilon, lambda), both by Theorem 2.3 with slack delta_prime. Returns subsamples, m, tau,
-    lambda, epsilon (= m times the teachers'), delta. Raises ValueError like `composition.general_composition`.
+    (tau epsilon, lambda).
+
+    Args:
+        K: number of teachers.
+        subsamples: how many are drawn.
+        epsilon: that of one teacher.
+        Delta: that of one teacher.
+        delta_prime: the slack of general composition.
+
+    Returns:
+        subsamples, m, tau, lambda, epsilon (m times the teacher's) and delta, by name.
+
+    Raises:
+        ValueError: a parameter is out of range (`composition.general_composition`).
+
+    References:
+        DaRRM, Table 3, Theorem 2.3 and appendix D.1.1.
     """
-    drawn = general_composition(epsilon, Delta, subsamples, delta_prime)
-    every = general_composition(epsilon, Delta, K, delta_prime)
+    subsample_cost = general_composition(epsilon, Delta, subsamples, delta_prime)
+    total_cost = general_composition(epsilon, Delta, K, delta_prime)
     return {
         "subsamples": subsamples,
-        "m": drawn.epsilon / epsilon,
-        "tau": every.epsilon / epsilon,
-        "lambda": every.delta,
-        "epsilon": drawn.epsilon,
-        "delta": drawn.delta,
+        "m": subsample_cost.epsilon / epsilon,
+        "tau": total_cost.epsilon / epsilon,
+        "lambda": total_cost.delta,
+        "epsilon": subsample_cost.epsilon,
+        "delta": subsample_cost.delta,
     }
 
 
 def worst_data_set_bound(K: int, p: ArrayLike) -> NDArray[np.float64]:
-    """|Pr[majority = 1] - p| if each of K teachers says 1 with probability p; shape of p.
+    """Return |Pr[majority = 1] - p| if each of K teachers says 1 with probability p, in p's shape.
 
-    DaRRM, Lemma 3.2 (m = 1): on some data set every private algorithm errs by this much. It bounds
-    no algorithm on a given data set: docs/method.md.
+    On some data set every private algorithm errs by this much, if m = 1. It bounds no algorithm on
+    a given data set.
+
+    References:
+        DaRRM, Lemma 3.2; docs/method.md, section 10.
     """
     p = np.asarray(p, dtype=np.float64)
     alpha = pmf(np.broadcast_to(p[..., None], (*p.shape, K)))
@@ -69,7 +88,7 @@ def worst_data_set_bound(K: int, p: ArrayLike) -> NDArray[np.float64]:
 def largest_neighbour_probability(
     p: ArrayLike, epsilon: float, delta: float = 0.0
 ) -> NDArray[np.float64]:
-    """The largest p' that an (epsilon, delta)-DP mechanism may have on a neighbour of p.
+    """Return the largest p' that an (epsilon, delta)-DP mechanism may have on a neighbour of p.
 
     Both labels are constrained: p' <= e^epsilon p + delta and 1 - p <= e^epsilon (1 - p') + delta.
     """
@@ -82,10 +101,19 @@ def largest_neighbour_probability(
 def certify_scaled(
     gamma: ArrayLike, m: float, epsilon: float, Delta: float = 0.0, delta: float | None = None
 ) -> tuple[float, Certificate]:
-    """The share by which gamma must be scaled down to be certified, and that certificate.
+    """Return the share by which gamma must be scaled down to be certified, and that certificate.
 
-    0: certified as it is. About 1e-12: it meets the allowance exactly, as closed forms do. More: it
-    is not private, or not shown to be.
+    Args:
+        gamma: (K + 1,), symmetric, in [0, 1].
+        m: the privacy allowance in [1, K].
+        epsilon: that of one teacher.
+        Delta: that of one teacher.
+        delta: that of the label; None means 1 - (1 - Delta)^m.
+
+    Returns:
+        The share: 0 if gamma is certified as it is, about 1e-12 if it meets the allowance exactly,
+        as closed forms do; if it is more, gamma is not private, or not shown to be. And the
+        certificate of the scaled gamma.
     """
     gamma = np.asarray(gamma, dtype=np.float64)
     problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))
@@ -94,11 +122,14 @@ def certify_scaled(
 
 
 def iid_privacy_loss(K: int, m: int, epsilon: float) -> tuple[float, float]:
-    """Largest log-ratio of double subsampling's output over i.i.d. pure teachers, and its p.
+    """Return the largest loss of double subsampling over i.i.d. pure teachers, and its p.
 
     Theorem 4.1 says that it is at most m epsilon. The ratio Pr_p[1] / Pr_p'[1] grows as p' falls,
     so p' is the least that epsilon allows, which leaves one dimension: 4,001 values of p, as dense
-    near 0 and 1 as between. Sums of positive terms only, in logarithms: no cancellation.
+    near 0 and 1 as between. All sums are of positive terms, in logarithms: nothing cancels.
+
+    References:
+        DaRRM, Theorem 4.1; docs/method.md, section 11.
     """
     from scipy.special import logsumexp
 
@@ -106,16 +137,24 @@ def iid_privacy_loss(K: int, m: int, epsilon: float) -> tuple[float, float]:
     l = np.nonzero(says_one)[0]
     weight = np.log(says_one[l])
 
-    p, votes, votes_of_neighbour = _least_neighbours(K, epsilon)
+    p, votes, neighbour_votes = _least_neighbours(K, epsilon)
     loss = logsumexp(votes.take(l, axis=1) + weight, axis=1)
-    loss -= logsumexp(votes_of_neighbour.take(l, axis=1) + weight, axis=1)
+    loss -= logsumexp(neighbour_votes.take(l, axis=1) + weight, axis=1)
     worst = int(np.argmax(loss))
     return float(loss[worst]), float(p[worst])
 
 
-@functools.lru_cache(maxsize=1)  # every m asks for it, and no other pair twice
-def _least_neighbours(K: int, epsilon: float) -> tuple[NDArray, NDArray, NDArray]:
+class _NeighbourVotes(NamedTuple):
     """p (points,), and log Pr[l of K teachers say 1], (points, K + 1), at p and at the least p'."""
+
+    p: NDArray
+    votes: NDArray
+    neighbour_votes: NDArray
+
+
+@functools.lru_cache(maxsize=1)  # every m needs the same pair
+def _least_neighbours(K: int, epsilon: float) -> _NeighbourVotes:
+    """Return the votes at many p and at the least p' that a neighbour of p may have."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     small = np.logspace(-9, math.log10(0.5), 2000)
@@ -125,17 +164,18 @@ def _least_neighbours(K: int, epsilon: float) -> tuple[NDArray, NDArray, NDArray
     p_prime = np.where(p < 0.5, np.maximum(p * math.exp(-epsilon), p_prime), p_prime)
     l = np.arange(K + 1)
     ways = gammaln(K + 1) - (gammaln(l + 1) + gammaln(K - l + 1))
-    votes, others = (
-        ways + xlogy(l, x) + xlog1py(K - l, -x) for x in (p[:, None], p_prime[:, None])
+    votes, neighbour_votes = (
+        ways + xlogy(l, side) + xlog1py(K - l, -side) for side in (p[:, None], p_prime[:, None])
     )
-    return p, votes, others
+    return _NeighbourVotes(p, votes, neighbour_votes)
 
 
 def amplification(K: int, allowances: Iterable[int], epsilon: float) -> Iterator[dict[str, float]]:
-    """Theorem 4.1 in numbers: what drawing 2m - 1 i.i.d. pure teachers costs.
+    """Yield what drawing 2m - 1 i.i.d. pure teachers costs, beside what Theorem 4.1 says.
 
-    Yields K, m, epsilon, drawn (2m - 1, at most K), composed_loss (drawn * epsilon, by simple
-    composition), claimed_loss (m epsilon), largest_loss (found) and p where it was found.
+    Yields:
+        K, m, epsilon, drawn (2m - 1, at most K), composed_loss (drawn * epsilon, by simple
+        composition), claimed_loss (m epsilon), largest_loss (found) and p where it was found.
     """
     for m in allowances:
         loss, p = iid_privacy_loss(K, m, epsilon)
@@ -155,17 +195,32 @@ def amplification(K: int, allowances: Iterable[int], epsilon: float) -> Iterator
 def relative_cost(
     says_one: ArrayLike, m: float, epsilon: float, Delta: float = 0.0, delta: float | None = None
 ) -> tuple[float, float]:
-    """Largest Pr_p[1] / (delta + e^{m epsilon} Pr_p'[1]) over the three corners, and its rounding.
+    """Return by what factor the release may exceed its claim, and a bound on the rounding error.
 
-    says_one : (K + 1,), Pr[release 1 | l teachers say 1] = (1 + sgn(l - K/2) gamma(l)) / 2, which
-        must be non-decreasing. Then the three corners of docs/method.md section 2 are the worst,
-        and the release is (m epsilon, delta)-DP if and only if the first number is at most 1.
+    It is the largest Pr_p[1] / (delta + e^{m epsilon} Pr_p'[1]) over the three corners.
 
     A `Certificate` compares f with its allowance, both near e^{m epsilon} - 1, so a closed form
     that breaks the condition where both probabilities are tiny passes after scaling by a billionth.
     Here every operation adds or multiplies positive numbers: each step is good to a few units in
-    the last place, and the second number bounds their product. Raises ValueError like
-    `PrivacyProblem`, and for a says_one that decreases.
+    the last place, and the second number bounds their product.
+
+    Args:
+        says_one: (K + 1,), Pr[release 1 | l teachers say 1] = (1 + sgn(l - K/2) gamma(l)) / 2,
+            which must be non-decreasing. Then the three corners are the worst.
+        m: the privacy allowance in [1, K].
+        epsilon: that of one teacher.
+        Delta: that of one teacher.
+        delta: that of the label; None means 1 - (1 - Delta)^m.
+
+    Returns:
+        The largest ratio, at most 1 if and only if the release is (m epsilon, delta)-DP, and a
+        bound on its relative rounding error.
+
+    Raises:
+        ValueError: a parameter is out of range (`PrivacyProblem`), or says_one decreases.
+
+    References:
+        docs/method.md, section 2.
     """
     s = np.asarray(says_one, dtype=np.float64)
     problem = PrivacyProblem(len(s) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))
@@ -181,7 +236,7 @@ def relative_cost(
         if i:
             up = (1 - high) * up[:-1] + high * up[1:]
             down = (1 - low) * down[:-1] + low * down[1:]
-        # b of the n others at (1, 1 - D), n - b at (D, 0).
+        # b of the n others are at (1, 1 - D), n - b at (D, 0).
         n = K - i
         b = np.arange(n + 1)
         P, Q = np.zeros(n + 1), np.zeros(n + 1)
@@ -197,11 +252,14 @@ def relative_cost(
 
 
 def double_subsampling_case(K: int, m: int, epsilon: float, Delta: float) -> dict:
-    """Whether gamma_dsub is (m epsilon, 1 - (1 - Delta)^m)-DP for all teachers, not i.i.d. alone.
+    """Return whether gamma_dsub is (m epsilon, 1 - (1 - Delta)^m)-DP for all teachers.
 
-    Theorem 4.1 proves i.i.d. pure teachers only. relative_cost: see there; verdict: `holds` if
-    it is at most 1 up to its rounding (the closed form meets 1 exactly), else `fails`. scaling,
-    method: what the certificate of a use of it asks for (`proof`).
+    Theorem 4.1 proves it for i.i.d. pure teachers only.
+
+    Returns:
+        K, m, epsilon, Delta, delta, `relative_cost` and its rounding; verdict: `holds` if the cost
+        is at most 1 up to its rounding (the closed form meets 1 exactly), else `fails`; scaling and
+        method: what the certificate of a use of it asks for (`certify_scaled`).
     """
     cost, rounding = relative_cost(subsampling_probability(K, min(2 * m - 1, K)), m, epsilon, Delta)
     scaling, certificate = certify_scaled(gamma_double_subsampling(K, m), m, epsilon, Delta)
@@ -220,18 +278,26 @@ def double_subsampling_case(K: int, m: int, epsilon: float, Delta: float) -> dic
 
 
 def double_subsampling_allowances(K: int, most: int) -> list[int]:
-    """At most `most` values of m in 1..(K+1)/2, both ends among them, evenly spread."""
+    """Return at most `most` values of m in 1..(K+1)/2, evenly spread from end to end."""
     last = (K + 1) // 2
     return sorted({round(m) for m in np.linspace(1, last, min(most, last))})
 
 
 def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0) -> int | None:
-    """The least integer m at which gamma = 1 - noise is private, by bisection.
+    """Return the least integer m at which gamma = 1 - noise is private, by bisection.
 
-    noise = 0 is the plain majority, judged by `relative_cost`; with noise > 0 that share of the
-    releases is a fair coin, judged by the certificate. delta = 1 - (1 - Delta)^m, so a larger m
-    allows more and the answer is well defined; m = K serves always. None if no m serves whose
-    e^{m epsilon} a float can hold.
+    delta = 1 - (1 - Delta)^m, so a larger m allows more and the answer is well defined; m = K
+    serves always.
+
+    Args:
+        K: odd number of teachers.
+        epsilon: that of one teacher.
+        Delta: that of one teacher.
+        noise: 0 is the plain majority, judged by `relative_cost`; above 0, that share of the
+            releases is a fair coin, judged by the certificate.
+
+    Returns:
+        m, or None if no m serves whose e^{m epsilon} a float can hold.
     """
 
     def private(m: int) -> bool:
@@ -247,7 +313,7 @@ def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0
 
 
 def noiseless_allowances(K: int, epsilon: float, Delta: float) -> Iterator[dict]:
-    """`noiseless_allowance` at no noise and at NEARLY none: K, epsilon, Delta, noise, m."""
+    """Yield `noiseless_allowance` without noise and nearly so: K, epsilon, Delta, noise, m."""
     for noise in (0.0, NEARLY_NO_NOISE):
         m = noiseless_allowance(K, epsilon, Delta, noise)
         yield {"K": K, "epsilon": epsilon, "Delta": Delta, "noise": noise, "m": m}
@@ -263,12 +329,25 @@ def sweep(
     solver: str = "auto",
     threads: int = 1,
 ) -> Iterator[dict]:
-    """Every gamma family at every m of `allowances`, delta = 1 - (1 - Delta)^m.
+    """Yield every gamma family at every m of `allowances`, delta = 1 - (1 - Delta)^m.
 
-    Yields one mapping per family and m: K, m, epsilon, Delta, delta, prior, family (gamma_opt,
-    gamma_sub, gamma_dsub, gamma_const), expected_error, error_bound (no private gamma has a
-    smaller expected error; gamma_opt only), scaling and method of `proof`, monotone, seconds,
-    gamma (list, l = (K+1)/2..K). Raises ValueError for a parameter out of range.
+    Args:
+        K: odd number of teachers.
+        epsilon: that of one teacher.
+        Delta: that of one teacher.
+        allowances: values of m.
+        prior: for which gamma is optimised.
+        solver: see `optimize_gamma`.
+        threads: of the solver.
+
+    Yields:
+        One mapping per family and m: K, m, epsilon, Delta, delta, prior, family (gamma_opt,
+        gamma_sub, gamma_dsub, gamma_const), expected_error, error_bound (no private gamma has a
+        smaller expected error; gamma_opt only), scaling and method of `certify_scaled`, monotone,
+        seconds, gamma (list, l = (K+1)/2..K).
+
+    Raises:
+        ValueError: a parameter is out of range.
     """
     for m in allowances:
         started = time.perf_counter()

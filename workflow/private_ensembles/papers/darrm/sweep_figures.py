@@ -17,16 +17,20 @@ _NOTHING = 1e-9
 def draw_sweeps(data: pd.DataFrame, *paths: str) -> None:
     """Draw how much larger the error of each family is than that of gamma_opt.
 
-    data: rows of ``papers.darrm.simulations.sweep``. One column per (epsilon, Delta), one row per
-    family; x = m, y = its expected error over that of gamma_opt, one line per K, darker for larger
-    K. A line ends where gamma_opt adds no noise at all, and the ratio has no bound.
+    There is one column per (epsilon, Delta) and one row per family; x = m, y = its expected error
+    over that of gamma_opt, one line per K, darker for larger K. A line ends where gamma_opt adds no
+    noise at all, and the ratio has no bound.
+
+    Args:
+        data: rows of `simulations.sweep`.
+        paths: of the files.
     """
     costs = list(data.groupby(["epsilon", "Delta"], sort=True).groups)
     sizes = sorted(data["K"].unique())
-    shown = data.pivot_table(
+    errors = data.pivot_table(
         index=["K", "m", "epsilon", "Delta"], columns="family", values="expected_error"
     ).reset_index()
-    shown = shown[shown["gamma_opt"] > _NOTHING]
+    errors = errors[errors["gamma_opt"] > _NOTHING]
     allowances = sorted(data["m"].unique())
     with style.open_figure(
         len(COMPARED),
@@ -35,43 +39,46 @@ def draw_sweeps(data: pd.DataFrame, *paths: str) -> None:
         squeeze=False,
         sharey="row",
         sharex=True,
-    ) as (drawn, axes):
-        for line, family in zip(axes, COMPARED, strict=True):
+    ) as (figure, axes):
+        for row, family in zip(axes, COMPARED, strict=True):
             shades = _shades(style.line_style(family)["color"], len(sizes))
-            for axis, (epsilon, Delta) in zip(line, costs, strict=True):
-                part = shown[(shown["epsilon"] == epsilon) & (shown["Delta"] == Delta)]
+            for axis, (epsilon, Delta) in zip(row, costs, strict=True):
+                errors_at_cost = errors[(errors["epsilon"] == epsilon) & (errors["Delta"] == Delta)]
                 for K, shade in zip(sizes, shades, strict=True):
-                    of_size = part[part["K"] == K].sort_values("m")
-                    ratio = of_size[family] / of_size["gamma_opt"]
+                    errors_of_size = errors_at_cost[errors_at_cost["K"] == K].sort_values("m")
+                    ratio = errors_of_size[family] / errors_of_size["gamma_opt"]
                     looks = {"color": shade, "marker": "o", "markersize": 3}
-                    axis.plot(of_size["m"], ratio, label=f"K = {K}", **looks)
+                    axis.plot(errors_of_size["m"], ratio, label=f"K = {K}", **looks)
                 axis.axhline(1, color=style.BLACK, linewidth=0.8, linestyle=":")
                 axis.set(xscale="log", yscale="log")
                 style.set_plain_ticks(axis.xaxis, allowances)
                 axis.tick_params(axis="x", labelsize=7)
             best = style.short_label("gamma_opt")
-            line[0].set_ylabel(f"error of {style.short_label(family)}\n/ error of {best}")
-            line[-1].legend(
+            row[0].set_ylabel(f"error of {style.short_label(family)}\n/ error of {best}")
+            row[-1].legend(
                 loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7, handlelength=1.2
             )
         for axis, (epsilon, Delta) in zip(axes[0], costs, strict=True):
             axis.set_title(rf"$\varepsilon$ = {epsilon:g}, $\Delta$ = {Delta:g}")
         for axis in axes[-1]:
             axis.set_xlabel("privacy allowance $m$")
-        style.save_figure(drawn, *paths)
+        style.save_figure(figure, *paths)
 
 
 def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
     """Draw from which m on no noise is needed, over K.
 
-    data: columns K, epsilon, Delta, noise, m: the least m at which gamma = 1 - noise is private.
+    Args:
+        data: columns K, epsilon, Delta, noise, m: the least m at which gamma = 1 - noise is
+            private.
+        paths: of the files.
     """
     data = data.dropna(subset="m")
     costs = list(data.groupby(["epsilon", "Delta"], sort=True).groups)
-    # Not the colours of gamma families: one per epsilon, one mark and dash per Delta.
+    # The colours are not those of gamma families: one per epsilon, and one mark per Delta.
     colors_of = dict(zip(sorted(data["epsilon"].unique()), cycle((style.PURPLE, style.ORANGE))))
     marks_of = dict(zip(sorted(data["Delta"].unique()), cycle((("o", "-"), ("s", "--")))))
-    with style.open_figure(1, 1, size=(6.4, 4.2)) as (drawn, axis):
+    with style.open_figure(1, 1, size=(6.4, 4.2)) as (figure, axis):
         exact = data[data["noise"] == 0].sort_values("K")
         first = exact.drop_duplicates("K")
         words = "no noise at all"
@@ -80,8 +87,8 @@ def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
         axis.plot(first["K"], first["m"], color=style.BLACK, marker="x", linestyle="-", label=words)
         for epsilon, Delta in costs:
             marker, dash = marks_of[Delta]
-            part = data[(data["epsilon"] == epsilon) & (data["Delta"] == Delta)]
-            for noise, group in part[part["noise"] > 0].groupby("noise"):
+            cost_rows = data[(data["epsilon"] == epsilon) & (data["Delta"] == Delta)]
+            for noise, group in cost_rows[cost_rows["noise"] > 0].groupby("noise"):
                 group = group.sort_values("K")
                 looks = {"color": colors_of[epsilon], "marker": marker, "linestyle": dash}
                 if dash != "-":
@@ -96,11 +103,11 @@ def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
         style.set_plain_ticks(axis.xaxis, sizes)
         axis.yaxis.set_major_formatter(ScalarFormatter())
         axis.legend(loc="upper left", fontsize=8)
-        style.save_figure(drawn, *paths)
+        style.save_figure(figure, *paths)
 
 
 def _shades(color: str, number: int) -> list[tuple[float, float, float]]:
-    """From a light to a dark shade of one colour, so that a family keeps its colour."""
+    """Return shades of one colour from light to dark, so that a family keeps its colour."""
     base = np.array(colors.to_rgb(color))
     shares = np.linspace(-0.6, 0.45, number) if number > 1 else [0.0]
     return [tuple(base + (1 - base) * -s if s < 0 else base * (1 - s)) for s in shares]

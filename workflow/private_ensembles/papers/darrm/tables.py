@@ -1,7 +1,7 @@
 """The paper's tables of what labels cost, from privacy parameters and noise scales.
 
-Every function takes data frames or plain mappings and returns a data frame; columns are only added,
-never renamed, as tools read them. epsilon in nats.
+Every function takes data frames or plain mappings and returns a data frame. Columns are only
+added, never renamed, as tools read them. epsilon is in nats.
 """
 
 import math
@@ -17,13 +17,13 @@ from private_ensembles.accounting.composition import (
 from private_ensembles.base.parameter_names import multiply
 from private_ensembles.labels.gnmax import analytic_epsilon, gnmax_sigma
 
-# Why the least total holds, in plain words.
+# This says in plain words why the least total holds.
 _EVERYTHING = (
     "Publishing all {K} private teachers costs no more than this, once, and answers any "
     "number of queries: labels made from them are post-processing. For DaRRM, not for "
     "GNMax on plain teachers."
 )
-# What a search for sigma must have found.
+# A search for sigma must have found these.
 _SIGMAS = (
     "order_rdp",
     "sigma_rdp",
@@ -44,27 +44,45 @@ def privacy_loss(
     order_max: float = 500,
     order_step: float = 0.5,
 ) -> pd.DataFrame:
-    """Total privacy loss over Q queries: Tables 2, 5, 7, 9 of DaRRM, with tighter totals beside.
+    """Return the privacy loss over Q queries: Tables 2, 5, 7 and 9 of DaRRM, and tighter totals.
 
-    datasets: mappings with ``name``, ``stand_in``, ``epsilon``, ``Delta`` (one private teacher's).
-    A label costs (m epsilon, m Delta). ``epsilon_total``, ``delta_total`` are as published: general
-    composition with delta'. All other totals hold at that same ``delta_total``:
+    A label costs (m epsilon, m Delta).
 
-    epsilon_total_optimal      the best for Q mechanisms of that cost (Kairouz et al., Theorem 3.3)
-    epsilon_all_teachers       publishing all K private teachers: every label, for any Q, is their
-                               post-processing
-    epsilon_total_gnmax        Q labels of GNMax with the paper's sigma on plain teachers (Gaussian
-                               mechanisms compose into one)
-    epsilon_disjoint_shards    one teacher's own cost, for replace_one (group privacy): what a
-                               neighbour changes if every record reaches one private teacher
-                               only, by any fixed partition; any Q
-    epsilon_committee          m of the teachers, drawn once, answer all queries by majority: their
-                               composition at delta_committee, for any Q (`laws.committee`)
+    Args:
+        datasets: mappings with ``name``, ``stand_in``, ``epsilon``, ``Delta`` (one private
+            teacher's).
+        K: number of teachers.
+        m: privacy allowance.
+        queries: numbers Q of labels.
+        delta_prime: the slack of general composition.
+        order_max: largest Rényi order of the search for GNMax's sigma.
+        order_step: between two orders.
 
-    ``tightest`` is the least that is proven for DaRRM's labels in the table's privacy model, of
-    teachers that are trained once: that of all teachers. ``epsilon_total_optimal`` supposes
-    teachers that are trained again for every label (docs/darrm-many-labels.md).
-    Raises ValueError for m, Q or K not integers >= 1.
+    Returns:
+        A row per data set and Q. ``epsilon_total``, ``delta_total`` are as published: general
+        composition with delta'. All other totals hold at that same ``delta_total``::
+
+            epsilon_total_optimal    the best for Q mechanisms of that cost
+            epsilon_all_teachers     publishing all K private teachers: every label, for any Q, is
+                                     their post-processing
+            epsilon_total_gnmax      Q labels of GNMax with the paper's sigma on plain teachers
+                                     (Gaussian mechanisms compose into one)
+            epsilon_disjoint_shards  one teacher's own cost, for replace_one (group privacy): what a
+                                     neighbour changes if every record reaches one private teacher
+                                     only, by any fixed partition; any Q
+            epsilon_committee        m of the teachers, drawn once, answer all queries by majority:
+                                     their composition at delta_committee, for any Q
+                                     (`darrm.committee_law`)
+
+        ``tightest`` is the least that is proven for DaRRM's labels in the table's privacy model, of
+        teachers that are trained once: that of all teachers. ``epsilon_total_optimal`` supposes
+        teachers that are trained again for every label.
+
+    Raises:
+        ValueError: m, Q or K are no integers >= 1.
+
+    References:
+        Kairouz et al., Theorem 3.3; docs/darrm-many-labels.md.
     """
     rows = []
     for dataset in datasets:
@@ -78,7 +96,7 @@ def privacy_loss(
         for Q in queries:
             total = general_composition(epsilon_query, delta_query, Q, delta_prime)
             optimal = optimal_composition(epsilon_query, delta_query, Q, total.delta)
-            everything = optimal_composition(epsilon, Delta, K, total.delta)
+            all_teachers = optimal_composition(epsilon, Delta, K, total.delta)
             rows.append(
                 {
                     "dataset": dataset["name"],
@@ -92,12 +110,12 @@ def privacy_loss(
                     "epsilon_total": total.epsilon,
                     "delta_total": total.delta,
                     "epsilon_total_optimal": optimal.epsilon,
-                    "epsilon_all_teachers": everything.epsilon,
-                    "delta_all_teachers": everything.delta,
+                    "epsilon_all_teachers": all_teachers.epsilon,
+                    "delta_all_teachers": all_teachers.delta,
                     "epsilon_total_gnmax": analytic_epsilon(sigma, total.delta, labels=Q),
                     "epsilon_disjoint_shards": one_teacher.epsilon,
                     "delta_disjoint_shards": one_teacher.delta,
-                    "tightest": everything.epsilon,
+                    "tightest": all_teachers.epsilon,
                     "tightest_reason": _EVERYTHING.format(K=K),
                     "epsilon_committee": committee.epsilon,
                     "delta_committee": committee.delta,
@@ -109,12 +127,19 @@ def privacy_loss(
 def gnmax_sigmas(
     settings: Iterable[Mapping[str, object]], searches: Mapping[tuple[float, float], pd.DataFrame]
 ) -> pd.DataFrame:
-    """GNMax's noise scales, the paper's and tighter ones: Table 4 of DaRRM.
+    """Return GNMax's noise scales, the paper's and tighter ones: Table 4 of DaRRM.
 
-    settings: mappings with ``name``, ``stand_in``, ``m``, ``epsilon_query``, ``delta_query`` (of
-    one label). searches: (epsilon, delta) of one label -> frame with ``quantity`` and ``value``, as
-    ``search_gnmax_sigma`` writes. ``order_least`` is the paper's lambda_min. Raises ValueError
-    naming a setting without a search or a quantity that is missing.
+    Args:
+        settings: mappings with ``name``, ``stand_in``, ``m``, ``epsilon_query``, ``delta_query``
+            (of one label).
+        searches: (epsilon, delta) of one label -> frame with ``quantity`` and ``value``, as
+            ``search_gnmax_sigma`` writes it.
+
+    Returns:
+        A row per setting. ``order_least`` is the paper's lambda_min.
+
+    Raises:
+        ValueError: a setting has no search, or a search lacks a quantity.
     """
     rows = []
     for setting in settings:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from private_ensembles.base.parameter_names import join_parameters, m_fold_delta
 from private_ensembles.papers.darrm.section import ACCURACY_TABLES, SHAPE_FIGURES, Darrm
 
-# How `instance` writes the points of a grid, for rules. The prior is two wildcards, because on a
-# cluster Snakemake hands wildcards over in a list that a comma would cut.
+# Rules write the points of a grid like this, as `join_parameters` does. The prior is two wildcards,
+# because on a cluster Snakemake hands wildcards over in a list that a comma would cut.
 GAMMA_POINT = "K={K},m={m},epsilon={epsilon},Delta={Delta},delta={delta},prior={prior},{prior_end}"
 SIGMA_POINT = "mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
 SWEEP_POINT = "K={K},epsilon={epsilon},Delta={Delta}"
@@ -14,12 +14,12 @@ TEACHERS_COST = "results/darrm/privacy/teachers.csv"
 
 
 def pure_shapes(darrm: Darrm) -> list[str]:
-    """The figures of pure privacy, for which Theorem 4.1 holds."""
+    """Return the figures of pure privacy, for which Theorem 4.1 holds."""
     return [name for name in ("figure7", "figure8") if getattr(darrm, name)]
 
 
 def tables(darrm: Darrm) -> list[str]:
-    """The tables that are made."""
+    """Return the tables that are made."""
     items = [item for item, m in darrm.tables if m is not None]
     items += [f"{item}_by_training" for item in items if item in ACCURACY_TABLES]
     if darrm.figure6:
@@ -30,36 +30,33 @@ def tables(darrm: Darrm) -> list[str]:
 
 
 def other_tables(darrm: Darrm) -> list[str]:
-    """What the accountant of the private teachers says."""
+    """Return what the accountant of the private teachers says."""
     return [TEACHERS_COST]
 
 
 def figures(darrm: Darrm) -> list[str]:
-    """The figures that are made."""
+    """Return the figures that are made."""
     shapes = [name for name in (*SHAPE_FIGURES, "figure9") if getattr(darrm, name)]
     return [*shapes, "figure2_region", "figure10", "objectives"]
 
 
 def other_files(darrm: Darrm) -> list[str]:
-    """The released labels of every m that a table shows."""
+    """Return the released labels of every m that a table shows."""
     return [file for m in darrm.label_allowances() for file in label_files(darrm, m)]
 
 
 def datasets(darrm: Darrm) -> list[str]:
-    """The data sets whose labels are released."""
+    """Return the data sets whose labels are released."""
     return darrm.label_datasets()
 
 
 def claims(darrm: Darrm, covered: bool) -> dict:
-    """What the printed numbers rest on."""
+    """Return what the printed numbers rest on; nothing if the run does not cover them."""
     return darrm.claims() if covered else {}
 
 
-# Names of files -----------------------------------------------------------------------------------
-
-
 def gamma_file(darrm: Darrm, *, K, m, epsilon, Delta, delta=None, prior=None) -> str:
-    """The optimised noise function at one point; delta by default as in section 6.1."""
+    """Return the file of the optimised gamma at one point; delta as in section 6.1 if None."""
     name = join_parameters(
         K=K,
         m=m,
@@ -72,12 +69,12 @@ def gamma_file(darrm: Darrm, *, K, m, epsilon, Delta, delta=None, prior=None) ->
 
 
 def gamma_files(darrm: Darrm, points: Iterable[Mapping]) -> list[str]:
-    """The optimised noise functions at several points."""
-    return [gamma_file(darrm, **each) for each in points]
+    """Return the files of the optimised gammas at several points."""
+    return [gamma_file(darrm, **point) for point in points]
 
 
 def sigma_file(darrm: Darrm, dataset: str, m: int) -> str:
-    """GNMax's sigma for (m epsilon, m Delta) on one data set, appendix D.2.1."""
+    """Return the file of GNMax's sigma for (m epsilon, m Delta) on one data set."""
     cost = darrm.query_cost(dataset, m)
     budget = {"epsilon": cost["epsilon_query"], "delta": cost["delta_query"]}
     name = join_parameters(mechanism="gnmax", K=darrm.K, **budget)
@@ -85,22 +82,23 @@ def sigma_file(darrm: Darrm, dataset: str, m: int) -> str:
 
 
 def sigma_files(darrm: Darrm, m: int) -> list[str]:
-    """GNMax's sigmas at one m on the paper's data sets, of which several may share one."""
+    """Return GNMax's sigmas at one m on the paper's data sets; several may share a file."""
     return [sigma_file(darrm, dataset, m) for dataset in darrm.datasets]
 
 
 def vote_files(darrm: Darrm, dataset: str) -> dict[str, str]:
-    """The votes of private and of plain teachers that labels rest on, by training seed."""
-    return {
-        f"{each['kind']}_{each['seed']}": f"results/votes/{dataset}/{join_parameters(**each)}.npz"
-        for each in darrm.ensembles()
-    }
+    """Return the votes that labels rest on, by kind and seed of their teachers."""
+    files = {}
+    for ensemble in darrm.ensembles():
+        name = f"{ensemble['kind']}_{ensemble['seed']}"
+        files[name] = f"results/votes/{dataset}/{join_parameters(**ensemble)}.npz"
+    return files
 
 
 def label_inputs(darrm: Darrm, dataset: str, m: int) -> dict[str, str]:
-    """What labels on one data set at one m rest on.
+    """Return what labels on one data set at one m rest on.
 
-    Votes, gamma, sigma, and the proof of what the teachers cost.
+    These are votes, gamma, sigma, and the proof of what the teachers cost.
     """
     cost = darrm.teacher_cost(dataset)
     return vote_files(darrm, dataset) | {
@@ -111,13 +109,13 @@ def label_inputs(darrm: Darrm, dataset: str, m: int) -> dict[str, str]:
 
 
 def label_files(darrm: Darrm, m: int) -> list[str]:
-    """Released labels and their accuracy at one m, of every data set of this run."""
+    """Return released labels and their accuracy at one m, of every data set of this run."""
     names = (join_parameters(dataset=dataset, m=m) for dataset in darrm.label_datasets())
     return [f"results/darrm/labels/{name}.csv" for name in names]
 
 
 def sweep_files(darrm: Darrm) -> list[str]:
-    """Every point of the sweeps: all m of one K, epsilon and Delta in one job."""
+    """Return every point of the sweeps: all m of one K, epsilon and Delta in one job."""
     grid = darrm.sweeps
     return [
         f"results/darrm/sweeps/{join_parameters(K=K, epsilon=epsilon, Delta=Delta)}.json"

@@ -1,7 +1,7 @@
 """The privacy ledger: what every mechanism of the papers claims, what is proven, what is true.
 
 Nothing here looks at votes. A verdict is made of two numbers, each worked out on its own, or names
-the proof that takes the place of the second (`row.verdict`).
+the proof that takes the place of the second (`audit.verdicts.verdict`).
 """
 
 import functools
@@ -42,7 +42,7 @@ from private_ensembles.papers.nzc.mathematics.claims_and_truth import (
 )
 from private_ensembles.papers.pate import configured_noise
 
-# With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
+# The printed numbers of labels come out with this noise (docs/dpbag.md), at the delta printed.
 PRINTED = {"noise": 2, "delta": 1e-5}
 _ROW = re.compile(r"(?P<name>SAA|DPBag) n=(?P<n>\d+)(?: k=(?P<k>\d+))?")
 _COLUMN = re.compile(r"labels epsilon=(?P<epsilon>[\d.]+)")
@@ -52,11 +52,16 @@ _REPLACED = "method.md#a-record-that-is-replaced"
 def ledger(
     settings: Mapping, gammas: Mapping[str, np.ndarray], published: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the rows of results/privacy_ledger.csv, columns of `row.ledger_row`.
+    """Return the rows of results/privacy_ledger.csv, with the columns of `row.ledger_row`.
 
-    settings: of `papers.nzc.section.audit`. gammas: by budget, DaRRM's optimised noise (K + 1,).
-    published: `published.read_published` of PATE's Table 1 (of tasks that run with its parameters)
-    and DPBag's tables of labels. Raises ValueError if a gamma is not private at its budget.
+    Args:
+        settings: budgets, pate, dpbag, nzc, mechanism and student_score, by name.
+        gammas: by budget, DaRRM's optimised noise function, (K + 1,).
+        published: as `published.read_published` returns it, PATE's Table 1 (of tasks that run with
+            its parameters) and DPBag's tables of labels.
+
+    Raises:
+        ValueError: a gamma is not private at its budget.
     """
     rows: list[dict] = []
     for name, budget in settings["budgets"].items():
@@ -87,9 +92,14 @@ class Calibration:
 
 
 def calibrate_budget(budget: Mapping, gamma: np.ndarray) -> Calibration:
-    """Return one budget of the configuration (K, m, epsilon, Delta) and all parameters for it.
+    """Return one budget of the configuration, and all mechanisms' parameters for it.
 
-    gamma: (K + 1,), the optimised one; ValueError if it is not private.
+    Args:
+        budget: K, m, epsilon and Delta, by name.
+        gamma: (K + 1,), the optimised one.
+
+    Raises:
+        ValueError: gamma is not private.
     """
     m, epsilon, Delta = budget["m"], budget["epsilon"], budget["Delta"]
     label_budget = LabelBudget(
@@ -110,29 +120,29 @@ def calibrate_budget(budget: Mapping, gamma: np.ndarray) -> Calibration:
 
 
 def _budget_rows(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[dict]:
-    """One label of two classes by every mechanism that a budget can be spent on."""
+    """Yield one label of two classes by every mechanism that a budget can be spent on."""
     calibration = calibrate_budget(budget, gamma)
-    where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
+    setting = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
     for mechanism in map(load_mechanism, registry.single_label_mechanisms()):
         task = make_label_task(mechanism.entry, calibration.budget)
         parameters = calibration.parameters[mechanism.name]
-        trained = _task_as_trained(mechanism, task, budget, task.protection.adjacency)
-        proven = mechanism.cost(trained, parameters).proven
+        trained_task = _task_as_trained(mechanism, task, budget, task.protection.adjacency)
+        proven = mechanism.cost(trained_task, parameters).proven
         yield ledger_row(
             mechanism.name,
-            where,
+            setting,
             delta=task.budget.delta,
             privacy_model=task.protection.privacy_model,
             adjacency=task.protection.adjacency,
             claimed_epsilon=task.budget.epsilon,
             proven_epsilon=proven,
-            **_audit_label(mechanism.law.build_audit(trained, parameters), task.budget.delta),
+            **_audit_label(mechanism.law.build_audit(trained_task, parameters), task.budget.delta),
         )
-    yield from _replaced_record_rows(where, budget, calibration)
+    yield from _replaced_record_rows(setting, budget, calibration)
 
 
 def _audit_label(audited: AuditedLabel, delta: float) -> dict[str, object]:
-    """What the audit says of one label at delta itself: the exact epsilon, or what it is at least.
+    """Return what the audit says of one label at delta: the exact epsilon, or what it is at least.
 
     A leak that uses up delta to its last bit, and probabilities that underflow, leave floats unable
     to tell a large epsilon from an infinite one.
@@ -146,58 +156,60 @@ def _audit_label(audited: AuditedLabel, delta: float) -> dict[str, object]:
     return {"exact_epsilon" if math.isinf(least) else "lower_epsilon": least}
 
 
-def _replaced_record_rows(where: str, budget: Mapping, calibration: Calibration) -> Iterator[dict]:
-    """The same claims of private teachers if one record is replaced: two changes to a teacher.
+def _replaced_record_rows(
+    setting: str, budget: Mapping, calibration: Calibration
+) -> Iterator[dict]:
+    """Yield the claims of private teachers if one record is replaced: two changes to a teacher.
 
     DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. What a teacher
     costs then follows from add_remove by group privacy of two: of what is stated of the teacher,
-    and of the accountant's whole curve if the budget says how the teachers are trained. Bounds
-    only: a teacher may cost less. What the replace-one accountant says is a claim without a proof.
+    and of the accountant's whole curve if the budget says how the teachers are trained. These are
+    bounds: a teacher may cost less. The replace-one accountant's word is a claim without a proof.
     """
-    every = map(load_mechanism, registry.single_label_mechanisms())
-    private = [mechanism for mechanism in every if mechanism.guarantee.teachers == "private"]
+    mechanisms = map(load_mechanism, registry.single_label_mechanisms())
+    private = [mechanism for mechanism in mechanisms if mechanism.guarantee.teachers == "private"]
     group, Delta = replace_one_from_add_remove(budget["epsilon"], budget["Delta"]), budget["Delta"]
-    ways = {"group privacy": (group.epsilon, group.delta)}
+    costs = {"group privacy": (group.epsilon, group.delta)}
     if budget.get("teachers"):
         cost = _teacher_epsilon(budget, "group", Delta), Delta
-        ways["group privacy of the accountant's curve"] = cost
-    for way, cost in ways.items():
+        costs["group privacy of the accountant's curve"] = cost
+    for way, cost in costs.items():
         for mechanism in private:
             yield _replaced_record_row(
-                mechanism, f"{where}, teachers by {way}", cost, budget, calibration
+                mechanism, f"{setting}, teachers by {way}", cost, budget, calibration
             )
     if budget.get("teachers"):
         cost = _teacher_epsilon(budget, "replace_one", Delta), Delta
         for mechanism in private:
             if mechanism.guarantee.costs_once:
-                words = f"{where}, teachers by the replace-one accountant"
-                yield _replaced_record_row(mechanism, words, cost, budget, calibration)
+                row_setting = f"{setting}, teachers by the replace-one accountant"
+                yield _replaced_record_row(mechanism, row_setting, cost, budget, calibration)
 
 
 def _replaced_record_row(
     mechanism: Mechanism,
-    words: str,
+    setting: str,
     cost: tuple[float, float],
     budget: Mapping,
     calibration: Calibration,
 ) -> dict:
-    """One label of teachers that have this cost, (epsilon, Delta), if a record is replaced."""
+    """Return one label of teachers whose cost is (epsilon, Delta) if a record is replaced."""
     # If everything leaks, a task has no budget; a bit less is as good.
-    most = math.nextafter(1, 0)
-    Delta = min(cost[1], most)
-    teacher = replace(
+    largest_delta = math.nextafter(1, 0)
+    Delta = min(cost[1], largest_delta)
+    label_budget = replace(
         calibration.budget,
         teacher_epsilon=cost[0],
         teacher_Delta=Delta,
-        delta=min(multiply(budget["m"], Delta), most),
-        delta_gamma=min(m_fold_delta(budget["m"], cost[1]), most),
+        delta=min(multiply(budget["m"], Delta), largest_delta),
+        delta_gamma=min(m_fold_delta(budget["m"], cost[1]), largest_delta),
     )
-    task = make_label_task(mechanism.entry, teacher)
-    trained = _task_as_trained(mechanism, task, budget, "replace_one")
-    proven = bound_audited_epsilon(mechanism, trained, calibration.parameters[mechanism.name])
+    task = make_label_task(mechanism.entry, label_budget)
+    trained_task = _task_as_trained(mechanism, task, budget, "replace_one")
+    proven = bound_audited_epsilon(mechanism, trained_task, calibration.parameters[mechanism.name])
     return ledger_row(
         mechanism.name,
-        words,
+        setting,
         delta=task.budget.delta,
         privacy_model=task.protection.privacy_model,
         claimed_epsilon=task.budget.epsilon,
@@ -207,7 +219,7 @@ def _replaced_record_row(
 
 
 def _task_as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: str) -> Task:
-    """The task with what its teachers' training proves of one, if labels cost no more than that.
+    """Return the task with what training proves of a teacher, if labels cost no more than that.
 
     DaRRM's noise is made for teachers as stated; labels without noise cost what their teachers do.
     """
@@ -220,7 +232,7 @@ def _task_as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacenc
 
 
 def _teacher_epsilon(budget: Mapping, way: str, Delta: float) -> float:
-    """What one teacher costs at Delta by its training, rounded up to nine decimals.
+    """Return what one teacher costs at Delta by its training, rounded up to nine decimals.
 
     way: proven for add_remove, or for a replaced record by group privacy of the whole curve
     (`group`); `replace_one`: what that accountant says, whose pair nobody has proven the worst. The
@@ -229,9 +241,9 @@ def _teacher_epsilon(budget: Mapping, way: str, Delta: float) -> float:
     from private_ensembles.training.teachers.accounting import epsilon_group, epsilon_pld
     from private_ensembles.training.teachers.training import poisson_schedule
 
-    stated = budget["teachers"]
-    plan = poisson_schedule(stated["shard_size"], stated["batch_size"], stated["epochs"])
-    training = stated["noise_multiplier"], plan.sample_rate, plan.steps
+    teachers = budget["teachers"]
+    schedule = poisson_schedule(teachers["shard_size"], teachers["batch_size"], teachers["epochs"])
+    training = teachers["noise_multiplier"], schedule.sample_rate, schedule.steps
     if way == "group":
         epsilon = epsilon_group(*training, Delta)
     else:
@@ -240,13 +252,17 @@ def _teacher_epsilon(budget: Mapping, way: str, Delta: float) -> float:
 
 
 def aggregator_rows(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
-    """One query at the noise of one of PATE's tasks, by each of its aggregators.
+    """Yield one query at the noise of one of PATE's tasks, by each of its aggregators.
 
-    noise: K, delta and the task's sections, and student_score. exact or lower: the audit's, by
-    whether all histograms could be looked at. The bound of one query is the same for all votes;
-    data-dependent are the totals.
+    A row is exact or a lower bound by whether all histograms could be looked at. The bound of one
+    query is the same for all votes; totals are data-dependent.
+
+    Args:
+        name: of the task.
+        noise: K, delta, the task's sections and student_score, by name.
+        n_classes: of the query.
     """
-    # What it may cost is not limited, so that any epsilon serves.
+    # The cost of the query is not limited, so that any epsilon serves.
     query = Task(Ensemble(noise["K"], n_classes), Budget(1.0, noise["delta"]), Wanted(1))
     words = "two classes" if n_classes == 2 else f"{n_classes} classes"
     for mechanism in configured_noise.aggregators():
@@ -279,7 +295,10 @@ def aggregator_rows(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]
 
 
 def _published_total_rows(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dict]:
-    """The published total of a task: data-dependent, an expectation; proven: for all data sets."""
+    """Yield the published total of a task, a data-dependent expectation.
+
+    What is proven holds for all data sets.
+    """
     table = published[
         (published["paper"] == "pate")
         & (published["item"] == "table1")
@@ -305,18 +324,18 @@ def _published_total_rows(name: str, task: Mapping, published: pd.DataFrame) -> 
 
 
 def bagging_rows(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
-    """One label of SAA, of DPBag, and of DPBag for a record whose teachers are split evenly.
+    """Yield one label of SAA, of DPBag, and of DPBag for a record whose teachers are split evenly.
 
-    settings: n, k, noise (lambda = noise / n), delta. published: DPBag's tables of labels, whose
-    rows for n shards follow; they are claims about the printed delta and lambda only. Proven: the
-    labels' whole loss composed for everyone (`papers.dpbag.mathematics.label_loss`), whatever the votes.
+    What is proven is the labels' whole loss, composed for everyone, whatever the votes
+    (`papers.dpbag.mathematics.label_loss`).
+
+    Args:
+        settings: n, k, noise (lambda = noise / n) and delta, by name.
+        published: DPBag's tables of labels, whose rows for n shards follow; they are claims about
+            the printed delta and lambda only.
     """
-    n, k, delta, rate = (
-        settings["n"],
-        settings["k"],
-        settings["delta"],
-        settings["noise"] / settings["n"],
-    )
+    n, k, delta = settings["n"], settings["k"], settings["delta"]
+    rate = settings["noise"] / n
     bagged = load_mechanism("dpbag")
     for partitions, share, who in ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2")):
         noise = BaggingNoise(n, partitions, rate, share)
@@ -331,7 +350,7 @@ def bagging_rows(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
             **_audit_label(bagged.law.build_audit(task, noise), delta),
         )
         # A personal cost tells how a record's teachers vote; the others hold for all votes.
-        yield _mark_personal(row, share < 1)
+        yield _mark_personal(row, personal=share < 1)
     if {key: settings[key] for key in PRINTED} == PRINTED:
         yield from _printed_count_rows(n, rate, published)
 
@@ -339,8 +358,8 @@ def bagging_rows(settings: Mapping, published: pd.DataFrame) -> Iterator[dict]:
 def _printed_count_rows(n: int, rate: float, published: pd.DataFrame) -> Iterator[dict]:
     """Return a row for each count of labels that is printed for n shards."""
     for cell in published[published["dataset"] == "adult"].to_dict("records"):
-        found, column = _ROW.fullmatch(cell["row"]), _COLUMN.fullmatch(cell["column"])
-        if found is None or column is None or int(found["n"]) != n:
+        match, column = _ROW.fullmatch(cell["row"]), _COLUMN.fullmatch(cell["column"])
+        if match is None or column is None or int(match["n"]) != n:
             continue
         labels = int(cell["published"])
         row = ledger_row(
@@ -351,22 +370,22 @@ def _printed_count_rows(n: int, rate: float, published: pd.DataFrame) -> Iterato
             proven_epsilon=plain_epsilon(labels, rate, PRINTED["delta"]),
         )
         # When a personal budget is spent, and so how many labels there are, depends on the votes.
-        yield _mark_personal(row, found["k"] is not None)
+        yield _mark_personal(row, personal=match["k"] is not None)
 
 
-def _mark_personal(row: dict, personal: bool) -> dict:
-    """Say of a row whether its cost depends on the votes, so that it may not leave."""
+def _mark_personal(row: dict, *, personal: bool) -> dict:
+    """Return a row that says whether its cost depends on the votes, so that it may not leave."""
     return row | {"data_dependent": personal, "release": row["release"] and not personal}
 
 
 def _nzc_rows(name: str, task: Mapping, mechanism: Mapping) -> Iterator[dict]:
-    """Rows for both readings of gamma, for one label and for all, which cost no less than one."""
+    """Yield both readings of gamma, for one label and for all, which cost no less than one."""
     constant, printed, delta = mechanism["constant"], mechanism["gamma"], task["delta"]
     noise = mechanism["noise"]
     readings = (("scale", printed, "a scale"), ("inverse_scale", 1 / printed, "an inverse scale"))
     for reading, scale, words in readings:
         for queries in (1, task["pool"]):
-            true = lead_one_epsilon(constant, scale, delta, noise=noise)
+            exact = lead_one_epsilon(constant, scale, delta, noise=noise)
             proven = proven_epsilon(constant, scale, noise=noise, delta=delta / queries)
             claimed = claimed_readings(printed, queries, delta, noise=noise)[reading]
             yield ledger_row(
@@ -375,6 +394,6 @@ def _nzc_rows(name: str, task: Mapping, mechanism: Mapping) -> Iterator[dict]:
                 delta=delta,
                 claimed_epsilon=claimed,
                 proven_epsilon=queries * proven,
-                exact_epsilon=true if queries == 1 else None,
-                lower_epsilon=None if queries == 1 else true,
+                exact_epsilon=exact if queries == 1 else None,
+                lower_epsilon=None if queries == 1 else exact,
             )

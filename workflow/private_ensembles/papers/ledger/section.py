@@ -8,7 +8,7 @@ from pydantic import Field
 from private_ensembles.base import settings
 from private_ensembles.base.settings import LEFT_OUT, describe_key
 
-# More cannot be audited by enumeration.
+# The ledger's settings are limited to what can be audited by enumeration.
 MOST_TEACHERS = 15
 MOST_DELTA = 0.05
 MOST_QUERIES = 1000
@@ -66,6 +66,7 @@ class Audit(settings.MainSection):
     totals: Totals
 
     def conflicts(self) -> Iterator[settings.Mistake]:
+        """Yield budgets and totals that cannot be audited, and data sets that DaRRM lacks."""
         darrm = self._settings.darrm
         for name, chosen in self.budgets.items():
             path = f"audit.budgets.{name}"
@@ -87,20 +88,20 @@ class Audit(settings.MainSection):
                 yield "audit.totals.queries", queries, allowed
 
     def budget(self, name: str) -> dict:
-        """Return K, m, epsilon, Delta and (shard_size, ...) teachers of a budget."""
+        """Return K, m, epsilon, Delta and teachers (shard_size, ...) of a budget."""
         darrm, budget = self._settings.darrm, self.budgets[name]
         training = darrm.accounting()[budget.dataset]
         teachers = {"shard_size": darrm.shard_size(budget.dataset)}
         for key in ("batch_size", "epochs", "noise_multiplier"):
             teachers[key] = training["private_teachers"][key]
-        common = {
+        darrm_settings = {
             "K": darrm.K,
             "m": budget.m,
             "epsilon": training["epsilon"],
             "Delta": training["Delta"],
             "teachers": teachers,
         }
-        return common | budget.pick("K", "epsilon", "Delta", "teachers")
+        return darrm_settings | budget.pick("K", "epsilon", "Delta", "teachers")
 
     def totals_settings(self) -> dict:
         """Return queries and delta_prime of the totals."""

@@ -27,10 +27,10 @@ Curve = Callable[[NDArray], NDArray]
 FRESH = "fresh noise for every label"
 ONCE = "teachers published once, any number of labels"
 RETRAINED = "teachers trained anew for every label"
-# Points of one label's privacy loss, on either side of 0.
+# The grid has so many points of one label's privacy loss on either side of 0.
 POINTS = 1000
-# Curves end where so little is left, which counts as a certain loss of privacy; far beyond it only
-# leaks are left.
+# Curves end if so little is left, which counts as a certain loss of privacy. At the far epsilon
+# only leaks are left.
 _LEFT = 1e-13
 _FAR = 60.0
 
@@ -38,16 +38,24 @@ _FAR = 60.0
 def totals(
     settings: Mapping[str, Calibration], queries: list[int], delta_prime: float
 ) -> pd.DataFrame:
-    """Total epsilons over Q labels at one delta for all mechanisms, a row per budget, mechanism, Q.
+    """Return total epsilons over Q labels at one delta for all mechanisms.
 
-    settings: by budget. delta_prime: what general composition spends beside the labels' leaks, as
-    in DaRRM's Table 2: delta_total = 1 - (1 - delta)^Q (1 - delta_prime). Columns: budget,
-    mechanism, queries, epsilon and delta (one label's claim), delta_total, general, optimal, pld,
-    label (NaN if neighbours are not listed: private teachers), teachers_once (publishing all
-    private teachers, which answers any number of queries; NaN for plain ones), privacy_model,
-    adjacency, holds_for: what the compositions suppose. Labels of teachers that are trained once
-    and vote on every query share those teachers' randomness, which is all of it with DaRRM: there
-    teachers_once is what is proven (docs/privacy.md).
+    Labels of teachers that are trained once and vote on every query share those teachers'
+    randomness, which is all of it with DaRRM: there teachers_once is what is proven
+    (docs/privacy.md).
+
+    Args:
+        settings: by budget.
+        queries: numbers Q of labels.
+        delta_prime: what general composition spends beside the labels' leaks, as in DaRRM's
+            Table 2: delta_total = 1 - (1 - delta)^Q (1 - delta_prime).
+
+    Returns:
+        A row per budget, mechanism and Q, with the columns budget, mechanism, queries, epsilon and
+        delta (one label's claim), delta_total, general, optimal, pld, label (NaN if neighbours are
+        not listed: private teachers), teachers_once (publishing all private teachers, which answers
+        any number of queries; NaN for plain ones), privacy_model, adjacency and holds_for (what the
+        compositions suppose).
     """
     rows = []
     for name, calibration in settings.items():
@@ -60,7 +68,12 @@ def totals(
                     {"budget": name, "mechanism": mechanism.name, "queries": Q}
                     | {"epsilon": task.budget.epsilon, "delta": task.budget.delta}
                     | _compose_labels(
-                        task, curve, pairs, Q, delta_prime, mechanism.guarantee.costs_once
+                        task,
+                        curve,
+                        pairs,
+                        Q,
+                        delta_prime,
+                        costs_once=mechanism.guarantee.costs_once,
                     )
                 )
     return pd.DataFrame(rows)
@@ -72,14 +85,18 @@ def _compose_labels(
     pairs: NeighbourPairs | None,
     Q: int,
     delta_prime: float,
+    *,
     costs_once: bool,
 ) -> dict[str, object]:
-    """What Q labels cost together, and what that supposes; costs_once: whatever their number."""
+    """Return what Q labels cost together, and what that supposes.
+
+    costs_once: whether labels cost the same whatever their number.
+    """
     total = general_composition(task.budget.epsilon, task.budget.delta, Q, delta_prime)
-    delta, once, holds = total.delta, np.nan, FRESH
+    delta, teachers_once, holds_for = total.delta, np.nan, FRESH
     epsilons = dict.fromkeys(("general", "optimal", "pld", "label"), np.nan)
     if costs_once:
-        delta, once, holds = task.budget.delta, task.budget.epsilon, ONCE
+        delta, teachers_once, holds_for = task.budget.delta, task.budget.epsilon, ONCE
     elif delta == 1:  # which everything keeps
         epsilons = dict.fromkeys(epsilons, 0.0)
     else:
@@ -88,10 +105,10 @@ def _compose_labels(
         if pairs is not None:
             epsilons["label"] = min(epsilons["pld"], adaptive_epsilon(pairs, Q, delta).upper)
     if task.protection.privacy_model == "shared_data" and not costs_once:
-        holds = RETRAINED
-        once = 0.0
+        holds_for = RETRAINED
+        teachers_once = 0.0
         if delta != 1:
-            once = optimal_composition(
+            teachers_once = optimal_composition(
                 task.ensemble.private.epsilon,
                 task.ensemble.private.delta,
                 task.ensemble.teachers,
@@ -100,21 +117,22 @@ def _compose_labels(
     return {
         "delta_total": delta,
         **epsilons,
-        "teachers_once": once,
+        "teachers_once": teachers_once,
         "privacy_model": task.protection.privacy_model,
         "adjacency": task.protection.adjacency,
-        "holds_for": holds,
+        "holds_for": holds_for,
     }
 
 
 def _cache_curve(curve: Curve) -> Curve:
-    """The same curve, worked out once for each of the grids of all Q."""
-    known = functools.cache(lambda epsilons: curve(np.frombuffer(epsilons)))
-    return lambda epsilons: known(epsilons.tobytes())
+    """Return the same curve, worked out once for each of the grids of all Q."""
+    cached = functools.cache(lambda epsilons: curve(np.frombuffer(epsilons)))
+    return lambda epsilons: cached(epsilons.tobytes())
 
 
 def _epsilon_by_pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
     # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
+    """Return the epsilon of Q labels by composing their privacy loss distribution."""
     ends = {max_privacy_loss(curve), 4 * task.budget.epsilon}
     return min(
         pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / POINTS) for end in ends
@@ -122,7 +140,7 @@ def _epsilon_by_pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
 
 
 def max_privacy_loss(curve: Curve) -> float:
-    """Where a label's curve delta(epsilon) ends, except for a leak that no epsilon covers."""
+    """Return where a label's curve delta(epsilon) ends, but for a leak that no epsilon covers."""
     leak = float(curve(np.array([_FAR]))[0])
 
     def ends(epsilon: float) -> bool:

@@ -102,6 +102,7 @@ class CuttingPlaneSearch:
             self.upper_bound = self.bound
 
     def _maximise(self) -> None:
+        """Find the best x by rounds of solving and of adding what is violated."""
         for _ in range(MAX_ROUNDS):
             try:
                 x = self._improve()
@@ -221,10 +222,10 @@ class CuttingPlaneSearch:
         included.
         """
         problem, n = self.problem, self.objective.size
-        known = self.known.rows[self.known.in_use]
+        rows_in_use = self.known.rows[self.known.in_use]
         excess = (problem.relaxed_allowance + problem.rounding_bound()) / problem.allowance - 1
-        rows, right = known, np.ones(len(known))
-        outwards = np.full(len(known), excess)
+        rows, right = rows_in_use, np.ones(len(rows_in_use))
+        outwards = np.full(len(rows_in_use), excess)
         if self.monotone:
             rows = np.vstack([rows, np.eye(n - 1, n) - np.eye(n - 1, n, 1)])
             right, outwards = (np.append(side, np.zeros(n - 1)) for side in (right, outwards))

@@ -106,7 +106,7 @@ def iterate_boxes(
         n = problem.K - t
         if t < REFRESHED or t % REFRESHED == 0:
             sizes = _sizes(V, order + 1)
-        # What the teachers at the ends can add, each at most c |diff V| to first order.
+        # The gain is what teachers at the ends can add, each at most c |diff V| to first order.
         gain = n * D * c * sizes[1] if D > 0 and n > 0 else 0.0
         if order > 1:
             gain += _bound_higher_orders(problem, n, sizes)

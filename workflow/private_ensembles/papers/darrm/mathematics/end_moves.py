@@ -375,9 +375,9 @@ def _tabulate_moves(
     a, terms = V.shape[1] - 1 - b, weights.shape[1]
     r, s = np.arange(min(a + 1, terms)), np.arange(min(b + 1, terms))
     shift = b + r[:, None] - s[None, :]
-    left, right = weights[:, : len(r)], weights[:, : len(s)].T
-    P = left[a_nodes] @ V[:, shift] @ right[:, b_nodes]
-    Q = left[a - a_nodes] @ W[:, shift] @ right[:, b - b_nodes]
+    zeros, ones = weights[:, : len(r)], weights[:, : len(s)].T
+    P = zeros[a_nodes] @ V[:, shift] @ ones[:, b_nodes]
+    Q = zeros[a - a_nodes] @ W[:, shift] @ ones[:, b - b_nodes]
     return P, -problem.c * Q
 
 

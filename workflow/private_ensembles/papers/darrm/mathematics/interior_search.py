@@ -115,6 +115,7 @@ class InteriorSearch:
             self.upper_bound = self.bound
 
     def _maximise_monotone(self) -> None:
+        """Find the best monotone x; the tolerance falls as the violations do."""
         tolerance = FIRST_TOLERANCE
         for _ in range(MAX_ROUNDS):
             x = self._improve(tolerance)
@@ -403,6 +404,7 @@ def _step(
 
 
 def _take_step(values: list[NDArray], steps: list[NDArray], length: float) -> list[NDArray]:
+    """Return the values after a step of this length."""
     return [value + length * step for value, step in zip(values, steps, strict=True)]
 
 

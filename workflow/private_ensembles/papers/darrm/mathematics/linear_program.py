@@ -110,6 +110,7 @@ class Highs:
         raise Infeasible(f"HiGHS ended with status {status!r}")
 
     def _model(self, program: LinearProgram, size: float):
+        """Return the program as HiGHS takes it, with costs divided by their size."""
         entries = np.abs(program.rows) > NEGLIGIBLE
         model = self.api.HighsLp()
         model.num_row_, model.num_col_ = program.rows.shape

@@ -83,6 +83,7 @@ class PriorKind:
 
 
 def _independent_pmf(K: int, prior: Prior) -> NDArray[np.float64]:
+    """Return Bin(l; K, mu) for p_i of mean mu, l = 0..K: the pmf is multilinear in them."""
     return binomial_pmf(K, (prior.low + prior.high) / 2)
 
 

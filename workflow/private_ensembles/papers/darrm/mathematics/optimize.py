@@ -125,16 +125,16 @@ def optimize_gamma(
         )
     parsed = parse_prior(prior)
     goal = make_objective(K, parsed)
-    backend, known = solver_named(solver, threads), Cuts(problem)
+    backend, known_rows = solver_named(solver, threads), Cuts(problem)
     name, version = backend.name, backend.version
     if solver == "auto" and K > MANY_TEACHERS and isinstance(goal, LinearObjective):
         # HiGHS' points can jump where the utility weighs nothing (docs/method.md, section 6).
         name, version = "interior", np.__version__
-        first = InteriorSearch(problem, goal, known, monotone=True)
+        first = InteriorSearch(problem, goal, known_rows, monotone=True)
         general = InteriorSearch(problem, goal, Cuts(problem), monotone=False)
     else:
-        first = CuttingPlaneSearch(problem, goal, backend, known, monotone=True)
-        general = CuttingPlaneSearch(problem, goal, backend, known, monotone=False)
+        first = CuttingPlaneSearch(problem, goal, backend, known_rows, monotone=True)
+        general = CuttingPlaneSearch(problem, goal, backend, known_rows, monotone=False)
     first.run()
     gamma, certificate = scale_to_allowance(problem, mirror_gamma(first.x))
     searches, best = [first], first

@@ -233,6 +233,7 @@ class _CornerSearch:
         return True
 
     def _has_exceeded_limit(self) -> bool:
+        """Return whether an f met exceeds the limit."""
         return any(value > self.limit for value, _ in self.exceeding)
 
     def _search_column(self, V: NDArray, rows: NDArray, b: int, bound: NDArray) -> None:
