@@ -1,4 +1,4 @@
 """What several private releases cost together: composition and conversions of privacy budgets.
 
-Knows neither votes nor mechanisms. May import `base`.
+This room knows neither votes nor mechanisms. It may import `base`.
 """

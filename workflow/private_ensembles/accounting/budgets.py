@@ -1,7 +1,7 @@
 """What Q labels cost together: as published, optimally from (epsilon, delta), and by PLD.
 
-All hold for queries chosen adaptively. The three know more and more about a label: that it is
-(epsilon, delta)-DP, twice, and its whole curve delta(epsilon).
+All of these hold for queries chosen adaptively. They differ in what they know about a label: the
+first two know that it is (epsilon, delta)-DP, the third its whole curve delta(epsilon).
 """
 
 from __future__ import annotations
@@ -26,14 +26,20 @@ _INTERVAL = 1e-3
 
 
 def majority_cost(epsilon: float, Delta: float, adjacency: str) -> Composition:
-    """What the plain majority of (epsilon, Delta)-DP teachers on disjoint shards costs.
+    """Return what the plain majority of (epsilon, Delta)-DP teachers on disjoint shards costs.
 
-    For any number of queries: a neighbour changes one teacher's training, everything released is
-    post-processing of it (parallel composition). epsilon, Delta: one teacher's, for add_remove.
-    ``add_remove`` needs an assignment to shards that moves no other record
-    (`training.data.shards.keyed_hash_shards`) and public step counts. ``replace_one``: any
-    partition; by group privacy of two. Raises ValueError for an unknown adjacency and values out of
-    range.
+    The cost holds for any number of queries. A neighbour changes one teacher's training, and
+    everything released is post-processing of that teacher (parallel composition).
+
+    Args:
+        epsilon: One teacher's epsilon, for ``add_remove``.
+        Delta: One teacher's delta, for ``add_remove``.
+        adjacency: ``add_remove`` needs public step counts and an assignment to shards that moves no
+            other record (`training.data.shards.keyed_hash_shards`). ``replace_one`` allows any
+            partition; the cost is by group privacy of two.
+
+    Raises:
+        ValueError: An unknown adjacency, or a value out of range.
 
     >>> cost = majority_cost(0.0892, 1e-4, "replace_one")
     >>> round(cost.epsilon, 4), round(cost.delta, 6)
@@ -55,21 +61,32 @@ def pld_epsilon(
     largest_epsilon: float,
     interval: float = _INTERVAL,
 ) -> float:
-    """Total epsilon of ``queries`` labels at ``delta_total`` by privacy loss distributions.
+    """Return the total epsilon of ``queries`` labels at ``delta_total``, by PLD composition.
 
-    delta_curve: epsilons (E,) >= 0 -> upper bounds (E,) on one label's delta over all neighbours,
-    both directions (`audit.delta_curve`, or a closed form). largest_epsilon: where the curve ends;
-    what delta is left there counts as a certain loss of privacy.
+    Any delta curve belongs to a pair of distributions that dominates the mechanism, and the
+    composition of the pairs dominates that of the mechanisms. The curve is met at multiples of
+    ``interval`` and overestimated in between ("connect the dots").
 
-    Any such curve belongs to a pair of distributions that dominates the mechanism, and the pairs'
-    composition dominates the mechanisms' (Zhu, Dong & Wang 2022, Theorem 10). The curve
-    is met at multiples of ``interval`` and overestimated in between ("connect the dots",
-    Doroshenko et al. 2022). An upper bound in floating point, what Fourier transforms lose
-    included: `loss_distribution.compose`. Rounded up to a multiple of ``interval`` / 1000; infinite
-    if the error of the transforms, of the order of 1e-12 times ``queries``, exceeds delta_total.
+    Args:
+        delta_curve: Maps epsilons (E,) >= 0 to upper bounds (E,) on one label's delta over all
+            neighbours in both orders (`audit.delta_curve`, or a closed form).
+        queries: How many labels are released, >= 1.
+        delta_total: Delta of all labels together, in (0, 1).
+        largest_epsilon: Where the curve ends; what delta is left there counts as a certain loss
+            of privacy.
+        interval: Distance of the losses on the grid.
 
-    Raises ValueError for queries < 1, delta_total outside (0, 1), an interval or a largest_epsilon
-    that is not finite and > 0.
+    Returns:
+        An upper bound in floating point, rounded up to a multiple of ``interval`` / 1000. It
+        includes what Fourier transforms lose (`privacy_loss_distribution.compose`), and is infinite
+        if that error, of the order of 1e-12 times ``queries``, exceeds delta_total.
+
+    Raises:
+        ValueError: queries < 1, delta_total outside (0, 1), or an interval or a largest_epsilon
+            that is not finite and > 0.
+
+    References:
+        Zhu, Dong and Wang 2022, Theorem 10; Doroshenko et al. 2022; docs/rounding.md.
     """
     checks.check_integer(queries=queries, at_least=1)
     checks.check_probability(delta_total=delta_total, zero=False, one=False)
@@ -80,16 +97,18 @@ def pld_epsilon(
 def total_budgets(
     epsilon: float, delta: float, queries: int, delta_total: float
 ) -> dict[str, float]:
-    """Total epsilon at ``delta_total`` by ``general`` and ``optimal`` composition.
+    """Return the total epsilon at ``delta_total`` by ``general`` and ``optimal`` composition.
 
     ``general`` spends on composition what delta_total leaves after the leaks of ``queries`` labels,
-    1 - (1 - delta)^queries, as DaRRM's tables do; infinite if nothing is left. Raises ValueError as
-    the functions of `composition`.
+    1 - (1 - delta)^queries, as DaRRM's tables do. It is infinite if nothing is left.
+
+    Raises:
+        ValueError: As `composition.optimal_composition` and `composition.general_composition`.
     """
     best = optimal_composition(epsilon, delta, queries, delta_total)
     # A smaller slack only makes general composition's epsilon larger.
-    spare = delta_slack(delta, queries, delta_total)
+    slack = delta_slack(delta, queries, delta_total)
     published = (
-        general_composition(epsilon, delta, queries, spare).epsilon if spare > 0 else math.inf
+        general_composition(epsilon, delta, queries, slack).epsilon if slack > 0 else math.inf
     )
     return {"general": published, "optimal": best.epsilon}

@@ -10,17 +10,22 @@ from numpy.typing import NDArray
 
 
 def build_certificate(kind: str, theorem: str, **fields: object) -> dict:
-    """A certificate of a claim by a theorem, and the page that proves it.
+    """Return the certificate of a claim that is proven by a theorem.
 
-    fields: what the theorem takes (docs/certificates.md), numbers written exactly.
+    Args:
+        kind: What the claim is about.
+        theorem: The theorem's name, which is also its heading in docs/certificates.md.
+        **fields: What the theorem takes (docs/certificates.md), with numbers written exactly.
 
     >>> build_certificate("label", "hockey_stick", epsilon="1/2")["proof"]
     'docs/certificates.md#hockey_stick'
     """
-    page = f"docs/certificates.md#{theorem.replace('.', '')}"  # headings' anchors have no dots
+    page = f"docs/certificates.md#{theorem.replace('.', '')}"  # anchors of headings have no dots
     return {"kind": kind, "theorem": theorem, "proof": page, **fields}
 
 
 def write_hexadecimal(value: float | NDArray[np.float64]) -> str | list[str]:
-    """A number, or each of an array's, in hexadecimal: all of its bits."""
-    return float(value).hex() if np.ndim(value) == 0 else [float(number).hex() for number in value]
+    """Return a number, or each number of an array (n,), in hexadecimal, with all of its bits."""
+    if np.ndim(value) == 0:
+        return float(value).hex()
+    return [float(number).hex() for number in np.asarray(value)]

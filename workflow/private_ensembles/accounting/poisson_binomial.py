@@ -9,26 +9,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks
 
+# `grouped_pmf` may take smaller probabilities for 0.
 NEGLIGIBLE = 1e-20
 
 
 def pmf(probabilities: ArrayLike) -> NDArray[np.float64]:
-    """Poisson-binomial pmf of each row of success probabilities.
+    """Return the Poisson-binomial pmf of each row of success probabilities.
 
-    Parameters
-    ----------
-    probabilities : array, shape (..., K), values in [0, 1]
+    Each step is a convex combination of non-negative numbers, so there is no cancellation.
 
-    Returns
-    -------
-    array, shape (..., K + 1): Pr[sum = l] for l = 0..K along the last axis.
+    Args:
+        probabilities: (..., K), values in [0, 1].
 
-    Raises
-    ------
-    ValueError : a probability is NaN or outside [0, 1].
+    Returns:
+        (..., K + 1), Pr[sum = l] for l = 0..K along the last axis, with an absolute error below
+        4 K times the unit round-off.
 
-    Each step is a convex combination of non-negative numbers, so the result has no cancellation:
-    its absolute error is below 4 K times the unit round-off.
+    Raises:
+        ValueError: A probability is NaN or outside [0, 1], or the array has no axis.
 
     >>> pmf([0.5, 0.5, 0.9]).round(4).tolist()
     [0.025, 0.275, 0.475, 0.225]
@@ -38,37 +36,44 @@ def pmf(probabilities: ArrayLike) -> NDArray[np.float64]:
     if p.ndim == 0:
         raise ValueError("probabilities: must be an array of rank >= 1")
     n = p.shape[-1]
-    out = np.zeros((*p.shape[:-1], n + 1))
-    out[..., 0] = 1.0
+    masses = np.zeros((*p.shape[:-1], n + 1))
+    masses[..., 0] = 1.0
     for k in range(n):  # the recursion is sequential in the teachers, vectorised over the batch
         q = p[..., k, None]
-        out[..., 1 : k + 2] = out[..., 1 : k + 2] * (1 - q) + out[..., : k + 1] * q
-        out[..., 0] *= 1 - q[..., 0]
-    return out
+        masses[..., 1 : k + 2] = masses[..., 1 : k + 2] * (1 - q) + masses[..., : k + 1] * q
+        masses[..., 0] *= 1 - q[..., 0]
+    return masses
 
 
 def binomial_table(size: int, probability: float, terms: int | None = None) -> NDArray[np.float64]:
-    """Binomial pmfs Bin(s; n, probability) for every n at once.
+    """Return the binomial pmfs Bin(s; n, probability) for n = 0..size at once.
 
-    Returns an array of shape (size + 1, terms): row n holds s = 0..terms-1 (default all,
-    ``size + 1``), computed by Pascal's recursion, whose absolute error is below 4 n round-offs.
+    Args:
+        size: The largest number of trials.
+        probability: Success probability of each trial.
+        terms: How many values s = 0, 1, ... are tabulated; all ``size + 1`` by default.
+
+    Returns:
+        (size + 1, terms), whose row n is computed by Pascal's recursion with an absolute error
+        below 4 n round-offs.
     """
     width = size + 1 if terms is None else min(terms, size + 1)
     table = np.zeros((size + 1, width))
     table[0, 0] = 1.0
-    for n in range(size):  # sequential recursion in n
+    for n in range(size):  # the recursion is sequential in n
         table[n + 1] = table[n] * (1 - probability)
         table[n + 1, 1:] += table[n, :-1] * probability
     return table
 
 
 def binomial_pmf(size: int, probability: float) -> NDArray[np.float64]:
-    """Binomial pmf Bin(s; size, probability), s = 0..size, shape (size + 1,).
+    """Return the binomial pmf Bin(s; size, probability), s = 0..size, shape (size + 1,).
 
-    By the ratios of neighbouring terms, outwards from the mode, whose relative errors add up to
-    fewer than 4 |s - mode| round-offs: as good as scipy.stats, which takes 0.6 s to import.
+    It goes by the ratios of neighbouring terms, outwards from the mode. Their relative errors add
+    up to fewer than 4 |s - mode| round-offs, as good as scipy.stats, which takes 0.6 s to import.
 
-    Raises ValueError unless size >= 0 and 0 <= probability <= 1.
+    Raises:
+        ValueError: Unless size >= 0 and 0 <= probability <= 1.
     """
     checks.check_integer(size=size, at_least=0)
     checks.check_probability(probability=probability)
@@ -87,17 +92,25 @@ def binomial_pmf(size: int, probability: float) -> NDArray[np.float64]:
 
 @functools.lru_cache(maxsize=16384)
 def _support(size: int, probability: float) -> tuple[int, NDArray[np.float64]]:
-    """Bin(size, probability) where it exceeds NEGLIGIBLE: (first value, its pmf from there on)."""
+    """Return the first value of Bin(size, probability) above NEGLIGIBLE, and its pmf from there."""
     terms = binomial_pmf(size, probability)
     kept = np.nonzero(terms > NEGLIGIBLE)[0]
     return int(kept[0]), terms[kept[0] : kept[-1] + 1]
 
 
 def grouped_pmf(probabilities: ArrayLike, sizes: ArrayLike) -> NDArray[np.float64]:
-    """Pmf of a sum with sizes[g] variables of success probability probabilities[g].
+    """Return the pmf of a sum with sizes[g] variables of success probability probabilities[g].
 
-    Returns an array of shape (sum(sizes) + 1,), absolute error below 1e-12; probabilities below
-    NEGLIGIBLE may be 0. Raises ValueError for negative sizes or probabilities outside [0, 1].
+    Args:
+        probabilities: (groups,), values in [0, 1].
+        sizes: (groups,) int >= 0, how many variables each group has.
+
+    Returns:
+        (sum(sizes) + 1,) with an absolute error below 1e-12; probabilities below NEGLIGIBLE may
+        be 0.
+
+    Raises:
+        ValueError: Negative sizes, or probabilities outside [0, 1].
     """
     p = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
     n = np.atleast_1d(np.asarray(sizes, dtype=np.int64))
@@ -108,6 +121,6 @@ def grouped_pmf(probabilities: ArrayLike, sizes: ArrayLike) -> NDArray[np.float6
         first, weights = _support(size, probability)
         start += first
         values = np.convolve(values, weights) if len(weights) > 1 else values * weights[0]
-    out = np.zeros(int(n.sum()) + 1)
-    out[start : start + len(values)] = values
-    return out
+    masses = np.zeros(int(n.sum()) + 1)
+    masses[start : start + len(values)] = values
+    return masses

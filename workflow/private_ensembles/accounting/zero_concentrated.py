@@ -11,26 +11,39 @@ from numpy.typing import NDArray
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import round_float_up
 
-# Orders are 1 + sinh(y / 2)^2; intervals start this wide in y and are halved if that helps.
+# Orders are 1 + sinh(y / 2)^2. Intervals start this wide in y and are halved if that helps, in at
+# most so many rounds and up to so many orders.
 _WIDTH, _ROUNDS, _MOST = 0.25, 24, 10_000
-# Orders beyond e^60 are not asked for.
+# No order beyond e^60 is tried.
 _FARTHEST = 60.0
 
 
 def least_rho(
     renyi: Callable[[NDArray], NDArray], pure_epsilon: float, *, tolerance: float = 1e-4
 ) -> float:
-    """Return the least rho with D_a <= rho a at all orders a > 1, an upper bound.
+    """Return an upper bound on the least rho of zCDP: D_a <= rho a at all orders a > 1.
 
-    renyi: orders (A,) > 1 -> upper bounds (A,) on the largest Rényi divergence of neighbours, nats
-    (`audit.renyi_curve`). pure_epsilon: with which the mechanism is purely private, an upper bound
-    on the divergence of infinite order, either neighbour coming first. The result exceeds the
-    largest D_a / a that `renyi` gives by `tolerance` of it at most, if rounding allows. Theorem
-    (docs/command.md): (a - 1) D_a is convex and D_a does not fall, so that between orders a < b
-    nothing exceeds max(D_a / a, D_b / b) / (1 - (b - a)^2 / (4 a (a - 1))), below the first order b
-    nothing exceeds D_b, and beyond the last order a nothing exceeds pure_epsilon / a; nor does
-    anything exceed pure_epsilon^2 / 2 (Bun and Steinke 2016, Proposition 3.3). Infinite if
-    pure_epsilon is. Raises ValueError for a negative pure_epsilon or a tolerance that is not > 0.
+    Between orders a < b nothing exceeds max(D_a / a, D_b / b) / (1 - (b - a)^2 / (4 a (a - 1))),
+    since (a - 1) D_a is convex and D_a does not fall. Below the first order b nothing exceeds D_b,
+    and beyond the last order a nothing exceeds pure_epsilon / a. Everywhere pure_epsilon^2 / 2 is
+    a bound, too.
+
+    Args:
+        renyi: Maps orders (A,) > 1 to upper bounds (A,) on the largest Rényi divergence of
+            neighbours, in nats (`audit.renyi_curve`).
+        pure_epsilon: The epsilon with which the mechanism is purely private: an upper bound on the
+            divergence of infinite order, in both orders of the neighbours.
+        tolerance: The result exceeds the largest D_a / a that `renyi` gives by this share of it at
+            most, if rounding allows.
+
+    Returns:
+        rho, infinite if pure_epsilon is.
+
+    Raises:
+        ValueError: A negative pure_epsilon, or a tolerance that is not > 0.
+
+    References:
+        docs/command.md; Bun and Steinke 2016, Proposition 3.3.
 
     >>> round(least_rho(lambda orders: np.minimum(orders / 2, 40.0), 40.0), 3)
     0.5
@@ -43,22 +56,22 @@ def least_rho(
     def cost(orders: NDArray) -> NDArray[np.float64]:
         return np.minimum(renyi(orders), pure_epsilon)
 
-    marks = np.zeros(1)  # y; the order 1 itself comes first and is never asked for
-    costs = np.zeros(1)  # what is known of D_a at them
-    marks, costs = _add_marks(cost, marks, costs, _WIDTH * np.arange(1, 17))
+    marks = np.zeros(1)  # values of y; the order 1 itself comes first and is never evaluated
+    costs = np.zeros(1)  # upper bounds on D_a at them
+    marks, costs = _add_marks(cost, marks, costs, _WIDTH * np.arange(1.0, 17.0))
     while pure_epsilon / _orders(marks[-1]) > _attained_rho(marks, costs) and marks[-1] < _FARTHEST:
-        more = marks[-1] + _WIDTH * np.arange(1, 9)
-        marks, costs = _add_marks(cost, marks, costs, more)
+        further_marks = marks[-1] + _WIDTH * np.arange(1.0, 9.0)
+        marks, costs = _add_marks(cost, marks, costs, further_marks)
     beyond = round_float_up(pure_epsilon / _orders(marks[-1]), 4)
     for _ in range(_ROUNDS):
-        worth = max(_attained_rho(marks, costs) * (1 + tolerance), beyond)
-        open_ = np.flatnonzero(_bound_between_orders(marks, costs) > worth)
-        if not len(open_) or len(marks) > _MOST:
+        target = max(_attained_rho(marks, costs) * (1 + tolerance), beyond)
+        loose = np.flatnonzero(_bound_between_orders(marks, costs) > target)
+        if not len(loose) or len(marks) > _MOST:
             break
-        middles = (marks[open_] + marks[open_ + 1]) / 2
+        middles = (marks[loose] + marks[loose + 1]) / 2
         middles = middles[_orders(middles) > 1]
         marks, costs = _add_marks(cost, marks, costs, middles)
-    # What rounding leaves of orders near 1 may be more than purity itself allows.
+    # Rounding near order 1 may leave a bound that is looser than what purity itself gives.
     rho = max(_bound_between_orders(marks, costs).max(), beyond)
     return float(min(rho, round_float_up(pure_epsilon * pure_epsilon / 2, 4)))
 
@@ -67,15 +80,20 @@ def _orders(marks: NDArray) -> NDArray[np.float64]:
     return 1 + np.sinh(marks / 2) ** 2
 
 
-def _add_marks(cost, marks, costs, more) -> tuple[NDArray, NDArray]:
-    """The marks with more of them, ascending, and their costs.
+def _add_marks(
+    cost: Callable[[NDArray], NDArray[np.float64]],
+    marks: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    new_marks: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return all marks in ascending order, the new ones included, and their costs.
 
     No order costs more than a larger one, however much rounding weighs near 1.
     """
-    added = np.asarray(cost(_orders(more)), dtype=np.float64)
-    order = np.argsort(np.concatenate([marks, more]), kind="stable")
-    costs = np.concatenate([costs, added])[order]
-    return np.concatenate([marks, more])[order], np.minimum.accumulate(costs[::-1])[::-1]
+    new_costs = np.asarray(cost(_orders(new_marks)), dtype=np.float64)
+    order = np.argsort(np.concatenate([marks, new_marks]), kind="stable")
+    costs = np.concatenate([costs, new_costs])[order]
+    return np.concatenate([marks, new_marks])[order], np.minimum.accumulate(costs[::-1])[::-1]
 
 
 def _attained_rho(marks: NDArray, costs: NDArray) -> float:
@@ -83,7 +101,7 @@ def _attained_rho(marks: NDArray, costs: NDArray) -> float:
 
 
 def _bound_between_orders(marks: NDArray, costs: NDArray) -> NDArray[np.float64]:
-    """A bound on D_a / a between each order and the next."""
+    """Return a bound on D_a / a between each order and the next."""
     orders = _orders(marks)
     a, b = orders[1:-1], orders[2:]
     ends = np.maximum(costs[1:-1] / a, costs[2:] / b)
@@ -91,6 +109,6 @@ def _bound_between_orders(marks: NDArray, costs: NDArray) -> NDArray[np.float64]
     bent = (b - a) ** 2 / (4 * a * (a - 1))
     with np.errstate(divide="ignore"):
         bounds = np.where(bent < 0.5, ends / (1 - np.minimum(bent, 0.5)), np.inf)
-    # What D_b alone says of orders from a on.
+    # D_b alone bounds all orders from a to b.
     bounds = np.minimum(bounds, costs[2:] / a)
     return round_float_up(np.concatenate([costs[1:2], bounds]), 24)
