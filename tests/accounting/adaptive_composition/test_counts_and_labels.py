@@ -196,7 +196,7 @@ def test_counts_that_move_by_more_need_as_much_more_noise(lattice):
     alone = bound_label_values(gnmax(21, 25.0), 30, 1.0, 1e-5, width=0.3)
     sigma = alone.least_sigma(few, 1.0, 1e-5)
     assert alone.least_sigma(many, 1.0, 1e-5) == pytest.approx(3 * sigma, rel=1e-3)
-    with pytest.raises(ValueError, match="moved = 0"):
+    with pytest.raises(ValueError, match="group_size = 0"):
         NoisyCounts(200, 80.0, group_size=0)
 
 

@@ -303,7 +303,7 @@ def test_votes_of_several_classes_stay_below_the_bound(moved, classes):
 def test_more_votes_that_move_cost_more():
     few, many = (GaussianMaximum(20.0, 51, 10, group_size=moved) for moved in (1, 2))
     assert adaptive_epsilon(few, 10, 1e-5).upper < adaptive_epsilon(many, 10, 1e-5).lower
-    with pytest.raises(ValueError, match="moved = 52"):
+    with pytest.raises(ValueError, match="group_size = 52"):
         GaussianMaximum(20.0, 51, 10, group_size=52)
 
 

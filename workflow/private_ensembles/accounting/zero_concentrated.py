@@ -62,7 +62,7 @@ def least_rho(
     while pure_epsilon / _orders(marks[-1]) > _attained_rho(marks, costs) and marks[-1] < _FARTHEST:
         further_marks = marks[-1] + _WIDTH * np.arange(1.0, 9.0)
         marks, costs = _add_marks(cost, marks, costs, further_marks)
-    beyond = round_float_up(pure_epsilon / _orders(marks[-1]), 4)
+    beyond = round_float_up(pure_epsilon / float(_orders(marks[-1])), 4)
     for _ in range(_ROUNDS):
         target = max(_attained_rho(marks, costs) * (1 + tolerance), beyond)
         loose = np.flatnonzero(_bound_between_orders(marks, costs) > target)

@@ -1,5 +1,6 @@
-"""The account of labels: what many cost together, each asked after those before it were seen.
+"""Adaptive composition of labels: what many cost together, each asked after the others were seen.
 
-`families` says what a label may be, `account` what Q of them cost, `scales` which noise keeps a
-budget. Knows neither votes nor mechanisms. May import `base` and what is beside this package.
+`dominating_pairs` says what a label may be, `account` what Q of them cost, and `scales` which noise
+keeps a budget. The package knows neither votes nor mechanisms. It may import `base` and what is
+beside it.
 """

@@ -18,26 +18,27 @@ from private_ensembles.accounting.adaptive_composition.hockey_sticks import Kern
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from private_ensembles.base.threads import on_one_thread
 
-# Points of the grid that are taken at once: their windows must fit a processor's cache.
+# So many points of the grid are taken at once, as their windows must fit a processor's cache.
 _AT_ONCE = 512
 # If few points are wanted, labels are followed over this many standard deviations of their losses.
 WIDE = 7.5
-# Exponentials, subtractions and products at the edges.
+# Exponentials, subtractions and products at the edges are off by this.
 _ROUNDING = 64 * UNIT_ROUNDOFF
-# What an adversary may forgo: an outcome's probability, per label.
+# An adversary of the lower bound may forgo outcomes of this probability, per label.
 _NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True)
 class Grid:
-    """ln y = (lowest + i) step for i = 0, ..., size - 1."""
+    """A grid of thresholds y with ln y = (lowest + i) step for i = 0, ..., size - 1."""
 
     step: float
     lowest: int
     size: int
 
     def logs(self) -> NDArray[np.float64]:
-        return self.step * (self.lowest + np.arange(self.size))
+        """Return ln y at all points, (size,)."""
+        return self.step * (self.lowest + np.arange(self.size, dtype=np.float64))
 
 
 @on_one_thread
@@ -49,44 +50,53 @@ def value_upper_bounds(
     wanted: slice | None = None,
     wide: float = WIDE,
 ) -> NDArray[np.float64]:
-    """Return upper bounds on W_labels at the grid's points.
+    """Return upper bounds on W_labels at the grid's points, (size,).
 
-    kernels: of the grid's step; each pair of neighbours lies below one of them. Between the points
-    chords are upper bounds, too, since W is convex; above the last the last, since it does not
-    increase; below the first the chord from W(0) = 1.
-    values: upper bounds that are known of other labels, to which these are added. wanted: the
-    points at which bounds are wanted, all unless given; elsewhere they are 1. Each label is worked
-    out only where labels before and after it are likely to lead, `wide` standard deviations of
-    their losses, and bounds beyond serve elsewhere.
+    Chords between points are upper bounds, too, since W is convex. So is the last point's bound
+    above it, since W does not increase, and below the first point the chord from W(0) = 1.
+
+    Args:
+        kernels: Of the grid's step; each pair of neighbours lies below one of them.
+        grid: The points.
+        labels: How many labels are released.
+        values: Upper bounds (size,) that hold for other labels, to which these are added.
+        wanted: The points at which bounds are wanted, all unless given; elsewhere they are 1.
+        wide: Each label is worked out only where labels before and after it are likely to lead,
+            this many standard deviations of their losses; bounds beyond serve elsewhere.
+
+    References:
+        docs/many-labels.md.
     """
     reach, size, from_start = kernels.support_radius, grid.size, values is None
-    if from_start:
+    if values is None:
         values = -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + _ROUNDING)
     if not labels:
         return values
     down = np.exp(-grid.step * np.arange(size + reach, 0, -1)) * (1 - _ROUNDING)
-    # A sum of so many products >= 0, in whatever order, and the constant, far above underflow.
+    # This covers a sum of so many products >= 0, in whatever order, and the constant, all of them
+    # far above underflow.
     rounding = 1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF
     padded = np.empty(size + 2 * reach)
     windows = sliding_window_view(padded, 2 * reach + 1)
     used = np.flatnonzero(kernels.masses.any(axis=0))
     masses = np.hstack([kernels.masses[:, used], kernels.infinite_loss_mass[:, None]])
-    known, part = 0, np.ones((used.size + 1, _AT_ONCE))
-    for low, high in _ranges(kernels, grid, labels, wanted, wide, from_start):
-        # What is known and within reach, and bounds on either side of it.
-        end, first = high - low + 2 * reach, known - low + reach
+    # `values` are those of the points from here on.
+    values_start, part = 0, np.ones((used.size + 1, _AT_ONCE))
+    for low, high in _ranges(kernels, grid, labels, wanted, wide, from_start=from_start):
+        # Values within reach are padded with bounds on either side of them.
+        end, first = high - low + 2 * reach, values_start - low + reach
         start = min(max(0, first), end)
         stop = max(start, min(end, first + len(values)))
         padded[start:stop] = values[start - first : stop - first]
         before = down[down.size - first :][:start]
         padded[:start] = 1 - before * (1 - values[0]) + _ROUNDING
         padded[stop:end] = values[-1]
-        known, values = low, np.empty(high - low)
+        values_start, values = low, np.empty(high - low)
         for start in range(0, high - low, _AT_ONCE):
             stop = min(start + _AT_ONCE, high - low)
-            some = part[:, : stop - start]
-            some[:-1] = windows[start:stop].T[used]
-            np.maximum.reduce(masses @ some, axis=0, out=values[start:stop])
+            neighbours = part[:, : stop - start]
+            neighbours[:-1] = windows[start:stop].T[used]
+            np.maximum.reduce(masses @ neighbours, axis=0, out=values[start:stop])
         values *= rounding
         np.minimum(values, 1.0, out=values)
     if wanted is None:
@@ -102,12 +112,13 @@ def _ranges(
     labels: int,
     wanted: slice | None,
     wide: float,
+    *,
     from_start: bool,
 ) -> list[tuple[int, int]]:
-    """Where W_1, ..., W_labels are worked out, the last at the points wanted.
+    """Return where W_1, ..., W_labels are worked out, the last at the points wanted.
 
-    from_start: W_0 is (1 - y)_+, so that labels before tell something near y = 1 alone. Any ranges
-    serve; what they leave out is bounded from its neighbours.
+    Any ranges serve; what they leave out is bounded from its neighbours. from_start: whether W_0 is
+    (1 - y)_+, so that the labels before matter near y = 1 alone.
     """
     if wanted is None:
         return [(0, grid.size)] * labels
@@ -117,7 +128,7 @@ def _ranges(
     width = np.minimum(width, grid.size).astype(np.int64) + kernels.support_radius
     after = np.append(width[-2::-1], 0)
     low, high = wanted.start - after, wanted.stop + after
-    if from_start:  # but for the last label, of which what is wanted is worked out
+    if from_start:  # the last label is worked out wherever it is wanted
         low[:-1] = np.maximum(low, -grid.lowest - width)[:-1]
         high[:-1] = np.minimum(high, -grid.lowest + width)[:-1]
     low = np.clip(low, 0, grid.size - 1)
@@ -135,9 +146,20 @@ def value_lower_lines(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lines below W_labels, one for each of the grid's points: its value and slope there.
 
-    first, second: (pairs, outcomes) of an adversary who plays these pairs: P or less, P' or more.
-    Where a likelihood ratio leads between points, the line of the nearest one counts. The slope is
-    that in y times the point's y. lines: such lines of other labels, to which these are added.
+    Where a likelihood ratio leads between points, the line of the nearest point counts.
+
+    Args:
+        first: (pairs, outcomes) P or less, of an adversary who plays these pairs.
+        second: (pairs, outcomes) P' or more.
+        grid: The points.
+        labels: How many labels are released.
+        start_lines: Such lines of other labels, to which these are added.
+
+    Returns:
+        Values and slopes, (size,) each. A slope is that in y times the point's y.
+
+    References:
+        docs/many-labels.md, "The lower bound".
     """
     step, size = grid.step, grid.size
     logs = grid.logs()
@@ -146,15 +168,15 @@ def value_lower_lines(
     # Outcomes that are left out count as 0, which is less than their share.
     near = np.isfinite(shift) & (first > _NEGLIGIBLE) & (np.abs(shift) <= size)
     reach = int(np.ceil(np.abs(shift[near]).max(initial=1.0)))
-    place = np.where(near, np.rint(shift), 0).astype(np.int64)
+    steps = np.where(near, np.rint(shift), 0).astype(np.int64)
     with np.errstate(invalid="ignore"):
-        beyond = np.where(near, np.expm1((shift - place) * step), 0.0)
+        beyond = np.where(near, np.expm1((shift - steps) * step), 0.0)
     weight, rise = np.zeros((2, len(first), 2 * reach + 1))
     pairs = np.arange(len(first))[:, None].repeat(first.shape[1], axis=1)
-    np.add.at(weight, (pairs, place + reach), np.where(near, first, 0.0))
-    np.add.at(rise, (pairs, place + reach), np.where(near, first * beyond, 0.0))
+    np.add.at(weight, (pairs, steps + reach), np.where(near, first, 0.0))
+    np.add.at(rise, (pairs, steps + reach), np.where(near, first * beyond, 0.0))
     lost = np.where((second == 0) & (first > 0), first, 0.0).sum(axis=1)[:, None]
-    # Lines: a value at the grid's point, and the slope times the point's y.
+    # A line is its value at the grid's point, and its slope times the point's y.
     falling = np.minimum(logs, 0.0)
     values, slopes = -np.expm1(falling), np.where(logs < 0, -np.exp(falling), 0.0)
     if start_lines is not None:
@@ -175,15 +197,15 @@ def value_lower_lines(
             slopes[stretch] = np.take_along_axis(slant, best, 0)[0]
         values, slopes = _keep_highest_lines(values, slopes, step)
         values = values - (2 * reach + 8) * _ROUNDING * (np.abs(values) - slopes)
-        # Below 0 the line 0 is the better one.
+        # The line 0 is the better one below 0.
         values, slopes = np.where(values > 0, values, 0.0), np.where(values > 0, slopes, 0.0)
     return values, slopes
 
 
 def _keep_highest_lines(values: NDArray, slopes: NDArray, step: float) -> tuple[NDArray, NDArray]:
-    """Each point's own line or a neighbour's, whichever is higher there.
+    """Return each point's own line or a neighbour's, whichever is higher there.
 
-    Without it lines would touch the curve further and further from their points, label by label.
+    Otherwise lines would touch the curve further and further from their points, label by label.
     """
     lines = [(values, slopes)]
     for here, there, away in (

@@ -43,7 +43,7 @@ from private_ensembles.base.rounding import UNIT_ROUNDOFF, round_float_up
 # Losses of the counts beyond the kernel's reach may hold this share of delta.
 _CUT = 1e-4
 _FURTHEST = 600.0
-# Of the logarithm of a threshold, relative to its size or to 1, and of a product.
+# The logarithm of a threshold is off by this, relative to its size or to 1, and so is a product.
 _ROUNDING = 1024 * UNIT_ROUNDOFF
 # A sigma is found to this much above the least one that the grid can prove.
 _SLACK = 1e-5
@@ -52,14 +52,19 @@ _TRIES = 40
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """Counts that a neighbour moves by up to `moved`, with noise N(0, sigma^2) of their own.
+    """Counts that a neighbour moves by up to `group_size`, with noise N(0, sigma^2) of their own.
+
+    Attributes:
+        counts: How many counts there are, >= 1.
+        sigma: In the counts' unit, > 0.
+        lattice: Whether noise is drawn from the discrete Gaussian on whole numbers.
+        group_size: By how much a neighbour moves each count at most, a whole number >= 1.
+
+    Raises:
+        ValueError: A number out of range.
 
     >>> f"{float(NoisyCounts(100, 40.0).deltas(1.0)):.3g}"
     '2.92e-06'
-
-    counts: >= 1. sigma: in the counts' unit, > 0. lattice: whether noise is drawn from the discrete
-    Gaussian on whole numbers. moved: a whole number >= 1. Raises ValueError for numbers out of
-    range.
     """
 
     counts: int
@@ -68,7 +73,7 @@ class NoisyCounts:
     group_size: int = 1
 
     def __post_init__(self) -> None:
-        checks.check_integer(counts=self.counts, moved=self.group_size, at_least=1)
+        checks.check_integer(counts=self.counts, group_size=self.group_size, at_least=1)
         checks.check_finite(sigma=self.sigma, above=0)
 
     @property
@@ -82,13 +87,18 @@ class NoisyCounts:
         """Return upper bounds on delta at each epsilon, any real numbers, of the counts alone."""
         if not self.lattice:
             return gaussian_delta(self.mu, epsilon)
-        moves = DiscreteGaussianCounts(int(self.counts), self.sigma, int(self.group_size))
-        return discrete_gaussian.deltas(epsilon, moves)
+        counts = DiscreteGaussianCounts(int(self.counts), self.sigma, int(self.group_size))
+        return discrete_gaussian.deltas(epsilon, counts)
 
 
 @dataclass(frozen=True)
 class LabelValueBounds:
-    """Upper bounds on W of that many labels at the grid's points: what `labels_alone` returns."""
+    """Upper bounds on W of so many labels at the grid's points, as `bound_label_values` returns.
+
+    Attributes:
+        grid: The points.
+        values: (size,), the bounds.
+    """
 
     grid: Grid
     values: NDArray[np.float64]
@@ -98,30 +108,41 @@ class LabelValueBounds:
     ) -> PrivacyCurve:
         """Return upper bounds on delta of the labels and the counts, around where it is `delta`.
 
-        delta only chooses how far the counts' losses are followed: the bounds hold whatever it is.
-        at: an epsilon beside which alone the curve is wanted, so many points to the left and two to
-        the right, which saves time.
+        Args:
+            counts: The counts that are released beside the labels.
+            delta: About the delta that is wanted. It only chooses how far the counts' losses are
+                followed: the bounds hold whatever it is.
+            near_epsilon: The curve is wanted near this epsilon alone, which saves time; everywhere
+                unless given.
+            points: How many points are wanted to the left of it; there are two to the right.
         """
         step, values = self.grid.step, self.values
         kernel = hockey_sticks.kernels(_count_divergences(counts, step, delta), step)
         reach, logs = kernel.support_radius, self.grid.logs()
         first, last = 0, len(values)
         if near_epsilon is not None:
-            place = int(np.searchsorted(logs, near_epsilon))
-            first, last = max(0, place - points), min(last, place + 2)
-        # Beyond the grid as in `backward_induction.value_upper_bounds`, and so is the rounding.
+            index = int(np.searchsorted(logs, near_epsilon))
+            first, last = max(0, index - points), min(last, index + 2)
+        # Bounds beyond the grid are as in `backward_induction.value_upper_bounds`, and so is the
+        # rounding.
         down = np.exp(-step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
         low, high = 1 - down * (1 - values[0]) + _ROUNDING, np.full(reach, values[-1])
         padded = np.concatenate([low, values, high])[first : last + 2 * reach]
         bounds = np.correlate(padded, kernel.masses[0], "valid") + kernel.infinite_loss_mass[0]
         bounds = np.minimum(bounds * (1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF), 1.0)
-        nothing = np.zeros(last - first)
-        return PrivacyCurve(logs[first:last], bounds, nothing, nothing)
+        no_lower_bounds = np.zeros(last - first)
+        return PrivacyCurve(logs[first:last], bounds, no_lower_bounds, no_lower_bounds)
 
     def epsilon(self, counts: NoisyCounts, delta: float, largest_epsilon: float) -> float:
-        """Return the curve's epsilon at delta, looked for from `at` to the left.
+        """Return the curve's epsilon at delta, looked for from `largest_epsilon` to the left.
 
-        Infinite if the bound at `at` is above delta.
+        Args:
+            counts: The counts that are released beside the labels.
+            delta: Delta of labels and counts together.
+            largest_epsilon: Where the search starts.
+
+        Returns:
+            epsilon, infinite if the bound at `largest_epsilon` is above delta.
         """
         points = 2
         while True:
@@ -136,12 +157,20 @@ class LabelValueBounds:
     def least_sigma(self, counts: NoisyCounts, epsilon: float, delta: float) -> float:
         """Return a sigma with which such counts beside the labels keep (epsilon, delta).
 
-        It was itself checked, and for continuous noise is within _SLACK of one that the grid cannot
-        prove. The search starts at that of the counts. Infinite if the labels leave too little.
+        It was itself checked, and for continuous noise it is within _SLACK of one that the grid
+        cannot prove.
+
+        Args:
+            counts: The counts; the search starts at their sigma.
+            epsilon: Epsilon of labels and counts together.
+            delta: Delta of labels and counts together.
+
+        Returns:
+            sigma, infinite if the labels leave too little.
         """
 
         @cache
-        def holds(sigma: float, lattice: bool = False) -> bool:
+        def holds(sigma: float, *, lattice: bool = False) -> bool:
             tried = replace(counts, sigma=sigma, lattice=lattice)
             return self.privacy_curve_with_counts(tried, delta, epsilon).delta(epsilon) <= delta
 
@@ -152,7 +181,11 @@ class LabelValueBounds:
         if not counts.lattice or math.isinf(sigma):
             return sigma
         steps = islice(ascending_points(sigma, 2e-6), _TRIES)
-        return find_first_holding(lambda sigma: holds(sigma, True), steps, relative=math.inf)
+
+        def holds_on_lattice(sigma: float) -> bool:
+            return holds(sigma, lattice=True)
+
+        return find_first_holding(holds_on_lattice, steps, relative=math.inf)
 
 
 def bound_label_values(
@@ -164,25 +197,35 @@ def bound_label_values(
     width: float = 0.0,
     fineness: float = FINE,
 ) -> LabelValueBounds:
-    """Return bounds for `labels` labels of a family, on a grid that leaves room for counts.
+    """Return bounds for `labels` labels, on a grid that leaves room for counts.
 
-    >>> from private_ensembles.accounting.adaptive_composition.dominating_pairs import two_class_dominating_pairs
-    >>> coin = two_class_dominating_pairs([0.5, 0.5])  # tells nothing
+    epsilon, delta and width are about those of labels and counts together; they only choose the
+    grid.
+
+    Args:
+        dominating_pairs: Of one label.
+        labels: How many labels are released.
+        epsilon: Where bounds are wanted.
+        delta: About the delta there.
+        width: Standard deviation of the losses of labels and counts together.
+        fineness: Of the grid.
+
+    References:
+        docs/confident-labels.md.
+
+    >>> from private_ensembles.accounting.adaptive_composition import dominating_pairs
+    >>> coin = dominating_pairs.two_class_dominating_pairs([0.5, 0.5])  # tells nothing
     >>> counts = NoisyCounts(100, 40.0)
-    >>> both = bound_label_values(coin, 3, 1.0, 1e-5, width=counts.mu).privacy_curve_with_counts(counts, 1e-5)
-    >>> f"{both.delta(1.0):.3g}"
+    >>> values = bound_label_values(coin, 3, 1.0, 1e-5, width=counts.mu)
+    >>> f"{values.privacy_curve_with_counts(counts, 1e-5).delta(1.0):.3g}"
     '2.92e-06'
-
-    epsilon, delta, width: about those of labels and counts together, width the standard deviation
-    of their losses; they only choose the grid. Source: docs/confident-labels.md.
     """
-    resolution = {"fineness": fineness, "width": width}
-    known = grid_and_orders(dominating_pairs, labels, epsilon, delta, **resolution)
-    grid, _, _ = known
-    everywhere = slice(0, grid.size)
-    return LabelValueBounds(
-        grid, pairs_value_bounds(dominating_pairs, labels, delta, known, everywhere)
+    resolution = grid_and_orders(
+        dominating_pairs, labels, epsilon, delta, fineness=fineness, width=width
     )
+    everywhere = slice(0, resolution.grid.size)
+    values = pairs_value_bounds(dominating_pairs, labels, delta, resolution, everywhere)
+    return LabelValueBounds(resolution.grid, values)
 
 
 def joint_epsilon(
@@ -195,18 +238,31 @@ def joint_epsilon(
 ) -> float:
     """Return an upper bound on the epsilon of labels and counts at `delta`, adaptively chosen.
 
-    labels: >= 1. delta: in (0, 1). Infinite if none is found. Raises ValueError for numbers out
-    of range.
+    Args:
+        dominating_pairs: Of one label.
+        labels: How many labels are released, >= 1.
+        counts: The counts that are released beside them.
+        delta: Delta of labels and counts together, in (0, 1).
+        fineness: Of the grid.
+
+    Returns:
+        epsilon, infinite if none is found.
+
+    Raises:
+        ValueError: A number out of range.
+
+    References:
+        docs/confident-labels.md.
     """
     check_labels(labels, delta)
     guess = counts.mu**2 / 2 + counts.mu * math.sqrt(2 * math.log(1 / delta))
     for _ in range(_TRIES):
-        # Twice: the first epsilon that is found chooses the grid of the second.
+        # This is done twice: the first epsilon that is found chooses the grid of the second.
         for _ in range(2):
-            alone = bound_label_values(
+            label_values = bound_label_values(
                 dominating_pairs, labels, guess, delta, width=counts.mu, fineness=fineness
             )
-            epsilon = alone.privacy_curve_with_counts(counts, delta).epsilon(delta)
+            epsilon = label_values.privacy_curve_with_counts(counts, delta).epsilon(delta)
             if not math.isfinite(epsilon):
                 break
             guess = epsilon
@@ -219,7 +275,7 @@ def joint_epsilon(
 
 
 def _count_divergences(counts: NoisyCounts, step: float, delta: float) -> NDArray[np.float64]:
-    """E(t) - (1 - t)_+ of the counts at `hockey_sticks.thresholds`, rounded up.
+    """Return E(t) - (1 - t)_+ of the counts at `hockey_sticks.thresholds`, rounded up, (1, n).
 
     Both orders of the neighbours have one curve, so that for t < 1 it is t E(1 / t).
     """

@@ -1,11 +1,11 @@
-"""GNMax in any number of classes as a family of pairs, for `adaptive.account`.
+"""Dominating pairs of GNMax's labels in any number of classes, for `account`.
 
 One vote moves from class a to class b, or g votes do. Given the largest of all other noisy counts,
 M, three outcomes are left: a, b, another. In units of sigma two numbers say all: the lead w of a
 over b and how far M lies above their middle, c. The votes take w to w - 2 g / sigma and leave c.
 All w and c are covered by nodes of a grid: what a label does between nodes is a mixture of what it
 does at them, and as much more as the curvature allows. Votes that move between more classes are
-covered by `several_classes`. Proof: docs/many-labels.md.
+covered by `multiclass_moves`. Proof: docs/many-labels.md.
 """
 
 from __future__ import annotations
@@ -24,39 +24,49 @@ from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from private_ensembles.base.threads import on_one_thread
 
-# Widths of the grid's cells, in sigma.
+# The grid's cells have this width, in sigma.
 _CELL = 0.1
-# Beyond these, in sigma, a label's curve is at most that at the edge and OUTSIDE.
+# Beyond these, in sigma, a label's curve is at most that at the edge plus OUTSIDE.
 _LEAD, _LOW, _MARGIN = 13.0, -6.5, 8.5
 OUTSIDE = 1e-16
-# What a tabulated probability may be off by, relative to itself.
+# A tabulated probability may be off by this, relative to itself.
 _ERROR = 1e-12
-# Of a threshold e^x, |x| <= 600, of its inverse, of products and of differences, relative to 1.
+# A threshold e^x, |x| <= 600, its inverse, products and differences are off by this, relative to 1.
 _ROUNDING = 1024 * UNIT_ROUNDOFF
 _POINTS, _WEIGHTS = leggauss(12)
-# Outcomes 0, 1 and 2 are a, b and another. Sets of them that a threshold >= 1 may choose, each
-# beside what it leaves: b gains the vote, and to take it along never pays.
+# Outcomes 0, 1 and 2 are a, b and another. These are the sets of them that a threshold >= 1 may
+# choose, each beside what it leaves: b gains the vote, so that to include it never pays.
 _SPLITS = (([0], [1, 2]), ([2], [0, 1]), ([0, 2], [1]))
-# Of a and b exchanged.
+# This exchanges a and b.
 _EXCHANGED = [1, 0, 2]
 _MOST_PAIRS = 256
-# Numbers that are worked on at a time.
+# So many numbers are worked on at a time.
 _AT_ONCE = 16_384
-# Thresholds of which the largest curve is found among all that are left.
+# The largest curve is found among all that are left for this many thresholds.
 _STRETCH = 16
 
 
 @dataclass(frozen=True)
 class GaussianMaximum:
-    """The family of GNMax's labels: `families.DominatingPairs`.
+    """The dominating pairs of GNMax's labels, as `dominating_pairs.PairsWithMaximum`.
 
-    >>> len(GaussianMaximum(scale=20.0, teachers=51, classes=10).hockey_stick_divergences(np.array([1.0])))
+    Attributes:
+        scale: sigma, in votes, > 0.
+        teachers: K >= 1.
+        classes: C >= 2; the upper bounds hold for any number.
+        total_variation_slack: How far in total variation each label's law may be from that of
+            Gaussian noise, >= 0.
+        group_size: How many votes may move at most, 1 to K, from any classes to any.
+
+    Raises:
+        ValueError: A number out of range.
+
+    References:
+        docs/many-labels.md, "Gaussian noise in any number of classes".
+
+    >>> label = GaussianMaximum(scale=20.0, teachers=51, classes=10)
+    >>> len(label.hockey_stick_divergences(np.array([1.0])))
     8364
-
-    scale: sigma, in votes, > 0. teachers: K >= 1. classes: C >= 2; the upper bounds hold for any.
-    spare: how far in total variation each label's law may be from that of Gaussian noise, >= 0.
-    moved: how many votes may move at most, 1 to K, from any classes to any. Raises ValueError for
-    numbers out of range.
     """
 
     scale: float
@@ -69,8 +79,8 @@ class GaussianMaximum:
         checks.check_finite(scale=self.scale, above=0)
         checks.check_integer(teachers=self.teachers, at_least=1)
         checks.check_integer(classes=self.classes, at_least=2)
-        checks.check_probability(spare=self.total_variation_slack, one=False)
-        checks.check_integer(moved=self.group_size, at_least=1, at_most=self.teachers)
+        checks.check_probability(total_variation_slack=self.total_variation_slack, one=False)
+        checks.check_integer(group_size=self.group_size, at_least=1, at_most=self.teachers)
 
     @property
     def lead_shift(self) -> float:
@@ -79,65 +89,69 @@ class GaussianMaximum:
 
     @on_one_thread
     def hockey_stick_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `Family`: a row for each node, (nodes, n), and for votes of more than two classes."""
+        """See `DominatingPairs`: a row for each node, and some for moves between more classes."""
         lines = self._bounding_lines
         leads, middles = lines.shape[2:4]
-        at, place = _unique_thresholds(t)
+        unique, index = _unique_thresholds(t)
         low, high = np.flatnonzero(t < 1), np.flatnonzero(t >= 1)
-        more = OUTSIDE + self.total_variation_slack * (1 + t)
+        granted = OUTSIDE + self.total_variation_slack * (1 + t)
         curves = np.empty((leads, middles, t.size))
-        # Few leads at a time: what is at hand fits a processor's cache.
-        few = max(1, _AT_ONCE // (middles * at.size))
-        for first in range(0, leads, few):
-            rows = slice(first, first + few)
-            nodes = lines[:, :, rows].reshape(*lines.shape[:2], -1, 2)
-            best = _evaluate_lines(nodes, at).reshape(-1, middles, at.size)
-            curves[rows, :, high] = best[:, :, place[high]] + more[high]
+        # Few leads are taken at a time, so that their numbers fit a processor's cache.
+        at_once = max(1, _AT_ONCE // (middles * unique.size))
+        for first in range(0, leads, at_once):
+            chosen = slice(first, first + at_once)
+            nodes = lines[:, :, chosen].reshape(*lines.shape[:2], -1, 2)
+            best = _evaluate_lines(nodes, unique).reshape(-1, middles, unique.size)
+            curves[chosen, :, high] = best[:, :, index[high]] + granted[high]
             # Below 1 a curve is t times that of the reflected lead at 1 / t.
-            best = best[:, :, place[low]] * t[low] + more[low]
-            curves[::-1][rows, :, low] = best
+            best = best[:, :, index[low]] * t[low] + granted[low]
+            curves[::-1][chosen, :, low] = best
         rows = np.minimum(curves, 1.0, out=curves).reshape(-1, t.size)
-        spread = self._multiclass_divergences(t)
-        return rows if spread is None else np.concatenate([rows, spread])
+        multiclass_rows = self._multiclass_divergences(t)
+        return rows if multiclass_rows is None else np.concatenate([rows, multiclass_rows])
 
     @on_one_thread
     def max_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `WithLargest`: nodes that are nowhere the highest are left out.
+        """See `PairsWithMaximum`: nodes that are nowhere the highest are left out.
 
         >>> label, t = GaussianMaximum(scale=20.0, teachers=51, classes=10), np.array([0.9, 1.1])
-        >>> bool(np.allclose(label.max_divergences(t), label.hockey_stick_divergences(t).max(axis=0), rtol=1e-12))
+        >>> largest = label.hockey_stick_divergences(t).max(axis=0)
+        >>> bool(np.allclose(label.max_divergences(t), largest, rtol=1e-12))
         True
         """
-        at, place = _unique_thresholds(t)
+        unique, index = _unique_thresholds(t)
         nodes = self._bounding_lines.reshape(*self._bounding_lines.shape[:2], -1, 2)
-        best = _evaluate_largest(nodes, at)[place] * np.minimum(t, 1.0)
-        rows = np.minimum(best + OUTSIDE + self.total_variation_slack * (1 + t), 1.0)
-        spread = self._multiclass_divergences(t)
-        return rows if spread is None else np.maximum(rows, spread.max(axis=0))
+        best = _evaluate_largest(nodes, unique)[index] * np.minimum(t, 1.0)
+        largest = np.minimum(best + OUTSIDE + self.total_variation_slack * (1 + t), 1.0)
+        multiclass_rows = self._multiclass_divergences(t)
+        if multiclass_rows is None:
+            return largest
+        return np.maximum(largest, multiclass_rows.max(axis=0))
 
     def _multiclass_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """The rows of votes that move between more than two classes, or None."""
+        """Return the rows of votes that move between more than two classes, or None."""
         if self.group_size == 1:
             return None
-        spread = multiclass_moves.hockey_stick_divergences(
+        rows = multiclass_moves.hockey_stick_divergences(
             self.group_size, self.classes, self.scale, t
         )
-        return np.minimum(spread + self.total_variation_slack * (1 + t), 1.0)
+        return np.minimum(rows + self.total_variation_slack * (1 + t), 1.0)
 
     def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """See `Family`: a and b have all votes between them, the other classes none.
+        """See `DominatingPairs`: a and b have all votes between them, the other classes none.
 
-        Leads beyond those of `excesses` are left out: no bound rests on which pairs are listed.
+        Leads beyond those of `hockey_stick_divergences` are left out, since no bound rests on which
+        pairs are listed.
         """
-        # All of a's votes, as they are and with those that move given to b.
+        # These are all of a's votes; they stay as they are, or those that move go to b.
         lead = (_LEAD + self.lead_shift) * self.scale
         least = max(self.group_size, math.floor((self.teachers - lead) / 2))
         most = min(self.teachers, math.ceil((self.teachers + lead) / 2))
         votes = np.unique(np.linspace(least, most, _MOST_PAIRS).astype(np.int64))
         if most - least >= _MOST_PAIRS:  # near a tie each number counts
             tie = (self.teachers + self.group_size - 1) // 2
-            tie = tie + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
-            votes = np.union1d(votes[::2], np.clip(tie, least, most))
+            near_tie = tie + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
+            votes = np.union1d(votes[::2], np.clip(near_tie, least, most))
         counts = np.union1d(votes, votes - self.group_size)
         laws = _three_outcomes(counts, self.teachers, self.classes, self.scale)
         unmoved = laws[np.searchsorted(counts, votes)]
@@ -148,7 +162,7 @@ class GaussianMaximum:
 
     @cached_property
     def _bounding_lines(self) -> NDArray[np.float64]:
-        """The lines of all nodes that `_at_nodes` takes, (3, 2, leads, middles, 2).
+        """The lines of all nodes that `_evaluate_lines` takes, (3, 2, leads, middles, 2).
 
         Reflected about half a move, leads after are those before with a and b exchanged.
         """
@@ -161,7 +175,7 @@ class GaussianMaximum:
         return _compute_bounding_lines(before, after, level, tilt, apart, apart_after)
 
     def _grid_points(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
-        """Leads, middles, and whether leads lie between nodes (else each has its own)."""
+        """Return leads, middles, and whether leads lie between nodes (else each has its own)."""
         most = self.teachers / self.scale
         move = self.lead_shift
         if 1 / self.scale >= _CELL:
@@ -177,26 +191,26 @@ class GaussianMaximum:
 
 
 def _unique_thresholds(t: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Thresholds t or 1 / t, whichever is larger, each once, and which of them is each one's.
+    """Return the larger of t and 1 / t, each once and ascending, and where each t is among them.
 
     Those that differ by rounding count as one, the smallest: curves do not increase.
     """
     large = np.where(t < 1, 1 / t, t)
     order = np.argsort(large, kind="stable")
     new = np.append(True, np.diff(large[order]) > _ROUNDING * large[order][:-1])
-    place = np.empty(t.size, dtype=np.int64)
-    place[order] = np.cumsum(new) - 1
-    return large[order][new], place
+    index = np.empty(t.size, dtype=np.int64)
+    index[order] = np.cumsum(new) - 1
+    return large[order][new], index
 
 
 def _compute_bounding_lines(
     before: NDArray, after: NDArray, level: NDArray, tilt: NDArray, first: NDArray, second: NDArray
 ) -> NDArray[np.float64]:
-    """For each set of outcomes two lines in t that bound what it adds at t >= 1: (3, 2, ..., 2).
+    """Return for each set of outcomes two lines in t that bound what it adds at t >= 1.
 
-    All arguments (..., 3). P - t P' bends by (t - 1) level + tilt, and by first + t second,
-    whichever is less: the former for small moves, the latter for large ones. A line is its value
-    at 0 and its slope.
+    All arguments are (..., 3), the result is (3, 2, ..., 2). P - t P' bends by (t - 1) level +
+    tilt, and by first + t second, whichever is less: the former for small moves, the latter for
+    large ones. A line is its value at 0 and its slope.
     """
     lines = []
     for chosen, rest in _SPLITS:
@@ -211,9 +225,9 @@ def _compute_bounding_lines(
 
 
 def _evaluate_lines(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
-    """The curves at some nodes, with what the cells around them add: (nodes, n).
+    """Return the curves at some nodes, with what the cells around them add: (nodes, n).
 
-    lines: of `_lines_of`, (3, 2, nodes, 2). t: all >= 1.
+    lines: of `_compute_bounding_lines`, (3, 2, nodes, 2). t: all >= 1.
     """
     powers = np.stack([np.ones(t.size), t])
     best = np.zeros((lines.shape[2], t.size))
@@ -224,7 +238,7 @@ def _evaluate_lines(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
 
 
 def _evaluate_largest(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
-    """The largest of the curves of `_at_nodes` at each t, ascending: (n,).
+    """Return the largest of the curves of `_evaluate_lines` at each t, ascending: (n,).
 
     Stretches of t are halved, and nodes left out that are nowhere on a stretch as high as some
     other. Between its ends a line is no higher than at one of them.
@@ -243,15 +257,20 @@ def _evaluate_largest(lines: NDArray, t: NDArray) -> NDArray[np.float64]:
 
 
 def _smaller_bound(bound: NDArray, chosen: list[int], rest: list[int]) -> NDArray[np.float64]:
+    """Return the smaller of the bounds of a set of outcomes and of its complement."""
     return np.minimum(bound[..., chosen].sum(axis=-1), bound[..., rest].sum(axis=-1))
 
 
 @on_one_thread
 def outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
-    """Pr[a], Pr[b] and Pr[another], (leads, middles, 3).
+    """Return Pr[a], Pr[b] and Pr[another], (leads, middles, 3).
 
-    Pr[a] is the integral of phi(y - w / 2) Phi(y + w / 2) over y > c: by panels between middles,
-    added up from the far end, so that small probabilities keep their digits.
+    Pr[a] is the integral of phi(y - w / 2) Phi(y + w / 2) over y > c. It is computed by panels
+    between middles, added up from the far end, so that small probabilities keep their digits.
+
+    Args:
+        leads: (leads,), w in sigma.
+        middles: (middles,), c in sigma, equally spaced.
     """
     further = middles[-1] + _CELL * np.arange(1, 81)
     edges = np.concatenate([middles, further])
@@ -259,7 +278,7 @@ def outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
     y = (edges[:-1] + half)[:, None] + half[:, None] * _POINTS
     rows = []
     # The opposite lead exchanges a and b.
-    sizes, of = np.unique(np.abs(leads), return_inverse=True)
+    sizes, inverse = np.unique(np.abs(leads), return_inverse=True)
     for lead in sizes:
         mine, theirs = y - lead / 2, y + lead / 2
         densities = np.stack([_density(mine) * ndtr(theirs), _density(theirs) * ndtr(mine)])
@@ -267,18 +286,27 @@ def outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
         wins = panels[:, ::-1].cumsum(axis=1)[:, ::-1][:, : middles.size]
         neither = ndtr(middles - lead / 2) * ndtr(middles + lead / 2)
         rows.append(np.stack([*wins, neither], axis=1))
-    laws = np.array(rows)[of]
+    laws = np.array(rows)[inverse]
     return np.where((leads >= 0)[:, None, None], laws, laws[..., _EXCHANGED])
 
 
 def curvatures(
     leads: NDArray, middles: NDArray, move: float, between: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What lies between nodes may exceed the chords by (t - 1) level + tilt, (leads, middles, 3).
+    """Return how much what lies between nodes may exceed the chords: (t - 1) level + tilt.
 
-    level: from the second derivatives of each outcome's probability; tilt: from how much these
+    level comes from the second derivatives of each outcome's probability, tilt from how much these
     change over one move. Each cell's are bounded factor by factor; a node takes the largest of its
     cells.
+
+    Args:
+        leads: (leads,), w in sigma.
+        middles: (middles,), c in sigma.
+        move: By how much a lead changes, in sigma.
+        between: Whether leads lie between nodes; else each has its own.
+
+    Returns:
+        level and tilt, (leads, middles, 3) each.
     """
     low_w, high_w = (leads[:-1], leads[1:]) if between else (leads, leads)
     low_w, high_w = low_w[:, None] - move, high_w[:, None]
@@ -287,7 +315,8 @@ def curvatures(
     low_b, high_b = low_c + low_w / 2, high_c + high_w / 2
     near_w, far_w = _least_absolute(low_w, high_w), _largest_absolute(low_w, high_w)
     far_a, far_b = _largest_absolute(low_a, high_a), _largest_absolute(low_b, high_b)
-    # Densities of a and of b at M with the other below it; of both at M; of both at once above it.
+    # These bound the densities of a and of b at M with the other below it, of both at M, and of
+    # both at once above it.
     only_a = _density(_least_absolute(low_a, high_a)) * ndtr(high_b)
     only_b = _density(_least_absolute(low_b, high_b)) * ndtr(high_a)
     both = np.exp(-(_least_absolute(low_c, high_c) ** 2) - near_w**2 / 4) / (2 * math.pi)
@@ -324,7 +353,7 @@ def curvatures(
 
 
 def _max_over_adjacent_cells(cells: NDArray, axes: tuple[int, ...]) -> NDArray[np.float64]:
-    """The largest of the cells that meet at each node."""
+    """Return the largest of the cells that meet at each node."""
     for axis in axes:
         edge = [(0, 0)] * cells.ndim
         edge[axis] = (1, 1)
@@ -339,7 +368,7 @@ def _max_over_adjacent_cells(cells: NDArray, axes: tuple[int, ...]) -> NDArray[n
 def _three_outcomes(
     votes: NDArray[np.int64], teachers: int, classes: int, scale: float
 ) -> NDArray[np.float64]:
-    """Pr[a], Pr[b] and Pr[another] where b has the other votes, (votes, 3).
+    """Return Pr[a], Pr[b] and Pr[another] where b has the other votes, (votes, 3).
 
     y, the largest noisy count, runs from 10 below the least of a's and b's counts to 10 beyond the
     largest, from -10 if that is less. If it is lower both counts are, and if it is higher some
@@ -351,9 +380,9 @@ def _three_outcomes(
     half = np.diff(edges) / 2
     y = ((edges[:-1] + half)[:, None] + half[:, None] * _POINTS).ravel()
     weights = (half[:, None] * _WEIGHTS).ravel()
-    # Who exchanges a's votes and b's exchanges their chances.
-    more, of = np.unique(np.maximum(votes, teachers - votes), return_inverse=True)
-    mine, theirs = y - more[:, None] / scale, y - (teachers - more)[:, None] / scale
+    # Exchanging a's votes and b's exchanges their probabilities.
+    larger, inverse = np.unique(np.maximum(votes, teachers - votes), return_inverse=True)
+    mine, theirs = y - larger[:, None] / scale, y - (teachers - larger)[:, None] / scale
     below_mine, below_theirs = ndtr(mine), ndtr(theirs)
     others = classes - 2
     below = weights * ndtr(y) ** others
@@ -361,26 +390,27 @@ def _three_outcomes(
     second = _density(theirs) * below_mine @ below
     highest = others * _density(y) * ndtr(y) ** max(others - 1, 0)
     another = below_mine * below_theirs @ (weights * highest)
-    laws = np.stack([first, second, another], axis=1)[of]
+    laws = np.stack([first, second, another], axis=1)[inverse]
     return np.where((2 * votes >= teachers)[:, None], laws, laws[:, _EXCHANGED])
 
 
 def _density(x: NDArray) -> NDArray[np.float64]:
+    """Return the standard normal density."""
     return np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
 
 
 def _least_absolute(low: NDArray, high: NDArray) -> NDArray[np.float64]:
-    """The least |x| of an interval."""
+    """Return the least |x| of an interval."""
     return np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
 
 
 def _largest_absolute(low: NDArray, high: NDArray) -> NDArray[np.float64]:
-    """The largest |x| of an interval."""
+    """Return the largest |x| of an interval."""
     return np.maximum(np.abs(low), np.abs(high))
 
 
 def _square_less_one(low: NDArray, high: NDArray) -> NDArray[np.float64]:
-    """The largest |x^2 - 1| of an interval."""
+    """Return the largest |x^2 - 1| of an interval."""
     return np.maximum(
         np.abs(_least_absolute(low, high) ** 2 - 1), np.abs(_largest_absolute(low, high) ** 2 - 1)
     )

@@ -1,4 +1,4 @@
-"""Pairs of distributions as curves of hockey-sticks, and kernels on a grid that dominate many.
+"""Hockey-stick divergences of pairs as curves, and kernels on a grid that dominate many of them.
 
 To a function W that is convex, does not increase and has W(0) = 1, what one label does is a
 weighted sum of hockey-sticks: E_P[W(x P'/P)] rises with E(t) = sum over outcomes of (P - t P')_+
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,31 +19,34 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from private_ensembles.base.threads import on_one_thread
 
-# Relative to what goes in: a threshold e^x, |x| <= 600, is off by (|x| + 8) UNIT_ROUNDOFF, and
-# products, differences and sums add little.
+# Results are off by this, relative to what goes in: a threshold e^x, |x| <= 600, is off by
+# (|x| + 8) UNIT_ROUNDOFF, and products, differences and sums add little.
 _ROUNDING = 1024 * UNIT_ROUNDOFF
-# With more pairs than _MANY, neighbours that cost little more together, or no more than _CHEAP, are
-# joined before others are looked for.
+# If there are more pairs than _MANY, neighbours that cost little more together (_NEARLY), or no
+# more than _CHEAP, are merged before others are looked for.
 _MANY, _NEARLY, _CHEAP = 1000, 0.0003, 0.9
-# By what factor the distances of thresholds grow beyond `near`, and how far.
+# The distances of thresholds grow by this factor beyond `near`, and so far.
 _FEWER, _FURTHER = 1.3, 1e4
-# Curves that are worked on at a time.
+# So many curves are worked on at a time.
 _AT_ONCE = 2048
-# The logarithm of a power of a threshold that is as good as infinite; no sum of them overflows.
+# A power of a threshold with this logarithm is as good as infinite; no sum of them overflows.
 _HIGHEST = 100.0
 # Curves are checked in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble
 _LONG_ROUNDOFF = float(np.finfo(_LONG).eps) / 2
-# What every kernel loses to its check's own exponentials, whatever the pairs.
+# Every kernel loses this to its check's own exponentials, whatever the pairs.
 LEAST_LOST = 2048 * _LONG_ROUNDOFF
 
 
 @dataclass(frozen=True)
 class Kernels:
-    """What one label may do, on a grid of `step` in the logarithm of the likelihood ratio.
+    """Pairs that dominate one label, on a grid of `step` in the logarithm of the likelihood ratio.
 
-    masses: (kernels, 2 reach + 1) >= 0, Pr under P that the logarithm of P'/P is
-    -reach step, ..., reach step; nothing: (kernels,) Pr that it is minus infinity.
+    Attributes:
+        masses: (kernels, 2 support_radius + 1) >= 0, Pr under P that the logarithm of P'/P is
+            -support_radius step, ..., support_radius step.
+        infinite_loss_mass: (kernels,), Pr under P that it is minus infinity.
+        step: Distance of the logarithms.
     """
 
     masses: NDArray[np.float64]
@@ -51,6 +55,7 @@ class Kernels:
 
     @property
     def support_radius(self) -> int:
+        """The largest loss, in steps."""
         return self.masses.shape[1] // 2
 
     @property
@@ -60,8 +65,25 @@ class Kernels:
         return float((self.masses @ losses**2).max())
 
 
+class MergedCurves(NamedTuple):
+    """Maxima of runs of curves, and which run each curve is in.
+
+    Attributes:
+        divergences: (runs, n), the maxima.
+        costs: (runs, orders), what the costliest member of each run costs.
+        runs: (pairs,) int, the run of each pair.
+    """
+
+    divergences: NDArray[np.float64]
+    costs: NDArray[np.float64]
+    runs: NDArray[np.int64]
+
+
 def thresholds(step: float, support_radius: int) -> NDArray[np.float64]:
-    """Return t = e^(k step) for k = -reach, ..., reach; 1 is exact. step * reach: at most 600."""
+    """Return t = e^(k step) for k = -support_radius, ..., support_radius; 1 is exact.
+
+    step times support_radius must be at most 600.
+    """
     return np.exp(step * np.arange(-support_radius, support_radius + 1))
 
 
@@ -69,18 +91,25 @@ def hockey_stick_divergences(
     first: ArrayLike,
     second: ArrayLike,
     t: NDArray[np.float64],
-    relative_error: ArrayLike = 0.0,
-    absolute_error: ArrayLike = 0.0,
+    relative_error: float | NDArray[np.float64] = 0.0,
+    absolute_error: float | NDArray[np.float64] = 0.0,
 ) -> NDArray[np.float64]:
-    """Return upper bounds on the hockey-sticks of pairs less those of two equal distributions.
+    """Return upper bounds on hockey-stick divergences of pairs, less those of two equal laws.
+
+    Args:
+        first: (pairs, outcomes), the laws P.
+        second: (pairs, outcomes), the laws P'.
+        t: (n,) > 0, `thresholds` as floats.
+        relative_error: Each probability p is off by at most relative_error p + absolute_error.
+            Both are >= 0: numbers, or one for each outcome, or for each pair and outcome.
+        absolute_error: See relative_error.
+
+    Returns:
+        (pairs, n), the sum of (P - t P')_+ less (1 - t)_+. For t < 1 it is computed as the sum of
+        (t P' - P)_+, which is the same without the cancellation.
 
     >>> hockey_stick_divergences([[0.5, 0.5]], [[0.25, 0.75]], np.array([1.0])).round(12)
     array([[0.25]])
-
-    first, second: (pairs, outcomes), P and P'. t: (n,) > 0, `thresholds` as floats. error, spare:
-    each probability p is off by at most error p + spare, >= 0; numbers, or one for each outcome, or
-    for each pair and outcome. Returns (pairs, n): sum of (P - t P')_+ - (1 - t)_+, which is the sum
-    of (t P' - P)_+ for t < 1, without the cancellation.
     """
     most, least = [], []
     for rows in (np.asarray(first), np.asarray(second)):
@@ -90,7 +119,7 @@ def hockey_stick_divergences(
         )
     low = t < 1
     total = np.zeros((len(most[0]), t.size))
-    # Outcome by outcome, and either side of 1 by itself, which takes a third of the time.
+    # Taking outcome by outcome, and either side of 1 by itself, takes a third of the time.
     for outcome in range(most[0].shape[1]):
         gains = np.empty_like(total)
         gains[:, low] = t[low] * most[1][:, outcome] - least[0][:, outcome]
@@ -102,9 +131,16 @@ def hockey_stick_divergences(
 def kernels(divergences: ArrayLike, step: float, near: int | None = None) -> Kernels:
     """Return kernels whose curves lie on or above the given ones everywhere.
 
-    excess: (kernels, 2 reach + 1) >= 0, upper bounds at `thresholds(step, reach)` on the largest of
-    several pairs' curves, each of which is convex, so that its chords lie above it. near: >= 1,
-    from how many steps on chords are longer than one, so that kernels have fewer masses.
+    Args:
+        divergences: (kernels, 2 support_radius + 1) >= 0, upper bounds at `thresholds(step,
+            support_radius)` on the largest of several pairs' curves, as `hockey_stick_divergences`
+            returns them. Each pair's curve is convex, so that its chords lie above it.
+        step: Distance of the thresholds' logarithms.
+        near: From how many steps on chords are longer than one, so that kernels have fewer
+            masses; >= 1, or None for never.
+
+    References:
+        docs/many-labels.md, "The grid".
     """
     divergences = np.atleast_2d(np.asarray(divergences, dtype=np.float64))
     size = divergences.shape[1]
@@ -112,19 +148,20 @@ def kernels(divergences: ArrayLike, step: float, near: int | None = None) -> Ker
     kept = np.ones(size, dtype=bool) if near is None else _is_chord_threshold(np.abs(ks), near)
     ks, divergences = ks[kept], divergences[:, kept]
     t = np.exp(step * ks)
-    # Slopes of the excess: from (0, 0) to the first threshold, between them, 0 after the last.
+    # Slopes of the curve: from (0, 0) to the first threshold, between thresholds, and 0 after them.
+    # The masses are what they change by.
     slopes = np.diff(divergences, axis=1, prepend=0.0) / np.diff(t, prepend=0.0)
     after = np.concatenate([slopes[:, 1:], np.zeros((len(divergences), 1))], axis=1)
     change = after - slopes
-    change[:, ks == 0] += 1.0  # of (1 - t)_+ itself
+    change[:, ks == 0] += 1.0  # (1 - t)_+ itself bends here
     masses = np.zeros((len(divergences), size))
     masses[:, kept] = np.maximum(change, 0.0) * t
-    nothing = _missing_mass(divergences, masses[:, kept], ks, step)
-    return Kernels(masses[:, ::-1].copy(), nothing, step)
+    infinite_loss_mass = _missing_mass(divergences, masses[:, kept], ks, step)
+    return Kernels(masses[:, ::-1].copy(), infinite_loss_mass, step)
 
 
 def _is_chord_threshold(distance: NDArray[np.int64], near: int) -> NDArray[np.bool_]:
-    """Thresholds that chords join: all up to `near`, and then ever fewer."""
+    """Return which thresholds chords join: all up to `near`, and then ever fewer."""
     marks = np.rint(near * _FEWER ** np.arange(1 + math.log(_FURTHER, _FEWER)))
     return (distance <= near) | np.isin(distance, marks) | (distance == distance.max())
 
@@ -132,7 +169,7 @@ def _is_chord_threshold(distance: NDArray[np.int64], near: int) -> NDArray[np.bo
 def _missing_mass(
     divergences: NDArray, masses: NDArray, ks: NDArray, step: float
 ) -> NDArray[np.float64]:
-    """What the masses' own curves fall short of, at most, with all that rounding may hide.
+    """Return what the masses' own curves fall short of, at most, with all that rounding may hide.
 
     masses: at the ratios 1 / t, t = e^(ks step). Their curve at t_k is sum_{j > k} masses_j (1 -
     t_k / t_j), nothing at the last t, and the sum of all masses at t = 0, where 1 is needed.
@@ -142,17 +179,18 @@ def _missing_mass(
     above = np.cumsum(long[:, ::-1], axis=1)[:, ::-1]
     weighted = np.cumsum((long / t)[:, ::-1], axis=1)[:, ::-1]
     wanted = divergences + np.maximum(1 - t, 0)
-    short = (wanted[:, :-1] - (above[:, 1:] - t[:-1] * weighted[:, 1:])).max(axis=1)
-    short = np.maximum(np.maximum(short, 1 - above[:, 0]), divergences[:, -1])
-    # Sums of this many products, and two exponentials of at most 600 each.
+    shortfall = (wanted[:, :-1] - (above[:, 1:] - t[:-1] * weighted[:, 1:])).max(axis=1)
+    shortfall = np.maximum(np.maximum(shortfall, 1 - above[:, 0]), divergences[:, -1])
+    # This covers sums of so many products, and two exponentials of at most 600 each.
     rounding = 8 * t.size * _LONG_ROUNDOFF + LEAST_LOST
-    return (np.maximum(short, 0) + rounding).astype(np.float64) * (1 + _ROUNDING)
+    return (np.maximum(shortfall, 0) + rounding).astype(np.float64) * (1 + _ROUNDING)
 
 
 def keep_maximal_curves(divergences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the curves that lie below no other one; of several that are equal, the first.
+    """Return the curves (rows, n) that lie below no other one; of several equal ones, the first.
 
-    >>> keep_maximal_curves(np.array([[0.1, 0.2, 0.1], [0.1, 0.3, 0.1], [0.2, 0.2, 0.1], [0.1, 0.3, 0.1]]))
+    >>> curves = [[0.1, 0.2, 0.1], [0.1, 0.3, 0.1], [0.2, 0.2, 0.1], [0.1, 0.3, 0.1]]
+    >>> keep_maximal_curves(np.array(curves))
     array([[0.1, 0.3, 0.1],
            [0.2, 0.2, 0.1]])
     """
@@ -168,10 +206,17 @@ def merge_curves(
 ) -> NDArray[np.float64]:
     """Return few curves such that each given one lies below one of them: their maxima in groups.
 
-    excess: (pairs, 2 reach + 1). orders: > 0, of the Renyi divergences that decide. At each of them
-    a group costs at most what the dearest of all pairs costs there, but for what neighbours add
-    that are joined first (`_NEARLY`). Which pairs share a group decides how tight the result is,
-    never whether it holds.
+    At each order a group costs at most what the costliest of all pairs costs there, but for what
+    neighbours add that are merged first (`_NEARLY`). Which pairs share a group decides how tight
+    the result is, never whether it holds.
+
+    Args:
+        divergences: (pairs, 2 support_radius + 1), as `hockey_stick_divergences` returns them.
+        step: Distance of the thresholds' logarithms.
+        orders: (orders,) > 0, of the Rényi divergences that decide.
+
+    Returns:
+        (groups, 2 support_radius + 1).
     """
     t = thresholds(step, divergences.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.
@@ -182,7 +227,7 @@ def merge_curves(
     costs = costs / np.where(scale > 0, scale, 1.0)
     weights = weights / np.where(scale > 0, scale, 1.0)
     rows = np.argsort(costs.max(axis=1), kind="stable")
-    # As many of the cheapest as fit are the first group.
+    # The first group holds as many of the cheapest as fit.
     first, cheap = _merge_cheapest(divergences, rows, weights)
     rest = rows[cheap:]
     if rest.size > _MANY:
@@ -197,9 +242,9 @@ def merge_curves(
 def _merge_cheapest(
     divergences: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], int]:
-    """The maximum of as many first rows as cost no more than the dearest of all, and how many.
+    """Return the maximum of as many first rows as cost no more than the costliest, and how many.
 
-    (0 or 1, n); weights: as `_grouped` takes them.
+    The maximum is (0 or 1, n). weights: as `_group_greedily` takes them.
     """
     maximum, count = divergences[:0], 0
     for start in range(0, rows.size, _AT_ONCE):
@@ -219,25 +264,28 @@ def merge_neighbouring_curves(
     weights: NDArray[np.float64],
     nearly: float,
     cheap: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return maxima of runs of neighbours that cost little together.
+) -> MergedCurves:
+    """Return maxima of runs of neighbouring curves that cost little together.
 
-    excess: (pairs, n). costs: what each costs at some orders, excess @ weights, (pairs, orders).
-    nearly, cheap: at each order a run costs at most `nearly` more than its dearest member, or no
-    more than `cheap`; a few times `nearly`, as runs have powers of two of members. Returns the
-    maxima, what the dearest member of each costs, and the run of each pair.
+    Args:
+        divergences: (pairs, n), as `hockey_stick_divergences` returns them.
+        costs: (pairs, orders), what each costs at some orders, divergences @ weights.
+        weights: (n, orders).
+        nearly: At each order a run costs at most this more than its costliest member, or a few
+            times this, as runs have powers of two of members.
+        cheap: A run may also cost this, whatever its members cost.
     """
-    finished, dearest = [], []
+    finished, costliest = [], []
     runs, done = np.arange(len(divergences)), 0
     active = np.ones(len(divergences), dtype=bool)  # the pairs whose runs may still grow
     while True:
         both = np.maximum(divergences[:-1:2], divergences[1::2])
-        dear = np.maximum(costs[:-1:2], costs[1::2])
-        fits = (both @ weights <= np.maximum(dear + nearly, cheap)).all(axis=1)
+        larger_costs = np.maximum(costs[:-1:2], costs[1::2])
+        fits = (both @ weights <= np.maximum(larger_costs + nearly, cheap)).all(axis=1)
         alone = np.ones(len(divergences), dtype=bool)
         alone[: 2 * fits.size] = np.repeat(~fits, 2)
         finished.append(divergences[alone])
-        dearest.append(costs[alone])
+        costliest.append(costs[alone])
         # Runs that grow no more are numbered as they are listed, the others by their new place.
         ended = active.copy()
         ended[active] = alone[runs[active]]
@@ -246,8 +294,8 @@ def merge_neighbouring_curves(
         runs[active] = (np.cumsum(fits) - 1)[runs[active] // 2]
         done += int(alone.sum())
         if not fits.any():
-            return np.concatenate(finished), np.concatenate(dearest), runs
-        divergences, costs = both[fits], dear[fits]
+            return MergedCurves(np.concatenate(finished), np.concatenate(costliest), runs)
+        divergences, costs = both[fits], larger_costs[fits]
 
 
 def _group_greedily(
@@ -255,10 +303,10 @@ def _group_greedily(
     divergences: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The groups of `gathered`: curves join one by one, in the order given.
+    """Return the groups of `merge_curves`: curves join one by one, in the order given.
 
-    first: a group that is there, or none, (0 or 1, 2 reach + 1). weights: of what the dearest of
-    all pairs costs.
+    first: a group that is there, or none, (0 or 1, 2 support_radius + 1). weights: relative to what
+    the costliest of all pairs costs.
     """
     count = len(first)
     curves = np.empty((count + len(divergences), first.shape[1]))

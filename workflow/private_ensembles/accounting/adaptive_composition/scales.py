@@ -1,6 +1,6 @@
 """The least noise whose labels keep a budget, found as the scale at which their curve meets it.
 
-Also how fine a grid labels need, and where rounding on it leaves nothing of delta to prove.
+Also how fine a grid labels need, and for which delta rounding on it leaves nothing to prove.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 # A scale is found to this much above the least one that the grid can prove.
 SLACK = 5e-4
-# The least scale is this much too large, over the square of points, about.
+# The least scale is about this much too large, divided by the square of the fineness.
 _COARSENESS = 0.095
-# No larger than a delta that the normal law's own bound can reach.
+# The normal law's own bound can reach this delta.
 _LEAST_SHIFTED = 1e-250
-# Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
+# The grid is coarser for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
 _COARSER = 4.0
-# With more delta for each label, rounding does not matter.
+# Rounding does not matter if there is more delta for each label.
 _PLENTY = 1e-10
 
 
@@ -49,23 +49,30 @@ def least_scale_of_curves(
 ) -> float:
     """Return a scale, within SLACK of the least one, whose labels cost at most (epsilon, delta).
 
-    curve_of: what a caller makes of `account.privacy_curve` at a scale > 0 and a fineness; delta falls as
-    the scale grows. start: a scale near the least, for instance what the noisy counts need. Raises
-    ValueError if none is found.
+    Args:
+        curve_of: Returns what a caller makes of `account.privacy_curve` at a scale > 0 and a
+            fineness; delta falls as the scale grows.
+        labels: How many labels are released.
+        epsilon: Epsilon of all labels together.
+        delta: Delta of all labels together.
+        start: A scale near the least, for instance what the noisy counts need.
+        fineness: Of the grid.
+
+    Raises:
+        ValueError: No scale is found.
     """
     check_labels(labels, delta)
-
-    wanted = _shift(epsilon, delta)
+    wanted_shift = _shift(epsilon, delta)
 
     def height(scale: float, points: float) -> float:
-        reached = curve_of(scale, points).delta(epsilon)
-        near = math.log(_shift(epsilon, reached) / wanted)
-        return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
+        cost = curve_of(scale, points).delta(epsilon)
+        log_ratio = math.log(_shift(epsilon, cost) / wanted_shift)
+        return min(log_ratio, 0.0) if cost <= delta else max(log_ratio, UNIT_ROUNDOFF)
 
     near = start * grid_noise_factor(fineness)
     if fineness > 2 * COARSE and labels > 1:  # otherwise the coarse grid saves no time
-        more = grid_noise_factor(COARSE) / grid_noise_factor(fineness)
-        near = least_scale(lambda tried: height(tried, COARSE), near * more, 8 * SLACK) / more
+        factor = grid_noise_factor(COARSE) / grid_noise_factor(fineness)
+        near = least_scale(lambda tried: height(tried, COARSE), near * factor, 8 * SLACK) / factor
     scale = math.inf
     if math.isfinite(near):
         scale = least_scale(lambda tried: height(tried, fineness), near, SLACK)
@@ -75,7 +82,9 @@ def least_scale_of_curves(
 
 
 def grid_fineness(n_classes: int, labels: int) -> float:
-    """Return the fineness: few labels' curves have corners, and more than two classes take long.
+    """Return the fineness of the grid that labels need.
+
+    Few labels' curves have corners, and more than two classes take long.
 
     >>> grid_fineness(2, 1000), grid_fineness(10, 5)
     (7.0, 8.0)
@@ -97,8 +106,8 @@ def grid_noise_factor(fineness: float) -> float:
 def explain_nothing_provable(n_classes: int, labels: int, delta: float) -> str | None:
     """Return why the account can prove nothing of so many labels at this delta, or None.
 
-    Decided by what each label loses for certain, before any work; a little above it `loses_all`
-    decides, by what it loses on the grid.
+    It is decided by what each label loses for certain, before any work; a little above it
+    `loses_all` decides, by what the label loses on the grid.
 
     >>> explain_nothing_provable(2, 1000, 1e-5) is None
     True
@@ -117,17 +126,23 @@ def loses_all(
 ) -> bool:
     """Return whether the account proves no noise at such a small delta, without a search for it.
 
-    A bound on the delta of that many labels is charged for rounding, edges and a lattice, however
-    large the noise, so that for a smaller delta no noise is proven. family: at the noise of another
-    proof; epsilon, delta: the budget, which chooses the grid.
+    A bound on the delta of so many labels is charged for rounding, edges and a lattice, however
+    large the noise. So no noise is proven for a smaller delta.
+
+    Args:
+        dominating_pairs: Of one label, at the noise of another proof.
+        labels: How many labels are released.
+        epsilon: Of the budget, which chooses the grid.
+        delta: Of the budget.
+        n_classes: How many classes there are.
     """
     if delta > labels * _PLENTY:
         return False
     fineness = grid_fineness(n_classes, labels)
-    grid, orders, spread = grid_and_orders(
+    grid, orders, loss_deviation = grid_and_orders(
         dominating_pairs, labels, epsilon, delta, fineness=fineness
     )
-    kernels = kernels_on(dominating_pairs, grid.step, labels, delta, orders, spread)
+    kernels = kernels_on(dominating_pairs, grid.step, labels, delta, orders, loss_deviation)
     lost = min(float(kernels.infinite_loss_mass.max()), 0.5)
     return -math.expm1(labels * math.log1p(-lost)) >= delta
 
@@ -135,18 +150,19 @@ def loses_all(
 def share_of_scale(
     dominating_pairs: DominatingPairs, labels: int, epsilon: float, delta: float
 ) -> float:
-    """Return about what share of its noise a family's labels need: where a search may start.
+    """Return about what share of its noise a label needs: where a search may start.
 
-    >>> from private_ensembles.accounting.adaptive_composition.dominating_pairs import two_class_dominating_pairs
-    >>> round(share_of_scale(two_class_dominating_pairs([0.5, 0.55]), 100, 1.0, 1e-5), 2)
+    It is that of losses that add up to a normal law's and shrink as the noise grows.
+
+    >>> from private_ensembles.accounting.adaptive_composition import dominating_pairs
+    >>> label = dominating_pairs.two_class_dominating_pairs([0.5, 0.55])
+    >>> round(share_of_scale(label, 100, 1.0, 1e-5), 2)
     3.75
-
-    That of losses that add up to a normal law's and shrink as the noise grows.
     """
     return max_loss_deviation(dominating_pairs) * math.sqrt(labels) / _shift(epsilon, delta)
 
 
 def _shift(epsilon: float, delta: float) -> float:
-    """The shift of a normal law of width 1 that costs (epsilon, delta), about."""
+    """Return about the shift of a normal law of width 1 that costs (epsilon, delta)."""
     delta = min(max(delta, _LEAST_SHIFTED), 0.999)
     return find_largest(lambda mu: bool(gaussian_delta(mu, epsilon) <= delta), relative=1e-6)

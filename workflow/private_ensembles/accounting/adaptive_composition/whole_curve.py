@@ -24,9 +24,9 @@ from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
 )
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
-# The curve is followed down to this delta, about, over this many standard deviations of all losses.
+# The curve is followed about down to this delta, over so many standard deviations of all losses.
 _LEAST, _WIDE = 1e-13, 8.0
-# Exponentials, quotients and sums of a few numbers.
+# Exponentials, quotients and sums of a few numbers are off by this.
 _ROUNDING = 64 * UNIT_ROUNDOFF
 
 
@@ -34,7 +34,8 @@ _ROUNDING = 64 * UNIT_ROUNDOFF
 class WholeCurve:
     """An upper bound on delta at every epsilon >= 0, for all labels, over both orders.
 
-    curve: its points, from the last epsilon below 0 on.
+    Attributes:
+        curve: Its points, from the last epsilon below 0 on.
     """
 
     curve: PrivacyCurve
@@ -42,8 +43,8 @@ class WholeCurve:
     @property
     def last_epsilon(self) -> float:
         """The epsilon from which on the bound falls no more, or not by much."""
-        above = self.curve.upper
-        low = np.flatnonzero(above <= max(_LEAST, 2 * float(above[-1])))
+        upper = self.curve.upper
+        low = np.flatnonzero(upper <= max(_LEAST, 2 * float(upper[-1])))
         return max(float(self.curve.epsilons[low[0]]), 2 * self._step)
 
     @property
@@ -51,19 +52,24 @@ class WholeCurve:
         return float(self.curve.epsilons[1] - self.curve.epsilons[0])
 
     def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
-        """Upper bounds on delta at epsilons >= 0, by the chord in e^epsilon, as `Curve.delta`."""
+        """Return upper bounds on delta by the chord in e^epsilon, as `PrivacyCurve.delta`.
+
+        Args:
+            epsilons: (E,) >= 0.
+        """
         epsilons = np.asarray(epsilons, dtype=np.float64)
-        logs, above = self.curve.epsilons, self.curve.upper
-        place = np.searchsorted(logs, epsilons, side="right") - 1
-        last = place + 1 >= logs.size
-        place = np.minimum(place, logs.size - 2)
-        gap = logs[place + 1] - logs[place]
-        share = np.expm1(np.minimum(epsilons - logs[place], gap)) / np.expm1(gap)
-        # Of the next point, which is lower. The grid's logarithms are rounded, too.
-        size = np.maximum(np.abs(logs[place]), self._step)
+        points, upper = self.curve.epsilons, self.curve.upper
+        index = np.searchsorted(points, epsilons, side="right") - 1
+        last = index + 1 >= points.size
+        index = np.minimum(index, points.size - 2)
+        gap = points[index + 1] - points[index]
+        share = np.expm1(np.minimum(epsilons - points[index], gap)) / np.expm1(gap)
+        # The share of the next point, which is lower, is rounded down. The grid's points are
+        # rounded, too.
+        size = np.maximum(np.abs(points[index]), self._step)
         share = np.maximum(0.0, share - _ROUNDING * (1 + size / gap))
-        chord = (1 - share) * above[place] + share * above[place + 1]
-        return np.minimum(1.0, np.where(last, above[-1], chord * (1 + _ROUNDING)))
+        chord = (1 - share) * upper[index] + share * upper[index + 1]
+        return np.minimum(1.0, np.where(last, upper[-1], chord * (1 + _ROUNDING)))
 
 
 def whole_curve(
@@ -71,12 +77,21 @@ def whole_curve(
 ) -> WholeCurve:
     """Return the curve of `labels` labels, adaptively chosen; upper bounds in floating point.
 
-    >>> from private_ensembles.accounting.adaptive_composition.dominating_pairs import two_class_dominating_pairs
-    >>> label = two_class_dominating_pairs([0.25, 0.75])  # randomised response
+    Args:
+        dominating_pairs: As in `account.adaptive_epsilon`.
+        labels: How many labels are released, >= 1.
+        fineness: As in `account.adaptive_epsilon`.
+
+    Raises:
+        ValueError: labels < 1.
+
+    References:
+        docs/many-labels.md, theorem 1.
+
+    >>> from private_ensembles.accounting.adaptive_composition import dominating_pairs
+    >>> label = dominating_pairs.two_class_dominating_pairs([0.25, 0.75])  # randomised response
     >>> whole_curve(label, 1).delta([0.0, math.log(3)]).round(6)
     array([0.5, 0. ])
-
-    family, fineness: as in `account.adaptive_epsilon`. Raises ValueError for labels < 1.
     """
     check_labels(labels, _LEAST)
     width = max_loss_deviation(dominating_pairs) * math.sqrt(labels)
